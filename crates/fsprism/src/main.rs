@@ -1,0 +1,2 @@
+//! fsprism: the command line.
+fn main() {}

@@ -1,0 +1,1 @@
+//! What this computer is, as the kernel and the tools report it.

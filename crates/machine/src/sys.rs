@@ -1,0 +1,1 @@
+//! The thinnest edge to system calls that no library wraps.

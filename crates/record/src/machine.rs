@@ -1,0 +1,1 @@
+//! The machine a run was measured on.
