@@ -1,3 +1,39 @@
 //! What a run leaves behind: its directory, its journal, and the types of both.
+//!
+//! A run directory holds `manifest.json` (what was asked, where, on which targets: [`Manifest`]),
+//! `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured is lost) and
+//! `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format json` prints; it is
+//! computed from the two, so it can be written again at any time.
+//!
+//! Everything measured is a *metric of a cell* with a unit and a direction, whatever suite it comes
+//! from; comparison, history and report need to know nothing else about it.
 
+mod directory;
+mod document;
+mod error;
+mod histogram_log;
+mod journal;
 pub mod machine;
+mod manifest;
+mod metric;
+mod schema;
+mod warning;
+
+pub use directory::{Run, RunDirectory};
+pub use document::{
+    CellReport, Comparison, Document, IntervalReport, MetricReport, Percentile, Verdict,
+    WarningReport,
+};
+pub use error::RecordError;
+pub use histogram_log::HistogramLocation;
+pub use journal::{
+    CacheEvidence, CellFailed, Discarded, End, EndReason, LatencySummary, Line, Pilot, Planned,
+    Replicate, Start, TimelineRecord,
+};
+pub use manifest::{
+    CacheState, Cell, ClockRecord, Conditions, Dimension, Manifest, RunRecord, Skipped,
+    TargetRecord, Tool,
+};
+pub use metric::{Better, MetricDefinition};
+pub use schema::{SCHEMA_VERSION, document_schema};
+pub use warning::Warning;

@@ -1,1 +1,23 @@
-//! (to come)
+//! Conducting a run: blocks in random order, replicates that count only in the state asked for,
+//! a stop by the width of the intervals (never by their significance), a journal of it all.
+//!
+//! The rules live here; what a replicate *is* lives behind [`Executor`]. Randomness comes from the
+//! plan's seed and time from an injected [`Stopwatch`], so a run under a fake executor and a fake
+//! stopwatch writes the same bytes every time.
+//!
+//! Start reading at [`conduct`]. The course of a run: the pilot measures each cell once, small;
+//! `sizing` turns that into operations per replicate; then blocks follow, each executing every
+//! cell once in an order of its own, until every interval is narrow enough or the budget is used.
+
+mod conduct;
+mod executor;
+mod ledger;
+mod observer;
+mod plan;
+mod sizing;
+
+pub use conduct::{RunError, Surroundings, conduct};
+pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
+pub use ledger::Ledger;
+pub use observer::{Event, Observer, Width};
+pub use plan::{Plan, Stopwatch};

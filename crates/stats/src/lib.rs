@@ -1,1 +1,27 @@
-//! (to come)
+//! Pure mathematics on numbers: the estimators, intervals and tests that a run's answers rest on.
+//!
+//! There is no I/O here, no clock and no thread: the same numbers in give the same numbers out.
+//! What a sample is too small or too odd to support is refused ([`Refusal`]), never guessed.
+//!
+//! Where to start: [`Sample`] describes one series; [`order`] gives distribution-free intervals
+//! of its quantiles, which storage measurements need first because they are not normal;
+//! [`paired`] compares two targets block by block; [`multiple`] corrects many such comparisons;
+//! [`planning`] says how many more blocks a wanted precision takes.
+
+#![forbid(unsafe_code)]
+
+pub mod interval;
+pub mod multiple;
+pub mod order;
+pub mod paired;
+pub mod planning;
+mod refusal;
+mod sample;
+pub mod signed_rank;
+mod student;
+
+pub use interval::Interval;
+pub use paired::PairedRatio;
+pub use refusal::Refusal;
+pub use sample::Sample;
+pub use signed_rank::SignedRank;

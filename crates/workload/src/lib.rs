@@ -1,1 +1,57 @@
-//! (to come)
+//! The engine: executes a described [`Workload`] over a [`FileSet`], and times each operation.
+//!
+//! A replicate lives in four steps:
+//!
+//! 1. [`prepare`] opens files and directories, fills buffers and makes what will be unlinked: untimed.
+//! 2. The caller makes and verifies the cache state of what [`Session::touched`] names.
+//! 3. [`Session::run`] starts the threads together and gives an [`Outcome`].
+//! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does so too.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use workload::{DirectorySet, FileSet, FileSetSpec, Operation, Workload, prepare};
+//!
+//! # fn main() -> Result<(), workload::EngineError> {
+//! # let root = std::env::temp_dir().join(format!("fsprism-example-{}", std::process::id()));
+//! # std::fs::create_dir_all(&root).expect("the temporary directory is writable");
+//! let stop = AtomicBool::new(false);
+//! let directories = DirectorySet { count: 1, entries: 100 };
+//! let spec = FileSetSpec { directories, ..FileSetSpec::default() };
+//! let file_set = FileSet::create(&root, &spec, 42, &stop)?;
+//!
+//! let mut session = prepare(&Workload::new(Operation::StatPresent), &file_set, 42)?;
+//! let outcome = session.run(&measure::MonotonicClock, &stop)?;
+//! session.restore()?;
+//! assert_eq!(outcome.recorder.operations(), 1000);
+//! # file_set.remove()?;
+//! # std::fs::remove_dir(&root).expect("it is empty again");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Start reading at [`Workload`], then [`run_loop`]; `session` glues the two.
+
+mod arithmetic;
+mod buffer;
+mod choose;
+mod content;
+mod description;
+mod error;
+mod fault;
+mod file_set;
+pub mod harness_cost;
+mod names;
+mod run_loop;
+mod session;
+mod steps;
+
+pub use content::{Content, Mismatch};
+pub use description::{
+    Access, Alignment, IoPath, Operation, Pinning, Sharing, Subject, Verification, Workload,
+};
+pub use error::{EngineError, WorkloadError};
+pub use fault::Fault;
+pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
+pub use run_loop::{LoopLength, LoopOutcome, Step, run_bare, run_loop};
+pub use session::{Outcome, Session, ThreadOutcome, prepare};
+pub use steps::Noop;

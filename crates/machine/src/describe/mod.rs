@@ -1,1 +1,111 @@
 //! What this computer is, as the kernel and the tools report it.
+//!
+//! [`describe`] gathers everything a run should remember of its machine, as a
+//! [`Machine`]; [`block_device`], [`device_below`] and [`mount_of`] answer questions about one
+//! device or path. The readers give the counters that are read around every replicate. Nothing
+//! here changes the machine, and nothing here panics on what it finds in a file.
+//!
+//! Every fact comes from files under `/proc`, `/sys` and `/etc`, so a machine can also be
+//! described from a copy of those files: [`describe_sources`].
+
+mod block;
+mod caches;
+mod cgroup;
+mod counters;
+mod error;
+mod file_systems;
+#[cfg(test)]
+mod fixture;
+mod memory;
+mod mounts;
+mod parse;
+mod permissions;
+mod processor;
+mod readers;
+mod sources;
+mod system;
+
+use std::path::Path;
+
+use record::machine::{BlockDevice, DeviceNumber, Machine, Mount};
+
+pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
+pub use error::DescribeError;
+pub use readers::{
+    CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,
+};
+pub use sources::Sources;
+
+use sources::Reader;
+
+/// Describes the machine this process runs on. The formatting tools that are installed are run to
+/// tell their versions; no other process is started.
+#[must_use]
+pub fn describe() -> Machine {
+    describe_sources(&Sources::default())
+}
+
+/// Describes the machine whose files `sources` names.
+#[must_use]
+pub fn describe_sources(sources: &Sources) -> Machine {
+    let reader = Reader::new(sources);
+    let kernel = system::kernel(&reader);
+    let processor = processor::processor(&reader);
+    let kernel_file_systems = file_systems::registered(&reader);
+    Machine {
+        os_release: system::os_release(&reader),
+        caches: caches::caches(&reader, &processor.online),
+        memory: memory::memory(&reader),
+        cgroup: cgroup::cgroup(&reader),
+        clock_source: system::clock_source(&reader),
+        mitigations: system::mitigations(&reader),
+        hypervisor: system::hypervisor(&reader),
+        boot_time_unix_s: system::boot_time_unix_s(&reader),
+        dirty_limits: system::dirty_limits(&reader),
+        vfs_cache_pressure: reader.value("/proc/sys/vm/vfs_cache_pressure"),
+        swappiness: reader.value("/proc/sys/vm/swappiness"),
+        permissions: permissions::permissions(&reader, &kernel),
+        file_systems: file_systems::file_systems(&reader, &kernel, &kernel_file_systems),
+        kernel_file_systems,
+        kernel,
+        processor,
+        unread: reader.into_unread(),
+    }
+}
+
+/// The block device with this number.
+///
+/// # Errors
+/// [`DescribeError::NoSuchDevice`].
+pub fn block_device(major: u32, minor: u32) -> Result<BlockDevice, DescribeError> {
+    block::block_device(&Sources::default(), DeviceNumber { major, minor })
+}
+
+/// The block device that holds `path`, or that `path` names if it is a device's own file; `None`
+/// for memory, for a network, and for the overlay of a container that does not show its upper
+/// directory. Of a file system on several devices it is the one that the mount names.
+///
+/// # Errors
+/// If `path` does not exist or cannot be looked at, or its device or mount cannot be found.
+pub fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>, DescribeError> {
+    block::device_below(&Sources::default(), path.as_ref())
+}
+
+/// The mount that holds `path`.
+///
+/// # Errors
+/// If `path` does not exist or cannot be looked at, or this process cannot see the mount.
+pub fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
+    mounts::mount_of(&Sources::default(), path.as_ref())
+}
+
+/// Stolen and total processor time until now; to read it often, keep a [`CpuTimesReader`].
+///
+/// # Errors
+/// If `/proc/stat` cannot be read or understood.
+pub fn steal() -> Result<CpuTimes, DescribeError> {
+    CpuTimesReader::open()?.read()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+# The way in: `make run` on a fresh Debian or Ubuntu machine installs what is missing, builds and
+# surveys. Arguments go in ARGS: make run ARGS="--budget 30s tmpfs ext4"
+
+CARGO = scripts/cargo
+TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+ARGS =
+
+.PHONY: help run build test lint bench setup
+# The steps of one target follow each other, whatever -j says.
+.NOTPARALLEL:
+
+help:
+	@echo "make run [ARGS=...]    set up, build, and run: fsprism survey ARGS"
+	@echo "make build             build target/release/fsprism"
+	@echo "make test              set up, then run every check and test"
+	@echo "make lint              formatting, clippy, documentation, licences, shell scripts"
+	@echo "make bench [ARGS=...]  set up, build, and measure fsprism against fio and a bare loop"
+	@echo "make setup             only install what 'make run' needs"
+
+run: setup build
+	@$(TARGET_DIR)/release/fsprism survey $(ARGS)
+
+build:
+	@$(CARGO) build --release --locked -p fsprism
+
+setup:
+	@scripts/setup run
+
+test:
+	@scripts/setup test
+	@scripts/check test
+
+lint:
+	@scripts/check lint
+
+bench:
+	@scripts/setup bench
+	@$(CARGO) build --release --locked -p fsprism -p fsprism-bench
+	@$(TARGET_DIR)/release/fsprism-bench $(ARGS)

@@ -1,0 +1,168 @@
+//! The command line, told once: parsing, help, completions and the manual page follow from it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::values;
+
+/// A file-system performance laboratory: what is real, how large, and how sure.
+#[derive(Debug, Parser)]
+#[command(name = "fsprism", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sudo fsprism survey                        tmpfs, ext4, xfs and btrfs side by side
+  fsprism survey . /dev/shm                  two directories, without root
+  fsprism report fsprism-runs/RUN            the report again
+";
+
+const SURVEY_EXAMPLES: &str = "\
+Targets:
+  PATH                                       a directory of a mounted file system
+  tmpfs  ramfs  ext2  ext3  ext4  xfs  btrfs  f2fs  vfat
+                                             a scratch file system, made and removed (root)
+  LABEL=TARGET                               the same, under a name of its own
+  FS:size=4G,mkfs=-O ^has_journal,mount=noatime
+                                             with its size, mkfs and mount options
+  FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
+                                             under limits of memory and device
+  FS:device=/dev/sdX                         on a device (with --destroy-data /dev/sdX)
+
+Examples:
+  sudo fsprism survey
+  sudo fsprism survey ext4 xfs --budget 10m --precision 2%
+  sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
+  sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
+  fsprism survey . /dev/shm --budget 30s
+  fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+
+Exit status: 0 done; 1 a measurement or check failed; 2 the command line or an input is wrong;
+130 interrupted (what was measured is kept).
+";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure every dimension of file systems side by side, within a budget
+    #[command(after_long_help = SURVEY_EXAMPLES)]
+    Survey(SurveyOptions),
+    /// Measure one suite (--list names them)
+    #[command(after_long_help = SURVEY_EXAMPLES)]
+    Run(RunOptions),
+    /// Write the report of a run again
+    Report(ReportOptions),
+    /// Say what this computer is, and what is permitted here
+    Machine(MachineOptions),
+    /// Print a completion script for a shell
+    Completions(CompletionOptions),
+    /// Print the manual page (roff)
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SurveyOptions {
+    /// What to measure; as root by default tmpfs, ext4, xfs and btrfs, else . and /dev/shm
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// The suite, such as survey/metadata
+    #[arg(value_name = "SUITE", required_unless_present_any = ["list", "resume"])]
+    pub(crate) suite: Option<String>,
+    /// What to measure, as for survey
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Name the suites and what their benchmarks isolate
+    #[arg(long)]
+    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Measuring {
+    /// Time for measuring: 90s, 2m, 1h
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = values::time)]
+    pub(crate) budget: Duration,
+    /// Stop earlier, once every interval is at most this wide on each side: 2%
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    pub(crate) precision: f64,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
+    pub(crate) confidence: f64,
+    /// Measure exactly this many blocks, whatever time they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) blocks: Option<u32>,
+    /// Seed of every random choice; by default from the time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Size of the file that is read and of the one that is written; by default 64m, or what fits
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(crate) size: Option<u64>,
+    /// Compare what is read with what was written (outside the timed intervals)
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Where images of scratch targets lie
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub(crate) scratch: PathBuf,
+    /// A device that may be formatted although it holds data; said in full for each device
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) destroy_data: Vec<PathBuf>,
+    /// The run directory; by default fsprism-runs/<time>-<command> here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with a run that was cut off
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["targets", "out", "seed", "size", "blocks"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// The run directory
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineOptions {
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionOptions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputOptions {
+    /// What to put on standard output
+    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    pub(crate) format: Format,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Sentences and tables for people
+    Terminal,
+    /// One JSON document
+    Json,
+    /// One row per replicate and metric
+    Csv,
+}

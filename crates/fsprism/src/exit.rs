@@ -1,0 +1,58 @@
+//! How a command ends: its exit status, and one sentence where it failed.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The end of a command that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// Everything as asked.
+    Well,
+    /// Something that was to be measured or checked failed; the output says what.
+    WithFailures,
+    /// A signal ended it; what was measured is kept.
+    Interrupted,
+}
+
+/// Marks an error as one of the command line or of an input, not of the work itself.
+#[derive(Debug)]
+struct WrongInput;
+
+impl fmt::Display for WrongInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("wrong input")
+    }
+}
+
+/// Says of an error whose fault it is.
+pub(crate) trait Blame<T> {
+    /// The command line or an input is wrong: exit status 2.
+    fn blame_input(self) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
+    fn blame_input(self) -> anyhow::Result<T> {
+        self.map_err(|error| error.into().context(WrongInput))
+    }
+}
+
+/// The exit status of a command, after its error has been printed.
+pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
+    match done {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::WithFailures) => ExitCode::from(1),
+        Ok(Done::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            let wrong_input = error.downcast_ref::<WrongInput>().is_some();
+            let sentences: Vec<String> = error
+                .chain()
+                .map(ToString::to_string)
+                .filter(|text| *text != WrongInput.to_string())
+                .collect();
+            // An error that quotes its source in its own sentence does not need it again.
+            let said = sentences.first().map_or("it failed", String::as_str);
+            eprintln!("fsprism: {said}");
+            ExitCode::from(if wrong_input { 2 } else { 1 })
+        }
+    }
+}

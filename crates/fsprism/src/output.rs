@@ -1,0 +1,50 @@
+//! What goes to standard output, in the form that was asked for; nothing else goes there.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use ::report::Options;
+use anyhow::Context;
+use record::{Document, Run};
+
+use crate::arguments::Format;
+
+/// Columns of a report: what the terminal has, between these bounds.
+const WIDTH_MIN: usize = 60;
+const WIDTH_MAX: usize = 100;
+
+/// Options of the terminal's report, from the terminal and `NO_COLOR`.
+pub(crate) fn terminal_options() -> Options {
+    let is_terminal = io::stdout().is_terminal();
+    let columns = terminal_columns().unwrap_or(WIDTH_MAX);
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
+}
+
+/// Prints a run in the form that was asked for. Returns what was derived from it.
+pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
+    let run = Run::read(path)?;
+    let document = ::report::document(&run, path)?;
+    let text = match format {
+        Format::Terminal => ::report::render_terminal(&document, &terminal_options()),
+        Format::Json => ::report::render_json(&document),
+        Format::Csv => ::report::render_csv(&run),
+    };
+    print(&text)?;
+    Ok(document)
+}
+
+/// Prints `text`. A reader that has gone away (as `head` does) is no failure.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+fn terminal_columns() -> Option<usize> {
+    let from_environment = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).or(from_environment)
+}

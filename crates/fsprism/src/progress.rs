@@ -1,0 +1,133 @@
+//! Live progress on standard error: what is being done, how far, how long still, and how narrow
+//! the intervals have become.
+//!
+//! Nothing is drawn while operations are timed: there is no ticking thread, and drawing happens
+//! between replicates, at most a few times per second.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::Cell;
+use runner::{Event, Observer, Width};
+
+const DRAWS_PER_S: u8 = 5;
+
+/// Shows a run as it goes: a live bar on a terminal, a line per block elsewhere.
+pub(crate) struct Progress {
+    names: Vec<String>,
+    budget: Duration,
+    bar: Option<ProgressBar>,
+    blocks_planned: Option<u32>,
+    intervals: String,
+}
+
+impl Progress {
+    /// Progress of a run of `cells` within `budget`.
+    pub(crate) fn new(cells: &[Cell], budget: Duration) -> Self {
+        let names = cells.iter().map(|cell| format!("{}: {}", cell.target, cell.title)).collect();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S);
+            let length = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+            let bar = ProgressBar::with_draw_target(Some(length), target);
+            let template = "{bar:24} {prefix}\n{wide_msg}";
+            let style =
+                ProgressStyle::with_template(template).expect("the template is well formed");
+            bar.set_style(style.progress_chars("=> "));
+            bar
+        });
+        Self { names, budget, bar, blocks_planned: None, intervals: String::new() }
+    }
+
+    /// Takes the bar away, so that the report stands alone.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{line}")),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    fn phase(&self, block: Option<u32>) -> String {
+        match (block, self.blocks_planned) {
+            (None, _) => "pilot".to_owned(),
+            (Some(block), Some(planned)) if block < planned => {
+                format!("block {} of about {planned}", block + 1)
+            }
+            (Some(block), _) => format!("block {}", block + 1),
+        }
+    }
+
+    fn show(&self, block: Option<u32>, done: usize, of: usize, used: Duration, doing: &str) {
+        let Some(bar) = &self.bar else { return };
+        let left = self.budget.saturating_sub(used).as_secs();
+        bar.set_position(u64::try_from(used.as_millis()).unwrap_or(u64::MAX));
+        let phase = self.phase(block);
+        bar.set_prefix(format!("{phase}, {done}/{of} cells, {left} s left{}", self.intervals));
+        bar.set_message(doing.to_owned());
+        bar.tick();
+    }
+}
+
+impl Observer for Progress {
+    fn observe(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::PreparingTargets { .. } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message("making the targets anew");
+                    bar.tick();
+                }
+            }
+            Event::Executing { cell, block, done, of, used } => {
+                let name = self.names.get(cell as usize).map_or("", String::as_str);
+                self.show(block, done, of, used, name);
+            }
+            Event::Planned { blocks } => {
+                self.blocks_planned = Some(blocks);
+                if self.bar.is_none() {
+                    self.say(&format!("pilot done; about {blocks} blocks fit into the budget"));
+                }
+            }
+            Event::BlockDone { block, width } => {
+                self.intervals = intervals(&width);
+                if self.bar.is_none() {
+                    let widest = widest(&width, &self.names);
+                    self.say(&format!("block {} done{}{widest}", block + 1, self.intervals));
+                }
+            }
+            Event::Discarded { cell, why } => {
+                let name = self.names.get(cell as usize).map_or("", String::as_str);
+                self.say(&format!("thrown away and run again: {name}: {why}"));
+            }
+            Event::CellFailed { cell, why } => {
+                let name = self.names.get(cell as usize).map_or("", String::as_str);
+                self.say(&format!("given up: {name}: {why}"));
+            }
+        }
+    }
+}
+
+fn intervals(width: &Width) -> String {
+    let median = width.median.map_or(String::new(), |median| {
+        format!(
+            "; intervals +-{:.1} %, {}/{} narrow enough",
+            median * 100.0,
+            width.narrow,
+            width.of
+        )
+    });
+    median
+}
+
+fn widest(width: &Width, names: &[String]) -> String {
+    let cell = width.widest_cell.and_then(|cell| names.get(cell as usize));
+    match (width.widest, cell) {
+        (Some(widest), Some(name)) => format!("; widest +-{:.0} % ({name})", widest * 100.0),
+        _ => String::new(),
+    }
+}

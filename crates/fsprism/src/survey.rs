@@ -1,0 +1,269 @@
+//! `fsprism survey` and `fsprism run`: from the command line to a measured run and its report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use measure::SystemClock;
+use record::{
+    CacheState, Cell, ClockRecord, EndReason, Manifest, Run, RunDirectory, RunRecord,
+    SCHEMA_VERSION, Skipped, Tool,
+};
+use runner::{Ledger, Plan, Stopwatch, Surroundings, conduct};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use suites::{Laboratory, LiveTarget, Settings, Suite, target_record};
+use workload::Verification;
+
+use crate::arguments::{Format, Measuring, RunOptions, SurveyOptions};
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::progress::Progress;
+use crate::targets::{self, Made, Wanted};
+
+/// Exit status after a second signal, when the first was not heeded fast enough.
+const INTERRUPTED: i32 = 130;
+
+/// `fsprism survey`.
+pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
+    measure("survey", "survey", &options.targets, &options.measuring)
+}
+
+/// `fsprism run`.
+pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
+    if options.list {
+        output::print(&list())?;
+        return Ok(Done::Well);
+    }
+    let suite = options.suite.as_deref().unwrap_or("survey");
+    measure("run", suite, &options.targets, &options.measuring)
+}
+
+/// The suites and what their benchmarks isolate.
+fn list() -> String {
+    let mut text = String::new();
+    for suite in suites::suites() {
+        text.push_str(&format!("{:<18} {}\n", suite.name, suite.summary));
+    }
+    text
+}
+
+fn measure(
+    command: &str,
+    suite: &str,
+    texts: &[String],
+    measuring: &Measuring,
+) -> anyhow::Result<Done> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let session = match &measuring.resume {
+        Some(path) => Session::resume(path, measuring, &stop)?,
+        None => {
+            let suite = suites::suite(suite).blame_input()?;
+            Session::begin(command, &suite, texts, measuring, &stop)?
+        }
+    };
+    let path = session.directory.path().to_owned();
+    let conducted = session.conduct(&stop);
+    let document = output::print_run(&path, measuring.output.format)?;
+    let reason = conducted?;
+    if measuring.output.format == Format::Terminal {
+        output::print(&format!("\n{}\n", path.display()))?;
+    } else {
+        eprintln!("{}", path.display());
+    }
+    let failed = document.cells.iter().any(|cell| cell.failed.is_some());
+    Ok(match reason {
+        EndReason::Interrupted => Done::Interrupted,
+        _ if failed => Done::WithFailures,
+        _ => Done::Well,
+    })
+}
+
+/// Everything that is needed to measure.
+struct Session {
+    laboratory: Laboratory,
+    workshop: machine::target::Workshop,
+    directory: RunDirectory,
+    plan: Plan,
+    ledger: Ledger,
+}
+
+impl Session {
+    /// A new run: makes the targets, plans the cells, makes the run directory.
+    fn begin(
+        command: &str,
+        suite: &Suite,
+        texts: &[String],
+        measuring: &Measuring,
+        stop: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        let wanted = targets::wanted(texts, measuring)?;
+        let skipped = wanted.skipped.clone();
+        let made = make(wanted, stop)?;
+        let data_file_bytes = made.data_file_bytes(measuring.size)?;
+        let (clock, report) = SystemClock::calibrate();
+        let (cells, inapplicable) = cells(suite, &made.live, data_file_bytes);
+        let run = run_record(command, suite, measuring, data_file_bytes);
+        let path = measuring.out.clone().unwrap_or_else(|| default_directory(&run));
+        let manifest = Manifest {
+            schema_version: SCHEMA_VERSION,
+            tool: tool(),
+            run,
+            machine: machine::describe::describe(),
+            clock: clock_record(&clock, &report),
+            targets: made.live.iter().map(target_record).collect(),
+            skipped: skipped.into_iter().chain(inapplicable).collect(),
+            cells,
+        };
+        let directory = RunDirectory::create(&path, &manifest).blame_input()?;
+        let calibrated = (clock, &report);
+        Ok(Self::assemble(made, directory, &manifest, suite, calibrated, Ledger::default(), stop))
+    }
+
+    /// A run that was cut off: makes its targets again and goes on where its journal ends.
+    fn resume(path: &Path, measuring: &Measuring, stop: &Arc<AtomicBool>) -> anyhow::Result<Self> {
+        let (directory, Run { manifest, lines }) = RunDirectory::resume(path).blame_input()?;
+        let ledger = Ledger::replay(&lines);
+        let suite = suites::suite(&manifest.run.suite).blame_input()?;
+        let made = make(targets::wanted_again(&manifest.targets, measuring)?, stop)?;
+        let (clock, report) = SystemClock::calibrate();
+        let calibrated = (clock, &report);
+        Ok(Self::assemble(made, directory, &manifest, &suite, calibrated, ledger, stop))
+    }
+
+    fn assemble(
+        made: Made,
+        directory: RunDirectory,
+        manifest: &Manifest,
+        suite: &Suite,
+        clock: (SystemClock, &measure::ClockReport),
+        ledger: Ledger,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
+        let settings = Settings {
+            data_file_bytes: manifest.run.data_file_bytes,
+            seed: manifest.run.seed,
+            verification: if manifest.run.verify { Verification::On } else { Verification::Off },
+            stop: Arc::clone(stop),
+        };
+        let benchmarks = suite.benchmarks.clone();
+        let laboratory = Laboratory::new(made.live, benchmarks, &manifest.cells, settings, clock);
+        let plan = Plan::from_manifest(manifest);
+        Self { laboratory, workshop: made.workshop, directory, plan, ledger }
+    }
+
+    /// Measures until an end is reached, then takes everything away again.
+    fn conduct(mut self, stop: &AtomicBool) -> anyhow::Result<EndReason> {
+        let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
+        let stopwatch = SinceStart(Instant::now());
+        let mut surroundings =
+            Surroundings { stopwatch: &stopwatch, observer: &mut progress, stop };
+        let conducted = conduct(
+            &self.plan,
+            self.ledger,
+            &mut self.laboratory,
+            &mut self.directory,
+            &mut surroundings,
+        );
+        progress.finish();
+        let closed = Made::close(self.laboratory.into_targets(), self.workshop);
+        let reason = conducted?;
+        closed?;
+        Ok(reason)
+    }
+}
+
+struct SinceStart(Instant);
+
+impl Stopwatch for SinceStart {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Makes the targets, then lets signals ask for an orderly end instead of killing the process.
+///
+/// In this order: what handles signals may start a thread, and targets want a process of one.
+fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Made> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second signal ends the process at once; the guardian cleans up after it.
+        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(stop))?;
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
+    }
+    let made = wanted.make()?;
+    if stop.load(Ordering::Relaxed) {
+        Made::close(made.live, made.workshop)?;
+        anyhow::bail!("interrupted before anything was measured");
+    }
+    Ok(made)
+}
+
+/// The cells of a suite on the targets, and what does not apply to a target.
+fn cells(suite: &Suite, live: &[LiveTarget], data_file_bytes: u64) -> (Vec<Cell>, Vec<Skipped>) {
+    let mut cells = Vec::new();
+    let mut inapplicable = Vec::new();
+    for one in live {
+        let label = &one.target().spec().label;
+        let cold_applies = one.target().supports_cold();
+        let applies = |state: CacheState| cold_applies || state != CacheState::Cold;
+        let of_target = suite
+            .benchmarks
+            .iter()
+            .filter(|benchmark| applies(benchmark.cache_state))
+            .map(|benchmark| benchmark.cell("survey", label, data_file_bytes));
+        cells.extend(of_target);
+        if suite.benchmarks.iter().any(|benchmark| !applies(benchmark.cache_state)) {
+            let why = "its pages are the only copy of its files, so they are never cold";
+            inapplicable.push(Skipped {
+                target: format!("{label}: cold reads and writes"),
+                why: why.to_owned(),
+            });
+        }
+    }
+    (cells, inapplicable)
+}
+
+fn run_record(
+    command: &str,
+    suite: &Suite,
+    measuring: &Measuring,
+    data_file_bytes: u64,
+) -> RunRecord {
+    let now = SystemTime::now();
+    let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RunRecord {
+        command: command.to_owned(),
+        arguments: std::env::args().collect(),
+        started: humantime::format_rfc3339_seconds(now).to_string(),
+        suite: suite.name.to_owned(),
+        seed: measuring
+            .seed
+            .unwrap_or(since_epoch.as_secs() ^ u64::from(since_epoch.subsec_nanos())),
+        budget_s: measuring.budget.as_secs_f64(),
+        precision_percent: measuring.precision,
+        confidence_level: measuring.confidence,
+        blocks: measuring.blocks,
+        verify: measuring.verify,
+        data_file_bytes,
+    }
+}
+
+fn default_directory(run: &RunRecord) -> PathBuf {
+    let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    PathBuf::from("fsprism-runs").join(format!("{time}-{}", run.command))
+}
+
+fn tool() -> Tool {
+    Tool { name: "fsprism".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+fn clock_record(clock: &SystemClock, report: &measure::ClockReport) -> ClockRecord {
+    ClockRecord {
+        source: report.source.to_string(),
+        frequency_hz: report.frequency_hz,
+        precision_ns: report.precision_ns,
+        cost_ns: report.cost_ns,
+        calibration_error_ppm: report.calibration_error_ppm,
+        system_call_ns: suites::system_call_ns(clock),
+    }
+}

@@ -1,0 +1,161 @@
+//! From the command line's targets to live ones: parsed, checked, made.
+
+use machine::target::{
+    Place, Surroundings, Target, TargetSpec, Workshop, availability, refuse_duplicate_labels,
+};
+use record::Skipped;
+use suites::LiveTarget;
+
+use crate::arguments::Measuring;
+use crate::exit::Blame;
+
+const SCRATCH_DEFAULTS: [&str; 4] = ["tmpfs", "ext4", "xfs", "btrfs"];
+const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
+
+/// Size of the data files where nothing speaks against it: twice the last-level cache of most
+/// machines, and small enough to be renewed for every block.
+const DATA_FILE_BYTES: u64 = 64 << 20;
+const DATA_FILE_BYTES_MIN: u64 = 1 << 20;
+/// Room for the directories of the file sets.
+const DIRECTORIES_BYTES: u64 = 48 << 20;
+
+/// What is to be measured, before anything is made.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    specs: Vec<TargetSpec>,
+    pub(crate) skipped: Vec<Skipped>,
+    surroundings: Surroundings,
+}
+
+/// What is measured.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) live: Vec<LiveTarget>,
+    pub(crate) workshop: Workshop,
+}
+
+/// Reads and checks the targets. One that was asked for must be there; of the defaults, those
+/// that are not are skipped with why.
+pub(crate) fn wanted(texts: &[String], measuring: &Measuring) -> anyhow::Result<Wanted> {
+    let surroundings = Surroundings {
+        scratch: measuring.scratch.clone(),
+        destroy: measuring.destroy_data.clone(),
+        ..Surroundings::default()
+    };
+    if texts.is_empty() {
+        return defaults(surroundings).blame_input();
+    }
+    let specs: Vec<TargetSpec> =
+        texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().blame_input()?;
+    refuse_duplicate_labels(&specs).blame_input()?;
+    let surroundings = fitted(surroundings, &specs);
+    for spec in &specs {
+        availability(spec, &surroundings).blame_input()?;
+    }
+    Ok(Wanted { specs, skipped: Vec::new(), surroundings })
+}
+
+/// The targets of a run that is taken up again.
+pub(crate) fn wanted_again(
+    targets: &[record::TargetRecord],
+    measuring: &Measuring,
+) -> anyhow::Result<Wanted> {
+    let text = |target: &record::TargetRecord| target.specification.clone();
+    wanted(&targets.iter().map(text).collect::<Vec<_>>(), measuring)
+}
+
+impl Wanted {
+    /// Makes the targets. The process must still have one thread.
+    pub(crate) fn make(self) -> anyhow::Result<Made> {
+        let workshop = Workshop::open(self.surroundings)?;
+        let make = |spec| anyhow::Ok(LiveTarget::new(workshop.make(spec)?));
+        let live = self.specs.iter().map(make).collect::<anyhow::Result<_>>()?;
+        Ok(Made { live, workshop })
+    }
+}
+
+impl Made {
+    /// The size of the data files: as asked if it fits, else what every target has room for.
+    pub(crate) fn data_file_bytes(&self, asked: Option<u64>) -> anyhow::Result<u64> {
+        let mut fits = DATA_FILE_BYTES;
+        for live in &self.live {
+            let (target, label) = (live.target(), &live.target().spec().label);
+            let free = target.space()?.free_bytes.saturating_sub(DIRECTORIES_BYTES);
+            if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(2) > free) {
+                let refusal = anyhow::anyhow!(
+                    "two files of {bytes} bytes do not fit into {label}, which has {free} bytes \
+                     for them: give a smaller --size{}",
+                    if live.is_scratch() { ", or the target a larger size=" } else { "" },
+                );
+                return Err(refusal).blame_input();
+            }
+            fits = fits.min(free / 4).min(memory_share(target));
+        }
+        let whole = fits / DATA_FILE_BYTES_MIN * DATA_FILE_BYTES_MIN;
+        match asked {
+            Some(bytes) if bytes < DATA_FILE_BYTES_MIN => {
+                let refusal = anyhow::anyhow!(
+                    "the files must hold at least one request of 1 MiB: give a larger --size"
+                );
+                Err(refusal).blame_input()
+            }
+            Some(bytes) => Ok(bytes / DATA_FILE_BYTES_MIN * DATA_FILE_BYTES_MIN),
+            None if whole == 0 => {
+                let refusal = anyhow::anyhow!(
+                    "a target has no room for files of 1 MiB: make room, or give it a larger size="
+                );
+                Err(refusal).blame_input()
+            }
+            None => Ok(whole),
+        }
+    }
+
+    /// Removes the targets and waits until nothing of them is left.
+    pub(crate) fn close(live: Vec<LiveTarget>, workshop: Workshop) -> anyhow::Result<()> {
+        let closed: Vec<_> = live.into_iter().map(LiveTarget::close).collect();
+        workshop.close()?;
+        closed.into_iter().collect::<Result<(), _>>()?;
+        Ok(())
+    }
+}
+
+/// A quarter of the target's memory limit, so that what is read stays in memory.
+fn memory_share(target: &Target) -> u64 {
+    target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 4)
+}
+
+fn defaults(surroundings: Surroundings) -> anyhow::Result<Wanted> {
+    let specs: Vec<TargetSpec> =
+        SCRATCH_DEFAULTS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+    let surroundings = fitted(surroundings, &specs);
+    let mut skipped = Vec::new();
+    let mut available = Vec::new();
+    for spec in specs {
+        match availability(&spec, &surroundings) {
+            Ok(()) => available.push(spec),
+            Err(why) => skipped.push(Skipped { target: spec.label, why: why.to_string() }),
+        }
+    }
+    if available.is_empty() {
+        eprintln!("as root, fsprism would make and measure {}", SCRATCH_DEFAULTS.join(", "));
+        for path in PATH_DEFAULTS {
+            let spec: TargetSpec = path.parse()?;
+            match availability(&spec, &surroundings) {
+                Ok(()) => available.push(spec),
+                Err(why) => skipped.push(Skipped { target: spec.label, why: why.to_string() }),
+            }
+        }
+    }
+    if available.is_empty() {
+        let whys: Vec<String> = skipped.iter().map(|one| one.why.clone()).collect();
+        anyhow::bail!("there is nothing to measure here: {}", whys.join("; "));
+    }
+    Ok(Wanted { specs: available, skipped, surroundings })
+}
+
+fn fitted(mut surroundings: Surroundings, specs: &[TargetSpec]) -> Surroundings {
+    if specs.iter().any(|spec| matches!(spec.place, Place::Scratch(_))) {
+        surroundings.fit_images(specs);
+    }
+    surroundings
+}

@@ -1,0 +1,89 @@
+//! Values as they are written on the command line: sizes, times, percentages.
+
+use std::time::Duration;
+
+/// A size in bytes: `4k`, `64m`, `2G` are powers of 1024.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    match ::machine::target::parse_size(text) {
+        Some(0) => Err("a size of 0 leaves nothing to measure; give one above 0".to_owned()),
+        Some(bytes) => Ok(bytes),
+        None => Err("a size is a whole number, with k, m or g for powers of 1024: 64m".to_owned()),
+    }
+}
+
+/// A time: `10s`, `2m`, `1h`, `500ms`.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || "a time is a number with ms, s, m or h: 90s".to_owned();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
+    let seconds = match &text[digits..] {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
+    if time.is_zero() {
+        return Err("a time of 0 leaves nothing to measure; give one above 0".to_owned());
+    }
+    Ok(time)
+}
+
+/// A percentage above 0: `2%` or `2`.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .trim_end_matches('%')
+        .parse()
+        .map_err(|_| "a percentage is a number with a percent sign: 2%".to_owned())?;
+    if number.is_finite() && number > 0.0 {
+        Ok(number)
+    } else {
+        Err("the precision must be above 0 %".to_owned())
+    }
+}
+
+/// A confidence level as a share of 1, from a percentage: `95%`.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    let percent = percent(text)?;
+    if (50.0..=99.99).contains(&percent) {
+        Ok(percent / 100.0)
+    } else {
+        Err("a confidence level lies between 50% and 99.99%".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit_and_are_above_zero() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(time("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(time("250ms"), Ok(Duration::from_millis(250)));
+        for wrong in ["", "5", "s", "-1s", "0s", "1d", "1e99h", "..s"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn percentages_may_drop_their_sign() {
+        assert_eq!(percent("2%"), Ok(2.0));
+        assert_eq!(percent("0.5"), Ok(0.5));
+        for wrong in ["", "%", "0%", "-1%", "nan", "inf"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(confidence("90%"), Ok(0.9));
+        assert!(confidence("100%").is_err());
+        assert!(confidence("10%").is_err());
+    }
+
+    #[test]
+    fn a_size_of_nothing_is_refused() {
+        assert_eq!(size("64m"), Ok(64 << 20));
+        assert!(size("0").is_err());
+        assert!(size("12x").is_err());
+    }
+}

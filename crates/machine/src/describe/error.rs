@@ -1,0 +1,41 @@
+//! What can go wrong when one device, mount or counter is asked for.
+
+use std::io;
+use std::path::PathBuf;
+
+use record::machine::DeviceNumber;
+
+/// Why a device, a mount or a counter could not be described.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DescribeError {
+    /// A file of the kernel's, or the path that was asked about, could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of the kernel's does not have the expected form.
+    #[error("cannot understand {}: it has no {expected}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What was looked for in it.
+        expected: &'static str,
+    },
+    /// There is no such block device.
+    #[error("the kernel has no block device {device}; `lsblk` lists those it has")]
+    NoSuchDevice {
+        /// Its number.
+        device: DeviceNumber,
+    },
+    /// The path lies on no mount that this process can see.
+    #[error("no mount in /proc/self/mountinfo holds {}; name a path that this mount namespace \
+             shows", path.display())]
+    NoMount {
+        /// The path.
+        path: PathBuf,
+    },
+}

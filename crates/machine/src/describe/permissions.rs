@@ -1,0 +1,229 @@
+//! What this process may do, as far as it can be told without doing it.
+
+use record::machine::{CgroupVersion, Kernel, Permission, Permissions};
+use rustix::fs::Access;
+
+use super::cgroup::{Controller, Hierarchies};
+use super::parse::field;
+use super::sources::Reader;
+
+/// The capabilities that matter to measuring, by their bit (`linux/capability.h`), sorted by name.
+const CAPABILITIES: [(&str, u32); 11] = [
+    ("CAP_BPF", 39),
+    ("CAP_CHECKPOINT_RESTORE", 40),
+    ("CAP_DAC_OVERRIDE", 1),
+    ("CAP_DAC_READ_SEARCH", 2),
+    ("CAP_IPC_LOCK", 14),
+    ("CAP_MKNOD", 27),
+    ("CAP_PERFMON", 38),
+    ("CAP_SYS_ADMIN", 21),
+    ("CAP_SYS_NICE", 23),
+    ("CAP_SYS_PTRACE", 19),
+    ("CAP_SYS_RESOURCE", 24),
+];
+
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+pub(crate) fn permissions(reader: &Reader<'_>, kernel: &Kernel) -> Permissions {
+    let status = reader.text("/proc/self/status").unwrap_or_default();
+    let capabilities = capabilities(&status);
+    let administrator = capabilities.iter().any(|name| name == "CAP_SYS_ADMIN");
+    Permissions {
+        root: effective_user(&status) == Some(0),
+        mount: mount(administrator),
+        loop_devices: loop_devices(reader, administrator),
+        drop_caches: writable(reader, DROP_CACHES),
+        cgroup_memory: cgroup(reader, &["memory"]),
+        cgroup_io: cgroup(reader, &["blkio", "io"]),
+        io_uring: io_uring(reader, kernel, administrator),
+        perf_event_paranoid: reader.value("/proc/sys/kernel/perf_event_paranoid"),
+        hardware_counters: hardware_counters(reader),
+        capabilities,
+    }
+}
+
+/// The second number of `Uid:` (real, effective, saved, file system).
+fn effective_user(status: &str) -> Option<u32> {
+    field(status, "Uid")?.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn capabilities(status: &str) -> Vec<String> {
+    let effective = field(status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    let effective = effective.unwrap_or_default();
+    CAPABILITIES
+        .iter()
+        .filter(|(_, bit)| effective >> bit & 1 == 1)
+        .map(|&(name, _)| name.to_owned())
+        .collect()
+}
+
+fn mount(administrator: bool) -> Permission {
+    if administrator {
+        Permission::Granted
+    } else {
+        denied("mounting needs CAP_SYS_ADMIN; run as root")
+    }
+}
+
+fn loop_devices(reader: &Reader<'_>, administrator: bool) -> Permission {
+    if !reader.exists("/dev/loop-control") {
+        denied("there is no /dev/loop-control; load the module `loop`, or give it to the container")
+    } else if !administrator {
+        denied("attaching loop devices needs CAP_SYS_ADMIN; run as root")
+    } else {
+        writable(reader, "/dev/loop-control")
+    }
+}
+
+/// Whether the file is there and may be written.
+fn writable(reader: &Reader<'_>, path: &str) -> Permission {
+    match rustix::fs::access(reader.sources().path(path), Access::WRITE_OK) {
+        Ok(()) => Permission::Granted,
+        Err(error) => denied(format!("{path} cannot be written: {error}")),
+    }
+}
+
+/// Whether a group with one of these controllers can be made: the controller is in some hierarchy
+/// and a directory on the way up from our own group may be written.
+fn cgroup(reader: &Reader<'_>, names: &[&str]) -> Permission {
+    let hierarchies = Hierarchies::read(reader);
+    let controller = names.iter().find_map(|name| hierarchies.controller(reader, name));
+    let name = names.join(" or ");
+    match controller {
+        None => denied(format!("no mounted control group hierarchy has the controller {name}")),
+        Some(controller) if can_make_group(reader, &controller) => Permission::Granted,
+        Some(_) => denied(format!(
+            "none of this process's control groups with the controller {name} can be written"
+        )),
+    }
+}
+
+fn can_make_group(reader: &Reader<'_>, controller: &Controller) -> bool {
+    controller.directories.iter().any(|directory| {
+        let writable = |path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
+        let directory = reader.sources().path(directory);
+        // In version 2 the controller must also be handed on to the new group.
+        writable(directory.clone())
+            && (controller.version == CgroupVersion::V1
+                || writable(directory.join("cgroup.subtree_control")))
+    })
+}
+
+/// The sysctl exists since Linux 6.6: 0 is for all, 1 for `CAP_SYS_ADMIN`, 2 for nobody.
+fn io_uring(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
+    let disabled: Option<u32> = reader.value("/proc/sys/kernel/io_uring_disabled");
+    match (disabled, kernel.is_at_least(5, 1)) {
+        (Some(0), _) => Permission::Granted,
+        (Some(1), _) if administrator => Permission::Granted,
+        (Some(1), _) => denied("kernel.io_uring_disabled is 1: it needs CAP_SYS_ADMIN"),
+        (Some(_), _) => denied("kernel.io_uring_disabled is 2; set it to 0 with sysctl"),
+        (None, Some(true)) => Permission::Granted,
+        (None, _) => denied("the kernel is older than 5.1, or its release is unknown"),
+    }
+}
+
+/// Whether the processor's counters have a driver: `cpu` on x86, `cpu_core` and `cpu_atom` on x86
+/// with unlike cores, `armv8_...` on ARM.
+fn hardware_counters(reader: &Reader<'_>) -> Option<bool> {
+    let names = reader.names("/sys/bus/event_source/devices");
+    let counts = |name: &String| {
+        matches!(name.as_str(), "cpu" | "cpu_core" | "cpu_atom") || name.starts_with("armv")
+    };
+    (!names.is_empty()).then(|| names.iter().any(counts))
+}
+
+fn denied(reason: impl Into<String>) -> Permission {
+    Permission::Denied { reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::fixture::Fixture;
+
+    const ADMINISTRATOR: (&str, &str) =
+        ("proc/self/status", "Uid:\t1000\t0\t0\t0\nCapEff:\t000001fffeffffff\n");
+    const USER: (&str, &str) =
+        ("proc/self/status", "Uid:\t0\t1000\t1000\t1000\nCapEff:\t0000000000000000\n");
+
+    fn permissions_of(files: &[(&str, &str)]) -> Permissions {
+        let release = Some("6.1.0".to_owned());
+        let kernel = Kernel { release, ..Kernel::default() };
+        let machine = Fixture::new(files);
+        permissions(&Reader::new(&machine.sources()), &kernel)
+    }
+
+    fn reason(permission: &Permission) -> &str {
+        match permission {
+            Permission::Denied { reason } => reason,
+            _ => panic!("it is granted"),
+        }
+    }
+
+    #[test]
+    fn an_administrator_may_do_what_files_allow() {
+        let found = permissions_of(&[
+            ADMINISTRATOR,
+            ("dev/loop-control", ""),
+            ("proc/sys/vm/drop_caches", "0"),
+            ("proc/self/cgroup", "2:memory:/\n0::/a\n"),
+            (
+                "proc/self/mountinfo",
+                "1 0 0:9 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                 2 0 0:8 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+            ),
+            ("sys/fs/cgroup/memory/tasks", ""),
+            ("sys/fs/cgroup/unified/cgroup.controllers", "io pids"),
+            ("sys/fs/cgroup/unified/a/cgroup.subtree_control", ""),
+            ("sys/bus/event_source/devices/cpu_atom/type", "10"),
+            ("proc/sys/kernel/perf_event_paranoid", "-1\n"),
+        ]);
+        assert!(found.root);
+        for permission in [
+            &found.mount,
+            &found.loop_devices,
+            &found.drop_caches,
+            &found.cgroup_memory,
+            &found.cgroup_io,
+            &found.io_uring,
+        ] {
+            assert!(permission.is_granted(), "{found:?}");
+        }
+        assert!(found.capabilities.contains(&"CAP_SYS_ADMIN".to_owned()));
+        assert!(!found.capabilities.contains(&"CAP_SYS_RESOURCE".to_owned()), "bit 24 is not set");
+        assert_eq!((found.hardware_counters, found.perf_event_paranoid), (Some(true), Some(-1)));
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_lacking() {
+        let found = permissions_of(&[
+            USER,
+            ("dev/loop-control", ""),
+            ("proc/sys/kernel/io_uring_disabled", "1\n"),
+            ("sys/bus/event_source/devices/software/type", "1"),
+        ]);
+        assert!(!found.root && found.capabilities.is_empty());
+        assert!(reason(&found.mount).contains("CAP_SYS_ADMIN"));
+        assert!(reason(&found.loop_devices).contains("CAP_SYS_ADMIN"));
+        assert!(reason(&found.drop_caches).contains(DROP_CACHES));
+        assert!(reason(&found.cgroup_memory).contains("memory"));
+        assert!(reason(&found.cgroup_io).contains("blkio or io"));
+        assert!(reason(&found.io_uring).contains("io_uring_disabled is 1"));
+        assert_eq!(found.hardware_counters, Some(false));
+    }
+
+    #[test]
+    fn io_uring_can_be_off_for_all_and_loop_devices_absent() {
+        let disabled = ("proc/sys/kernel/io_uring_disabled", "2\n");
+        let found = permissions_of(&[ADMINISTRATOR, disabled]);
+        assert!(reason(&found.io_uring).contains("set it to 0"));
+        assert!(reason(&found.loop_devices).contains("/dev/loop-control"));
+        assert_eq!(found.hardware_counters, None);
+    }
+
+    #[test]
+    fn a_malformed_status_grants_nothing() {
+        let found = permissions_of(&[("proc/self/status", "Uid: 0\nCapEff: root\n")]);
+        assert!(!found.root && found.capabilities.is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! Block devices that the user names. Loop devices with named images stand for disks.
+
+use std::fs;
+use std::path::PathBuf;
+
+use machine::target::{
+    DeviceContent, DeviceError, Surroundings, TargetError, Unavailable, Workshop,
+};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use super::support::{Disk, refusal, run, spec, surroundings, workshop};
+
+fn device_error(error: TargetError) -> DeviceError {
+    match error {
+        TargetError::Unavailable(Unavailable::Device(error)) => error,
+        other => panic!("not for the device's sake: {other}"),
+    }
+}
+
+fn workshop_that_may_destroy(disk: &Disk) -> Workshop {
+    let destroy = vec![PathBuf::from(&disk.device)];
+    Workshop::open(Surroundings { destroy, ..surroundings() }).expect("root, one thread")
+}
+
+pub(crate) fn with_data_are_left_alone() {
+    let workshop = workshop();
+    let formatted = Disk::new("formatted", &[]);
+    run("mkfs.ext4", &["-q", "-L", "holiday", &formatted.device]);
+    let partitioned = Disk::new("partitioned", &partition_table());
+    let odd = Disk::new("odd", &[&[0; 5000][..], b"somebody's data"].concat());
+    let blank = Disk::new("blank", &[]);
+    for (disk, expected) in [
+        (&formatted, "LABEL=holiday"),
+        (&partitioned, "PTTYPE=dos"),
+        (&odd, "unknown kind"),
+        (&blank, "looks blank"),
+    ] {
+        let before = disk.content();
+        let error = refusal(&workshop, &format!("ext4:device={}", disk.device)).to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains(&format!("--destroy-data {}", disk.device)), "{error}");
+        assert!(disk.content() == before, "not a byte may change");
+    }
+    let error = refusal(&workshop, "ext4:device=/dev/null");
+    assert!(matches!(device_error(error), DeviceError::NotABlockDevice { .. }));
+    let error = refusal(&workshop, "ext4:device=/dev/nonesuch");
+    assert!(matches!(device_error(error), DeviceError::Unreadable { .. }));
+    let error = refusal(&workshop, &format!("ext4:device={}", blank.device));
+    let content = match device_error(error) {
+        DeviceError::NotToBeDestroyed { content, .. } => content,
+        other => panic!("{other}"),
+    };
+    assert_eq!(content, DeviceContent::Blank);
+}
+
+/// One partition of type 0x83, as MS-DOS wrote it: entry at 446, signature at 510.
+fn partition_table() -> [u8; 512] {
+    let mut sector = [0; 512];
+    sector[446..462].copy_from_slice(&[0, 0, 2, 0, 0x83, 1, 1, 1, 0, 8, 0, 0, 0, 16, 0, 0]);
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    sector
+}
+
+pub(crate) fn named_is_formatted() {
+    let disk = Disk::new("disk", b"old data");
+    let workshop = workshop_that_may_destroy(&disk);
+    let other = Disk::new("other", b"old data");
+    let error = refusal(&workshop, &format!("ext4:device={}", other.device));
+    assert!(matches!(device_error(error), DeviceError::NotToBeDestroyed { .. }));
+
+    let mut target =
+        workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is named");
+    assert_eq!(target.facts().size_bytes, 128 << 20);
+    assert_eq!(target.facts().source, disk.device);
+    fs::write(target.root().join("file"), "x").expect("there is room");
+    target.remount().expect("nothing is open");
+    assert!(target.root().join("file").exists());
+    target.remake().expect("nothing is open");
+    assert!(!target.root().join("file").exists());
+    target.close().expect("nothing is open");
+    drop(target);
+    workshop.close().expect("nothing is left");
+}
+
+pub(crate) fn in_use_is_refused() {
+    let disk = Disk::new("disk", &[]);
+    run("mkfs.ext4", &["-q", &disk.device]);
+    let workshop = workshop_that_may_destroy(&disk);
+    let mount_point = super::support::scratch().join("mounted");
+    fs::create_dir(&mount_point).expect("the place can be written");
+    mount(disk.device.as_str(), &mount_point, "ext4", MountFlags::empty(), None).expect("root");
+    fs::write(mount_point.join("precious"), "kept").expect("there is room");
+    let error = refusal(&workshop, &format!("ext4:device={}", disk.device));
+    assert!(matches!(device_error(error), DeviceError::InUse { .. }), "naming it does not help");
+    assert_eq!(fs::read_to_string(mount_point.join("precious")).expect("mounted"), "kept");
+    unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
+    fs::remove_dir(&mount_point).expect("it is ours");
+    drop(workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is free now"));
+}

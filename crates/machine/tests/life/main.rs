@@ -1,0 +1,127 @@
+//! Targets on real file systems, from making to removal and to sudden death.
+//!
+//! A workshop wants a process with one thread, and death must be somebody else's to watch. So
+//! this program starts itself once per case (`--case NAME`), and looks afterwards at what the
+//! case's process left on the machine: nothing.
+
+mod conditions;
+mod devices;
+mod kill;
+mod refusals;
+mod support;
+mod whole_life;
+
+use std::process::{Command, ExitCode};
+
+use support::{Place, leftovers};
+
+/// A case's name and what its own process runs.
+type Case = (&'static str, fn());
+
+const CASES: &[Case] = &[
+    ("tmpfs_lives", || whole_life::in_memory("tmpfs:size=64m")),
+    ("ramfs_lives", || whole_life::in_memory("ramfs")),
+    ("ext2_lives", || whole_life::on_a_loop_device("ext2:size=128m")),
+    ("ext4_lives", || whole_life::on_a_loop_device("ext4:size=256m,mount=noatime")),
+    ("ext4_takes_mkfs_options", || {
+        whole_life::on_a_loop_device("ext4:size=256m,mkfs=-O ^has_journal,^metadata_csum -m 0");
+    }),
+    ("xfs_lives", || whole_life::on_a_loop_device("xfs:size=512m")),
+    ("btrfs_lives", || whole_life::on_a_loop_device("btrfs:size=512m")),
+    ("f2fs_lives", || whole_life::on_a_loop_device("f2fs:size=512m")),
+    ("vfat_lives", || whole_life::on_a_loop_device("vfat:size=128m")),
+    ("a_directory_lives", whole_life::in_a_directory),
+    ("a_mount_inside_keeps_its_content", whole_life::a_mount_inside_keeps_its_content),
+    ("images_of_one_run_share_the_scratch_directory", whole_life::images_share_room),
+    ("remounting_forgets_metadata", whole_life::remounting_forgets_metadata),
+    ("memory_is_limited", conditions::memory_is_limited),
+    ("device_rates_are_limited", conditions::device_rates_are_limited),
+    ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),
+    ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
+    ("a_named_device_is_formatted", devices::named_is_formatted),
+    ("a_device_in_use_is_refused", devices::in_use_is_refused),
+    ("what_cannot_be_made_is_refused", refusals::what_cannot_be_made),
+    ("tools_that_fail_leave_nothing", refusals::failing_tools_leave_nothing),
+    ("a_second_thread_is_too_late", refusals::a_second_thread_is_too_late),
+    ("plain_users_have_directories", refusals::plain_users_have_directories),
+    ("targets_may_outlive_the_workshop", whole_life::targets_may_outlive_the_workshop),
+];
+
+/// Cases that watch other processes die.
+const WATCHED: &[Case] = &[
+    ("death_at_any_step_leaves_nothing", kill::at_every_step),
+    ("death_while_formatting_leaves_nothing", kill::while_formatting),
+    ("the_guardian_ignores_signals", kill::guardian_ignores_signals),
+    ("leftovers_of_the_dead_are_swept", kill::leftovers_are_swept),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--case", name] => {
+            let case = CASES.iter().find(|(known, _)| *known == name).expect("a case of the list");
+            case.1();
+            return ExitCode::SUCCESS;
+        }
+        ["--steps", scratch] => {
+            kill::take_steps(scratch.as_ref());
+            return ExitCode::SUCCESS;
+        }
+        ["--as-plain-user", directory] => {
+            refusals::as_plain_user(directory.as_ref());
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
+    }
+    let wanted = |name: &str| {
+        let mut filters = arguments.iter().filter(|argument| !argument.starts_with("--"));
+        filters.clone().next().is_none() || filters.any(|filter| name.contains(filter.as_str()))
+    };
+    if arguments.iter().any(|argument| argument == "--list") {
+        for (name, _) in CASES.iter().chain(WATCHED) {
+            println!("{name}: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: life: it makes file systems and mounts them, which needs root");
+        return ExitCode::SUCCESS;
+    }
+    let mut failed = 0;
+    for (name, _) in CASES.iter().filter(|(name, _)| wanted(name)) {
+        failed += report(name, run_apart(name));
+    }
+    for (name, case) in WATCHED.iter().filter(|(name, _)| wanted(name)) {
+        let outcome = std::panic::catch_unwind(case).map_err(|_| "see above".to_owned());
+        failed += report(name, outcome);
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn report(name: &str, outcome: Result<(), String>) -> u32 {
+    match outcome {
+        Ok(()) => println!("test {name} ... ok"),
+        Err(reason) => {
+            println!("test {name} ... FAILED: {reason}");
+            return 1;
+        }
+    }
+    0
+}
+
+/// Runs a case in a process of its own and looks at what that leaves.
+fn run_apart(name: &str) -> Result<(), String> {
+    let place = Place::new();
+    let mut child = Command::new(std::env::current_exe().expect("this program has a file"))
+        .args(["--case", name])
+        .env("LIFE_PLACE", place.path())
+        .spawn()
+        .expect("this program can be started again");
+    let pid = child.id();
+    let status = child.wait().expect("the child is ours");
+    let left = leftovers(pid, place.path());
+    if !status.success() {
+        return Err(status.to_string());
+    }
+    if left.is_empty() { Ok(()) } else { Err(format!("left behind: {left:?}")) }
+}

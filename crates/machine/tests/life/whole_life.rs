@@ -1,0 +1,212 @@
+//! The whole life of a target of each kind, with its cache made cold and warm on the way.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use machine::target::{
+    Step, Surroundings, Target, TargetError, Unavailable, Workshop, cache_state,
+};
+
+use super::support::{loop_devices, make_or_skip, scratch, spec, surroundings, workshop};
+
+const FILE_BYTES: usize = 8 << 20;
+
+fn content() -> Vec<u8> {
+    (0..FILE_BYTES).map(|at| u8::try_from(at / 4096 % 251).expect("below 251")).collect()
+}
+
+/// Writes a file and checks that all of it is in memory, then written.
+fn write(target: &Target) -> File {
+    let path = target.root().join("file");
+    fs::write(&path, content()).expect("there is room");
+    target.sync().expect("the device is sound");
+    let file = File::open(path).expect("just written");
+    let residency = cache_state::residency(&file).expect("a plain file");
+    assert!(residency.is_full(), "{residency:?}");
+    assert_eq!(residency.total_pages, (FILE_BYTES / rustix::param::page_size()) as u64);
+    file
+}
+
+fn close(mut target: Target, workshop: Workshop) {
+    let root = target.root().to_owned();
+    target.close().expect("nothing is open in it");
+    target.close().expect("a second time does nothing");
+    assert!(!root.exists());
+    assert!(matches!(target.remount(), Err(TargetError::NotRemountable { .. })));
+    assert_eq!(loop_devices(&scratch()), [""; 0]);
+    drop(target);
+    workshop.close().expect("nothing is left");
+}
+
+pub(crate) fn in_memory(text: &str) {
+    let workshop = workshop();
+    let mut target = workshop.make(&spec(text)).expect(text);
+    assert!(!target.supports_cold());
+    assert_eq!(target.facts().mkfs, None);
+    let space = target.space().expect("it says");
+    assert!(space.free_bytes > FILE_BYTES as u64, "{space:?}");
+    if text.starts_with("tmpfs") {
+        assert_eq!(space.total_bytes, 64 << 20);
+    }
+    let file = write(&target);
+    assert!(!cache_state::evict(&file).expect("a plain file").is_none(), "the only copy stays");
+    drop(file);
+    assert!(matches!(target.remount(), Err(TargetError::NotRemountable { .. })));
+    assert!(target.root().join("file").exists());
+    target.remake().expect("nothing is open");
+    assert!(!target.root().join("file").exists());
+    close(target, workshop);
+}
+
+pub(crate) fn on_a_loop_device(text: &str) {
+    let workshop = workshop();
+    let Some(mut target) = make_or_skip(&workshop, text) else { return };
+    check_facts(&target, text);
+    let file = write(&target);
+    assert!(target.supports_cold());
+    cache_cycle(&target, &file);
+    drop(file);
+
+    target.remount().expect("nothing is open");
+    let file = File::open(target.root().join("file")).expect("it survives");
+    assert!(cache_state::residency(&file).expect("a plain file").is_none());
+    assert!(fs::read(target.root().join("file")).expect("it survives") == content());
+    drop(file);
+
+    target.remake().expect("nothing is open");
+    assert!(!target.root().join("file").exists(), "it is a fresh file system");
+    write(&target);
+    close(target, workshop);
+}
+
+fn cache_cycle(target: &Target, file: &File) {
+    let cold = cache_state::evict(file).expect("a plain file");
+    assert!(cold.is_none(), "{cold:?}");
+    let warm = cache_state::read_in(file).expect("a plain file");
+    assert!(warm.is_full() && warm.dirty_pages == Some(0), "{warm:?}");
+    let root = target.root();
+    let paths: Vec<_> = (0..20).map(|number| root.join(format!("small-{number}"))).collect();
+    for path in &paths {
+        fs::write(path, [1; 5000]).expect("there is room");
+    }
+    let all = cache_state::residency_of(&paths).expect("plain files");
+    assert!(all.is_full() && all.dirty_pages > Some(0), "{all:?}");
+    assert!(cache_state::evict_all(root, &paths).expect("plain files").is_none());
+    assert!(cache_state::read_in_all(&paths).expect("plain files").is_full());
+    target.sync().expect("the device is sound");
+    cache_state::drop_caches(cache_state::Dropped::All).expect("root");
+    assert!(cache_state::residency_of(&paths).expect("plain files").is_none());
+}
+
+fn check_facts(target: &Target, text: &str) {
+    let facts = target.facts();
+    let name = text.split(':').next().expect("a name");
+    assert_eq!(facts.file_system, name);
+    assert_eq!(facts.loop_direct_io, Some(true));
+    assert!(facts.source.starts_with("/dev/loop"), "{facts:?}");
+    assert_eq!(facts.device.map(|device| device.major), Some(7));
+    let mkfs = facts.mkfs.as_ref().expect("it was formatted");
+    assert!(mkfs.starts_with(&format!("mkfs.{name}")) && mkfs.ends_with(&facts.source), "{mkfs}");
+    let version = facts.mkfs_version.as_ref().expect("every mkfs tells");
+    assert!(version.contains('.'), "{version}");
+    assert_eq!(facts.mount_options.contains("noatime"), text.contains("noatime"));
+    let size = text.split("size=").nth(1).expect("a size").split([',', 'm']).next();
+    assert_eq!(facts.size_bytes, size.expect("digits").parse::<u64>().expect("digits") << 20);
+    assert!(!scratch().read_dir().expect("there").any(|_| true), "the image has no name");
+}
+
+pub(crate) fn in_a_directory() {
+    let workshop = workshop();
+    let directory = scratch();
+    fs::write(directory.join("theirs"), "kept").expect("the place can be written");
+    let mut target = workshop.make(&spec(directory.to_str().expect("plain"))).expect("a directory");
+    let root = target.root().to_owned();
+    assert_eq!(root.parent(), directory.canonicalize().ok().as_deref());
+    let file = write(&target);
+    let cold = cache_state::evict(&file).expect("a plain file");
+    assert!(!target.supports_cold() || cold.is_none(), "{cold:?}");
+    assert!(matches!(target.remount(), Err(TargetError::NotRemountable { .. })));
+    target.remake().expect("it is ours");
+    assert!(root.exists() && !root.join("file").exists());
+    fs::create_dir_all(root.join("a/b/c")).expect("there is room");
+    std::os::unix::fs::symlink(&directory, root.join("a/link")).expect("there is room");
+    close(target, workshop);
+    assert_eq!(fs::read_to_string(directory.join("theirs")).expect("not ours"), "kept");
+    fs::remove_file(directory.join("theirs")).expect("the test's own");
+}
+
+pub(crate) fn a_mount_inside_keeps_its_content() {
+    let workshop = workshop();
+    let directory = scratch();
+    let theirs = directory.join("theirs");
+    fs::create_dir(&theirs).expect("the place can be written");
+    fs::write(theirs.join("file"), "kept").expect("the place can be written");
+    let mut target = workshop.make(&spec(directory.to_str().expect("plain"))).expect("a directory");
+    let inside = target.root().join("mounted");
+    fs::create_dir(&inside).expect("there is room");
+    // The same file system: its device number tells nothing.
+    rustix::mount::mount_bind(&theirs, &inside).expect("root");
+    let error = target.close().expect_err("somebody's mount is inside");
+    assert!(matches!(error, TargetError::Io { .. }), "{error}");
+    assert_eq!(fs::read_to_string(theirs.join("file")).expect("not ours"), "kept");
+    rustix::mount::unmount(&inside, rustix::mount::UnmountFlags::empty()).expect("root");
+    drop(target);
+    workshop.close().expect("the guardian removes what was left");
+    fs::remove_dir_all(&theirs).expect("the test's own");
+}
+
+pub(crate) fn images_share_room() {
+    let workshop = workshop();
+    let free = rustix::fs::statvfs(scratch()).expect("there");
+    let free = free.f_bavail * free.f_frsize;
+    let most = format!("ext4:size={}m", (free / 5 * 3) >> 20);
+    let first = workshop.make(&spec(&most)).expect("it alone fits");
+    let second = workshop.make(&spec(&format!("b={most}"))).expect_err("both cannot fill up");
+    assert!(
+        matches!(second, TargetError::Unavailable(Unavailable::ScratchFull { .. })),
+        "{second}"
+    );
+    assert!(second.to_string().contains("size=") && second.to_string().contains("--scratch"));
+    drop(first);
+    drop(workshop.make(&spec(&most)).expect("the first gave its room back"));
+
+    let mut shared = Surroundings { image_bytes: u64::MAX, ..surroundings() };
+    shared.fit_images(&[spec("ext4"), spec("xfs"), spec("tmpfs")]);
+    assert!(shared.image_bytes <= free / 2 && shared.image_bytes > 0);
+    workshop.close().expect("nothing is left");
+}
+
+pub(crate) fn remounting_forgets_metadata() {
+    let workshop = workshop();
+    let mut target = workshop.make(&spec("ext4:size=256m")).expect("ext4 is everywhere");
+    for number in 0..1000 {
+        fs::write(target.root().join(format!("file-{number}")), "x").expect("there is room");
+    }
+    target.sync().expect("the device is sound");
+    let reads = |target: &Target| {
+        let device = Path::new(&target.facts().source).file_name().expect("a device").to_owned();
+        let stat = Path::new("/sys/block").join(device).join("stat");
+        let stat = fs::read_to_string(stat).expect("it is bound");
+        stat.split_whitespace().next().expect("a count").parse::<u64>().expect("a count")
+    };
+    target.remount().expect("nothing is open");
+    let before = reads(&target);
+    for number in 0..1000 {
+        fs::metadata(target.root().join(format!("file-{number}"))).expect("it survives");
+    }
+    // 1000 inodes of 256 bytes fill 63 blocks; read-ahead fetches 32 of them at a time.
+    assert!(reads(&target) > before + 2, "{before} {}", reads(&target));
+    close(target, workshop);
+}
+
+pub(crate) fn targets_may_outlive_the_workshop() {
+    fn steps(_: &machine::target::TargetSpec, step: Step) {
+        eprintln!("step: {step:?}");
+    }
+    let surroundings = Surroundings { on_step: Some(steps), ..surroundings() };
+    let workshop = Workshop::open(surroundings).expect("root, one thread");
+    let target = workshop.make(&spec("ext4:memory=64m")).expect("root");
+    let error = workshop.close().expect_err("a target lives");
+    assert!(matches!(error, TargetError::LeftBehind { .. }), "{error}");
+    write(&target);
+}

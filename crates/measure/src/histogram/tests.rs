@@ -1,0 +1,163 @@
+//! The histogram against a sorted vector, which keeps everything exactly.
+
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Values of every magnitude, not only the large ones that a plain `u64` strategy gives.
+fn any_value() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0_u32..64).prop_map(|(bits, shift)| bits >> shift)
+}
+
+fn histogram_of(values: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    values.iter().for_each(|&value| histogram.record(value));
+    histogram
+}
+
+proptest! {
+    #[test]
+    fn every_quantile_is_within_one_percent_of_the_sorted_values(
+        values in vec(any_value(), 1..200),
+    ) {
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let histogram = histogram_of(&values);
+        for (index, &exact) in sorted.iter().enumerate() {
+            let q = (index + 1) as f64 / sorted.len() as f64;
+            let error = histogram.quantile(q).abs_diff(exact);
+            prop_assert!(error as f64 <= exact as f64 * 0.01, "q = {}: {} ns off", q, error);
+            // Half a rank earlier rounds up to the same one.
+            let q = (index as f64 + 0.5) / sorted.len() as f64;
+            prop_assert!(histogram.quantile(q).abs_diff(exact) as f64 <= exact as f64 * 0.01);
+        }
+    }
+
+    #[test]
+    fn extremes_count_and_sum_are_exact(values in vec(any_value(), 1..200)) {
+        let histogram = histogram_of(&values);
+        let sum: u128 = values.iter().copied().map(u128::from).sum();
+        prop_assert_eq!(histogram.count(), values.len() as u64);
+        prop_assert_eq!(histogram.min(), *values.iter().min().unwrap());
+        prop_assert_eq!(histogram.max(), *values.iter().max().unwrap());
+        prop_assert_eq!(histogram.sum(), sum);
+        prop_assert_eq!(histogram.mean(), sum as f64 / values.len() as f64);
+    }
+
+    #[test]
+    fn merging_equals_recording_all(
+        mut values in vec(any_value(), 0..100),
+        others in vec(any_value(), 0..100),
+    ) {
+        let mut merged = histogram_of(&values);
+        merged.merge(&histogram_of(&others));
+        values.extend(others);
+        prop_assert_eq!(merged, histogram_of(&values));
+    }
+
+    #[test]
+    fn recording_n_equals_recording_n_times(value in any_value(), count in 0_u64..50) {
+        let mut at_once = Histogram::new();
+        at_once.record_n(value, count);
+        let mut one_by_one = Histogram::new();
+        (0..count).for_each(|_| one_by_one.record(value));
+        prop_assert_eq!(at_once, one_by_one);
+    }
+
+    #[test]
+    fn buckets_partition_the_values(values in vec(any_value(), 1..100), limit in any_value()) {
+        let histogram = histogram_of(&values);
+        for bucket in histogram.buckets() {
+            let inside = values.iter().filter(|v| (bucket.low..=bucket.high).contains(v)).count();
+            prop_assert_eq!(bucket.count, inside as u64);
+        }
+        prop_assert_eq!(histogram.buckets().map(|b| b.count).sum::<u64>(), values.len() as u64);
+        let limit_high = layout::bounds_of(bucket_of(limit)).1;
+        let below = values.iter().filter(|&&v| v <= limit_high).count();
+        prop_assert_eq!(histogram.count_at_or_below(limit), below as u64);
+    }
+
+    #[test]
+    fn storing_and_rebuilding_changes_nothing(values in vec(any_value(), 1..100)) {
+        let histogram = histogram_of(&values);
+        let rebuilt = Histogram::from_buckets(histogram.buckets()).unwrap();
+        prop_assert!(rebuilt.min() <= histogram.min() && rebuilt.max() >= histogram.max());
+        prop_assert!((rebuilt.mean() - histogram.mean()).abs() <= histogram.mean() * 0.01);
+        let exact = histogram.exact().unwrap();
+        prop_assert_eq!(rebuilt.with_exact(exact).unwrap(), histogram);
+    }
+}
+
+#[test]
+fn an_empty_histogram_answers_zero() {
+    let mut empty = Histogram::new();
+    empty.record_n(7, 0);
+    assert_eq!((empty.count(), empty.min(), empty.max(), empty.sum()), (0, 0, 0, 0));
+    assert_eq!((empty.quantile(0.5), empty.mean(), empty.count_at_or_below(9)), (0, 0.0, 0));
+    assert_eq!((empty.buckets().count(), empty.exact()), (0, None));
+    assert_eq!(Histogram::from_buckets([]).unwrap(), empty);
+}
+
+#[test]
+fn first_and_last_rank_are_exact_and_the_rest_stays_between() {
+    let histogram = histogram_of(&[1000, 1000, 2000, 3001, 3001]);
+    for q in [-1.0, 0.0, 0.2, f64::NAN, f64::NEG_INFINITY] {
+        assert_eq!(histogram.quantile(q), 1000, "{q}");
+    }
+    for q in [0.81, 1.0, 1.5, f64::INFINITY] {
+        assert_eq!(histogram.quantile(q), 3001, "{q}");
+    }
+    // The middles of their buckets.
+    let inner = [0.4, 0.6, 0.8].map(|q| histogram.quantile(q));
+    assert_eq!(inner, [1001, 2003, 2999]);
+    assert_eq!(histogram_of(&[1003, 1003, 1003]).quantile(0.5), 1003, "1001 is below the minimum");
+    assert_eq!(histogram_of(&[2991, 2991, 2991]).quantile(0.5), 2991, "2999 is above the maximum");
+}
+
+#[test]
+fn a_rank_is_not_pushed_up_by_binary_fractions() {
+    for rank in 1..=100 {
+        assert_eq!(rank_of(rank as f64 / 100.0, 100), rank);
+    }
+    assert_eq!((rank_of(0.501, 100), rank_of(0.999, 1000), rank_of(0.9991, 1000)), (51, 999, 1000));
+}
+
+#[test]
+fn counts_stop_at_the_greatest_number() {
+    let mut histogram = Histogram::new();
+    histogram.record_n(u64::MAX, u64::MAX);
+    let sum = u128::from(u64::MAX) * u128::from(u64::MAX);
+    assert_eq!((histogram.count(), histogram.sum()), (u64::MAX, sum));
+    histogram.merge(&histogram.clone());
+    assert_eq!((histogram.count(), histogram.sum()), (u64::MAX, u128::MAX));
+    assert_eq!(histogram.quantile(1.0).max(histogram.quantile(0.0)), histogram.max());
+}
+
+#[test]
+fn damaged_buckets_are_refused() {
+    let good = Bucket { low: 256, high: 257, count: 3 };
+    for (low, high) in [(257, 258), (256, 256), (256, 259), (10, 11), (u64::MAX, 0)] {
+        let bad = Bucket { low, high, count: 1 };
+        let refused = Histogram::from_buckets([good, bad]).unwrap_err();
+        assert_eq!(refused, HistogramError::NoSuchBucket { low, high });
+    }
+    let all = Bucket { low: 9, high: 9, count: u64::MAX };
+    assert_eq!(Histogram::from_buckets([good, all]).unwrap_err(), HistogramError::TooMany);
+    // Three values of 256 or 257 each.
+    for (min, max, sum) in [(255, 257, 770), (256, 258, 770), (257, 256, 770), (256, 257, 767)] {
+        let exact = Exact { min, max, sum };
+        let refused = Histogram::from_buckets([good]).unwrap().with_exact(exact).unwrap_err();
+        assert_eq!(refused, HistogramError::Contradiction { exact });
+    }
+    let exact = Exact { min: 0, max: 0, sum: 0 };
+    assert!(Histogram::new().with_exact(exact).is_err(), "nothing has no extremes");
+}
+
+#[test]
+fn refusals_are_sentences() {
+    let no_bucket = HistogramError::NoSuchBucket { low: 1, high: 9 };
+    assert!(no_bucket.to_string().starts_with("values 1 to 9 are no bucket"));
+    assert!(HistogramError::TooMany.to_string().contains("damaged"));
+    let exact = Exact { min: 1, max: 2, sum: 3 };
+    assert!(HistogramError::Contradiction { exact }.to_string().contains("min: 1, max: 2, sum: 3"));
+}

@@ -1,0 +1,136 @@
+//! Tests of the run directory: what is kept, what is cut off, what is refused.
+
+use super::*;
+use crate::journal::{CellFailed, Start};
+use crate::machine::Machine;
+use crate::manifest::{ClockRecord, RunRecord, Tool};
+
+fn manifest() -> Manifest {
+    Manifest {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool { name: "fsprism".to_owned(), version: "0.0.0".to_owned() },
+        run: RunRecord {
+            command: "survey".to_owned(),
+            arguments: vec!["fsprism".to_owned(), "survey".to_owned()],
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            suite: "survey".to_owned(),
+            seed: 7,
+            budget_s: 60.0,
+            precision_percent: 2.0,
+            confidence_level: 0.95,
+            blocks: None,
+            verify: false,
+            data_file_bytes: 1 << 26,
+        },
+        machine: Machine::default(),
+        clock: ClockRecord {
+            source: "tsc".to_owned(),
+            frequency_hz: 2.6e9,
+            precision_ns: 1.0,
+            cost_ns: 20.0,
+            calibration_error_ppm: 1.0,
+            system_call_ns: 200.0,
+        },
+        targets: Vec::new(),
+        skipped: Vec::new(),
+        cells: Vec::new(),
+    }
+}
+
+fn start(used_s: f64) -> Line {
+    Line::Start(Start { used_s })
+}
+
+#[test]
+fn what_was_appended_is_read_back_in_order() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    directory.append(&start(0.0)).expect("a line");
+    directory.append(&start(1.5)).expect("a line");
+    let run = Run::read(&path).expect("a run");
+    assert_eq!(run.manifest, manifest());
+    assert_eq!(run.lines, [start(0.0), start(1.5)]);
+}
+
+#[test]
+fn a_torn_last_line_is_ignored_by_readers_and_cut_off_by_resume() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    directory.append(&start(0.0)).expect("a line");
+    drop(directory);
+    let journal = path.join(JOURNAL);
+    let mut text = fs::read(&journal).expect("the journal");
+    text.extend_from_slice(b"{\"kind\":\"start\",\"use");
+    fs::write(&journal, &text).expect("a torn journal");
+    assert_eq!(Run::read(&path).expect("a run").lines, [start(0.0)]);
+    let (mut directory, run) = RunDirectory::resume(&path).expect("a run to go on with");
+    assert_eq!(run.lines, [start(0.0)]);
+    directory.append(&start(2.0)).expect("a line after the cut");
+    assert_eq!(Run::read(&path).expect("a run").lines, [start(0.0), start(2.0)]);
+}
+
+#[test]
+fn a_damaged_line_is_named() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    drop(RunDirectory::create(&path, &manifest()).expect("a new run"));
+    fs::write(path.join(JOURNAL), b"{\"kind\":\"start\",\"used_s\":0}\nnonsense\n")
+        .expect("written");
+    let error = Run::read(&path).expect_err("nonsense is not a line");
+    assert!(matches!(error, RecordError::Damaged { line: 2, .. }), "{error}");
+}
+
+#[test]
+fn a_line_of_an_unknown_cell_is_refused() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    let failed = CellFailed { cell: 3, block: 0, why: "none".to_owned() };
+    directory.append(&Line::CellFailed(failed)).expect("a line");
+    assert!(matches!(Run::read(&path), Err(RecordError::Damaged { line: 1, .. })));
+}
+
+#[test]
+fn a_directory_that_holds_something_is_refused_and_left_alone() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    fs::write(temporary.path().join("thesis.txt"), b"years").expect("a file");
+    let error = RunDirectory::create(temporary.path(), &manifest()).expect_err("not empty");
+    assert!(matches!(error, RecordError::NotEmpty { .. }), "{error}");
+    assert!(!temporary.path().join(MANIFEST).exists());
+    assert!(!temporary.path().join(HISTOGRAMS).exists());
+}
+
+#[test]
+fn a_run_of_a_newer_schema_is_refused_before_anything_in_it_is_believed() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let text = format!("{{\"schema_version\": {}, \"new\": true}}", SCHEMA_VERSION + 1);
+    fs::write(temporary.path().join(MANIFEST), text).expect("a manifest");
+    let error = Run::read(temporary.path()).expect_err("a newer run");
+    assert!(matches!(error, RecordError::NewerSchema { .. }), "{error}");
+}
+
+#[test]
+fn what_is_not_a_run_is_said_not_to_be_one() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    assert!(matches!(Run::read(temporary.path()), Err(RecordError::NotARun { .. })));
+}
+
+#[test]
+fn a_second_writer_is_refused() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let _directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    assert!(matches!(RunDirectory::resume(&path), Err(RecordError::Busy { .. })));
+}
+
+#[test]
+fn a_full_disk_has_a_sentence_of_its_own() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().to_owned();
+    let mut directory = RunDirectory { path, journal: full, log_ends: HashMap::new() };
+    let error = directory.append(&start(0.0)).expect_err("no room");
+    assert!(matches!(error, RecordError::DiskFull { .. }), "{error}");
+}

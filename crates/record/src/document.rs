@@ -1,0 +1,169 @@
+//! The document that `--format json` prints: what a run says.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::journal::End;
+use crate::machine::Machine;
+use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Skipped, TargetRecord, Tool};
+use crate::metric::Better;
+use crate::warning::Warning;
+
+/// A run and what follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// Version of the format; fields are added, never renamed.
+    pub schema_version: u32,
+    /// The program that made the run.
+    pub tool: Option<Tool>,
+    /// What was asked for.
+    pub run: RunRecord,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// The clock that timed every operation.
+    pub clock: ClockRecord,
+    /// The targets that were measured.
+    pub targets: Vec<TargetRecord>,
+    /// Each cell with its metrics.
+    pub cells: Vec<CellReport>,
+    /// Each pair of targets on each benchmark.
+    pub comparisons: Vec<Comparison>,
+    /// What was not measured, with why.
+    pub skipped: Vec<Skipped>,
+    /// What makes the whole run doubtful.
+    pub warnings: Vec<WarningReport>,
+    /// How measuring ended; none when it was cut off.
+    pub end: Option<End>,
+}
+
+/// One cell's figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellReport {
+    /// Label of the target.
+    pub target: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the benchmark.
+    pub benchmark: String,
+    /// The same in words.
+    pub title: String,
+    /// The dimension that the benchmark isolates.
+    pub dimension: Dimension,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// The verified cache state.
+    pub cache_state: CacheState,
+    /// Benchmark whose throughput this one's speed-up is relative to.
+    pub baseline: Option<String>,
+    /// How many replicates count.
+    pub replicates: u32,
+    /// How many were thrown away.
+    pub discarded: u32,
+    /// Why the cell was given up, if it was.
+    pub failed: Option<String>,
+    /// Operations of all replicates together.
+    pub operations: u64,
+    /// Each metric's figures; the first is the primary one.
+    pub metrics: Vec<MetricReport>,
+    /// What makes this cell doubtful.
+    pub warnings: Vec<WarningReport>,
+}
+
+/// One metric of one cell over its replicates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricReport {
+    /// Standard name of the metric.
+    pub name: String,
+    /// Unit of all its values.
+    pub unit: String,
+    /// Which direction is better.
+    pub better: Better,
+    /// Median over the replicates.
+    pub median: f64,
+    /// Mean over the replicates.
+    pub mean: f64,
+    /// Interval of the median; none with too few replicates.
+    pub interval: Option<IntervalReport>,
+    /// Percentiles of single operations, where the metric is their time and enough were recorded.
+    pub percentiles: Vec<Percentile>,
+    /// One value per replicate, in the order of the blocks.
+    pub values: Vec<f64>,
+}
+
+/// A confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalReport {
+    /// Confidence level, between 0 and 1.
+    pub level: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A percentile of single operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// Which, in percent: 99.9 is the 99.9th percentile.
+    pub percentile: f64,
+    /// Its value, in the metric's unit.
+    pub value: f64,
+}
+
+/// Two targets on one benchmark, paired by block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Name of the benchmark.
+    pub benchmark: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Label of the first target.
+    pub first: String,
+    /// Label of the second target.
+    pub second: String,
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+    /// Second over first: the ratio of geometric means; none with too few blocks.
+    pub ratio: Option<f64>,
+    /// Interval of the ratio.
+    pub interval: Option<IntervalReport>,
+    /// Two-sided p of "the ratio is 1".
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of comparisons in the run.
+    pub p_adjusted: Option<f64>,
+    /// What may be said.
+    pub verdict: Verdict,
+}
+
+/// What may be said of two targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The difference is real at the run's confidence level.
+    Real,
+    /// They cannot be told apart; that does not mean that they are the same.
+    NotToldApart,
+    /// Too few blocks to say anything.
+    NotEnoughData,
+}
+
+/// A warning with its sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarningReport {
+    /// The numbers.
+    #[serde(flatten)]
+    pub warning: Warning,
+    /// The sentence.
+    pub message: String,
+    /// Where the danger is described.
+    pub source: String,
+}
+
+impl From<Warning> for WarningReport {
+    fn from(warning: Warning) -> Self {
+        let (message, source) = (warning.to_string(), warning.source().to_owned());
+        Self { warning, message, source }
+    }
+}

@@ -1,0 +1,87 @@
+//! What can go wrong with a run directory.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A run directory cannot be made, read or continued.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The directory for a new run holds something already.
+    #[error("{path} is not empty: name another run directory with --out, or go on with --resume")]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is no manifest where a run was expected.
+    #[error("{path} is not a run directory: it holds no manifest.json")]
+    NotARun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The run was written by a newer program.
+    #[error(
+        "{path} has schema version {found}, and this fsprism reads up to {known}: use a newer fsprism"
+    )]
+    NewerSchema {
+        /// The directory.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The newest one known here.
+        known: u32,
+    },
+    /// A file of the run does not hold what it should.
+    #[error("{path}, line {line}: {why}: the run directory is damaged")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another process is writing to the run.
+    #[error(
+        "{path} is being written by another fsprism: wait for it, or name another run directory"
+    )]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The disk of the run directory is full.
+    #[error(
+        "the disk of the run directory {path} is full: what was measured until now is kept; make \
+         room and go on with --resume, or choose another disk with --out"
+    )]
+    DiskFull {
+        /// The file being written.
+        path: PathBuf,
+    },
+    /// Any other failure of reading or writing.
+    #[error("cannot {action} {path}: {source}; choose another run directory with --out")]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl RecordError {
+    /// Gives an input/output error its place, and a full disk its own variant.
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            _ => Self::Io { action, path, source },
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The journal: one line per event of a run, in the order in which they happened.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram_log::HistogramLocation;
+use crate::warning::Warning;
+
+/// One line of `cells.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Line {
+    /// Measuring began, or was taken up again.
+    Start(Start),
+    /// The pilot is done: every cell's operations are counted out.
+    Planned(Planned),
+    /// A replicate was measured in the state that its cell asks for.
+    Replicate(Box<Replicate>),
+    /// A replicate was thrown away.
+    Discarded(Discarded),
+    /// A cell was given up.
+    CellFailed(CellFailed),
+    /// Measuring ended in an orderly way.
+    End(End),
+}
+
+/// Measuring began, or was taken up again after being cut off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Start {
+    /// Budget already used by earlier parts of this run, in seconds.
+    pub used_s: f64,
+}
+
+/// What the pilot led to. One line for all cells: a run has all of it, or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Planned {
+    /// Moment within the run's budget, in seconds.
+    pub at_s: f64,
+    /// Blocks that fit into the budget.
+    pub blocks: u32,
+    /// Each cell that the pilot could measure.
+    pub pilots: Vec<Pilot>,
+}
+
+/// How many operations a replicate of a cell holds, and what that was derived from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pilot {
+    /// Index into the manifest's cells.
+    pub cell: u32,
+    /// Operations per thread of every replicate.
+    pub operations: u64,
+    /// Operations per timed interval: 1, or more where one is too short for the clock.
+    pub batch: u32,
+    /// Time per operation seen in the pilot, in nanoseconds.
+    pub time_per_operation_ns: f64,
+    /// Time around the operations (preparing, verifying, restoring), in nanoseconds.
+    pub overhead_ns: u64,
+}
+
+/// One execution of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Replicate {
+    /// Index into the manifest's cells.
+    pub cell: u32,
+    /// The block it belongs to, from 0.
+    pub block: u32,
+    /// Position within the block, from 0.
+    pub order: u32,
+    /// 1 for the first execution in this block, more after discarded ones.
+    pub attempt: u32,
+    /// When it began, within the run's budget, in seconds.
+    pub at_s: f64,
+    /// One value per metric of the cell, in its order.
+    pub metrics: Vec<f64>,
+    /// Operations, all threads together.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// From the barrier to the end of the last thread, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Sum of all operations' times, in nanoseconds.
+    pub busy_ns: u64,
+    /// The distribution in short; the histogram has it whole.
+    pub latency: LatencySummary,
+    /// Where the histogram of this replicate lies.
+    pub histogram: Option<HistogramLocation>,
+    /// How the latency developed within the replicate.
+    pub timeline: Option<TimelineRecord>,
+    /// What was in the cache before and after, and what the device was asked for meanwhile.
+    pub evidence: CacheEvidence,
+    /// Processor time stolen by the hypervisor meanwhile, in nanoseconds.
+    pub steal_ns: u64,
+    /// What is doubtful about this replicate.
+    pub warnings: Vec<Warning>,
+}
+
+/// The distribution of one replicate's latencies in short, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// Least.
+    pub min_ns: u64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 90th percentile.
+    pub p90_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// Largest.
+    pub max_ns: u64,
+}
+
+/// Log2 histograms per time slice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineRecord {
+    /// Width of a slice, in nanoseconds.
+    pub slice_ns: u64,
+    /// Per slice, from the barrier on: pairs of (floor of log2 of the latency in ns, operations).
+    pub slices: Vec<Vec<(u8, u64)>>,
+}
+
+/// What proves (or refutes) the cache state of a replicate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheEvidence {
+    /// Pages of the touched files, resident or not; none where no data file is touched.
+    pub pages: Option<u64>,
+    /// Of these, resident before the first operation.
+    pub resident_before: Option<u64>,
+    /// Of these, resident after the last.
+    pub resident_after: Option<u64>,
+    /// Dirty pages before the first operation.
+    pub dirty_before: Option<u64>,
+    /// Bytes read from the device meanwhile; none where the target has no device.
+    pub device_read_bytes: Option<u64>,
+    /// Bytes written to the device meanwhile; none where the target has no device of its own.
+    pub device_written_bytes: Option<u64>,
+}
+
+/// A replicate whose cache state was not what its cell asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Discarded {
+    /// Index into the manifest's cells.
+    pub cell: u32,
+    /// The block it belonged to.
+    pub block: u32,
+    /// Which execution in this block it was, from 1.
+    pub attempt: u32,
+    /// What was not as asked.
+    pub why: String,
+    /// The measured state.
+    pub evidence: CacheEvidence,
+}
+
+/// A cell that is not measured any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellFailed {
+    /// Index into the manifest's cells.
+    pub cell: u32,
+    /// The block in which it failed.
+    pub block: u32,
+    /// Why, and what would change it.
+    pub why: String,
+}
+
+/// The orderly end of measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// Why measuring ended.
+    pub reason: EndReason,
+    /// Budget used, in seconds.
+    pub used_s: f64,
+    /// How far the clock went astray since its calibration, in parts per million.
+    pub clock_drift_ppm: f64,
+}
+
+/// Why measuring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// Every interval is as narrow as was asked.
+    Precision,
+    /// The number of blocks that was asked for is done.
+    Blocks,
+    /// The budget is used.
+    Budget,
+    /// A signal asked for the end.
+    Interrupted,
+    /// No cell is left to measure.
+    NothingLeft,
+}

@@ -1,0 +1,199 @@
+//! The manifest: what was asked for, where it ran, and on which targets.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::metric::MetricDefinition;
+
+/// Everything that is known of a run before its first replicate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// Version of the format of the run directory; see [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The program that made the run.
+    pub tool: Tool,
+    /// What was asked for.
+    pub run: RunRecord,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// The clock that timed every operation.
+    pub clock: ClockRecord,
+    /// The targets that were measured.
+    pub targets: Vec<TargetRecord>,
+    /// The targets and benchmarks that were not, each with why.
+    pub skipped: Vec<Skipped>,
+    /// The cells, in the order of their declaration; journal lines refer to them by index.
+    pub cells: Vec<Cell>,
+}
+
+/// A program and its version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Name of the program.
+    pub name: String,
+    /// Its semantic version.
+    pub version: String,
+}
+
+/// What one command was asked to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// The command: `survey` or `run`.
+    pub command: String,
+    /// The whole command line, program name first.
+    pub arguments: Vec<String>,
+    /// When it began: RFC 3339, UTC.
+    pub started: String,
+    /// The suite that was run.
+    pub suite: String,
+    /// Seed of every random choice: order of cells, offsets, names, content.
+    pub seed: u64,
+    /// Time allowed for measuring, in seconds.
+    pub budget_s: f64,
+    /// Wanted relative half-width of every cell's interval, in percent.
+    pub precision_percent: f64,
+    /// Confidence level of all intervals, between 0 and 1.
+    pub confidence_level: f64,
+    /// Number of blocks asked for in so many words, if any.
+    pub blocks: Option<u32>,
+    /// Whether the content of what was read was verified.
+    pub verify: bool,
+    /// Size of the data file that reads and writes work on, in bytes.
+    pub data_file_bytes: u64,
+}
+
+/// The clock behind every time of the run, as calibrated when it began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockRecord {
+    /// `tsc` or `monotonic`, and why where it is not the TSC.
+    pub source: String,
+    /// Ticks per second.
+    pub frequency_hz: f64,
+    /// Least non-zero difference between two successive readings, in nanoseconds.
+    pub precision_ns: f64,
+    /// Cost of one reading, in nanoseconds.
+    pub cost_ns: f64,
+    /// Uncertainty of the frequency, in parts per million.
+    pub calibration_error_ppm: f64,
+    /// Cost of the cheapest system call, in nanoseconds.
+    pub system_call_ns: f64,
+}
+
+/// A target: a file system under test in one stated configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetRecord {
+    /// What the target is called throughout the run.
+    pub label: String,
+    /// As written on the command line, label apart.
+    pub specification: String,
+    /// The file system's type as the kernel reports it.
+    pub file_system: String,
+    /// Whether fsprism made it (and makes it anew for every block) or it was there before.
+    pub scratch: bool,
+    /// The mkfs command that made it, with its options; none for a path, tmpfs or ramfs.
+    pub mkfs: Option<String>,
+    /// Version text of that mkfs program.
+    pub mkfs_version: Option<String>,
+    /// Mount options as the kernel reports them.
+    pub mount_options: String,
+    /// Size of the file system, in bytes.
+    pub size_bytes: u64,
+    /// The device below, where there is one.
+    pub device: Option<crate::machine::BlockDevice>,
+    /// For an image behind a loop device: whether it bypasses the backing file's page cache.
+    pub loop_direct_io: Option<bool>,
+    /// Limits put on the target, as the kernel reports them.
+    pub conditions: Conditions,
+    /// What these limits do not do here, in sentences.
+    pub condition_caveats: Vec<String>,
+}
+
+/// Conditions of a target: limits that the kernel enforces while it is measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Conditions {
+    /// Limit of the memory control group, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Throttle of device reads, in bytes per second.
+    pub read_bps: Option<u64>,
+    /// Throttle of device writes, in bytes per second.
+    pub write_bps: Option<u64>,
+    /// Throttle of device reads, in operations per second.
+    pub read_iops: Option<u64>,
+    /// Throttle of device writes, in operations per second.
+    pub write_iops: Option<u64>,
+}
+
+/// Something that was not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// The target, or `target: benchmark`.
+    pub target: String,
+    /// Why, and what would change it.
+    pub why: String,
+}
+
+/// A dimension of a file system's performance (It *IS* Rocket Science, section 2).
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dimension {
+    /// Bandwidth and latency of the device below.
+    Io,
+    /// Where data and metadata lie on the device.
+    OnDiskLayout,
+    /// Served from memory alone.
+    InMemory,
+    /// Warm-up, eviction, prefetch.
+    Caching,
+    /// Operations on names and attributes.
+    Metadata,
+    /// Behaviour under concurrent load.
+    Scaling,
+    /// Cache lines of the processor that are touched.
+    CpuFootprint,
+    /// What is pushed out of the application's caches.
+    Pollution,
+}
+
+/// The state of the caches in which a cell is measured; verified, never assumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheState {
+    /// No page of the touched files is resident before the first operation.
+    Cold,
+    /// Every page of the touched files is resident, and the device is not read.
+    Warm,
+    /// No state is asked for: the operation goes to the device by its nature.
+    Any,
+}
+
+/// One target x one benchmark x one setting of its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Label of the target.
+    pub target: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the benchmark, unique within the suite.
+    pub benchmark: String,
+    /// The same in words, for people.
+    pub title: String,
+    /// The dimension that the benchmark isolates.
+    pub dimension: Dimension,
+    /// Dimensions that it merely exercises.
+    pub exercises: Vec<Dimension>,
+    /// Its parameters, by standard name with the unit in the name.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// The cache state that is made and verified for each replicate.
+    pub cache_state: CacheState,
+    /// What is measured; the first is the primary metric, which is compared between targets.
+    pub metrics: Vec<MetricDefinition>,
+    /// Benchmark whose throughput this one's speed-up is relative to.
+    pub baseline: Option<String>,
+    /// Bytes that the operations of one replicate range over, where that is meaningful.
+    pub working_set_bytes: Option<u64>,
+}

@@ -1,0 +1,32 @@
+//! Versions of the formats, and the JSON schema generated from the types.
+
+use schemars::{Schema, schema_for};
+
+use crate::document::Document;
+
+/// Version of the run directory and of the document. Older ones stay readable; newer are refused.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// JSON schema of [`Document`].
+#[must_use]
+pub fn document_schema() -> Schema {
+    schema_for!(Document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The schema that is checked in is the one that the types give. To renew it after a change:
+    /// `FSPRISM_RENEW_SCHEMA=1 cargo test -p fsprism-record schema`.
+    #[test]
+    fn the_checked_in_schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/document.schema.json");
+        let text = serde_json::to_string_pretty(&document_schema()).expect("a schema is JSON");
+        if std::env::var_os("FSPRISM_RENEW_SCHEMA").is_some() {
+            std::fs::write(path, format!("{text}\n")).expect("docs/ can be written");
+        }
+        let checked_in = std::fs::read_to_string(path).expect("docs/document.schema.json is there");
+        assert!(checked_in.trim_end() == text, "docs/document.schema.json is not up to date");
+    }
+}

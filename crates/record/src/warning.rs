@@ -1,0 +1,186 @@
+//! Warnings: what makes a figure doubtful, with the numbers that raised it.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One reason to doubt a figure. `Display` is the sentence for people; [`Warning::source`] says
+/// where the danger is described.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Warning {
+    /// Operations at the beginning of the measured window were slower than later ones.
+    WarmUpInside {
+        /// Median of the first quarter of the window over that of the rest.
+        first_over_rest: f64,
+    },
+    /// Dirty pages of an earlier phase were still to be written when the replicate began.
+    DirtyCarried {
+        /// How much was dirty, in bytes.
+        dirty_bytes: u64,
+    },
+    /// The working set is near the size of a cache, where results are least repeatable.
+    FragileZone {
+        /// The working set, in bytes.
+        working_set_bytes: u64,
+        /// Which cache.
+        cache: String,
+        /// Its size, in bytes.
+        cache_bytes: u64,
+    },
+    /// Random offsets are not multiples of the memory's word, while sequential ones are.
+    UnalignedRandomAccess {
+        /// The alignment of the offsets, in bytes.
+        alignment_bytes: u64,
+    },
+    /// Entering and leaving the kernel is a large part of what was timed.
+    CallOverheadDominates {
+        /// Cost of the cheapest system call, in nanoseconds.
+        call_ns: f64,
+        /// Median of the operation, in nanoseconds.
+        operation_ns: f64,
+    },
+    /// Reading the clock is more than a twentieth of what was timed.
+    ClockOverhead {
+        /// Cost of one reading, in nanoseconds.
+        clock_ns: f64,
+        /// Median of the timed interval, in nanoseconds.
+        interval_ns: f64,
+    },
+    /// Fewer replicates than an interval of the median needs.
+    TooFewReplicates {
+        /// How many there are.
+        have: u32,
+        /// How many are needed.
+        need: u32,
+    },
+    /// Replicates were thrown away because the cache state was not as asked.
+    CacheStateNotAsAsked {
+        /// How many were thrown away.
+        discarded: u32,
+        /// What was found instead, the last time.
+        why: String,
+    },
+    /// The hypervisor gave the processor to others while this was measured.
+    CpuStolen {
+        /// Share of the measured time, in percent.
+        percent: f64,
+    },
+    /// The control group's processor quota held the threads back.
+    CpuThrottled {
+        /// Periods in which it did.
+        periods: u64,
+    },
+    /// The file system works in the background while it is measured.
+    BackgroundWork {
+        /// What it does.
+        what: String,
+    },
+    /// The file system was made for this run and never aged.
+    FreshFileSystem,
+    /// More threads than processors.
+    MoreConcurrencyThanCores {
+        /// Threads of the benchmark.
+        threads: u32,
+        /// Processors that they may use.
+        cores: u32,
+    },
+    /// Operations were timed several at a time, because one is too short for the clock.
+    TimedInBatches {
+        /// Operations per timed interval.
+        batch: u32,
+    },
+    /// The loop device goes through the page cache of its image, which hides the device.
+    LoopBuffered,
+    /// The clock went astray during the run.
+    ClockDrift {
+        /// By how much, in parts per million.
+        ppm: f64,
+    },
+}
+
+impl Warning {
+    /// The paper that describes the danger, with its section.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        match self {
+            Self::WarmUpInside { .. } => "It IS Rocket Science, section 3.1 (Figure 2)",
+            Self::FragileZone { .. } => "It IS Rocket Science, section 3.1",
+            Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
+                "It IS Rocket Science, section 2"
+            }
+            Self::DirtyCarried { .. } => "Memory-rich microbenchmarks, section 4",
+            Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
+            Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
+            Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
+            _ => "fsprism, DESIGN: measuring",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WarmUpInside { first_over_rest } => write!(
+                f,
+                "warm-up inside the measured window: its first quarter took {first_over_rest:.2} x the rest"
+            ),
+            Self::DirtyCarried { dirty_bytes } => {
+                write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
+            }
+            Self::FragileZone { working_set_bytes, cache, cache_bytes } => write!(
+                f,
+                "the working set of {working_set_bytes} bytes is within the fragile zone of \
+                 {cache} ({cache_bytes} bytes)"
+            ),
+            Self::UnalignedRandomAccess { alignment_bytes } => write!(
+                f,
+                "random offsets are aligned to {alignment_bytes} bytes only; sequential ones are \
+                 aligned to the request"
+            ),
+            Self::CallOverheadDominates { call_ns, operation_ns } => write!(
+                f,
+                "the bare system call takes {call_ns:.0} ns of the operation's {operation_ns:.0} ns"
+            ),
+            Self::ClockOverhead { clock_ns, interval_ns } => write!(
+                f,
+                "reading the clock takes {clock_ns:.0} ns of a timed interval of {interval_ns:.0} ns"
+            ),
+            Self::TooFewReplicates { have, need } => {
+                write!(f, "{have} replicates; an interval needs {need}")
+            }
+            Self::CacheStateNotAsAsked { discarded, why } => {
+                write!(f, "{discarded} replicates were thrown away: {why}")
+            }
+            Self::CpuStolen { percent } => {
+                write!(f, "the hypervisor took {percent:.1} % of the measured time")
+            }
+            Self::CpuThrottled { periods } => {
+                write!(
+                    f,
+                    "the processor quota of the control group was reached in {periods} periods"
+                )
+            }
+            Self::BackgroundWork { what } => {
+                write!(f, "background work of the file system: {what}")
+            }
+            Self::FreshFileSystem => {
+                write!(f, "the file system was made for this run and never aged, which flatters it")
+            }
+            Self::MoreConcurrencyThanCores { threads, cores } => {
+                write!(f, "{threads} threads on {cores} processors")
+            }
+            Self::TimedInBatches { batch } => {
+                write!(f, "timed {batch} operations at a time: one is too short for the clock")
+            }
+            Self::LoopBuffered => write!(
+                f,
+                "the loop device goes through the page cache of its image: the device's own cost \
+                 is hidden (choose another --scratch)"
+            ),
+            Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
+        }
+    }
+}

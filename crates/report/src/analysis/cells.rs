@@ -1,0 +1,185 @@
+//! One cell's figures over its replicates.
+
+use std::collections::BTreeMap;
+
+use measure::Histogram;
+use record::{CellReport, Manifest, MetricDefinition, MetricReport, Percentile};
+
+use super::{Gathered, doubts, estimates};
+
+/// Percentiles of single operations that are reported, each where enough operations support it;
+/// as percentage and as quantile, since dividing one does not give the other exactly.
+const PERCENTILES: [(f64, f64); 5] =
+    [(50.0, 0.5), (90.0, 0.9), (95.0, 0.95), (99.0, 0.99), (99.9, 0.999)];
+
+/// The report of `gathered`; `all` holds its baseline, where it has one.
+pub(super) fn report(
+    gathered: &Gathered<'_>,
+    all: &[Gathered<'_>],
+    histogram: &Histogram,
+    manifest: &Manifest,
+) -> CellReport {
+    let cell = gathered.cell;
+    let level = manifest.run.confidence_level;
+    let warnings = doubts::of_cell(gathered, manifest);
+    CellReport {
+        target: cell.target.clone(),
+        suite: cell.suite.clone(),
+        benchmark: cell.benchmark.clone(),
+        title: cell.title.clone(),
+        dimension: cell.dimension,
+        parameters: cell.parameters.clone(),
+        cache_state: cell.cache_state,
+        baseline: cell.baseline.clone(),
+        replicates: gathered.count(),
+        discarded: u32::try_from(gathered.discarded.len()).unwrap_or(u32::MAX),
+        failed: gathered.failed.map(|failed| failed.why.clone()),
+        operations: gathered.replicates.values().map(|replicate| replicate.operations).sum(),
+        metrics: metrics(gathered, all, histogram, level),
+        warnings: warnings.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// The declared metrics, and the speed-up where there is a baseline. Empty without a replicate: a
+/// median of nothing has no value that JSON could hold.
+fn metrics(
+    gathered: &Gathered<'_>,
+    all: &[Gathered<'_>],
+    histogram: &Histogram,
+    level: f64,
+) -> Vec<MetricReport> {
+    let declared = gathered.cell.metrics.iter().enumerate();
+    let mut reports: Vec<MetricReport> = declared
+        .filter_map(|(position, metric)| metric_report(metric, &gathered.values(position), level))
+        .collect();
+    // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
+    let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
+    let time = reports.iter_mut().find(|report| report.name == "time_per_operation");
+    if let (Some(time), true) = (time, is_single) {
+        time.percentiles = percentiles(histogram, level);
+    }
+    let speed_up = speed_up(gathered, all);
+    reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up, level));
+    reports
+}
+
+fn metric_report(
+    metric: &MetricDefinition,
+    by_block: &BTreeMap<u32, f64>,
+    level: f64,
+) -> Option<MetricReport> {
+    let values: Vec<f64> = by_block.values().copied().collect();
+    let summary = estimates::summary(&values, level)?;
+    Some(MetricReport {
+        name: metric.name.clone(),
+        unit: metric.unit.clone(),
+        better: metric.better,
+        median: summary.median,
+        mean: summary.mean,
+        interval: summary.interval,
+        percentiles: Vec::new(),
+        values,
+    })
+}
+
+fn percentiles(histogram: &Histogram, level: f64) -> Vec<Percentile> {
+    let supported = |quantile: f64| {
+        let need = estimates::least_n(quantile, level);
+        need.is_some_and(|need| histogram.count() >= need)
+    };
+    let all = PERCENTILES.into_iter().filter(|&(_, quantile)| supported(quantile));
+    let value = |quantile: f64| histogram.quantile(quantile) as f64;
+    all.map(|(percentile, quantile)| Percentile { percentile, value: value(quantile) }).collect()
+}
+
+/// Throughput over that of the baseline on the same target in the same block.
+fn speed_up(gathered: &Gathered<'_>, all: &[Gathered<'_>]) -> BTreeMap<u32, f64> {
+    let cell = gathered.cell;
+    let Some(baseline) = &cell.baseline else { return BTreeMap::new() };
+    let is_baseline = |other: &&Gathered<'_>| {
+        other.cell.target == cell.target && other.cell.benchmark == *baseline
+    };
+    let Some(base) = all.iter().find(is_baseline).map(Gathered::throughput) else {
+        return BTreeMap::new();
+    };
+    let ratio = |(block, rate): (u32, f64)| {
+        let base = *base.get(&block)?;
+        (base > 0.0).then(|| (block, rate / base))
+    };
+    gathered.throughput().into_iter().filter_map(ratio).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+
+    const TIMES: [f64; 8] = [6100.0, 6000.0, 6200.0, 6050.0, 6150.0, 6080.0, 6120.0, 6090.0];
+
+    #[test]
+    fn values_are_in_the_order_of_blocks_whatever_the_journal_s() {
+        let mut sample = Sample::new(&["tmpfs"]).benchmark("create", &[&TIMES]);
+        sample.run.lines[1..].reverse();
+        let time = &sample.document().cells[0].metrics[0];
+        assert_eq!(time.values, TIMES);
+        assert_eq!(time.median, 6095.0);
+        assert_eq!(time.mean, 6098.75);
+        // Order statistics 1 and 8 of 8: 2 and 7 would cover only 93 %.
+        let interval = time.interval.unwrap();
+        assert_eq!((interval.low, interval.high), (6000.0, 6200.0));
+    }
+
+    #[test]
+    fn no_interval_with_five_blocks() {
+        let document = Sample::new(&["tmpfs"]).benchmark("create", &[&TIMES[..5]]).document();
+        let cell = &document.cells[0];
+        assert_eq!(cell.metrics[0].interval, None);
+        assert_eq!(cell.warnings[0].message, "5 replicates; an interval needs 6");
+    }
+
+    #[test]
+    fn percentiles_stop_where_operations_do() {
+        let of = |operations: u64| {
+            let sample = Sample::new(&["tmpfs"]).operations(operations);
+            let document = sample.benchmark("create", &[&TIMES[..6]]).document();
+            document.cells[0].metrics[0].percentiles.clone()
+        };
+        let which =
+            |operations| of(operations).iter().map(|one| one.percentile).collect::<Vec<_>>();
+        assert_eq!(which(49), [50.0, 90.0, 95.0], "294 operations; the 99th percentile needs 299");
+        assert_eq!(which(50), [50.0, 90.0, 95.0, 99.0]);
+        assert_eq!(which(500), [50.0, 90.0, 95.0, 99.0, 99.9]);
+        // Within the resolution of the histogram.
+        assert!((of(500)[0].value / 6090.0 - 1.0).abs() < 0.01, "{:?}", of(500)[0]);
+    }
+
+    #[test]
+    fn operations_timed_in_batches_have_no_percentiles() {
+        let sample = Sample::new(&["tmpfs"]).operations(1000).batch(8);
+        let document = sample.benchmark("create", &[&TIMES]).document();
+        assert!(document.cells[0].metrics[0].percentiles.is_empty());
+    }
+
+    #[test]
+    fn the_speed_up_is_paired_by_block_and_target() {
+        let sample = Sample::new(&["tmpfs", "ext4"])
+            .benchmark("one", &[&[100.0, 200.0, 400.0], &[1000.0; 3]])
+            .benchmark("two", &[&[50.0, 100.0], &[1000.0; 3]])
+            .baseline("two", "one");
+        let document = sample.document();
+        let speed_up = |cell: usize| document.cells[cell].metrics.last().unwrap();
+        assert_eq!(speed_up(2).name, "speed_up");
+        assert_eq!(speed_up(2).values, [2.0, 2.0], "the third block is not in both");
+        assert_eq!(speed_up(3).values, [1.0; 3]);
+        assert_ne!(speed_up(0).name, "speed_up");
+    }
+
+    #[test]
+    fn a_failed_cell_says_why_and_a_cell_never_reached_has_no_figure() {
+        let sample = Sample::new(&["tmpfs", "ext4"]).benchmark("create", &[&TIMES]);
+        let document = sample.failed("create", "ext4", "no space").document();
+        assert_eq!(document.cells[1].failed.as_deref(), Some("no space"));
+        assert_eq!(document.cells[1].replicates, 0);
+        assert!(document.cells[1].metrics.is_empty());
+        assert_eq!(document.cells[0].failed, None);
+    }
+}

@@ -1,0 +1,154 @@
+//! Which targets can be told apart, on each benchmark.
+//!
+//! Two targets are compared on the benchmark's primary metric, paired by block, on logarithms of
+//! ratios: drift of the machine hits both alike and drops out. A run makes dozens of comparisons
+//! at once, of which one in twenty would be called real by chance alone. So the p-values are
+//! adjusted after Benjamini and Hochberg ("Controlling the False Discovery Rate", 1995): among the
+//! differences that a run at 95 % calls real, at most 5 % are expected to be false.
+
+use std::collections::BTreeMap;
+
+use record::{Comparison, MetricDefinition, Verdict};
+
+use super::{Gathered, estimates};
+
+/// Fewer common blocks than this are not compared: with five, no order of the blocks is unlikely
+/// enough (the sign test's least two-sided p is 2/32), so that all would hang on the assumption
+/// of normal errors.
+pub(crate) const BLOCKS_LEAST: u32 = 6;
+
+/// Every pair of targets on every benchmark, in the order of the manifest.
+pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    for (position, first) in gathered.iter().enumerate() {
+        let Some(metric) = first.cell.metrics.first() else { continue };
+        let same_benchmark = |other: &&Gathered<'_>| {
+            other.cell.benchmark == first.cell.benchmark && other.cell.suite == first.cell.suite
+        };
+        for second in gathered[position + 1..].iter().filter(same_benchmark) {
+            comparisons.push(compare(first, second, metric, level));
+        }
+    }
+    adjust(&mut comparisons, level);
+    // Cells may stand target by target; comparisons stand benchmark by benchmark.
+    let order: BTreeMap<&str, usize> = gathered
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(position, one)| (one.cell.benchmark.as_str(), position))
+        .collect();
+    comparisons.sort_by_key(|comparison| order.get(comparison.benchmark.as_str()).copied());
+    comparisons
+}
+
+fn compare(
+    first: &Gathered<'_>,
+    second: &Gathered<'_>,
+    metric: &MetricDefinition,
+    level: f64,
+) -> Comparison {
+    let of_second = second.values_of(&metric.name);
+    let pair = |(block, value): (u32, f64)| Some((value, *of_second.get(&block)?));
+    let (firsts, seconds): (Vec<f64>, Vec<f64>) =
+        first.values_of(&metric.name).into_iter().filter_map(pair).unzip();
+    let blocks = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
+    let enough = blocks >= BLOCKS_LEAST;
+    let paired = enough.then(|| estimates::ratio_of_pairs(&firsts, &seconds, level)).flatten();
+    Comparison {
+        benchmark: first.cell.benchmark.clone(),
+        metric: metric.name.clone(),
+        first: first.cell.target.clone(),
+        second: second.cell.target.clone(),
+        blocks,
+        ratio: paired.map(|paired| paired.ratio),
+        interval: paired.map(|paired| paired.interval),
+        p: paired.map(|paired| paired.p),
+        p_adjusted: None,
+        verdict: Verdict::NotEnoughData,
+    }
+}
+
+/// Adjusts the p-values of all comparisons together, and gives the verdicts that follow.
+fn adjust(comparisons: &mut [Comparison], level: f64) {
+    let p_values: Vec<f64> = comparisons.iter().filter_map(|comparison| comparison.p).collect();
+    let mut adjusted = estimates::false_discovery_adjusted(&p_values).into_iter();
+    for comparison in comparisons.iter_mut().filter(|comparison| comparison.p.is_some()) {
+        comparison.p_adjusted = adjusted.next();
+        let is_real = comparison.p_adjusted.is_some_and(|p| p <= 1.0 - level);
+        comparison.verdict = if is_real { Verdict::Real } else { Verdict::NotToldApart };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Sample, around};
+
+    #[test]
+    fn the_ratio_is_second_over_first() {
+        let sample = Sample::new(&["tmpfs", "ext4"])
+            .benchmark("create", &[&around(6000.0, 8), &around(24_000.0, 8)]);
+        let document = sample.document();
+        let [comparison] = document.comparisons.as_slice() else { panic!("one pair") };
+        assert_eq!((comparison.first.as_str(), comparison.second.as_str()), ("tmpfs", "ext4"));
+        assert_eq!((comparison.metric.as_str(), comparison.blocks), ("time_per_operation", 8));
+        assert_eq!(comparison.verdict, Verdict::Real);
+        assert!((comparison.ratio.unwrap() - 4.0).abs() < 0.05, "{comparison:?}");
+    }
+
+    #[test]
+    fn only_common_blocks_count_and_fewer_than_six_are_refused() {
+        let sample = Sample::new(&["tmpfs", "ext4"])
+            .benchmark("create", &[&around(6000.0, 8), &around(24_000.0, 5)]);
+        let document = sample.document();
+        assert_eq!(document.comparisons[0].blocks, 5);
+        assert_eq!(document.comparisons[0].verdict, Verdict::NotEnoughData);
+        assert_eq!(document.comparisons[0].p, None);
+        assert_eq!(document.comparisons[0].ratio, None);
+    }
+
+    #[test]
+    fn values_without_a_logarithm_are_refused() {
+        let sample = Sample::new(&["a", "b"]).benchmark("create", &[&[0.0; 8], &[1.0; 8]]);
+        assert_eq!(sample.document().comparisons[0].verdict, Verdict::NotEnoughData);
+    }
+
+    #[test]
+    fn p_values_are_adjusted_over_all_comparisons_of_the_run() {
+        // One difference that is real by itself, at p = 0.02 or so, among many that are not.
+        let weak = [1.00, 1.06, 1.01, 1.05, 1.04, 0.99, 1.07, 1.02];
+        let alone = Sample::new(&["a", "b"]).benchmark("weak", &[&[1.0; 8], &weak]);
+        let comparison = &alone.document().comparisons[0];
+        let p = comparison.p.unwrap();
+        assert!(p > 0.001 && p < 0.05, "{p}");
+        assert_eq!(comparison.p_adjusted, Some(p));
+        assert_eq!(comparison.verdict, Verdict::Real);
+
+        let nothing = [1.1, 0.9, 1.05, 0.95, 1.02, 0.99, 1.01, 0.98];
+        let among = (0..9).fold(alone, |sample, index| {
+            sample.benchmark(&format!("nothing-{index}"), &[&[1.0; 8], &nothing])
+        });
+        let document = among.document();
+        assert_eq!(document.comparisons.len(), 10);
+        let comparison = &document.comparisons[0];
+        assert_eq!(comparison.p, Some(p));
+        let adjusted = comparison.p_adjusted.unwrap();
+        assert!((adjusted - 10.0 * p).abs() < 1e-12, "the least of ten is multiplied by ten");
+        assert_eq!(comparison.verdict, Verdict::NotToldApart);
+    }
+
+    #[test]
+    fn comparisons_stand_benchmark_by_benchmark() {
+        let values = around(1.0, 6);
+        let sample = Sample::new(&["a", "b", "c"])
+            .benchmark("first", &[&values, &values, &values])
+            .benchmark("second", &[&values, &values, &values]);
+        let document = sample.document();
+        let of = |comparison: &Comparison| {
+            format!("{} {}{}", comparison.benchmark, comparison.first, comparison.second)
+        };
+        let order: Vec<String> = document.comparisons.iter().map(of).collect();
+        let expected = ["first ab", "first ac", "first bc", "second ab", "second ac", "second bc"];
+        assert_eq!(order, expected);
+    }
+}

@@ -1,0 +1,340 @@
+//! What makes a cell's figures doubtful.
+//!
+//! Some warnings come from the replicates as they were measured; they are merged here, each kind
+//! once with its worst numbers. The others follow from the cell and the machine.
+
+use std::mem::discriminant;
+
+use record::machine::{CacheKind, Machine};
+use record::{CacheState, Manifest, Warning};
+
+use super::{Gathered, estimates, warm_up};
+
+/// Share of the operation above which the bare system call is said to dominate it.
+const CALL_SHARE_MAX: f64 = 0.25;
+/// Share of a timed interval above which the clock itself is too much of it.
+const CLOCK_SHARE_MAX: f64 = 0.05;
+/// Processor time taken by the hypervisor that goes without saying, in percent.
+const STEAL_PERCENT_MAX: f64 = 1.0;
+/// Working sets between these multiples of a cache's size are in its fragile zone. "It is
+/// difficult to control the availability of just a few megabytes from one benchmark run to
+/// another. As a result, benchmarks are very fragile: just a tiny variation in the amount of
+/// available cache space can produce a large variation in performance" (Tarasov et al.,
+/// "Benchmarking File System Benchmarking: It *IS* Rocket Science", section 3.1).
+const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+/// The memory's word: an access at a multiple of it touches one word fewer.
+const WORD_BYTES: u64 = 8;
+
+/// All warnings of one cell, each kind once.
+pub(super) fn of_cell(gathered: &Gathered<'_>, manifest: &Manifest) -> Vec<Warning> {
+    let level = manifest.run.confidence_level;
+    let measured = gathered.replicates.values().flat_map(|replicate| &replicate.warnings);
+    let found = [
+        too_few(gathered, level),
+        not_as_asked(gathered),
+        warm_up::first_over_rest(gathered, level)
+            .map(|first_over_rest| Warning::WarmUpInside { first_over_rest }),
+        fragile_zone(gathered, manifest),
+        more_threads_than_cores(gathered, &manifest.machine),
+        unaligned(gathered),
+        stolen(gathered),
+        call_overhead(gathered, manifest),
+        clock_overhead(gathered, manifest),
+        in_batches(gathered),
+    ];
+    let mut merged: Vec<Warning> = Vec::new();
+    for warning in found.into_iter().flatten().chain(measured.cloned()) {
+        match merged.iter_mut().find(|have| discriminant(*have) == discriminant(&warning)) {
+            Some(have) if severity(&warning) > severity(have) => *have = warning,
+            Some(_) => {}
+            None => merged.push(warning),
+        }
+    }
+    merged
+}
+
+/// How bad a warning is among those of its kind.
+pub(crate) fn severity(warning: &Warning) -> f64 {
+    match warning {
+        Warning::WarmUpInside { first_over_rest } => *first_over_rest,
+        Warning::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
+        // The nearer to the cache's size, the worse.
+        Warning::FragileZone { working_set_bytes, cache_bytes, .. } => {
+            -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
+        }
+        Warning::UnalignedRandomAccess { alignment_bytes } => -(*alignment_bytes as f64),
+        Warning::CallOverheadDominates { call_ns, operation_ns } => call_ns / operation_ns,
+        Warning::ClockOverhead { clock_ns, interval_ns } => clock_ns / interval_ns,
+        Warning::TooFewReplicates { have, .. } => -f64::from(*have),
+        Warning::CacheStateNotAsAsked { discarded, .. } => f64::from(*discarded),
+        Warning::CpuStolen { percent } => *percent,
+        Warning::CpuThrottled { periods } => *periods as f64,
+        Warning::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
+        Warning::TimedInBatches { batch } => f64::from(*batch),
+        Warning::ClockDrift { ppm } => ppm.abs(),
+        _ => 0.0,
+    }
+}
+
+fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {
+    let have = gathered.count();
+    let need = u32::try_from(estimates::least_n(0.5, level)?).ok()?;
+    let gave_up_at_once = gathered.failed.is_some() && have == 0;
+    (have < need && !gave_up_at_once).then_some(Warning::TooFewReplicates { have, need })
+}
+
+fn not_as_asked(gathered: &Gathered<'_>) -> Option<Warning> {
+    let last = gathered.discarded.last()?;
+    let discarded = u32::try_from(gathered.discarded.len()).unwrap_or(u32::MAX);
+    Some(Warning::CacheStateNotAsAsked { discarded, why: last.why.clone() })
+}
+
+/// The cache whose size is nearest to the working set, if that is near enough.
+fn fragile_zone(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let cell = gathered.cell;
+    let working_set_bytes = cell.working_set_bytes?;
+    let target = manifest.targets.iter().find(|target| target.label == cell.target);
+    let mut caches = Vec::new();
+    // A cold operation waits for the device; the processor's caches do not show in it.
+    if cell.cache_state != CacheState::Cold {
+        caches.extend(processor_caches(&manifest.machine));
+    }
+    let target_limit = target.and_then(|target| target.conditions.memory_bytes);
+    let group_limit = manifest.machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
+    let limit = target_limit.into_iter().chain(group_limit).min();
+    caches.extend(limit.map(|bytes| ("the memory limit".to_owned(), bytes)));
+    let total = manifest.machine.memory.total_bytes;
+    caches.extend(total.map(|bytes| ("the machine's memory".to_owned(), bytes)));
+    let ratio = |cache_bytes: u64| working_set_bytes as f64 / cache_bytes.max(1) as f64;
+    let nearest = caches
+        .into_iter()
+        .filter(|(_, bytes)| FRAGILE.contains(&ratio(*bytes)))
+        .min_by(|a, b| ratio(a.1).ln().abs().total_cmp(&ratio(b.1).ln().abs()));
+    nearest.map(|(cache, cache_bytes)| Warning::FragileZone {
+        working_set_bytes,
+        cache,
+        cache_bytes,
+    })
+}
+
+fn processor_caches(machine: &Machine) -> impl Iterator<Item = (String, u64)> {
+    let holds_data = machine
+        .caches
+        .iter()
+        .filter(|cache| cache.level >= 2 && cache.kind != CacheKind::Instruction);
+    holds_data.filter_map(|cache| Some((format!("the L{} cache", cache.level), cache.size_bytes?)))
+}
+
+fn more_threads_than_cores(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
+    let threads = gathered.cell.parameters.get("threads")?.as_u64()?;
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+    let allowed = u32::try_from(machine.processor.allowed.len()).ok().filter(|&count| count > 0);
+    let processors = allowed.or(machine.processor.threads)?;
+    // A quota of 1.5 cores keeps two threads running half of the time each, so it counts whole.
+    let quota = machine.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_cores);
+    let cores = quota.map_or(processors, |quota| {
+        (1..processors).find(|&cores| f64::from(cores) >= quota).unwrap_or(processors)
+    });
+    (threads > cores).then_some(Warning::MoreConcurrencyThanCores { threads, cores })
+}
+
+fn unaligned(gathered: &Gathered<'_>) -> Option<Warning> {
+    let parameters = &gathered.cell.parameters;
+    let alignment_bytes = parameters.get("alignment_bytes")?.as_u64()?;
+    let access = parameters.get("access").and_then(|access| access.as_str());
+    let is_random = access.is_some_and(|access| access != "sequential");
+    let off_word = !alignment_bytes.is_multiple_of(WORD_BYTES) || alignment_bytes == 0;
+    (is_random && off_word).then_some(Warning::UnalignedRandomAccess { alignment_bytes })
+}
+
+fn stolen(gathered: &Gathered<'_>) -> Option<Warning> {
+    let sum = |of: fn(&record::Replicate) -> u64| {
+        gathered.replicates.values().map(|replicate| of(replicate)).sum::<u64>() as f64
+    };
+    let elapsed_ns = sum(|replicate| replicate.elapsed_ns);
+    let percent = sum(|replicate| replicate.steal_ns) / elapsed_ns * 100.0;
+    (elapsed_ns > 0.0 && percent > STEAL_PERCENT_MAX).then_some(Warning::CpuStolen { percent })
+}
+
+fn call_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let (call_ns, operation_ns) = (manifest.clock.system_call_ns, operation_ns(gathered)?);
+    (call_ns > operation_ns * CALL_SHARE_MAX)
+        .then_some(Warning::CallOverheadDominates { call_ns, operation_ns })
+}
+
+fn clock_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let batch = gathered.pilot.map_or(1, |pilot| pilot.batch.max(1));
+    let clock_ns = manifest.clock.cost_ns;
+    let interval_ns = operation_ns(gathered)? * f64::from(batch);
+    (clock_ns > interval_ns * CLOCK_SHARE_MAX)
+        .then_some(Warning::ClockOverhead { clock_ns, interval_ns })
+}
+
+fn in_batches(gathered: &Gathered<'_>) -> Option<Warning> {
+    let batch = gathered.pilot?.batch;
+    (batch > 1).then_some(Warning::TimedInBatches { batch })
+}
+
+/// Median over the replicates of the median operation; in a batch, each operation has its share.
+fn operation_ns(gathered: &Gathered<'_>) -> Option<f64> {
+    let medians: Vec<f64> =
+        gathered.replicates.values().map(|replicate| replicate.latency.p50_ns as f64).collect();
+    estimates::median(&medians).filter(|&median_ns| median_ns > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::machine::Cache;
+    use record::{CacheEvidence, Discarded, Line};
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample::Sample;
+
+    const MIB: u64 = 1024 * 1024;
+
+    /// One cell whose operations take 10 us, so that it gives no cause for doubt.
+    fn sample() -> Sample {
+        Sample::new(&["ext4"]).benchmark("read", &[&[10_000.0; 6]])
+    }
+
+    fn warnings(sample: &Sample) -> Vec<Warning> {
+        let document = sample.document();
+        document.cells[0].warnings.iter().map(|report| report.warning.clone()).collect()
+    }
+
+    fn each_replicate(sample: &mut Sample, mut change: impl FnMut(&mut record::Replicate)) {
+        for line in &mut sample.run.lines {
+            if let Line::Replicate(replicate) = line {
+                change(replicate);
+            }
+        }
+    }
+
+    #[test]
+    fn an_ordinary_cell_has_none() {
+        assert_eq!(warnings(&sample()), []);
+    }
+
+    fn with_cache(working_set_mib: u64) -> Sample {
+        let mut sample = sample();
+        let cache = |level, kind, mib: u64| Cache {
+            level,
+            kind,
+            size_bytes: Some(mib * MIB),
+            line_bytes: None,
+            ways: None,
+            sets: None,
+            shared_by: Vec::new(),
+            instances: 1,
+        };
+        sample.run.manifest.machine.caches =
+            vec![cache(1, CacheKind::Data, 1), cache(2, CacheKind::Unified, 4)];
+        sample.change("read", |cell| cell.working_set_bytes = Some(working_set_mib * MIB));
+        sample
+    }
+
+    #[test]
+    fn the_fragile_zone_reaches_from_half_the_cache_to_one_and_a_half() {
+        for (mib, expected) in [(1, false), (2, true), (4, true), (6, true), (7, false)] {
+            assert_eq!(!warnings(&with_cache(mib)).is_empty(), expected, "{mib} MiB");
+        }
+        let found = Warning::FragileZone {
+            working_set_bytes: 6 * MIB,
+            cache: "the L2 cache".to_owned(),
+            cache_bytes: 4 * MIB,
+        };
+        assert_eq!(warnings(&with_cache(6)), [found]);
+    }
+
+    #[test]
+    fn the_processor_s_caches_do_not_matter_to_cold_reads_but_memory_does() {
+        let mut sample = with_cache(4);
+        sample.change("read", |cell| cell.cache_state = CacheState::Cold);
+        assert_eq!(warnings(&sample), []);
+        sample.run.manifest.targets[0].conditions.memory_bytes = Some(5 * MIB);
+        let found = warnings(&sample);
+        let [Warning::FragileZone { cache, .. }] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(cache, "the memory limit");
+    }
+
+    #[test]
+    fn more_threads_than_the_processors_or_the_quota_allow() {
+        let mut sample = sample();
+        sample.change("read", |cell| _ = cell.parameters.insert("threads".to_owned(), json!(3)));
+        sample.run.manifest.machine.processor.allowed = vec![0, 1, 2];
+        assert_eq!(warnings(&sample), []);
+        sample.run.manifest.machine.processor.allowed = vec![4, 7];
+        let expected = Warning::MoreConcurrencyThanCores { threads: 3, cores: 2 };
+        assert_eq!(warnings(&sample), [expected]);
+    }
+
+    #[test]
+    fn random_offsets_off_the_word_are_told_and_sequential_ones_not() {
+        for (access, alignment, expected) in [
+            ("random", 1, true),
+            ("zipf", 12, true),
+            ("random", 8, false),
+            ("sequential", 1, false),
+        ] {
+            let mut sample = sample();
+            sample.change("read", |cell| {
+                cell.parameters.insert("access".to_owned(), json!(access));
+                cell.parameters.insert("alignment_bytes".to_owned(), json!(alignment));
+            });
+            assert_eq!(!warnings(&sample).is_empty(), expected, "{access} {alignment}");
+        }
+    }
+
+    #[test]
+    fn the_call_and_the_clock_are_told_where_they_are_much_of_the_operation() {
+        // The sample's call takes 213 ns and its clock 21 ns.
+        let of = |time_ns: f64, batch: u32| {
+            warnings(&Sample::new(&["a"]).batch(batch).benchmark("read", &[&[time_ns; 6]]))
+        };
+        assert_eq!(of(853.0, 1), []);
+        let call = Warning::CallOverheadDominates { call_ns: 213.0, operation_ns: 851.0 };
+        assert_eq!(of(851.0, 1), [call]);
+        let clock = Warning::ClockOverhead { clock_ns: 21.0, interval_ns: 419.0 };
+        assert!(of(419.0, 1).contains(&clock));
+        assert!(!of(421.0, 1).iter().any(|it| matches!(it, Warning::ClockOverhead { .. })));
+        let batch = of(100.0, 8);
+        assert!(batch.contains(&Warning::TimedInBatches { batch: 8 }));
+        assert!(!batch.iter().any(|it| matches!(it, Warning::ClockOverhead { .. })), "{batch:?}");
+    }
+
+    #[test]
+    fn replicates_warnings_are_merged_to_the_worst_of_each_kind() {
+        let mut sample = sample();
+        let mut dirty_bytes = [10, 30, 20].into_iter();
+        each_replicate(&mut sample, |replicate| {
+            let dirty = dirty_bytes.next().map(|dirty_bytes| Warning::DirtyCarried { dirty_bytes });
+            let background = Warning::BackgroundWork { what: "lazy initialisation".to_owned() };
+            replicate.warnings = dirty.into_iter().chain([background]).collect();
+        });
+        let background = Warning::BackgroundWork { what: "lazy initialisation".to_owned() };
+        let expected = [Warning::DirtyCarried { dirty_bytes: 30 }, background];
+        assert_eq!(warnings(&sample), expected);
+    }
+
+    #[test]
+    fn stolen_time_is_told_above_one_percent() {
+        let mut sample = sample();
+        each_replicate(&mut sample, |replicate| replicate.steal_ns = replicate.elapsed_ns / 100);
+        assert_eq!(warnings(&sample), []);
+        each_replicate(&mut sample, |replicate| replicate.steal_ns = replicate.elapsed_ns / 20);
+        assert_eq!(warnings(&sample), [Warning::CpuStolen { percent: 5.0 }]);
+    }
+
+    #[test]
+    fn discarded_replicates_are_counted_with_the_last_reason() {
+        let mut sample = sample();
+        for (attempt, why) in [(1, "first"), (2, "second")] {
+            let (why, evidence) = (why.to_owned(), CacheEvidence::default());
+            let discarded = Discarded { cell: 0, block: 3, attempt, why, evidence };
+            sample.run.lines.push(Line::Discarded(discarded));
+        }
+        let expected = Warning::CacheStateNotAsAsked { discarded: 2, why: "second".to_owned() };
+        assert_eq!(warnings(&sample), [expected]);
+    }
+}

@@ -1,0 +1,61 @@
+//! The statistics that a report uses, in the report's own terms: what the numbers do not support
+//! is absent rather than an error, because a report says less and goes on.
+
+use record::IntervalReport;
+use stats::{Interval, Sample, multiple, order, paired};
+
+/// A sample in short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Summary {
+    pub(super) median: f64,
+    pub(super) mean: f64,
+    /// Interval of the median, from order statistics.
+    pub(super) interval: Option<IntervalReport>,
+}
+
+/// Second over first, over pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PairRatio {
+    pub(super) ratio: f64,
+    pub(super) interval: IntervalReport,
+    pub(super) p: f64,
+}
+
+/// Median, mean and interval of `values`; none of no values.
+pub(super) fn summary(values: &[f64], level: f64) -> Option<Summary> {
+    let sample = Sample::new(values).ok()?;
+    let interval = order::median_interval(&sample, level).ok().map(report);
+    Some(Summary { median: sample.median(), mean: sample.mean(), interval })
+}
+
+/// The median of `values`, if there are any.
+pub(super) fn median(values: &[f64]) -> Option<f64> {
+    Sample::new(values).ok().map(|sample| sample.median())
+}
+
+/// Least number of values with which an interval of this quantile is possible.
+pub(super) fn least_n(quantile: f64, level: f64) -> Option<u64> {
+    order::least_n(quantile, level).ok()
+}
+
+fn report(interval: Interval) -> IntervalReport {
+    IntervalReport { level: interval.level, low: interval.low, high: interval.high }
+}
+
+/// The ratio of `seconds` to `firsts`, pair by pair; none where a value has no logarithm.
+pub(super) fn ratio_of_pairs(firsts: &[f64], seconds: &[f64], level: f64) -> Option<PairRatio> {
+    let compared = paired::paired_ratio(seconds, firsts, level).ok()?;
+    let is_finite = [compared.ratio, compared.interval.low, compared.interval.high]
+        .iter()
+        .all(|value| value.is_finite() && *value > 0.0);
+    is_finite.then(|| PairRatio {
+        ratio: compared.ratio,
+        interval: report(compared.interval),
+        p: compared.p,
+    })
+}
+
+/// The p-values adjusted after Benjamini and Hochberg, in the same order.
+pub(super) fn false_discovery_adjusted(p_values: &[f64]) -> Vec<f64> {
+    multiple::benjamini_hochberg(p_values).expect("p-values of comparisons lie between 0 and 1")
+}

@@ -1,0 +1,94 @@
+//! The journal's lines, sorted by cell.
+
+use std::collections::BTreeMap;
+
+use record::{Cell, CellFailed, Discarded, Line, Pilot, Replicate, Run};
+
+/// All that the journal says of one cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Gathered<'a> {
+    /// Index of the cell in the manifest.
+    pub(crate) index: u32,
+    pub(crate) cell: &'a Cell,
+    pub(crate) pilot: Option<&'a Pilot>,
+    /// By block.
+    pub(crate) replicates: BTreeMap<u32, &'a Replicate>,
+    pub(crate) discarded: Vec<&'a Discarded>,
+    pub(crate) failed: Option<&'a CellFailed>,
+}
+
+/// The lines of each cell, in the order of the manifest.
+pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
+    let empty = |(index, cell)| Gathered {
+        index,
+        cell,
+        pilot: None,
+        replicates: BTreeMap::new(),
+        discarded: Vec::new(),
+        failed: None,
+    };
+    let mut all: Vec<Gathered<'_>> = (0..).zip(&run.manifest.cells).map(empty).collect();
+    let place = |cell: u32| cell as usize;
+    for line in &run.lines {
+        match line {
+            Line::Planned(planned) => {
+                for pilot in &planned.pilots {
+                    enter(&mut all, place(pilot.cell), |one| one.pilot = Some(pilot));
+                }
+            }
+            Line::Replicate(replicate) => enter(&mut all, place(replicate.cell), |one| {
+                one.replicates.insert(replicate.block, replicate);
+            }),
+            Line::Discarded(discarded) => {
+                enter(&mut all, place(discarded.cell), |one| one.discarded.push(discarded));
+            }
+            Line::CellFailed(failed) => {
+                enter(&mut all, place(failed.cell), |one| one.failed = Some(failed));
+            }
+            Line::Start(_) | Line::End(_) => {}
+        }
+    }
+    all
+}
+
+/// A line that names a cell which the manifest does not have belongs to nothing.
+fn enter<'a>(all: &mut [Gathered<'a>], cell: usize, change: impl FnOnce(&mut Gathered<'a>)) {
+    if let Some(one) = all.get_mut(cell) {
+        change(one);
+    }
+}
+
+impl Gathered<'_> {
+    /// How many replicates count.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.replicates.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Values of the metric at `position`, by block; a value that is no number is left out.
+    pub(crate) fn values(&self, position: usize) -> BTreeMap<u32, f64> {
+        let value = |(&block, replicate): (&u32, &&Replicate)| {
+            let value = *replicate.metrics.get(position)?;
+            value.is_finite().then_some((block, value))
+        };
+        self.replicates.iter().filter_map(value).collect()
+    }
+
+    /// Values of the metric called `name`, by block.
+    pub(crate) fn values_of(&self, name: &str) -> BTreeMap<u32, f64> {
+        let position = self.cell.metrics.iter().position(|metric| metric.name == name);
+        position.map(|position| self.values(position)).unwrap_or_default()
+    }
+
+    /// Operations per second by block, whether or not the cell has it among its metrics.
+    pub(crate) fn throughput(&self) -> BTreeMap<u32, f64> {
+        let declared = self.values_of("throughput");
+        if !declared.is_empty() {
+            return declared;
+        }
+        let rate = |(&block, replicate): (&u32, &&Replicate)| {
+            let seconds = replicate.elapsed_ns as f64 / 1e9;
+            (seconds > 0.0).then(|| (block, replicate.operations as f64 / seconds))
+        };
+        self.replicates.iter().filter_map(rate).collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! Finding warm-up: operations at the beginning of the measured window that were slower than the
+//! later ones.
+//!
+//! A replicate's timeline says how many operations ended in each slice of time, so the time of one
+//! operation within a stretch of slices is the stretch's length over their number. This is exact,
+//! while the timeline's octaves are not: a shift of 5 % across a power of two moves every
+//! operation by one whole octave. The ratio is that of the first quarter of the window over the
+//! rest. One replicate proves nothing, so the ratios of all replicates are pooled: there is
+//! warm-up where the *interval* of their median lies above [`RATIO_LEAST`]. That is, it is said
+//! only where it is there at the run's confidence level and large enough to move the figure (a
+//! first quarter slower by a tenth makes the whole slower by about one fortieth).
+
+use record::Replicate;
+
+use super::{Gathered, estimates};
+
+/// Ratios up to this are too small to move the cell's figure.
+const RATIO_LEAST: f64 = 1.1;
+/// Coarser timelines cannot tell a quarter.
+const SLICES_LEAST: usize = 8;
+/// With fewer operations, one that ends just before or after the quarter decides the ratio.
+const OPERATIONS_LEAST: u64 = 64;
+
+/// Time per operation in the first quarter over that in the rest, where it is surely above one:
+/// the median of all replicates.
+pub(super) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<f64> {
+    let ratios: Vec<f64> =
+        gathered.replicates.values().filter_map(|replicate| ratio(replicate)).collect();
+    let summary = estimates::summary(&ratios, level)?;
+    (summary.interval?.low > RATIO_LEAST).then_some(summary.median)
+}
+
+fn ratio(replicate: &Replicate) -> Option<f64> {
+    let timeline = replicate.timeline.as_ref()?;
+    let ended = |slices: &[Vec<(u8, u64)>]| {
+        slices.iter().flatten().map(|&(_, operations)| operations).sum::<u64>()
+    };
+    if timeline.slices.len() < SLICES_LEAST || ended(&timeline.slices) < OPERATIONS_LEAST {
+        return None;
+    }
+    let quarter = timeline.slices.len() / 4;
+    let (first, rest) = timeline.slices.split_at(quarter);
+    let first_ns = quarter as f64 * timeline.slice_ns as f64;
+    // The last slice is cut short by the end of the last operation.
+    let rest_ns = replicate.elapsed_ns as f64 - first_ns;
+    if rest_ns <= 0.0 || ended(rest) == 0 {
+        return None;
+    }
+    // No operation that ends within the quarter is the slowest of beginnings, not an infinite one.
+    let first_operations = (ended(first) as f64).max(0.5);
+    Some((first_ns / first_operations) / (rest_ns / ended(rest) as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Line, TimelineRecord, Warning};
+
+    use crate::sample::Sample;
+
+    /// A run of one cell whose replicates have these numbers of operations per slice.
+    fn warnings(replicates: &[Vec<u64>]) -> Vec<Warning> {
+        let values = vec![1000.0; replicates.len()];
+        let mut sample = Sample::new(&["/mnt"]).benchmark("read", &[&values]);
+        let mut timelines = replicates.iter();
+        for line in &mut sample.run.lines {
+            if let Line::Replicate(replicate) = line {
+                let counts = timelines.next().unwrap();
+                let slices = counts.iter().map(|&count| vec![(9, count)]).collect();
+                replicate.elapsed_ns = 1000 * counts.len() as u64;
+                replicate.timeline = Some(TimelineRecord { slice_ns: 1000, slices });
+            }
+        }
+        let document = sample.document();
+        let all = document.cells[0].warnings.iter().map(|report| report.warning.clone());
+        all.filter(|warning| matches!(warning, Warning::WarmUpInside { .. })).collect()
+    }
+
+    fn slices(first: u64, rest: u64) -> Vec<u64> {
+        [vec![first; 4], vec![rest; 12]].concat()
+    }
+
+    #[test]
+    fn a_slow_first_quarter_is_found() {
+        let found = warnings(&vec![slices(10, 20); 6]);
+        assert_eq!(found, [Warning::WarmUpInside { first_over_rest: 2.0 }]);
+    }
+
+    #[test]
+    fn a_standing_start_is_found() {
+        assert_eq!(warnings(&vec![slices(0, 20); 6]).len(), 1);
+    }
+
+    #[test]
+    fn one_replicate_s_slow_start_is_not_warm_up() {
+        let mut replicates = vec![slices(20, 20); 5];
+        replicates.push(slices(2, 20));
+        assert_eq!(warnings(&replicates), []);
+    }
+
+    #[test]
+    fn what_is_too_small_too_few_or_too_coarse_is_not_called_warm_up() {
+        assert_eq!(warnings(&vec![slices(19, 20); 6]), [], "5 %");
+        assert_eq!(warnings(&vec![slices(10, 20); 5]), [], "no interval of five");
+        assert_eq!(warnings(&vec![slices(1, 2); 6]), [], "28 operations");
+        assert_eq!(warnings(&vec![vec![10, 200, 200, 200]; 6]), [], "four slices");
+        assert_eq!(warnings(&vec![slices(20, 10); 6]), [], "slower later");
+    }
+}

@@ -1,0 +1,267 @@
+//! Runs made by hand, for tests: targets, benchmarks and one value per replicate.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use measure::Histogram;
+use record::machine::Machine;
+use record::{
+    CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
+    EndReason, LatencySummary, Line, Manifest, MetricDefinition, Pilot, Planned, Replicate, Run,
+    RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, TargetRecord, Tool,
+};
+use serde_json::{Value, json};
+
+/// A run under construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) run: Run,
+    operations: u64,
+    batch: u32,
+    is_throughput_first: bool,
+}
+
+/// `count` values about `centre`, 1 % up and down, the same order of ups and downs each time: two
+/// such series have a constant ratio, as machine drift gives it.
+pub(crate) fn around(centre: f64, count: usize) -> Vec<f64> {
+    let drift = [1.0, 0.99, 1.01, 0.995, 1.005, 0.992, 1.008];
+    drift.iter().cycle().take(count).map(|factor| centre * factor).collect()
+}
+
+/// The same with an order of its own, about 2 % up and down.
+pub(crate) fn swaying(centre: f64, count: usize) -> Vec<f64> {
+    let own = [0.98, 1.02, 1.015, 0.985, 1.01, 1.0, 0.99, 1.005, 0.982, 1.018, 0.995];
+    own.iter().cycle().take(count).map(|factor| centre * factor).collect()
+}
+
+impl Sample {
+    /// A run on these targets, without benchmarks.
+    pub(crate) fn new(targets: &[&str]) -> Self {
+        let manifest = Manifest {
+            schema_version: SCHEMA_VERSION,
+            tool: Tool { name: "fsprism".to_owned(), version: "0.1.0".to_owned() },
+            run: run_record(),
+            machine: Machine::default(),
+            clock: clock(),
+            targets: targets.iter().map(|label| target(label)).collect(),
+            skipped: Vec::new(),
+            cells: Vec::new(),
+        };
+        let planned = Planned { at_s: 0.0, blocks: 12, pilots: Vec::new() };
+        let run = Run { manifest, lines: vec![Line::Planned(planned)] };
+        Self { run, operations: 100, batch: 1, is_throughput_first: false }
+    }
+
+    /// tmpfs, ext4, xfs (which cannot be told from ext4) and btrfs on `create`.
+    pub(crate) fn four_targets() -> Self {
+        let ext4 = swaying(26_200.0, 12);
+        let xfs: Vec<f64> = ext4.iter().rev().map(|time| time * 1.001).collect();
+        let values = [around(6100.0, 12), ext4, xfs, swaying(55_000.0, 12)];
+        let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+        Self::new(&["tmpfs", "ext4", "xfs", "btrfs"]).benchmark("create", &values).ended()
+    }
+
+    /// Operations of each replicate of the benchmarks that follow.
+    pub(crate) fn operations(self, operations: u64) -> Self {
+        Self { operations, ..self }
+    }
+
+    /// Operations per timed interval of the benchmarks that follow.
+    pub(crate) fn batch(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
+
+    /// The benchmarks that follow have the throughput as primary metric.
+    pub(crate) fn throughput_first(self) -> Self {
+        Self { is_throughput_first: true, ..self }
+    }
+
+    /// Adds a benchmark, with the time per operation in ns per target and block. Targets beyond
+    /// those of `values`, or without values, are never reached.
+    pub(crate) fn benchmark(mut self, name: &str, values: &[&[f64]]) -> Self {
+        let targets = self.run.manifest.targets.clone();
+        for (position, target) in targets.iter().enumerate() {
+            let index = u32::try_from(self.run.manifest.cells.len()).unwrap();
+            let cell = self.cell(&target.label, name);
+            self.run.manifest.cells.push(cell);
+            if let Some(values) = values.get(position).filter(|values| !values.is_empty()) {
+                self.measure(index, values);
+            }
+        }
+        self
+    }
+
+    fn measure(&mut self, cell: u32, times_ns: &[f64]) {
+        let (operations, batch, time_per_operation_ns) = (self.operations, self.batch, times_ns[0]);
+        let pilot = Pilot { cell, operations, batch, time_per_operation_ns, overhead_ns: 0 };
+        match &mut self.run.lines[0] {
+            Line::Planned(planned) => planned.pilots.push(pilot),
+            other => panic!("the plan comes first, not {other:?}"),
+        }
+        for (block, &time_ns) in (0..).zip(times_ns) {
+            let replicate = self.replicate(cell, block, time_ns);
+            self.run.lines.push(Line::Replicate(Box::new(replicate)));
+        }
+    }
+
+    /// Makes `base` the baseline of `benchmark`.
+    pub(crate) fn baseline(mut self, benchmark: &str, base: &str) -> Self {
+        self.change(benchmark, |cell| cell.baseline = Some(base.to_owned()));
+        self
+    }
+
+    /// Changes the cells of one benchmark.
+    pub(crate) fn change(&mut self, benchmark: &str, change: impl Fn(&mut Cell)) {
+        let cells = self.run.manifest.cells.iter_mut();
+        cells.filter(|cell| cell.benchmark == benchmark).for_each(change);
+    }
+
+    /// Lets a cell fail.
+    pub(crate) fn failed(mut self, benchmark: &str, target: &str, why: &str) -> Self {
+        let is_it = |cell: &Cell| cell.benchmark == benchmark && cell.target == target;
+        let index = self.run.manifest.cells.iter().position(is_it).unwrap();
+        let cell = u32::try_from(index).unwrap();
+        let failed = CellFailed { cell, block: 0, why: why.to_owned() };
+        self.run.lines.push(Line::CellFailed(failed));
+        self
+    }
+
+    /// Notes something that was not measured.
+    pub(crate) fn skipped(mut self, target: &str, why: &str) -> Self {
+        let skipped = Skipped { target: target.to_owned(), why: why.to_owned() };
+        self.run.manifest.skipped.push(skipped);
+        self
+    }
+
+    /// Ends the run by its budget.
+    pub(crate) fn ended(mut self) -> Self {
+        let end = End { reason: EndReason::Budget, used_s: 60.4, clock_drift_ppm: 1.5 };
+        self.run.lines.push(Line::End(end));
+        self
+    }
+
+    /// The document of this run, by way of a run directory with all its histograms.
+    pub(crate) fn document(&self) -> Document {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("run");
+        let run = self.write(&path);
+        crate::document(&run, &path).unwrap()
+    }
+
+    fn write(&self, path: &Path) -> Run {
+        let mut directory = RunDirectory::create(path, &self.run.manifest).unwrap();
+        let mut run = self.run.clone();
+        for line in &mut run.lines {
+            if let Line::Replicate(replicate) = line {
+                let mut histogram = Histogram::new();
+                histogram.record_n(replicate.latency.p50_ns, replicate.operations);
+                let elapsed_ns = replicate.elapsed_ns;
+                let location = directory
+                    .append_histogram(replicate.cell, &histogram, replicate.at_s, elapsed_ns)
+                    .unwrap();
+                replicate.histogram = Some(location);
+            }
+        }
+        run
+    }
+
+    fn cell(&self, target: &str, benchmark: &str) -> Cell {
+        let (time, throughput) =
+            (MetricDefinition::time_per_operation(), MetricDefinition::throughput());
+        let metrics =
+            if self.is_throughput_first { vec![throughput, time] } else { vec![time, throughput] };
+        let parameters: BTreeMap<String, Value> = [
+            ("operation", json!("create")),
+            ("threads", json!(1)),
+            ("directory_entries", json!(100)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        Cell {
+            target: target.to_owned(),
+            suite: "survey".to_owned(),
+            benchmark: benchmark.to_owned(),
+            title: benchmark.to_owned(),
+            dimension: Dimension::Metadata,
+            exercises: Vec::new(),
+            parameters,
+            cache_state: CacheState::Warm,
+            metrics,
+            baseline: None,
+            working_set_bytes: None,
+        }
+    }
+
+    fn replicate(&self, cell: u32, block: u32, time_ns: f64) -> Replicate {
+        let throughput = 1e9 / time_ns.max(1e-9);
+        let metrics = if self.is_throughput_first {
+            vec![throughput, time_ns]
+        } else {
+            vec![time_ns, throughput]
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "test values")]
+        let nanos = time_ns as u64;
+        Replicate {
+            cell,
+            block,
+            order: cell,
+            attempt: 1,
+            at_s: f64::from(block),
+            metrics,
+            operations: self.operations,
+            bytes: 0,
+            elapsed_ns: nanos * self.operations,
+            busy_ns: nanos * self.operations,
+            latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
+            histogram: None,
+            timeline: None,
+            evidence: CacheEvidence::default(),
+            steal_ns: 0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn run_record() -> RunRecord {
+    RunRecord {
+        command: "survey".to_owned(),
+        arguments: vec!["fsprism".to_owned(), "survey".to_owned()],
+        started: "2026-11-20T08:23:05Z".to_owned(),
+        suite: "survey".to_owned(),
+        seed: 42,
+        budget_s: 60.0,
+        precision_percent: 2.0,
+        confidence_level: 0.95,
+        blocks: None,
+        verify: false,
+        data_file_bytes: 64 << 20,
+    }
+}
+
+fn clock() -> ClockRecord {
+    ClockRecord {
+        source: "tsc".to_owned(),
+        frequency_hz: 2.1e9,
+        precision_ns: 1.0,
+        cost_ns: 21.0,
+        calibration_error_ppm: 0.3,
+        system_call_ns: 213.0,
+    }
+}
+
+fn target(label: &str) -> TargetRecord {
+    TargetRecord {
+        label: label.to_owned(),
+        specification: label.to_owned(),
+        file_system: label.to_owned(),
+        scratch: false,
+        mkfs: None,
+        mkfs_version: None,
+        mount_options: "rw,relatime".to_owned(),
+        size_bytes: 1 << 30,
+        device: None,
+        loop_direct_io: None,
+        conditions: Conditions::default(),
+        condition_caveats: Vec::new(),
+    }
+}

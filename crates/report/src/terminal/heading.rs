@@ -1,0 +1,212 @@
+//! What was compared, where, when, for how long and by which clock; and the targets.
+
+use record::machine::{BlockDevice, Machine};
+use record::{CellReport, Conditions, Document, TargetRecord};
+
+use super::names;
+use super::text::{Indent, Page, Style, list, plural};
+use super::units;
+
+/// Mount options that nearly every file system has and that say nothing.
+const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
+/// Mount options beyond this number of characters are left out.
+const MOUNT_WIDTH_MOST: usize = 60;
+
+/// The head of the report.
+pub(super) fn render(page: &mut Page, document: &Document) {
+    let labels: Vec<String> =
+        document.targets.iter().map(|target| names::label(&target.label)).collect();
+    let run = &document.run;
+    page.heading(&format!("fsprism {} of {}", run.suite, list(&labels, "and")));
+    let machine = machine(&document.machine);
+    page.sentence(&format!("{}{machine}.", moment(&run.started)));
+    page.sentence(&extent(document));
+    let clock = &document.clock;
+    page.sentence(&format!(
+        "Clock: {} at {:.2} GHz, precision {:.0} ns; one reading takes {:.0} ns, the cheapest \
+         system call {:.0} ns.",
+        clock.source,
+        clock.frequency_hz / 1e9,
+        clock.precision_ns,
+        clock.cost_ns,
+        clock.system_call_ns
+    ));
+    page.heading("Targets");
+    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    for (target, label) in document.targets.iter().zip(&labels) {
+        page.entry(label, width, &description(target, label));
+    }
+    if document.targets.is_empty() {
+        page.paragraph("none", Indent::SENTENCE, Style::Doubt);
+    }
+}
+
+/// `2026-11-20T08:23:05Z` as `2026-11-20 08:23 UTC`; anything else as it is.
+fn moment(started: &str) -> String {
+    match (started.split_once('T'), started.ends_with('Z')) {
+        (Some((date, time)), true) if time.len() > 5 && time.is_ascii() => {
+            format!("{date} {} UTC", &time[..5])
+        }
+        _ => started.to_owned(),
+    }
+}
+
+fn machine(machine: &Machine) -> String {
+    let mut facts = Vec::new();
+    let system = [
+        machine.os_release.pretty_name.clone(),
+        machine.kernel.release.as_ref().map(|release| format!("Linux {release}")),
+    ];
+    facts.extend(system.into_iter().flatten());
+    let processors = match machine.processor.allowed.len() {
+        0 => machine.processor.threads.map(|threads| threads as usize),
+        allowed => Some(allowed),
+    };
+    let model = machine.processor.model.as_ref();
+    match (processors, model) {
+        (Some(count), Some(model)) => {
+            facts.push(format!("{} of {model}", plural(count, "processor")));
+        }
+        (Some(count), None) => facts.push(plural(count, "processor")),
+        (None, model) => facts.extend(model.cloned()),
+    }
+    facts
+        .extend(machine.memory.total_bytes.map(|size| format!("{} of memory", units::bytes(size))));
+    facts.extend(machine.hypervisor.as_ref().map(|name| format!("hypervisor {name}")));
+    if facts.is_empty() { String::new() } else { format!(", on {}", facts.join(", ")) }
+}
+
+/// How much was measured.
+fn extent(document: &Document) -> String {
+    let run = &document.run;
+    let most = |of: fn(&CellReport) -> u32| document.cells.iter().map(of).max().unwrap_or(0);
+    let blocks = plural(most(|cell| cell.replicates) as usize, "block");
+    let operations: u64 = document.cells.iter().map(|cell| cell.operations).sum();
+    let used = match &document.end {
+        Some(end) => format!(
+            "{} of measuring (budget {})",
+            units::seconds(end.used_s),
+            units::seconds(run.budget_s)
+        ),
+        None => format!("cut off (budget {})", units::seconds(run.budget_s)),
+    };
+    let cells = plural(document.cells.len(), "cell");
+    let timed = units::figure("count", operations as f64, None, units::Wording::Short).value;
+    format!("{cells} in {blocks}: {timed} operations, {used}, seed {}.", run.seed)
+}
+
+fn description(target: &TargetRecord, label: &str) -> String {
+    let mut facts = Vec::new();
+    if target.file_system != label {
+        facts.push(target.file_system.clone());
+    }
+    facts.push(units::bytes(target.size_bytes));
+    facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
+    let options = mount_options(&target.mount_options);
+    if !options.is_empty() {
+        facts.push(format!("mounted {options}"));
+    }
+    facts.extend(device(target));
+    facts.extend(limits(&target.conditions));
+    facts.join("; ")
+}
+
+/// The command without its directory, the device and what only keeps it quiet.
+fn made_by(mkfs: &str, version: Option<&str>) -> String {
+    let mut words = mkfs.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let rest = words.filter(|word| !word.starts_with('/') && !["-q", "-F", "-f"].contains(word));
+    let command: Vec<&str> = std::iter::once(program).chain(rest).collect();
+    let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+    format!("{}{version}", command.join(" "))
+}
+
+fn mount_options(options: &str) -> String {
+    let told = options.split(',').filter(|option| !MOUNT_DEFAULTS.contains(option));
+    let mut text = String::new();
+    for option in told.filter(|option| !option.is_empty()) {
+        if text.len() + option.len() > MOUNT_WIDTH_MOST {
+            return format!("{text},...");
+        }
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(option);
+    }
+    text
+}
+
+fn device(target: &TargetRecord) -> Option<String> {
+    let device = target.device.as_ref()?;
+    let through = match target.loop_direct_io {
+        Some(true) => " with direct I/O",
+        Some(false) => " through the page cache",
+        None => "",
+    };
+    let below = device.backing.as_ref().and_then(|backing| backing.device.as_ref());
+    let text = match (&device.backing, below) {
+        (Some(_), Some(below)) => format!("loop device{through} on {}", disk(below)),
+        (Some(_), None) => format!("loop device{through}"),
+        (None, _) => format!("on {}", disk(device)),
+    };
+    Some(text)
+}
+
+fn disk(device: &BlockDevice) -> String {
+    let mut facts: Vec<String> = device.model.iter().cloned().collect();
+    facts.extend(
+        device
+            .rotational
+            .map(|spins| if spins { "rotational" } else { "not rotational" }.to_owned()),
+    );
+    if facts.is_empty() {
+        device.name.clone()
+    } else {
+        format!("{} ({})", device.name, facts.join(", "))
+    }
+}
+
+fn limits(conditions: &Conditions) -> Vec<String> {
+    let size = |what: &str, value: Option<u64>, per: &str| {
+        value.map(|value| format!("{what} limited to {}{per}", units::bytes(value)))
+    };
+    let rate = |what: &str, value: Option<u64>| {
+        value.map(|value| format!("{what} limited to {value} operations/s"))
+    };
+    [
+        size("memory", conditions.memory_bytes, ""),
+        size("reads", conditions.read_bps, "/s"),
+        size("writes", conditions.write_bps, "/s"),
+        rate("reads", conditions.read_iops),
+        rate("writes", conditions.write_iops),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mkfs_is_shortened_to_what_matters() {
+        let long = "/usr/sbin/mkfs.ext4 -q -F -O ^has_journal /var/tmp/image";
+        assert_eq!(made_by(long, Some("1.47.0")), "mkfs.ext4 -O ^has_journal (1.47.0)");
+    }
+
+    #[test]
+    fn mount_options_leave_out_what_is_usual() {
+        assert_eq!(mount_options("rw,relatime"), "");
+        assert_eq!(mount_options("rw,noatime,discard"), "noatime,discard");
+        let long = (0..20).map(|n| format!("option{n}")).collect::<Vec<_>>().join(",");
+        assert!(mount_options(&long).ends_with("option6,..."), "{}", mount_options(&long));
+    }
+
+    #[test]
+    fn moments_are_written_for_people() {
+        assert_eq!(moment("2026-11-20T08:23:05Z"), "2026-11-20 08:23 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+    }
+}

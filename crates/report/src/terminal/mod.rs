@@ -1,0 +1,58 @@
+//! A document as text for people: sentences, with the numbers beside them.
+//!
+//! Every line fits the width that the caller names and never exceeds 100 columns; without colour
+//! it is plain ASCII as far as the names of targets are.
+
+mod closing;
+mod heading;
+mod machine;
+mod names;
+mod ranking;
+mod section;
+mod sentence;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod units;
+mod warnings;
+
+use record::Document;
+use record::machine::Machine;
+
+use text::Page;
+
+/// How a report is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal; 40 to 100 of them are used.
+    pub width: usize,
+    /// Whether escape sequences set headings and doubts off.
+    pub colour: bool,
+}
+
+impl Default for Options {
+    /// 80 columns, no colour.
+    fn default() -> Self {
+        Self { width: 80, colour: false }
+    }
+}
+
+/// The report of a run.
+#[must_use]
+pub fn render_terminal(document: &Document, options: &Options) -> String {
+    let mut page = Page::new(options);
+    heading::render(&mut page, document);
+    section::render_all(&mut page, document);
+    warnings::render(&mut page, document);
+    closing::render(&mut page, document);
+    page.finish()
+}
+
+/// What `fsprism machine` prints.
+#[must_use]
+pub fn render_machine(machine: &Machine, options: &Options) -> String {
+    let mut page = Page::new(options);
+    machine::render(&mut page, machine);
+    page.finish()
+}

@@ -1,0 +1,84 @@
+//! The targets of one benchmark from best to worst, and how each stands to the others.
+
+use record::{Better, CellReport, Document, MetricReport, Verdict};
+
+/// One measured target of a benchmark.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) cell: &'a CellReport,
+    /// The primary metric.
+    pub(super) metric: &'a MetricReport,
+}
+
+/// One benchmark over all targets.
+#[derive(Clone, Debug)]
+pub(super) struct Ranking<'a> {
+    /// Measured targets, the best first.
+    pub(super) entries: Vec<Entry<'a>>,
+    /// Targets without a figure.
+    pub(super) absent: Vec<&'a CellReport>,
+}
+
+/// How a target stands to a better one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Relation {
+    pub(super) verdict: Verdict,
+    /// Blocks in which both were measured.
+    pub(super) blocks: u32,
+    /// How many times slower it is, whichever direction of the metric is better.
+    pub(super) slower: Option<Slower>,
+    /// p, adjusted for the number of comparisons in the run.
+    pub(super) p: Option<f64>,
+}
+
+/// A ratio with its interval; above 1 for a slower target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Slower {
+    pub(super) ratio: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl<'a> Ranking<'a> {
+    /// The ranking of `cells`, which are those of one benchmark.
+    pub(super) fn new(cells: &[&'a CellReport]) -> Self {
+        let measured =
+            |cell: &&'a CellReport| cell.metrics.first().map(|metric| Entry { cell, metric });
+        let mut entries: Vec<Entry<'a>> = cells.iter().filter_map(measured).collect();
+        entries.sort_by(|left, right| {
+            let ascending = left.metric.median.total_cmp(&right.metric.median);
+            if left.metric.better == Better::Higher { ascending.reverse() } else { ascending }
+        });
+        let absent = cells.iter().copied().filter(|cell| cell.metrics.is_empty()).collect();
+        Self { entries, absent }
+    }
+}
+
+/// How `worse` stands to `better`.
+pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>) -> Relation {
+    let (a, b) = (&better.cell.target, &worse.cell.target);
+    let found = document.comparisons.iter().find(|comparison| {
+        let pair = (&comparison.first, &comparison.second);
+        comparison.benchmark == better.cell.benchmark && (pair == (a, b) || pair == (b, a))
+    });
+    let Some(comparison) = found else {
+        return Relation { verdict: Verdict::NotEnoughData, blocks: 0, slower: None, p: None };
+    };
+    // The ratio is second over first; a time grows with slowness, a rate shrinks.
+    let grows = better.metric.better == Better::Lower;
+    let is_slowness = (comparison.first == *a) == grows;
+    let slower = comparison.ratio.zip(comparison.interval).map(|(ratio, interval)| {
+        let (low, high) = (interval.low, interval.high);
+        if is_slowness {
+            Slower { ratio, low, high }
+        } else {
+            Slower { ratio: 1.0 / ratio, low: 1.0 / high, high: 1.0 / low }
+        }
+    });
+    Relation {
+        verdict: comparison.verdict,
+        blocks: comparison.blocks,
+        slower,
+        p: comparison.p_adjusted,
+    }
+}

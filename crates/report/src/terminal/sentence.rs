@@ -1,0 +1,257 @@
+//! What a storage engineer would say of one benchmark.
+
+use record::{CellReport, Document, MetricReport, Verdict};
+
+use super::names;
+use super::ranking::{Entry, Ranking, Relation, Slower, relation};
+use super::text::{list, plural};
+use super::units::{self, Figure, Wording, unbroken};
+use crate::analysis::BLOCKS_LEAST;
+
+/// The sentence of one benchmark, for example `create: tmpfs 6.1 us [6.0, 6.2]; ext4 4.3x slower
+/// [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]; ext4 and xfs cannot be told apart (p = 0.41)`.
+pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'_>) -> String {
+    let mut clauses = Vec::new();
+    if let Some((best, others)) = ranking.entries.split_first() {
+        clauses.push(own_figure(*best));
+        let related: Vec<(Entry<'_>, Relation)> =
+            others.iter().map(|other| (*other, relation(document, *best, *other))).collect();
+        clauses.extend(differences(&related));
+        clauses.extend(alike_the_best(*best, &related));
+        clauses.extend(not_enough(&related));
+        clauses.extend(alike_neighbours(document, &related));
+    }
+    clauses.extend(absent(&ranking.absent));
+    format!("{title}: {}", clauses.join("; "))
+}
+
+/// The sentence of a speed-up, relative to the benchmark `base`.
+pub(super) fn of_speed_up(title: &str, base: &str, speed_ups: &[(&str, &MetricReport)]) -> String {
+    let figure = |(target, metric): &(&str, &MetricReport)| {
+        let interval = metric.interval.as_ref();
+        let figure = units::figure(&metric.unit, metric.median, interval, Wording::Full);
+        said(&names::label(target), &figure)
+    };
+    let figures: Vec<String> = speed_ups.iter().map(figure).collect();
+    format!("{title}, against {base}: {}", figures.join(", "))
+}
+
+fn own_figure(entry: Entry<'_>) -> String {
+    let metric = entry.metric;
+    let figure =
+        units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Full);
+    said(&label(entry), &figure)
+}
+
+/// `tmpfs 6.1 us [6.0, 6.2]`, which may be broken before the interval only.
+fn said(label: &str, figure: &Figure) -> String {
+    let own = unbroken(&format!("{label} {}", figure.value));
+    match &figure.interval {
+        Some(interval) => format!("{own} {}", unbroken(interval)),
+        None => own,
+    }
+}
+
+/// `ext4 4.3x slower [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]`: those that surely differ.
+fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
+    let said: Vec<String> = related
+        .iter()
+        .filter(|(_, relation)| relation.verdict == Verdict::Real)
+        .filter_map(|(other, relation)| Some(slower(&label(*other), relation.slower?)))
+        .collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+/// By medians and by pairs two targets can stand in opposite order; the pairs are right.
+fn slower(label: &str, slower: Slower) -> String {
+    let Slower { ratio, low, high } = slower;
+    let (ratio, word) = if ratio >= 1.0 {
+        (units::ratio(ratio, low, high), "slower")
+    } else {
+        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), "faster")
+    };
+    let own = unbroken(&format!("{label} {} {word}", ratio.value));
+    format!("{own} {}", unbroken(&ratio.interval))
+}
+
+/// `tmpfs and ext4 cannot be told apart (0.98x to 1.05x, p = 0.41)`.
+fn alike_the_best(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Option<String> {
+    let alike: Vec<&(Entry<'_>, Relation)> =
+        related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotToldApart).collect();
+    if let [(other, relation)] = alike.as_slice() {
+        let possible = possible(relation);
+        return Some(format!(
+            "{} and {} cannot be told apart{possible}",
+            label(best),
+            label(*other)
+        ));
+    }
+    let named = |(other, relation): &&(Entry<'_>, Relation)| {
+        format!("{}{}", label(*other), possible(relation))
+    };
+    let said: Vec<String> = alike.iter().map(named).collect();
+    (!said.is_empty())
+        .then(|| format!("{} cannot be told apart from {}", list(&said, "and"), label(best)))
+}
+
+/// What the difference can still be: the interval, which holds 1.
+fn possible(relation: &Relation) -> String {
+    let Some((slower, p)) = relation.slower.zip(relation.p) else { return String::new() };
+    let range = units::ratio(slower.ratio, slower.low, slower.high).range;
+    format!(" {}", unbroken(&format!("({range}, {})", units::p_value(p))))
+}
+
+/// Neighbours in rank behind the best that cannot be told from each other.
+fn alike_neighbours(document: &Document, related: &[(Entry<'_>, Relation)]) -> Vec<String> {
+    // Those that cannot be told from the best have been named as such.
+    let behind: Vec<Entry<'_>> = related
+        .iter()
+        .filter(|(_, relation)| relation.verdict == Verdict::Real)
+        .map(|(entry, _)| *entry)
+        .collect();
+    let alike = |pair: &[Entry<'_>]| {
+        let relation = relation(document, pair[0], pair[1]);
+        let (first, second) = (label(pair[0]), label(pair[1]));
+        (relation.verdict == Verdict::NotToldApart).then(|| {
+            let p = relation.p.map(|p| format!(" ({})", unbroken(&units::p_value(p))));
+            format!("{first} and {second} cannot be told apart{}", p.unwrap_or_default())
+        })
+    };
+    behind.windows(2).filter_map(alike).collect()
+}
+
+/// `xfs 27 us, btrfs 31 us; 3 blocks are too few to compare them`.
+fn not_enough(related: &[(Entry<'_>, Relation)]) -> Option<String> {
+    let without: Vec<&(Entry<'_>, Relation)> =
+        related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData).collect();
+    let blocks = without.iter().map(|(_, relation)| relation.blocks).min()?;
+    let figures: Vec<String> = without.iter().map(|(entry, _)| own_figure(*entry)).collect();
+    let why = if blocks < BLOCKS_LEAST {
+        let verb = if blocks == 1 { "is" } else { "are" };
+        format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))
+    } else {
+        "these values cannot be compared as ratios".to_owned()
+    };
+    Some(format!("{} ({why})", figures.join(", ")))
+}
+
+fn absent(cells: &[&CellReport]) -> Vec<String> {
+    let named = |failed: bool| {
+        let cells = cells.iter().filter(|cell| cell.failed.is_some() == failed);
+        cells.map(|cell| names::label(&cell.target)).collect::<Vec<_>>()
+    };
+    let clause = |labels: Vec<String>, what: &str| {
+        (!labels.is_empty()).then(|| format!("{} {what}", list(&labels, "and")))
+    };
+    let failed = clause(named(true), "failed (see below)");
+    failed.into_iter().chain(clause(named(false), "not reached")).collect()
+}
+
+fn label(entry: Entry<'_>) -> String {
+    names::label(&entry.cell.target)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::{Sample, around, swaying};
+    use record::Document;
+
+    use super::*;
+
+    fn sentence(document: &Document) -> String {
+        let cells: Vec<_> = document.cells.iter().collect();
+        of_benchmark(document, "create", &Ranking::new(&cells)).replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn one_target_has_its_own_figure_only() {
+        let sample = Sample::new(&["tmpfs"]).benchmark("create", &[&around(6100.0, 12)]);
+        assert_eq!(sentence(&sample.document()), "create: tmpfs 6.10 us [6.05, 6.15]");
+    }
+
+    #[test]
+    fn the_slower_target_has_a_ratio_wherever_it_stands() {
+        let expected = "create: tmpfs 6.10 us [6.05, 6.15]; ext4 4.30x slower [4.30, 4.30]";
+        for order in [[0, 1], [1, 0]] {
+            let all = [("tmpfs", around(6100.0, 12)), ("ext4", around(6100.0 * 4.3, 12))];
+            let [a, b] = order.map(|index| &all[index]);
+            let sample = Sample::new(&[a.0, b.0]).benchmark("create", &[&a.1, &b.1]);
+            assert_eq!(sentence(&sample.document()), expected);
+        }
+    }
+
+    #[test]
+    fn a_rate_is_said_as_slower_too() {
+        let sample = Sample::new(&["slow", "fast"])
+            .throughput_first()
+            .benchmark("create", &[&around(20_000.0, 12), &swaying(10_000.0, 12)]);
+        let text = sentence(&sample.document());
+        assert!(
+            text.contains("fast 100 k operations/s [99, 102]; slow 2.00x slower [1.98, 2.02]"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn four_targets_of_which_two_cannot_be_told_apart() {
+        let sample = Sample::four_targets();
+        assert_eq!(
+            sentence(&sample.document()),
+            "create: tmpfs 6.10 us [6.05, 6.15]; ext4 4.29x slower [4.25, 4.33], \
+             xfs 4.29x slower [4.25, 4.33], btrfs 9.00x slower [8.91, 9.09]; \
+             ext4 and xfs cannot be told apart (p = 0.77)"
+        );
+    }
+
+    #[test]
+    fn a_throttled_target_is_a_hundred_times_slower() {
+        let sample = Sample::new(&["ext4", "throttled"])
+            .benchmark("read", &[&around(100e3, 8), &swaying(10.4e6, 8)]);
+        let text = sentence(&sample.document());
+        assert!(text.contains("; throttled 104x slower [10"), "{text}");
+    }
+
+    #[test]
+    fn two_that_cannot_be_told_apart_say_what_the_difference_can_be() {
+        let sample = Sample::new(&["a", "b"])
+            .benchmark("create", &[&around(6100.0, 12), &swaying(6110.0, 12)]);
+        let text = sentence(&sample.document());
+        assert!(
+            text.contains("; b and a cannot be told apart (0.990x to 1.010x, p = 0.98)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn several_that_cannot_be_told_from_the_best_are_one_clause() {
+        let (a, b) = (around(6080.0, 12), swaying(6110.0, 12));
+        let c: Vec<f64> = swaying(6100.0, 12).into_iter().rev().collect();
+        let sample = Sample::new(&["a", "b", "c"]).benchmark("create", &[&a, &b, &c]);
+        let text = sentence(&sample.document());
+        assert!(
+            text.contains("; c (0.9") && text.ends_with(") cannot be told apart from a"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn too_few_blocks_are_said_in_words() {
+        let sample = Sample::new(&["tmpfs", "ext4"])
+            .benchmark("create", &[&around(6100.0, 3), &around(26_000.0, 3)]);
+        assert_eq!(
+            sentence(&sample.document()),
+            "create: tmpfs 6.10 us; ext4 26.0 us (3 common blocks are too few to compare)"
+        );
+    }
+
+    #[test]
+    fn failed_and_unreached_targets_are_named() {
+        let sample = Sample::new(&["tmpfs", "ext4", "xfs"])
+            .benchmark("create", &[&around(6100.0, 12)])
+            .failed("create", "ext4", "no space");
+        let text = sentence(&sample.document());
+        assert!(text.ends_with("; ext4 failed (see below); xfs not reached"), "{text}");
+        let nothing = Sample::new(&["tmpfs"]).benchmark("create", &[]);
+        assert_eq!(sentence(&nothing.document()), "create: tmpfs not reached");
+    }
+}

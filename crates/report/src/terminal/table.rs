@@ -1,0 +1,167 @@
+//! The numbers of one dimension: a row per benchmark and target, the best target first.
+//!
+//! The benchmark's title stands once, at the left of its rows, and is wrapped there. Where the
+//! page is too narrow, the columns that say least are left out.
+
+use record::{CellReport, MetricReport};
+
+use super::names;
+use super::ranking::{Entry, Ranking};
+use super::text::{Indent, Page, Style, wrap};
+use super::units::{self, Wording};
+
+/// Titles are not squeezed below this while there are columns to leave out.
+const TITLE_WIDTH_LEAST: usize = 21;
+const INDENT: usize = 2;
+const GAP: usize = 2;
+
+/// A column of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Median,
+    Interval,
+    P50,
+    P99,
+    P999,
+    Bandwidth,
+}
+
+impl Column {
+    const ALL: [Self; 6] =
+        [Self::Median, Self::Interval, Self::P50, Self::P99, Self::P999, Self::Bandwidth];
+    /// What is left out first where the page is narrow.
+    const LEAST_FIRST: [Self; 5] =
+        [Self::P999, Self::P50, Self::Bandwidth, Self::P99, Self::Interval];
+
+    fn head(self, level: f64) -> String {
+        match self {
+            Self::Median => "median".to_owned(),
+            Self::Interval => format!("{} % interval", percent(level)),
+            Self::P50 => "p50".to_owned(),
+            Self::P99 => "p99".to_owned(),
+            Self::P999 => "p99.9".to_owned(),
+            Self::Bandwidth => "bandwidth".to_owned(),
+        }
+    }
+
+    fn text(self, entry: Entry<'_>) -> String {
+        let Entry { cell, metric } = entry;
+        let primary =
+            || units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+        match self {
+            Self::Median => primary().value,
+            Self::Interval => primary().interval.unwrap_or_default(),
+            Self::P50 => percentile(cell, 50.0),
+            Self::P99 => percentile(cell, 99.0),
+            Self::P999 => percentile(cell, 99.9),
+            Self::Bandwidth => bandwidth(entry),
+        }
+    }
+}
+
+/// One benchmark's rows: a label and the figures.
+struct Group<'a> {
+    title: &'a str,
+    rows: Vec<Vec<String>>,
+}
+
+/// The table of these benchmarks, if anything of them was measured.
+pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
+    let entries = || benchmarks.iter().flat_map(|(_, ranking)| &ranking.entries);
+    let Some(first) = entries().next() else { return };
+    let level = first.metric.interval.map_or(0.95, |interval| interval.level);
+    let filled = |column: &Column| entries().any(|entry| !column.text(*entry).is_empty());
+    let mut columns: Vec<Column> = Column::ALL.into_iter().filter(filled).collect();
+    let label_width =
+        entries().map(|entry| label(*entry).chars().count()).max().unwrap_or(0).max(6);
+    let width_of = |column: Column| {
+        let texts = entries().map(|entry| column.text(*entry));
+        texts.chain([column.head(level)]).map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let longest = benchmarks.iter().map(|(title, _)| title.chars().count()).max().unwrap_or(0);
+    let title_room = |columns: &[Column]| {
+        let figures: usize = columns.iter().map(|column| width_of(*column) + GAP).sum();
+        page.width().saturating_sub(INDENT + GAP + label_width + figures)
+    };
+    for least in Column::LEAST_FIRST {
+        if title_room(&columns) >= TITLE_WIDTH_LEAST.min(longest) {
+            break;
+        }
+        columns.retain(|column| *column != least);
+    }
+    let widths: Vec<usize> = columns.iter().map(|column| width_of(*column)).collect();
+    let title_width = longest.min(title_room(&columns)).max(1);
+    let layout = Layout { title_width, label_width, widths };
+    page.blank();
+    let head: Vec<String> = columns.iter().map(|column| column.head(level)).collect();
+    page.line(&layout.line("", "target", &head), Style::Dim);
+    for (title, ranking) in benchmarks.iter().filter(|(_, ranking)| !ranking.entries.is_empty()) {
+        let row = |entry: &Entry<'_>| {
+            let figures = columns.iter().map(|column| column.text(*entry));
+            std::iter::once(label(*entry)).chain(figures).collect()
+        };
+        let group = Group { title, rows: ranking.entries.iter().map(row).collect() };
+        layout.render(page, &group);
+    }
+}
+
+/// Widths of the columns.
+struct Layout {
+    title_width: usize,
+    label_width: usize,
+    widths: Vec<usize>,
+}
+
+impl Layout {
+    fn render(&self, page: &mut Page, group: &Group<'_>) {
+        let titles = wrap(group.title, Indent { first: 0, rest: 1 }, self.title_width);
+        for index in 0..titles.len().max(group.rows.len()) {
+            let title = titles.get(index).map_or("", String::as_str);
+            let line = match group.rows.get(index).map(Vec::as_slice) {
+                Some([label, figures @ ..]) => self.line(title, label, figures),
+                _ => self.line(title, "", &[]),
+            };
+            page.line(&line, Style::Plain);
+        }
+    }
+
+    fn line(&self, title: &str, label: &str, figures: &[String]) -> String {
+        let Self { title_width, label_width, widths } = self;
+        let mut line =
+            format!("{:INDENT$}{title:<title_width$}{:GAP$}{label:<label_width$}", "", "");
+        for (text, width) in figures.iter().zip(widths) {
+            line.push_str(&format!("{:GAP$}{text:>width$}", ""));
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+fn label(entry: Entry<'_>) -> String {
+    names::label(&entry.cell.target)
+}
+
+/// A percentile of single operations, whatever the primary metric is.
+fn percentile(cell: &CellReport, which: f64) -> String {
+    let time = cell.metrics.iter().find(|metric| metric.name == "time_per_operation");
+    let found = time.and_then(|time| {
+        let one = time.percentiles.iter().find(|one| (one.percentile - which).abs() < 1e-9)?;
+        Some(units::figure(&time.unit, one.value, None, Wording::Short).value)
+    });
+    found.unwrap_or_default()
+}
+
+/// Median bandwidth, where it is not the primary metric already.
+fn bandwidth(entry: Entry<'_>) -> String {
+    let is_bandwidth = |metric: &&MetricReport| metric.name == "bandwidth";
+    let metric = entry.cell.metrics.iter().skip(1).find(is_bandwidth);
+    let text = |metric: &MetricReport| {
+        units::figure(&metric.unit, metric.median, None, Wording::Short).value
+    };
+    metric.map(text).unwrap_or_default()
+}
+
+/// A level as a percentage: 95, or 99.9.
+pub(super) fn percent(level: f64) -> String {
+    let percent = format!("{:.2}", level * 100.0);
+    percent.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,278 @@
+//! Numbers with units, as people write them: two or three significant digits, and no more digits
+//! than the interval supports.
+//!
+//! Times are powers of 1000 (ns, us, ms, s), rates too (k, M, G), sizes and bandwidths are powers
+//! of 1024 and called so (KiB, MiB, GiB).
+
+use record::IntervalReport;
+
+/// A value with its interval, both in the same unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Figure {
+    /// The value and its unit.
+    pub(crate) value: String,
+    /// The interval in brackets, without unit.
+    pub(crate) interval: Option<String>,
+}
+
+/// How long a unit may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// In sentences: `operations/s`.
+    Full,
+    /// In tables: `op/s`.
+    Short,
+}
+
+/// The space that [`super::text`] does not break at.
+pub(crate) const UNBREAKABLE: char = '\u{a0}';
+
+/// The text with spaces that are not broken at.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', &UNBREAKABLE.to_string())
+}
+
+/// A value of a metric with this unit.
+pub(crate) fn figure(
+    unit: &str,
+    value: f64,
+    interval: Option<&IntervalReport>,
+    wording: Wording,
+) -> Figure {
+    let (divisor, name) = scale(unit, value, wording);
+    let decimals = decimals(
+        value / divisor,
+        interval.map(|interval| (interval.high - interval.low) / 2.0 / divisor),
+    );
+    let number = |value: f64| format!("{:.decimals$}", value / divisor);
+    let separator = if name.is_empty() || name == "x" { "" } else { " " };
+    Figure {
+        value: format!("{}{separator}{name}", number(value)),
+        interval: interval
+            .map(|interval| format!("[{}, {}]", number(interval.low), number(interval.high))),
+    }
+}
+
+/// A ratio in text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RatioText {
+    /// The ratio: `4.3x`.
+    pub(crate) value: String,
+    /// Its interval: `[4.1, 4.6]`.
+    pub(crate) interval: String,
+    /// The same in words: `4.1x to 4.6x`.
+    pub(crate) range: String,
+}
+
+/// A ratio with its interval. Near 1 it has as many digits as its distance from 1 needs.
+pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
+    let most = if value < 1.5 { 3 } else { decimals(value, None) };
+    let decimals = decimals_of_width((high - low) / 2.0).clamp(most.min(1), most);
+    let number = |value: f64| format!("{value:.decimals$}");
+    RatioText {
+        value: format!("{}x", number(value)),
+        interval: format!("[{}, {}]", number(low), number(high)),
+        range: format!("{}x to {}x", number(low), number(high)),
+    }
+}
+
+/// A p-value: `p < 0.001`, or with two significant digits.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        return "p < 0.001".to_owned();
+    }
+    let decimals = if p < 0.00995 {
+        4
+    } else if p < 0.0995 {
+        3
+    } else {
+        2
+    };
+    format!("p = {p:.decimals$}")
+}
+
+/// A size; exact where it is a whole number of its unit.
+pub(crate) fn bytes(size_bytes: u64) -> String {
+    let value = size_bytes as f64;
+    let (divisor, name) = scale("bytes", value, Wording::Full);
+    let decimals = if value % divisor == 0.0 { 0 } else { decimals(value / divisor, None) };
+    format!("{:.decimals$} {name}", value / divisor)
+}
+
+/// A stretch of time of a whole run.
+pub(crate) fn seconds(seconds: f64) -> String {
+    if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 600.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    }
+}
+
+/// What to divide values of a unit by, and the name of the unit that this gives.
+fn scale(unit: &str, value: f64, wording: Wording) -> (f64, String) {
+    let operations = if wording == Wording::Full { "operations/s" } else { "op/s" };
+    match unit {
+        "ns" => step(value, 1000.0, &["ns", "us", "ms", "s"], ""),
+        "bytes" => step(value, 1024.0, &["bytes", "KiB", "MiB", "GiB", "TiB"], ""),
+        "bytes/s" => step(value, 1024.0, &["bytes", "KiB", "MiB", "GiB", "TiB"], "/s"),
+        "operations/s" => step(value, 1000.0, &["", "k ", "M ", "G "], operations),
+        "count" => step(value, 1000.0, &["", "k", "M", "G"], ""),
+        other => (1.0, other.to_owned()),
+    }
+}
+
+fn step(value: f64, base: f64, names: &[&str], suffix: &str) -> (f64, String) {
+    let mut divisor = 1.0;
+    let mut names = names.iter();
+    let mut name = names.next().copied().unwrap_or_default();
+    // What would be rounded to 1000 is written as 1 of the next unit.
+    while (value / divisor).abs() >= base - 0.5
+        && let Some(next) = names.next()
+    {
+        (divisor, name) = (divisor * base, next);
+    }
+    (divisor, format!("{name}{suffix}"))
+}
+
+/// Decimals that show a value with two or three significant digits: as many as half the width of
+/// its interval supports, three without an interval.
+fn decimals(value: f64, half_width: Option<f64>) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    // What is rounded up to a power of ten has that power's magnitude: 0.9996 is 1.00.
+    let magnitude = (value.abs() * 1.0005).log10().floor();
+    let (least, most) = (1.0 - magnitude, 2.0 - magnitude);
+    match half_width {
+        Some(half_width) => decimals_of_width(half_width).clamp(whole(least), whole(most)),
+        None => whole(most),
+    }
+}
+
+/// Decimals at which half the width of an interval has its first digit.
+fn decimals_of_width(half_width: f64) -> usize {
+    // The tiny term keeps (6.2 - 6.0) / 2, which is a little off 0.1, at one decimal.
+    whole(if half_width > 0.0 { (-half_width.log10() - 1e-9).ceil() } else { 12.0 })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is clamped to a range that fits"
+)]
+fn whole(decimals: f64) -> usize {
+    decimals.clamp(0.0, 12.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(unit: &str, value: f64) -> String {
+        figure(unit, value, None, Wording::Full).value
+    }
+
+    fn with(unit: &str, value: f64, low: f64, high: f64) -> String {
+        let interval = IntervalReport { level: 0.95, low, high };
+        let figure = figure(unit, value, Some(&interval), Wording::Full);
+        format!("{} {}", figure.value, figure.interval.unwrap())
+    }
+
+    #[test]
+    fn units_scale() {
+        for (unit, value, text) in [
+            ("ns", 0.0, "0 ns"),
+            ("ns", 0.34, "0.340 ns"),
+            ("ns", 41.7, "41.7 ns"),
+            ("ns", 999.4, "999 ns"),
+            ("ns", 999.6, "1.00 us"),
+            ("ns", 6123.0, "6.12 us"),
+            ("ns", 73_400.0, "73.4 us"),
+            ("ns", 12_345_678.0, "12.3 ms"),
+            ("ns", 2.5e9, "2.50 s"),
+            ("ns", 4.2e12, "4200 s"),
+            ("operations/s", 812.0, "812 operations/s"),
+            ("operations/s", 34_000.0, "34.0 k operations/s"),
+            ("operations/s", 1.14e6, "1.14 M operations/s"),
+            ("bytes/s", 1000.0, "1000 bytes/s"),
+            ("bytes/s", 1024.0, "1.00 KiB/s"),
+            ("bytes/s", 50.0 * 1024.0 * 1024.0, "50.0 MiB/s"),
+            ("bytes/s", 2.5 * 1024.0 * 1024.0 * 1024.0, "2.50 GiB/s"),
+            ("x", 1.95, "1.95x"),
+            ("count", 18_201.0, "18.2 k"),
+            ("count", 12.0, "12.0 "),
+            ("C", 3.0, "3.00 C"),
+        ] {
+            assert_eq!(plain(unit, value).trim_end(), text.trim_end(), "{value} {unit}");
+        }
+        assert_eq!(figure("operations/s", 34e3, None, Wording::Short).value, "34.0 k op/s");
+    }
+
+    #[test]
+    fn an_interval_has_the_unit_and_the_digits_of_its_figure() {
+        for (value, low, high, text) in [
+            (6100.0, 6000.0, 6200.0, "6.1 us [6.0, 6.2]"),
+            (6123.0, 6118.0, 6129.0, "6.12 us [6.12, 6.13]"),
+            (6123.0, 4200.0, 8900.0, "6.1 us [4.2, 8.9]"),
+            (950.0, 900.0, 1100.0, "950 ns [900, 1100]"),
+            (26_100.0, 25_400.0, 27_000.0, "26.1 us [25.4, 27.0]"),
+            (26_100.0, 22_000.0, 31_000.0, "26 us [22, 31]"),
+            (478.0, 478.0, 478.0, "478 ns [478, 478]"),
+            (1.0e6, 0.2e6, 9.0e6, "1.0 ms [0.2, 9.0]"),
+        ] {
+            assert_eq!(with("ns", value, low, high), text);
+        }
+    }
+
+    #[test]
+    fn ratios_have_digits_that_fit() {
+        for (value, low, high, text) in [
+            (4.31, 4.1, 4.6, "4.3x [4.1, 4.6]"),
+            (104.3, 98.0, 110.0, "104x [98, 110]"),
+            (1.004, 1.002, 1.006, "1.004x [1.002, 1.006]"),
+            (1.12, 1.09, 1.15, "1.12x [1.09, 1.15]"),
+            (2.0, 1.0, 4.0, "2.0x [1.0, 4.0]"),
+            (1.2, 0.5, 3.0, "1.2x [0.5, 3.0]"),
+            (4.3, 4.3, 4.3, "4.30x [4.30, 4.30]"),
+            (12_345.6, 12_000.0, 12_700.0, "12346x [12000, 12700]"),
+        ] {
+            let ratio = ratio(value, low, high);
+            assert_eq!(format!("{} {}", ratio.value, ratio.interval), text);
+        }
+    }
+
+    #[test]
+    fn p_values_have_two_digits_or_a_bound() {
+        for (p, text) in [
+            (0.0, "p < 0.001"),
+            (0.000_999, "p < 0.001"),
+            (0.001, "p = 0.0010"),
+            (0.0042, "p = 0.0042"),
+            (0.0412, "p = 0.041"),
+            (0.41, "p = 0.41"),
+            (0.0997, "p = 0.10"),
+            (1.0, "p = 1.00"),
+        ] {
+            assert_eq!(p_value(p), text);
+        }
+    }
+
+    #[test]
+    fn sizes_are_exact_where_they_can_be() {
+        for (size, text) in [
+            (0, "0 bytes"),
+            (1000, "1000 bytes"),
+            (65_536, "64 KiB"),
+            (4 << 30, "4 GiB"),
+            (1_050_673_152, "1002 MiB"),
+            (8_345_276_416, "7.77 GiB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
+        assert_eq!(seconds(3.21), "3.2 s");
+        assert_eq!(seconds(119.6), "120 s");
+        assert_eq!(seconds(1800.0), "30 min");
+    }
+}

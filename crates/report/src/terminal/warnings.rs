@@ -1,0 +1,255 @@
+//! What makes figures doubtful, what was not measured, and what failed: each said once, with the
+//! list of what it is about.
+
+use std::mem::discriminant;
+
+use record::{CellReport, Document, Warning, WarningReport};
+
+use super::names;
+use super::text::{Page, Style, list, plural};
+use super::units;
+use crate::analysis::severity;
+
+/// Benchmarks that are named before the rest is only counted.
+const NAMED_MOST: usize = 3;
+
+/// The sections of warnings, of what was skipped, and of what failed.
+pub(super) fn render(page: &mut Page, document: &Document) {
+    let kinds = kinds(document);
+    let caveats = || {
+        let targets = document.targets.iter();
+        targets.flat_map(|target| target.condition_caveats.iter().map(move |text| (target, text)))
+    };
+    if !document.warnings.is_empty() || !kinds.is_empty() || caveats().next().is_some() {
+        page.heading("Warnings");
+    }
+    for (target, caveat) in caveats() {
+        page.item(&format!("{}: {caveat}", names::label(&target.label)), Style::Plain);
+    }
+    for report in &document.warnings {
+        page.item(&format!("{}{}", capitalised(&report.message), source(report)), Style::Plain);
+    }
+    for kind in &kinds {
+        page.item(&kind.sentence(document), Style::Plain);
+    }
+    if !document.skipped.is_empty() {
+        page.heading("Not measured");
+    }
+    for skipped in &document.skipped {
+        page.item(&format!("{}: {}", skipped.target, skipped.why), Style::Plain);
+    }
+    let failures = failures(document);
+    if !failures.is_empty() {
+        page.heading("Failed");
+    }
+    for (why, cells) in &failures {
+        let text = format!("{}: {why}", places(document, cells));
+        page.item(&text, Style::Failure);
+    }
+}
+
+/// A kind of warning and the cells that have it.
+struct Kind<'a> {
+    worst: &'a WarningReport,
+    cells: Vec<&'a CellReport>,
+    /// Whether all cells have the same numbers.
+    is_same: bool,
+}
+
+impl Kind<'_> {
+    fn sentence(&self, document: &Document) -> String {
+        let worst = if self.is_same {
+            String::new()
+        } else {
+            format!(", the worst of {}", plural(self.cells.len(), "cell"))
+        };
+        let message = capitalised(&message(self.worst));
+        let places = places(document, &self.cells);
+        format!("{message}{worst}: {places}{}", source(self.worst))
+    }
+}
+
+/// The paper that describes the danger; what fsprism itself says needs no reference.
+fn source(report: &WarningReport) -> String {
+    if report.source.starts_with("fsprism") {
+        String::new()
+    } else {
+        format!(" [{}]", report.source)
+    }
+}
+
+fn kinds(document: &Document) -> Vec<Kind<'_>> {
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
+    for cell in &document.cells {
+        for report in &cell.warnings {
+            let of_same_kind = |kind: &&mut Kind<'_>| {
+                discriminant(&kind.worst.warning) == discriminant(&report.warning)
+            };
+            let Some(kind) = kinds.iter_mut().find(of_same_kind) else {
+                kinds.push(Kind { worst: report, cells: vec![cell], is_same: true });
+                continue;
+            };
+            kind.cells.push(cell);
+            kind.is_same &= kind.worst.message == report.message;
+            if severity(&report.warning) > severity(&kind.worst.warning) {
+                kind.worst = report;
+            }
+        }
+    }
+    kinds
+}
+
+/// The warning's sentence, with sizes and numbers as people write them.
+fn message(report: &WarningReport) -> String {
+    match &report.warning {
+        Warning::FragileZone { working_set_bytes, cache, cache_bytes } => format!(
+            "a tiny variation in available cache makes a large one in performance where the \
+             working set ({}) is near the size of {cache} ({})",
+            units::bytes(*working_set_bytes),
+            units::bytes(*cache_bytes)
+        ),
+        Warning::DirtyCarried { dirty_bytes } => {
+            format!("{} were still dirty from before when it began", units::bytes(*dirty_bytes))
+        }
+        Warning::CacheStateNotAsAsked { discarded: 1, why } => {
+            format!("1 replicate was thrown away ({why})")
+        }
+        Warning::CacheStateNotAsAsked { discarded, why } => {
+            format!("{discarded} replicates were thrown away (the last time: {why})")
+        }
+        _ => report.message.clone(),
+    }
+}
+
+/// `create, directory of 100 (ext4 and xfs), stat and 3 other benchmarks`.
+fn places(document: &Document, cells: &[&CellReport]) -> String {
+    if cells.len() == document.cells.len() && cells.len() > 1 {
+        return "all cells".to_owned();
+    }
+    let mut benchmarks: Vec<(&str, Vec<&CellReport>)> = Vec::new();
+    for cell in cells {
+        match benchmarks.iter_mut().find(|(name, _)| *name == cell.benchmark) {
+            Some((_, group)) => group.push(cell),
+            None => benchmarks.push((&cell.benchmark, vec![cell])),
+        }
+    }
+    // Targets are said behind each benchmark only where they are not the same throughout.
+    let targets = |group: &[&CellReport]| {
+        let labels: Vec<String> = group.iter().map(|cell| names::label(&cell.target)).collect();
+        let is_all = labels.len() == document.targets.len();
+        if is_all { String::new() } else { format!(" ({})", list(&labels, "and")) }
+    };
+    let mut each: Vec<String> = benchmarks.iter().map(|(_, group)| targets(group)).collect();
+    let common = each.first().filter(|first| each.iter().all(|one| one == *first)).cloned();
+    if common.is_some() {
+        each.iter_mut().for_each(String::clear);
+    }
+    let titles =
+        benchmarks.iter().zip(&each).map(|((_, group), on)| format!("{}{on}", group[0].title));
+    let mut named: Vec<String> = titles.take(NAMED_MOST).collect();
+    if benchmarks.len() > NAMED_MOST + 1 {
+        named.push(format!("{} other benchmarks", benchmarks.len() - NAMED_MOST));
+    } else if let Some((_, group)) = benchmarks.get(NAMED_MOST) {
+        named.push(format!("{}{}", group[0].title, each[NAMED_MOST]));
+    }
+    // Titles hold commas, so a semicolon stands between them.
+    format!("{}{}", named.join("; "), common.unwrap_or_default())
+}
+
+fn failures(document: &Document) -> Vec<(&str, Vec<&CellReport>)> {
+    let mut by_reason: Vec<(&str, Vec<&CellReport>)> = Vec::new();
+    for cell in &document.cells {
+        let Some(why) = cell.failed.as_deref() else { continue };
+        match by_reason.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cells)) => cells.push(cell),
+            None => by_reason.push((why, vec![cell])),
+        }
+    }
+    by_reason
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let Some(first) = characters.next() else { return String::new() };
+    // A sentence that begins with a label keeps it as it is.
+    let is_label = text.split(' ').next().is_some_and(|word| word.ends_with(':'));
+    let first = if is_label { first } else { first.to_ascii_uppercase() };
+    std::iter::once(first).chain(characters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{CacheEvidence, Discarded, Line};
+
+    use crate::sample::{Sample, around};
+    use crate::{Options, render_terminal};
+
+    /// The sections of warnings and after, without line breaks.
+    fn text(sample: &Sample) -> String {
+        let text = render_terminal(&sample.document(), &Options::default());
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let joined = words.join(" ");
+        joined.split_once("Warnings - ").map_or(joined.clone(), |(_, after)| after.to_owned())
+    }
+
+    fn sample() -> Sample {
+        let values = around(10_000.0, 6);
+        let all: [&[f64]; 2] = [&values, &values];
+        let names = ["a", "b", "c", "d", "e"];
+        names
+            .iter()
+            .fold(Sample::new(&["ext4", "xfs"]), |sample, name| sample.benchmark(name, &all))
+    }
+
+    fn discard(sample: &mut Sample, cell: u32) {
+        let why = "2 pages were resident".to_owned();
+        let evidence = CacheEvidence::default();
+        sample.run.lines.push(Line::Discarded(Discarded {
+            cell,
+            block: 0,
+            attempt: 1,
+            why,
+            evidence,
+        }));
+    }
+
+    #[test]
+    fn one_cell_is_named_with_its_target() {
+        let mut sample = sample();
+        discard(&mut sample, 3);
+        let expected = "1 replicate was thrown away (2 pages were resident): b (xfs) [It IS";
+        assert!(text(&sample).starts_with(expected), "{}", text(&sample));
+    }
+
+    #[test]
+    fn the_same_warning_on_many_cells_is_said_once_with_its_worst_numbers() {
+        let mut sample = sample();
+        for cell in [0, 1, 2, 2, 4, 6, 8] {
+            discard(&mut sample, cell);
+        }
+        let expected = "2 replicates were thrown away (the last time: 2 pages were resident), the \
+            worst of 6 cells: a; b (ext4); c (ext4); 2 other benchmarks [It IS";
+        assert!(text(&sample).starts_with(expected), "{}", text(&sample));
+    }
+
+    #[test]
+    fn what_concerns_every_cell_is_said_of_all() {
+        let mut sample = sample();
+        (0..10).for_each(|cell| discard(&mut sample, cell));
+        let expected = "1 replicate was thrown away (2 pages were resident): all cells [It IS";
+        assert!(text(&sample).starts_with(expected), "{}", text(&sample));
+    }
+
+    #[test]
+    fn one_reason_for_many_failures_is_said_once() {
+        let sample = sample().failed("a", "xfs", "no space").failed("c", "xfs", "no space");
+        let text = text(&sample);
+        assert!(text.contains("Failed - a; c (xfs): no space How sure"), "{text}");
+    }
+
+    #[test]
+    fn what_was_skipped_is_said_with_why() {
+        let text = text(&sample().skipped("f2fs", "install the package f2fs-tools"));
+        assert!(text.contains("Not measured - f2fs: install the package f2fs-tools How"), "{text}");
+    }
+}

@@ -1,0 +1,131 @@
+//! What a run has done so far, as the journal tells it: the same for a run that has just measured
+//! it and for one that takes up another's work.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use record::Line;
+
+use crate::observer::Width;
+use crate::plan::Plan;
+use crate::sizing::Size;
+
+/// The state of a run that follows from its journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Per cell, the size of its replicates.
+    pub(crate) sizes: BTreeMap<u32, Size>,
+    /// Per cell, the primary metric of each block.
+    values: BTreeMap<u32, Vec<f64>>,
+    /// Cells done, by block.
+    done: BTreeSet<(u32, u32)>,
+    failed: BTreeSet<u32>,
+    used: Duration,
+    ended: bool,
+}
+
+impl Ledger {
+    /// The state after `lines`.
+    #[must_use]
+    pub fn replay(lines: &[Line]) -> Self {
+        let mut ledger = Self::default();
+        for line in lines {
+            ledger.enter(line);
+        }
+        ledger
+    }
+
+    /// Takes one line in.
+    pub(crate) fn enter(&mut self, line: &Line) {
+        match line {
+            Line::Start(start) => {
+                self.ended = false;
+                self.note_time(start.used_s);
+            }
+            Line::Planned(planned) => {
+                for pilot in &planned.pilots {
+                    let size = Size { operations: pilot.operations, batch: pilot.batch };
+                    self.sizes.insert(pilot.cell, size);
+                }
+                self.note_time(planned.at_s);
+            }
+            Line::Replicate(replicate) => {
+                self.done.insert((replicate.block, replicate.cell));
+                if let Some(&value) = replicate.metrics.first() {
+                    self.values.entry(replicate.cell).or_default().push(value);
+                }
+                self.note_time(replicate.at_s);
+            }
+            Line::Discarded(_) => {}
+            Line::CellFailed(failed) => {
+                self.failed.insert(failed.cell);
+            }
+            Line::End(end) => {
+                self.ended = end.reason != record::EndReason::Interrupted;
+                self.note_time(end.used_s);
+            }
+        }
+    }
+
+    /// Budget used.
+    #[must_use]
+    pub fn used(&self) -> Duration {
+        self.used
+    }
+
+    /// Whether the run came to its end, so that there is nothing to go on with.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The first block that is not complete.
+    pub(crate) fn next_block(&self, plan: &Plan) -> u32 {
+        let last = self.done.last().map_or(0, |&(block, _)| block);
+        let live = || (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell));
+        let complete = live().all(|cell| self.done.contains(&(last, cell)));
+        if !self.done.is_empty() && complete { last + 1 } else { last }
+    }
+
+    pub(crate) fn is_done(&self, block: u32, cell: u32) -> bool {
+        self.done.contains(&(block, cell))
+    }
+
+    /// Whether a cell is still measured.
+    pub(crate) fn is_live(&self, cell: u32) -> bool {
+        !self.failed.contains(&cell) && (self.sizes.is_empty() || self.sizes.contains_key(&cell))
+    }
+
+    /// How narrow the intervals of the live cells are.
+    pub(crate) fn width(&self, plan: &Plan) -> Width {
+        let cells = || (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell));
+        let mut widths: Vec<(f64, u32)> = cells()
+            .filter_map(|cell| {
+                let values = self.values.get(&cell)?;
+                Some((relative_half_width(values, plan.confidence_level)?, cell))
+            })
+            .collect();
+        widths.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let narrow = widths.iter().filter(|(width, _)| *width <= plan.precision).count();
+        let all = cells().count() == widths.len();
+        Width {
+            median: widths.get(widths.len() / 2).map(|&(width, _)| width),
+            widest: widths.last().filter(|_| all).map(|&(width, _)| width),
+            widest_cell: widths.last().map(|&(_, cell)| cell),
+            narrow,
+            of: cells().count(),
+        }
+    }
+
+    fn note_time(&mut self, used_s: f64) {
+        self.used = self.used.max(Duration::from_secs_f64(used_s.max(0.0)));
+    }
+}
+
+/// Half the width of the interval of the median, relative to the median.
+fn relative_half_width(values: &[f64], level: f64) -> Option<f64> {
+    let sample = stats::Sample::new(values).ok()?;
+    let interval = stats::order::median_interval(&sample, level).ok()?;
+    let median = sample.median();
+    (median > 0.0).then(|| interval.relative_half_width(median))
+}

@@ -1,0 +1,73 @@
+//! What somebody watching a run is told.
+
+use std::time::Duration;
+
+/// Receives what happens, while it happens.
+pub trait Observer {
+    /// Called once per event, on the thread that measures: must be quick.
+    fn observe(&mut self, event: &Event<'_>);
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// Targets are being made (anew) for a block; none for the pilot.
+    PreparingTargets {
+        /// The block.
+        block: Option<u32>,
+    },
+    /// A cell is about to be executed.
+    Executing {
+        /// Its index.
+        cell: u32,
+        /// The block; none for the pilot.
+        block: Option<u32>,
+        /// Cells done in this block (or pilot), and how many there are.
+        done: usize,
+        /// Cells in a block.
+        of: usize,
+        /// Budget used.
+        used: Duration,
+    },
+    /// The pilot is done, and the run is planned.
+    Planned {
+        /// Blocks that fit into the budget.
+        blocks: u32,
+    },
+    /// A block is complete.
+    BlockDone {
+        /// The block.
+        block: u32,
+        /// Widths of the intervals so far.
+        width: Width,
+    },
+    /// A replicate was thrown away.
+    Discarded {
+        /// Its cell.
+        cell: u32,
+        /// Why.
+        why: &'a str,
+    },
+    /// A cell was given up.
+    CellFailed {
+        /// Its index.
+        cell: u32,
+        /// Why.
+        why: &'a str,
+    },
+}
+
+/// Relative half-widths of the cells' intervals: 0.02 is 2 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Width {
+    /// The median over the cells; none before there are enough blocks.
+    pub median: Option<f64>,
+    /// The widest; none before there are enough blocks.
+    pub widest: Option<f64>,
+    /// The cell with the widest.
+    pub widest_cell: Option<u32>,
+    /// Cells that are narrow enough, and cells in all.
+    pub narrow: usize,
+    /// Cells that are still measured.
+    pub of: usize,
+}

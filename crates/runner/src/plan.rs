@@ -1,0 +1,70 @@
+//! The plan of a run: what bounds it and what makes it repeatable.
+
+use std::time::Duration;
+
+use rand::seq::SliceRandom;
+use rand::{Rng as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{Cell, Manifest};
+
+/// What bounds a run and what makes it repeatable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The cells; journal lines refer to them by index.
+    pub cells: Vec<Cell>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Time allowed from the first pilot to the last replicate.
+    pub budget: Duration,
+    /// Wanted relative half-width of every cell's interval: 0.02 is 2 %.
+    pub precision: f64,
+    /// Confidence level of the intervals, between 0 and 1.
+    pub confidence_level: f64,
+    /// Exactly this many blocks, if the user asked for a number.
+    pub blocks: Option<u32>,
+}
+
+/// Time since the run began, in its own measure. Injected, so that tests do not depend on time.
+pub trait Stopwatch {
+    /// Time since the stopwatch was started.
+    fn elapsed(&self) -> Duration;
+}
+
+impl Plan {
+    /// The plan that a manifest describes.
+    #[must_use]
+    pub fn from_manifest(manifest: &Manifest) -> Self {
+        let run = &manifest.run;
+        Self {
+            cells: manifest.cells.clone(),
+            seed: run.seed,
+            budget: Duration::from_secs_f64(run.budget_s.max(0.0)),
+            precision: run.precision_percent / 100.0,
+            confidence_level: run.confidence_level,
+            blocks: run.blocks,
+        }
+    }
+
+    /// The cells of one block, in its random order. The same seed and block give the same order.
+    pub(crate) fn order_of_block(&self, block: u32) -> Vec<u32> {
+        let mut order: Vec<u32> = (0u32..).take(self.cells.len()).collect();
+        order.shuffle(&mut self.generator(u64::from(block) + 1, 0));
+        order
+    }
+
+    /// The seed of one execution of a cell. Targets of one benchmark share it within a block, so
+    /// that they are asked for the same operations: the comparison is paired in this as well.
+    pub(crate) fn replicate_seed(&self, cell: u32, block: u32) -> u64 {
+        let benchmark = &self.cells[cell as usize].benchmark;
+        let first = self.cells.iter().position(|other| other.benchmark == *benchmark);
+        self.generator(u64::from(block) + 1, first.unwrap_or(0) as u64 + 1).next_u64()
+    }
+
+    fn generator(&self, block: u64, stream: u64) -> Xoshiro256PlusPlus {
+        // Odd constants of SplitMix64 keep neighbouring blocks and streams apart.
+        let mixed = self.seed
+            ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ stream.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        Xoshiro256PlusPlus::seed_from_u64(mixed)
+    }
+}

@@ -1,0 +1,217 @@
+//! The rules of a run, under a fake executor and a fake stopwatch over a real run directory.
+
+mod fake;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use fake::{Fake, Watcher, manifest, plan};
+use record::{EndReason, Line, Run, RunDirectory};
+use runner::{Ledger, Plan, Surroundings, conduct};
+
+/// Conducts `plan` with `fake` in `path`, from the beginning or on top of what is there.
+fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
+    let (mut directory, ledger) = if path.join("manifest.json").exists() {
+        let (directory, run) = RunDirectory::resume(path).expect("a run to go on with");
+        (directory, Ledger::replay(&run.lines))
+    } else {
+        (RunDirectory::create(path, &manifest(plan)).expect("a new run"), Ledger::default())
+    };
+    let (stopwatch, stop) = (fake.stopwatch(), fake.stop());
+    let mut surroundings =
+        Surroundings { stopwatch: &stopwatch, observer: &mut Watcher::default(), stop: &stop };
+    conduct(plan, ledger, fake, &mut directory, &mut surroundings).expect("the run is recorded")
+}
+
+fn lines(path: &Path) -> Vec<Line> {
+    Run::read(path).expect("a run").lines
+}
+
+/// Per block, the cells in the order in which they were measured.
+fn cells_by_block(lines: &[Line]) -> BTreeMap<u32, Vec<u32>> {
+    let mut blocks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for line in lines {
+        if let Line::Replicate(replicate) = line {
+            blocks.entry(replicate.block).or_default().push(replicate.cell);
+        }
+    }
+    blocks
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let (first, second) = (temporary.path().join("first"), temporary.path().join("second"));
+    for path in [&first, &second] {
+        run(path, &plan(5), &mut Fake::new(1));
+    }
+    for file in ["manifest.json", "cells.jsonl", "histograms/0003.hlog"] {
+        let bytes = |path: &Path| fs::read(path.join(file)).expect(file);
+        assert_eq!(bytes(&first), bytes(&second), "{file}");
+    }
+    let third = temporary.path().join("third");
+    run(&third, &Plan { seed: 99, ..plan(5) }, &mut Fake::new(1));
+    assert_ne!(cells_by_block(&lines(&first)), cells_by_block(&lines(&third)));
+}
+
+#[test]
+fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let plan = Plan { blocks: Some(8), ..plan(6) };
+    assert_eq!(run(&path, &plan, &mut Fake::new(1)), EndReason::Blocks);
+    let blocks = cells_by_block(&lines(&path));
+    assert_eq!(blocks.len(), 8);
+    for cells in blocks.values() {
+        let mut sorted = cells.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..6).collect::<Vec<_>>());
+    }
+    let orders: std::collections::BTreeSet<_> = blocks.values().collect();
+    assert!(orders.len() > 4, "the order hardly changes: {orders:?}");
+}
+
+#[test]
+fn a_quiet_run_stops_by_precision_at_the_least_number_of_blocks_that_gives_intervals() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut quiet = Fake { noise: 0.001, ..Fake::new(1) };
+    assert_eq!(run(&path, &plan(4), &mut quiet), EndReason::Precision);
+    assert_eq!(cells_by_block(&lines(&path)).len(), 6);
+}
+
+#[test]
+fn a_noisy_run_goes_on_until_the_budget_ends_and_not_longer() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let plan = plan(4);
+    let mut noisy = Fake { noise: 0.5, ..Fake::new(1) };
+    assert_eq!(run(&path, &plan, &mut noisy), EndReason::Budget);
+    let lines = lines(&path);
+    let Some(Line::End(end)) = lines.last() else { panic!("no end: {:?}", lines.last()) };
+    let budget_s = plan.budget.as_secs_f64();
+    assert!(end.used_s >= budget_s && end.used_s < budget_s * 1.2, "{} s used", end.used_s);
+    assert!(cells_by_block(&lines).len() >= 6);
+}
+
+#[test]
+fn all_targets_of_a_benchmark_get_the_same_operations_and_seed() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let plan = plan(6);
+    let mut fake = Fake::new(1);
+    run(&path, &plan, &mut fake);
+    let mut asked: BTreeMap<(String, u32), Vec<(u64, u64)>> = BTreeMap::new();
+    for request in &fake.requests {
+        let benchmark = plan.cells[request.cell as usize].benchmark.clone();
+        asked
+            .entry((benchmark, request.block))
+            .or_default()
+            .push((request.operations, request.seed));
+    }
+    for ((benchmark, block), requests) in &asked {
+        assert!(requests.iter().all(|one| one == &requests[0]), "{benchmark}, block {block}");
+    }
+    let seeds: std::collections::BTreeSet<u64> =
+        asked.values().map(|requests| requests[0].1).collect();
+    assert_eq!(seeds.len(), asked.len(), "each benchmark and block has a seed of its own");
+}
+
+#[test]
+fn a_replicate_in_the_wrong_state_is_thrown_away_counted_and_run_again() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { wrong_state_first: vec![(2, 2)], ..Fake::new(1) };
+    run(&path, &Plan { blocks: Some(2), ..plan(4) }, &mut fake);
+    let lines = lines(&path);
+    let discarded: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Discarded(discarded) => Some((discarded.cell, discarded.attempt)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(discarded, [(2, 1), (2, 2)]);
+    let third = lines.iter().any(
+        |line| matches!(line, Line::Replicate(replicate) if replicate.cell == 2 && replicate.attempt == 3),
+    );
+    assert!(third, "the third attempt counts");
+    assert_eq!(cells_by_block(&lines)[&1].len(), 4);
+}
+
+#[test]
+fn a_cell_whose_state_is_never_reached_is_reported_as_failed_with_why() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { wrong_state_first: vec![(2, u32::MAX)], ..Fake::new(1) };
+    run(&path, &Plan { blocks: Some(3), ..plan(4) }, &mut fake);
+    let lines = lines(&path);
+    let why: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::CellFailed(failed) => Some((failed.cell, failed.why.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(why.len(), 1);
+    assert_eq!(why[0].0, 2);
+    assert!(why[0].1.contains("3 attempts") && why[0].1.contains("pages resident"), "{}", why[0].1);
+    assert!(cells_by_block(&lines).values().all(|cells| cells.len() == 3));
+}
+
+#[test]
+fn a_broken_target_loses_its_cells_and_the_others_go_on() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { broken_from_block: Some((1, vec![0, 1])), ..Fake::new(1) };
+    run(&path, &Plan { blocks: Some(3), ..plan(4) }, &mut fake);
+    let blocks = cells_by_block(&lines(&path));
+    assert_eq!(blocks[&0].len(), 4);
+    assert_eq!(blocks[&1].len(), 2);
+    assert_eq!(blocks[&2].len(), 2);
+}
+
+#[test]
+fn a_run_cut_off_anywhere_is_completed_by_resume() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let plan = Plan { blocks: Some(6), ..plan(4) };
+    let whole = temporary.path().join("whole");
+    run(&whole, &plan, &mut Fake::new(1));
+    let text = fs::read_to_string(whole.join("cells.jsonl")).expect("the journal");
+    let count = text.lines().count();
+    for kept in 0..count {
+        let path = temporary.path().join(format!("cut-{kept}"));
+        drop(RunDirectory::create(&path, &manifest(&plan)).expect("a new run"));
+        let head: String = text.split_inclusive('\n').take(kept).collect();
+        fs::write(path.join("cells.jsonl"), head).expect("a cut journal");
+        for entry in fs::read_dir(whole.join("histograms")).expect("the histograms") {
+            let entry = entry.expect("a histogram log");
+            let to = path.join("histograms").join(entry.file_name());
+            fs::copy(entry.path(), to).expect("a copy");
+        }
+        assert_eq!(run(&path, &plan, &mut Fake::new(1)), EndReason::Blocks, "cut at {kept}");
+        let blocks = cells_by_block(&lines(&path));
+        let expected = cells_by_block(&lines(&whole));
+        assert_eq!(blocks, expected, "cut at line {kept} of {count}");
+        let run = Run::read(&path).expect("a run");
+        for cell in 0..4 {
+            let histogram = run.histogram(&path, cell).expect("a readable log");
+            assert_eq!(histogram.count(), 6, "cell {cell} cut at {kept}");
+        }
+    }
+}
+
+#[test]
+fn a_raised_stop_flag_ends_the_run_and_keeps_what_was_measured() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { stop_after: Some(9), ..Fake::new(1) };
+    let plan = Plan { blocks: Some(6), ..plan(4) };
+    assert_eq!(run(&path, &plan, &mut fake), EndReason::Interrupted);
+    let measured: usize = cells_by_block(&lines(&path)).values().map(Vec::len).sum();
+    assert_eq!(measured, 9);
+    assert_eq!(run(&path, &plan, &mut Fake::new(1)), EndReason::Blocks);
+    let measured: usize = cells_by_block(&lines(&path)).values().map(Vec::len).sum();
+    assert_eq!(measured, 24);
+}

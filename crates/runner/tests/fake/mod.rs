@@ -1,0 +1,205 @@
+//! A fake executor and stopwatch: numbers from a seed, time by the microsecond they are asked for.
+
+use std::cell::Cell as Counter;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use measure::Histogram;
+use record::machine::Machine;
+use record::{
+    CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
+    MetricDefinition, RunRecord, SCHEMA_VERSION, Tool,
+};
+use runner::{
+    Event, Executor, Failure, Measured, Observer, PilotMeasure, Plan, Request, Stopwatch,
+};
+
+/// Executes nothing: every cell's value is a base plus seeded noise.
+pub(crate) struct Fake {
+    /// Relative amplitude of the noise.
+    pub(crate) noise: f64,
+    /// Cells whose first so many executions are in the wrong state.
+    pub(crate) wrong_state_first: Vec<(u32, u32)>,
+    /// From this block on, these cells' target cannot be made.
+    pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
+    /// Raises the stop flag after so many replicates.
+    pub(crate) stop_after: Option<usize>,
+    /// What was asked for.
+    pub(crate) requests: Vec<Request>,
+    pub(crate) state: u64,
+    pub(crate) attempts: BTreeMap<u32, u32>,
+    pub(crate) now_us: Rc<Counter<u64>>,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Fake {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            noise: 0.05,
+            wrong_state_first: Vec::new(),
+            broken_from_block: None,
+            stop_after: None,
+            requests: Vec::new(),
+            state: seed,
+            attempts: BTreeMap::new(),
+            now_us: Rc::new(Counter::new(0)),
+            stop: Arc::new(AtomicBool::new(false)),
+        }
+    }
+
+    pub(crate) fn stopwatch(&self) -> FakeStopwatch {
+        FakeStopwatch(Rc::clone(&self.now_us))
+    }
+
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    fn advance_us(&self, by: u64) {
+        self.now_us.set(self.now_us.get() + by);
+    }
+
+    /// A number in [-1, 1) by a linear congruence (Knuth, TAOCP volume 2, section 3.3.4).
+    fn noise(&mut self) -> f64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.state >> 40) as f64 / f64::from(1 << 23) - 1.0
+    }
+
+    fn in_wrong_state(&mut self, cell: u32) -> bool {
+        let attempts = self.attempts.entry(cell).or_default();
+        *attempts += 1;
+        self.wrong_state_first.iter().any(|&(wrong, first)| wrong == cell && *attempts <= first)
+    }
+}
+
+impl Executor for Fake {
+    fn begin_block(&mut self, block: u32) -> Vec<(u32, String)> {
+        self.advance_us(50_000);
+        match &self.broken_from_block {
+            Some((from, cells)) if block != u32::MAX && block >= *from => {
+                cells.iter().map(|&cell| (cell, "the target is gone".to_owned())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn pilot(&mut self, cell: u32, _seed: u64) -> Result<PilotMeasure, Failure> {
+        self.advance_us(2_000);
+        Ok(PilotMeasure {
+            time_per_operation_ns: 1000.0 * f64::from(cell + 1),
+            overhead_ns: 1_000_000,
+            operations_max: 1_000_000,
+            batch: 1,
+        })
+    }
+
+    fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
+        let base_ns = 1000.0 * f64::from(request.cell + 1);
+        self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
+        if self.in_wrong_state(request.cell) {
+            let why = "3 of 4 pages resident".to_owned();
+            return Err(Failure::State { why, evidence: CacheEvidence::default() });
+        }
+        self.requests.push(*request);
+        if self.stop_after.is_some_and(|after| self.requests.len() >= after) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let value = base_ns * (1.0 + self.noise * self.noise());
+        let mut histogram = Histogram::new();
+        histogram.record(base_ns as u64);
+        Ok(Measured {
+            metrics: vec![value],
+            operations: request.operations,
+            bytes: 0,
+            elapsed_ns: request.operations * base_ns as u64,
+            busy_ns: request.operations * base_ns as u64,
+            latency: LatencySummary::default(),
+            histogram,
+            timeline: None,
+            evidence: CacheEvidence::default(),
+            steal_ns: 0,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn clock_drift_ppm(&self) -> f64 {
+        0.0
+    }
+}
+
+pub(crate) struct FakeStopwatch(Rc<Counter<u64>>);
+
+impl Stopwatch for FakeStopwatch {
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.0.get())
+    }
+}
+
+/// Watches and says nothing.
+#[derive(Default)]
+pub(crate) struct Watcher;
+
+impl Observer for Watcher {
+    fn observe(&mut self, _event: &Event<'_>) {}
+}
+
+/// A plan of `count` cells: benchmarks of two targets each.
+pub(crate) fn plan(count: u32) -> Plan {
+    let cell = |index: u32| Cell {
+        target: format!("target-{}", index % 2),
+        suite: "survey".to_owned(),
+        benchmark: format!("benchmark-{}", index / 2),
+        title: "a benchmark".to_owned(),
+        dimension: Dimension::Metadata,
+        exercises: Vec::new(),
+        parameters: BTreeMap::new(),
+        cache_state: CacheState::Warm,
+        metrics: vec![MetricDefinition::time_per_operation()],
+        baseline: None,
+        working_set_bytes: None,
+    };
+    Plan {
+        cells: (0..count).map(cell).collect(),
+        seed: 42,
+        budget: Duration::from_secs(10),
+        precision: 0.02,
+        confidence_level: 0.95,
+        blocks: None,
+    }
+}
+
+/// A manifest for a plan.
+pub(crate) fn manifest(plan: &Plan) -> Manifest {
+    Manifest {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool { name: "fsprism".to_owned(), version: "0.0.0".to_owned() },
+        run: RunRecord {
+            command: "survey".to_owned(),
+            arguments: Vec::new(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            suite: "survey".to_owned(),
+            seed: plan.seed,
+            budget_s: plan.budget.as_secs_f64(),
+            precision_percent: plan.precision * 100.0,
+            confidence_level: plan.confidence_level,
+            blocks: plan.blocks,
+            verify: false,
+            data_file_bytes: 0,
+        },
+        machine: Machine::default(),
+        clock: ClockRecord {
+            source: "fake".to_owned(),
+            frequency_hz: 1e9,
+            precision_ns: 1.0,
+            cost_ns: 1.0,
+            calibration_error_ppm: 0.0,
+            system_call_ns: 100.0,
+        },
+        targets: Vec::new(),
+        skipped: Vec::new(),
+        cells: plan.cells.clone(),
+    }
+}

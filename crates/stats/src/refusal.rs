@@ -1,0 +1,117 @@
+//! Why an estimator refuses its input, and the checks that several estimators share.
+
+/// Why an estimate is refused: the numbers given do not support it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The sample is smaller than the least size that supports the estimate.
+    #[error("{what} needs at least {needed} values, and there are {given}")]
+    TooFew {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+        /// The least number of values that supports it.
+        needed: u64,
+        /// The number of values given.
+        given: u64,
+    },
+    /// A value is infinite or not a number.
+    #[error("value {index} is {value}, and only finite values can be analysed")]
+    NotFinite {
+        /// Where the value stands, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A value is zero or negative where a ratio needs positive ones.
+    #[error("value {index} is {value}, and a ratio needs values above 0")]
+    NotPositive {
+        /// Where the value stands, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Two series that should be paired differ in length.
+    #[error("pairs need two series of one length, and these hold {first} and {second} values")]
+    LengthsDiffer {
+        /// Length of the first series.
+        first: usize,
+        /// Length of the second series.
+        second: usize,
+    },
+    /// A parameter of the estimator lies outside its range.
+    #[error("{what} is {value}, and must lie {range}")]
+    OutOfRange {
+        /// The parameter's name.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+        /// The range, as the end of a sentence.
+        range: &'static str,
+    },
+    /// The mean is zero, so nothing can be stated relative to it.
+    #[error("the mean is 0, so a spread relative to it does not exist")]
+    ZeroMean,
+    /// A p value is not a number or outside 0 to 1.
+    #[error("p value {index} is {value}, and must lie between 0 and 1")]
+    NotAProbability {
+        /// Where the p value stands, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+}
+
+/// Refuses a confidence level or a quantile that is not strictly between 0 and 1.
+pub(crate) fn check_open_unit(what: &'static str, value: f64) -> Result<(), Refusal> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(());
+    }
+    Err(Refusal::OutOfRange { what, value, range: "strictly between 0 and 1" })
+}
+
+/// Refuses a parameter that is not finite and above 0.
+pub(crate) fn check_positive(what: &'static str, value: f64) -> Result<(), Refusal> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Refusal::OutOfRange { what, value, range: "above 0 and be finite" })
+}
+
+/// Refuses the first value that is infinite or not a number.
+pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(Refusal::NotFinite { index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses fewer than `needed` values, naming what needs them.
+pub(crate) fn check_count(what: &'static str, given: usize, needed: u64) -> Result<(), Refusal> {
+    let given = given as u64;
+    if given >= needed { Ok(()) } else { Err(Refusal::TooFew { what, needed, given }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_says_the_least_number_needed() {
+        let text = check_count("a 95 % interval", 5, 6).unwrap_err().to_string();
+        assert_eq!(text, "a 95 % interval needs at least 6 values, and there are 5");
+    }
+
+    #[test]
+    fn nan_is_no_level() {
+        for bad in [f64::NAN, 0.0, 1.0, -0.1, 95.0] {
+            assert!(check_open_unit("level", bad).is_err(), "{bad}");
+        }
+        assert!(check_open_unit("level", 0.95).is_ok());
+    }
+
+    #[test]
+    fn the_first_value_that_is_not_finite_is_named() {
+        let refusal = check_finite(&[1.0, f64::INFINITY, f64::NAN]).unwrap_err();
+        assert_eq!(refusal, Refusal::NotFinite { index: 1, value: f64::INFINITY });
+    }
+}

@@ -1,0 +1,128 @@
+//! A target that is being measured: its file sets, made anew for every block.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use machine::describe;
+use machine::target::{Place as TargetPlace, Target};
+use record::{Conditions, TargetRecord};
+use workload::{DataFiles, DirectorySet, FileSet, FileSetSpec};
+
+use crate::benchmark::Place;
+use crate::counters::Counters;
+
+/// A target with the file sets that benchmarks work on.
+#[derive(Debug)]
+pub struct LiveTarget {
+    pub(crate) target: Target,
+    pub(crate) file_sets: BTreeMap<Place, FileSet>,
+    pub(crate) counters: Option<Counters>,
+    /// Whether nothing was done to the target since it was made.
+    is_new: bool,
+}
+
+impl LiveTarget {
+    /// A target that was made and holds nothing yet.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self { target, file_sets: BTreeMap::new(), counters: None, is_new: true }
+    }
+
+    /// The target itself.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Whether fsprism made the file system.
+    #[must_use]
+    pub fn is_scratch(&self) -> bool {
+        matches!(self.target.spec().place, TargetPlace::Scratch(_))
+    }
+
+    /// Removes the target.
+    ///
+    /// # Errors
+    /// What could not be removed.
+    pub fn close(mut self) -> Result<(), machine::target::TargetError> {
+        self.target.close()
+    }
+
+    /// Makes the target and the file sets of `places` anew: every block measures another instance
+    /// of the same configuration, so that an accident of one instance (where its blocks lie on
+    /// the device, which pages of memory it got) is not taken for a property of the file system.
+    pub(crate) fn renew(
+        &mut self,
+        places: &[Place],
+        fill: &Fill<'_>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        self.file_sets.clear();
+        if !self.is_new {
+            self.counters = None;
+            self.target.remake()?;
+        }
+        self.is_new = false;
+        // What is read into memory here belongs to the target's memory limit.
+        let entered = self.target.enter()?;
+        for &place in places {
+            let root: PathBuf = self.target.root().join(place.name());
+            fs::create_dir(&root)?;
+            let spec = specification(place, fill.data_file_bytes);
+            let file_set = FileSet::create(&root, &spec, fill.seed, fill.stop)?;
+            self.file_sets.insert(place, file_set);
+        }
+        self.target.sync()?;
+        drop(entered);
+        self.counters = Some(Counters::of(&self.target, self.is_scratch())?);
+        Ok(())
+    }
+}
+
+/// How file sets are filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill<'a> {
+    pub(crate) data_file_bytes: u64,
+    pub(crate) seed: u64,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+fn specification(place: Place, data_file_bytes: u64) -> FileSetSpec {
+    let file = DataFiles { count: 1, size_bytes: data_file_bytes };
+    match place.directories() {
+        None => FileSetSpec { read_files: file, write_files: file, ..FileSetSpec::default() },
+        Some((count, entries)) => {
+            FileSetSpec { directories: DirectorySet { count, entries }, ..FileSetSpec::default() }
+        }
+    }
+}
+
+/// What a run records of a live target.
+#[must_use]
+pub fn target_record(live: &LiveTarget) -> TargetRecord {
+    let facts = live.target.facts();
+    let limits = facts.conditions.limits;
+    let device =
+        facts.device.and_then(|numbers| describe::block_device(numbers.major, numbers.minor).ok());
+    TargetRecord {
+        label: facts.label.clone(),
+        specification: facts.spec.clone(),
+        file_system: facts.file_system.clone(),
+        scratch: live.is_scratch(),
+        mkfs: facts.mkfs.clone(),
+        mkfs_version: facts.mkfs_version.clone(),
+        mount_options: facts.mount_options.clone(),
+        size_bytes: facts.size_bytes,
+        device,
+        loop_direct_io: facts.loop_direct_io,
+        conditions: Conditions {
+            memory_bytes: limits.memory_bytes,
+            read_bps: limits.read_bps,
+            write_bps: limits.write_bps,
+            read_iops: limits.read_iops,
+            write_iops: limits.write_iops,
+        },
+        condition_caveats: facts.conditions.caveats.iter().map(ToString::to_string).collect(),
+    }
+}

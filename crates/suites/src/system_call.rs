@@ -1,0 +1,22 @@
+//! What entering and leaving the kernel costs here: the floor under every operation.
+
+use measure::Clock;
+
+const CALLS: u64 = 1000;
+const ROUNDS: usize = 11;
+
+/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some rounds.
+#[must_use]
+pub fn system_call_ns(clock: &impl Clock) -> f64 {
+    let mut rounds: Vec<u64> = (0..ROUNDS)
+        .map(|_| {
+            let start_ticks = clock.start();
+            for _ in 0..CALLS {
+                std::hint::black_box(rustix::process::getppid());
+            }
+            clock.nanos(clock.end().saturating_sub(start_ticks))
+        })
+        .collect();
+    rounds.sort_unstable();
+    rounds[ROUNDS / 2] as f64 / CALLS as f64
+}

@@ -1,0 +1,229 @@
+//! Calls and keywords that have no place in some of the code, or in any.
+
+use std::collections::BTreeSet;
+
+use crate::{Finding, SourceFile, lexer};
+
+/// A call that is banned in some files, and why.
+struct Ban {
+    /// What to look for, once comments and literals are blanked.
+    call: &'static str,
+    /// Where it is banned.
+    within: Scope,
+    /// What to do instead.
+    instead: &'static str,
+}
+
+/// Which code a ban covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Everywhere.
+    Everywhere,
+    /// In tests alone.
+    Tests,
+    /// In everything but tests.
+    OutsideTests,
+    /// In libraries: not in programs, examples and build scripts, whose output is their purpose,
+    /// nor in tests, which may be programs at the far end of a pipe.
+    Libraries,
+}
+
+const BANS: &[Ban] = &[
+    Ban { call: "dbg!", within: Scope::Everywhere, instead: "remove it" },
+    Ban { call: "todo!", within: Scope::Everywhere, instead: "write it" },
+    Ban { call: "unimplemented!", within: Scope::Everywhere, instead: "return a typed error" },
+    Ban { call: "println!", within: Scope::Libraries, instead: "return the text to the program" },
+    Ban { call: "print!", within: Scope::Libraries, instead: "return the text to the program" },
+    Ban { call: "thread::sleep", within: Scope::Tests, instead: "wait for the event itself" },
+    Ban { call: "nanosleep", within: Scope::Tests, instead: "wait for the event itself" },
+    Ban {
+        call: ".unwrap()",
+        within: Scope::OutsideTests,
+        instead: "return an error, or `expect` with the reason why it cannot fail",
+    },
+];
+
+/// Crates that are programs, whose standard output is their own.
+const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
+
+/// The files that may hold `unsafe`, each with what needs it.
+const UNSAFE_FILES: &[(&str, &str)] = &[
+    ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
+    ("crates/machine/src/sys.rs", "system calls that no library wraps"),
+];
+
+/// Banned calls and unlisted `unsafe` in one file. `is_test_file` says whether all of the file is
+/// compiled for tests alone.
+pub fn check(file: &SourceFile, is_test_file: bool) -> Vec<Finding> {
+    if !file.has_extension(&["rs"]) {
+        return Vec::new();
+    }
+    let code = lexer::code_only(&file.text);
+    let mut findings = banned_calls(file, &code, is_test_file);
+    findings.extend(unlisted_unsafe(file, &code, UNSAFE_FILES));
+    findings
+}
+
+/// Entries of the list of files with `unsafe` that name no file, or one which has none any more.
+pub fn stale_unsafe_entries(files: &[SourceFile]) -> Vec<Finding> {
+    stale_entries(files, UNSAFE_FILES)
+}
+
+fn banned_calls(file: &SourceFile, code: &str, is_test_file: bool) -> Vec<Finding> {
+    let test_lines = if is_test_file { BTreeSet::new() } else { test_lines(code) };
+    let mut findings = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        let is_test = is_test_file || test_lines.contains(&index);
+        for ban in BANS.iter().filter(|ban| covers(ban.within, file, is_test)) {
+            if has_call(line, ban.call) {
+                let what = format!("`{}` here: {}", ban.call, ban.instead);
+                findings.push(Finding::new(file, index + 1, what));
+            }
+        }
+    }
+    findings
+}
+
+fn covers(scope: Scope, file: &SourceFile, is_test: bool) -> bool {
+    match scope {
+        Scope::Everywhere => true,
+        Scope::Tests => is_test,
+        Scope::OutsideTests => !is_test,
+        Scope::Libraries => {
+            let is_program = PROGRAMS.iter().any(|program| file.path.starts_with(program));
+            let is_example = file.path.split('/').any(|component| component == "examples");
+            !is_test && !is_program && !is_example && !file.path.ends_with("build.rs")
+        }
+    }
+}
+
+/// Whether `line` calls `call`, and not something whose name merely ends in it.
+fn has_call(line: &str, call: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_name = call.starts_with(is_part);
+    line.match_indices(call).any(|(at, _)| !is_name || !line[..at].ends_with(is_part))
+}
+
+/// The lines, from 0, of items under `#[cfg(test)]`. It trusts rustfmt that an item ends with the
+/// first later line which has no deeper indentation and ends in `}` or `;`.
+fn test_lines(code: &str) -> BTreeSet<usize> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut inside = BTreeSet::new();
+    let mut index = 0;
+    while index < lines.len() {
+        if lines[index].trim_start().starts_with("#[cfg(test)]") {
+            let indentation = indentation(lines[index]);
+            let is_end = |line: &&str| {
+                let line = line.trim_end();
+                self::indentation(line) <= indentation && line.ends_with(['}', ';'])
+            };
+            let length = lines[index..].iter().position(is_end).unwrap_or(lines.len() - index - 1);
+            inside.extend(index..=index + length);
+            index += length;
+        }
+        index += 1;
+    }
+    inside
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn unlisted_unsafe(file: &SourceFile, code: &str, listed: &[(&str, &str)]) -> Vec<Finding> {
+    if listed.iter().any(|(path, _)| *path == file.path) {
+        return Vec::new();
+    }
+    let has_unsafe = |(_, line): &(usize, &str)| lexer::find_word(line, "unsafe").is_some();
+    let what = "`unsafe` outside the files listed for it: use their safe functions";
+    let lines = code.lines().enumerate().filter(has_unsafe);
+    lines.map(|(index, _)| Finding::new(file, index + 1, what)).collect()
+}
+
+fn stale_entries(files: &[SourceFile], listed: &[(&str, &str)]) -> Vec<Finding> {
+    let needs_entry = |path: &str| {
+        let file = files.iter().find(|file| file.path == path);
+        file.is_some_and(|file| lexer::find_word(&lexer::code_only(&file.text), "unsafe").is_some())
+    };
+    let stale = listed.iter().filter(|(path, _)| !needs_entry(path));
+    stale
+        .map(|(path, _)| Finding {
+            path: (*path).to_owned(),
+            line: 0,
+            what: "has no `unsafe`: take it off UNSAFE_FILES".to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_flagged(path: &str, text: &str, is_test_file: bool) -> Vec<usize> {
+        let findings = check(&SourceFile::of(path, text), is_test_file);
+        findings.iter().map(|finding| finding.line).collect()
+    }
+
+    fn in_library(text: &str) -> Vec<usize> {
+        lines_flagged("crates/a/src/lib.rs", text, false)
+    }
+
+    #[test]
+    fn unfinished_code_is_found_everywhere() {
+        for call in ["dbg!(x)", "todo!()", "unimplemented!(\"x\")"] {
+            assert_eq!(in_library(&format!("fn f() {{\n    {call};\n}}\n")), [2], "{call}");
+            assert_eq!(lines_flagged("crates/a/tests/t.rs", call, true), [1], "{call}");
+        }
+    }
+
+    #[test]
+    fn mentions_in_comments_and_messages_are_no_calls() {
+        assert_eq!(in_library("// dbg!(x)\n/// todo!()\nlet s = \".unwrap() unsafe\";\n"), [0; 0]);
+    }
+
+    #[test]
+    fn libraries_do_not_print_but_programs_do() {
+        let text = "println!(\"a\");\nprint!(\"b\");\neprintln!(\"c\");\n";
+        assert_eq!(in_library(text), [1, 2]);
+        for path in ["crates/fsprism/src/main.rs", "crates/a/examples/b.rs", "crates/a/build.rs"] {
+            assert_eq!(lines_flagged(path, text, false), [0; 0], "{path}");
+        }
+        assert_eq!(lines_flagged("crates/a/tests/t.rs", text, true), [0; 0]);
+    }
+
+    #[test]
+    fn tests_do_not_sleep_but_code_may() {
+        let text = "std::thread::sleep(d);\n";
+        assert_eq!(in_library(text), [0; 0]);
+        assert_eq!(lines_flagged("crates/a/tests/t.rs", text, true), [1]);
+        assert_eq!(in_library(&format!("#[cfg(test)]\nmod tests {{\n    {text}}}\n")), [3]);
+    }
+
+    #[test]
+    fn code_does_not_unwrap_but_tests_do() {
+        let text = "a.unwrap();\n#[cfg(test)]\nmod tests {\n    b.unwrap();\n}\nc.unwrap();\n";
+        assert_eq!(in_library(text), [1, 6]);
+        assert_eq!(in_library("a.unwrap_or(b);\n"), [0; 0]);
+        assert_eq!(lines_flagged("crates/a/tests/t.rs", text, true), [0; 0]);
+    }
+
+    #[test]
+    fn a_test_item_without_a_body_ends_at_its_semicolon() {
+        assert_eq!(in_library("#[cfg(test)]\nmod tests;\na.unwrap();\n"), [3]);
+    }
+
+    #[test]
+    fn unsafe_needs_an_entry_in_the_list() {
+        let text = "#![deny(unsafe_code)]\nfn f() {\n    unsafe { g() }\n}\n";
+        assert_eq!(in_library(text), [3]);
+        let file = SourceFile::of("crates/a/src/lib.rs", text);
+        assert_eq!(unlisted_unsafe(&file, text, &[("crates/a/src/lib.rs", "x")]), []);
+    }
+
+    #[test]
+    fn an_entry_must_be_needed() {
+        let files = [SourceFile::of("a.rs", "unsafe {}"), SourceFile::of("b.rs", "// unsafe\n")];
+        let stale = stale_entries(&files, &[("a.rs", "x"), ("b.rs", "x"), ("gone.rs", "x")]);
+        assert_eq!(stale.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["b.rs", "gone.rs"]);
+    }
+}

@@ -1,0 +1,52 @@
+//! The rules that neither the compiler nor clippy holds this repository to.
+//!
+//! Every check is a pure function from files to [`Finding`]s, with tests of its own that show it
+//! failing; `tests/tidy.rs` runs them all on the files of this repository. What a check exempts is
+//! a table at the top of its module, each entry with its reason.
+
+#![forbid(unsafe_code)]
+
+pub mod calls;
+pub mod lexer;
+pub mod modules;
+mod repository;
+pub mod text;
+
+pub use repository::{SourceFile, read_repository};
+
+/// A place that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The file, relative to the repository's root.
+    pub path: String,
+    /// The line, from 1; 0 where the whole file is meant.
+    pub line: usize,
+    /// What is wrong, and what to do instead.
+    pub what: String,
+}
+
+impl Finding {
+    fn new(file: &SourceFile, line: usize, what: impl Into<String>) -> Self {
+        Self { path: file.path.clone(), line, what: what.into() }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+/// Everything that is wrong with `files`, in the order of their paths.
+pub fn check_all(files: &[SourceFile]) -> Vec<Finding> {
+    let test_files = modules::test_files(files);
+    let mut findings = Vec::new();
+    for file in files {
+        findings.extend(text::check(file));
+        findings.extend(calls::check(file, test_files.contains(&file.path)));
+    }
+    findings.extend(calls::stale_unsafe_entries(files));
+    findings.extend(modules::dead_files(files));
+    findings.sort();
+    findings
+}

@@ -1,0 +1,13 @@
+//! Holds every file of this repository to the rules of the `tidy` crate.
+
+use std::path::Path;
+
+#[test]
+fn the_repository_is_tidy() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let files = tidy::read_repository(root).expect("the repository can be read");
+    assert!(files.len() > 10, "only {} files were found below {}", files.len(), root.display());
+    let findings = tidy::check_all(&files);
+    let listing: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), listing.join("\n"));
+}

@@ -1,0 +1,228 @@
+//! Choosing the next place: a resource (a file) and a choice within it (a block, an entry).
+//!
+//! Each access pattern is a type of its own, so that a loop over it is compiled for it. Uniform choices take one
+//! 64-bit random number and one multiplication (Lemire, "Fast random integer generation in an interval", ACM TOMACS
+//! 29(1), 2019, without the rejection step: the bias is below count / 2^64). Zipf is exact: rejection-inversion from
+//! `rand_distr` over ranks, which a fixed permutation then scatters.
+
+use std::cmp::Reverse;
+
+use rand::Rng;
+use rand::SeedableRng;
+use rand::distr::Distribution;
+use rand_distr::Zipf as ZipfLaw;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::arithmetic::{index, multiply_high, multiply_modulo, whole};
+use crate::content::mix;
+use crate::description::Access;
+use crate::error::WorkloadError;
+
+/// A place: which resource, and which of its choices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    pub(crate) resource: usize,
+    pub(crate) choice: u64,
+}
+
+/// What can be chosen from, and by whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choices {
+    /// Resources, at least one.
+    pub(crate) resources: usize,
+    /// Choices in each, at least one.
+    pub(crate) choices: u64,
+    /// This thread's number.
+    pub(crate) thread: usize,
+    /// How many threads choose from the same resources: sequential ones start evenly spread.
+    pub(crate) sharers: usize,
+    pub(crate) seed: u64,
+}
+
+impl Choices {
+    fn generator(&self) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(self.thread as u64 + 1))
+    }
+
+    fn total(&self) -> u64 {
+        self.resources as u64 * self.choices
+    }
+}
+
+/// An endless sequence of places.
+pub(crate) trait Choose: Send {
+    fn next_place(&mut self) -> Place;
+}
+
+/// One after the other, and round.
+#[derive(Debug)]
+pub(crate) struct Sequential {
+    next: Place,
+    resources: usize,
+    choices: u64,
+}
+
+impl Sequential {
+    pub(crate) fn new(from: &Choices) -> Self {
+        let share = from.total() / from.sharers as u64;
+        let start = if from.sharers > 1 { share * from.thread as u64 } else { 0 };
+        let next = Place { resource: index(start / from.choices), choice: start % from.choices };
+        Self { next, resources: from.resources, choices: from.choices }
+    }
+}
+
+impl Choose for Sequential {
+    #[inline]
+    fn next_place(&mut self) -> Place {
+        let place = self.next;
+        self.next.choice += 1;
+        if self.next.choice == self.choices {
+            self.next.choice = 0;
+            self.next.resource += 1;
+            if self.next.resource == self.resources {
+                self.next.resource = 0;
+            }
+        }
+        place
+    }
+}
+
+/// Each equally likely.
+#[derive(Debug)]
+pub(crate) struct Uniform {
+    generator: Xoshiro256PlusPlus,
+    resources: usize,
+    choices: u64,
+}
+
+impl Uniform {
+    pub(crate) fn new(from: &Choices) -> Self {
+        Self { generator: from.generator(), resources: from.resources, choices: from.choices }
+    }
+
+    #[inline]
+    fn below(&mut self, count: u64) -> u64 {
+        multiply_high(self.generator.next_u64(), count)
+    }
+}
+
+impl Choose for Uniform {
+    #[inline]
+    fn next_place(&mut self) -> Place {
+        let resource =
+            if self.resources == 1 { 0 } else { index(self.below(self.resources as u64)) };
+        Place { resource, choice: self.below(self.choices) }
+    }
+}
+
+/// The k-th hottest has a probability proportional to 1 / k^exponent.
+#[derive(Debug)]
+pub(crate) struct Zipf {
+    generator: Xoshiro256PlusPlus,
+    law: ZipfLaw<f64>,
+    scatter: Scatter,
+    choices: u64,
+}
+
+impl Zipf {
+    pub(crate) fn new(from: &Choices, exponent: f64) -> Result<Self, WorkloadError> {
+        let law = ZipfLaw::new(from.total() as f64, exponent)
+            .map_err(|_| WorkloadError::ZipfExponent(exponent))?;
+        let scatter = Scatter::new(from.total());
+        Ok(Self { generator: from.generator(), law, scatter, choices: from.choices })
+    }
+}
+
+impl Choose for Zipf {
+    #[inline]
+    fn next_place(&mut self) -> Place {
+        // Ranks come as whole numbers from 1; rounding may carry the last one over the end.
+        let rank = whole(self.law.sample(&mut self.generator)).clamp(1, self.scatter.count);
+        let position = self.scatter.position(rank - 1);
+        Place { resource: index(position / self.choices), choice: position % self.choices }
+    }
+}
+
+/// A fixed permutation of 0..count under which hot ranks lie far apart: multiplication by a number coprime to count.
+///
+/// Multiples of count divided by the golden ratio are spread best (Knuth, TAOCP volume 3, section 6.4, theorem S), but
+/// that is not a whole number, and not every whole number next to it is coprime to count or spreads well. So of those
+/// around it the best is taken: the one whose hottest ranks keep the largest distance.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scatter {
+    count: u64,
+    step: u64,
+}
+
+impl Scatter {
+    /// Ranks whose distance decides between steps, at most; of fewer than 20 times as many, the first in 20.
+    const HOT: u64 = 64;
+    /// How many numbers on either side of the golden one are looked at.
+    const REACH: u64 = 64;
+
+    pub(crate) fn new(count: u64) -> Self {
+        // 2^64 divided by the golden ratio, as a fixed-point fraction.
+        let golden = multiply_high(0x9e37_79b9_7f4a_7c15, count);
+        let around = golden.saturating_sub(Self::REACH)..=golden.saturating_add(Self::REACH);
+        around
+            .filter(|&step| step < count && greatest_common_divisor(step, count) == 1)
+            .map(|step| Self { count, step })
+            .max_by_key(|scatter| {
+                (scatter.least_distance(), Reverse(scatter.step.abs_diff(golden)))
+            })
+            // Only of a count of one is nothing below it coprime to it.
+            .unwrap_or(Self { count, step: 1 })
+    }
+
+    /// The least distance, counted round, between any two of the hottest ranks. Two ranks that differ by k lie as far
+    /// apart as rank k and rank 0 do.
+    fn least_distance(&self) -> u64 {
+        let hot = (self.count / 20).clamp(2, Self::HOT).min(self.count);
+        let distance = |rank| {
+            let position = self.position(rank);
+            position.min(self.count - position)
+        };
+        (1..hot).map(distance).min().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(crate) fn position(&self, rank: u64) -> u64 {
+        multiply_modulo(rank, self.step, self.count)
+    }
+}
+
+fn greatest_common_divisor(first: u64, second: u64) -> u64 {
+    if second == 0 { first } else { greatest_common_divisor(second, first % second) }
+}
+
+/// Any pattern, where one branch more costs nothing beside the call that follows.
+#[derive(Debug)]
+pub(crate) enum AnyChooser {
+    Sequential(Sequential),
+    Uniform(Uniform),
+    Zipf(Zipf),
+}
+
+impl AnyChooser {
+    pub(crate) fn new(access: Access, from: &Choices) -> Result<Self, WorkloadError> {
+        Ok(match access {
+            Access::Sequential => Self::Sequential(Sequential::new(from)),
+            Access::Uniform => Self::Uniform(Uniform::new(from)),
+            Access::Zipf { exponent } => Self::Zipf(Zipf::new(from, exponent)?),
+        })
+    }
+}
+
+impl Choose for AnyChooser {
+    #[inline]
+    fn next_place(&mut self) -> Place {
+        match self {
+            Self::Sequential(chooser) => chooser.next_place(),
+            Self::Uniform(chooser) => chooser.next_place(),
+            Self::Zipf(chooser) => chooser.next_place(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

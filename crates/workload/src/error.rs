@@ -1,0 +1,273 @@
+//! What can go wrong while a file set is made or a workload runs.
+//!
+//! Every error carries the operation and the path; errors of the kernel carry its error number too. The ones that a
+//! user can mend (a full file system, a failing device, a read-only mount) are variants of their own, so that the
+//! sentence shown can name the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+/// Why a file set could not be made or a workload could not be run to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// ENOSPC or EDQUOT: the target is full.
+    #[error(
+        "{operation} {}: no space left ({source}); give the target more room (`size=` of a scratch \
+         target) or ask for a smaller working set", path.display()
+    )]
+    NoSpace {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file or directory it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// EIO: the device or the file system's consistency failed.
+    #[error(
+        "{operation} {}: the device failed ({source}); look at the kernel log before measuring \
+         this target again", path.display()
+    )]
+    DeviceFailed {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file or directory it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// EROFS: the target is mounted read-only, or became so after an error.
+    #[error(
+        "{operation} {}: the file system is read-only ({source}); mount it read-write or name \
+         another target", path.display()
+    )]
+    ReadOnly {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file or directory it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// EMFILE or ENFILE: the process may not hold as many files open as the workload needs.
+    #[error(
+        "{operation} {}: too many open files ({source}); raise the limit (`ulimit -n`) or use \
+         fewer files, threads or directories", path.display()
+    )]
+    TooManyOpenFiles {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file or directory it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The file system does not do direct I/O, or not with this request size and alignment.
+    #[error(
+        "{operation} {}: the file system refuses O_DIRECT here ({source}); use the buffered I/O \
+         path, or a request size that is a multiple of the device's logical block", path.display()
+    )]
+    DirectIoRefused {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Any other refusal by the kernel.
+    #[error("{operation} {}: {source}", path.display())]
+    System {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file or directory it was about.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A transfer stopped before its end, and going on with it brought nothing.
+    #[error(
+        "{operation} {}: only {done_bytes} of {wanted_bytes} bytes at offset {offset_bytes}; the \
+         file is shorter than the file set says, make the file set again", path.display()
+    )]
+    ShortTransfer {
+        /// The system call that fell short.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Where the request began.
+        offset_bytes: u64,
+        /// The size of the request.
+        wanted_bytes: u64,
+        /// What was moved of it.
+        done_bytes: u64,
+    },
+    /// Verification found other bytes than were written.
+    #[error(
+        "{}: wrong content at offset {offset_bytes}: expected byte {expected:#04x}, found \
+         {found:#04x}; the target does not give back what was written to it", path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that differs.
+        offset_bytes: u64,
+        /// What the content function says.
+        expected: u8,
+        /// What was read.
+        found: u8,
+    },
+    /// A directory does not hold the entries that the file set says.
+    #[error(
+        "{}: {found} entries where the file set has {expected}; something else changed the \
+         directory, make the file set again", path.display()
+    )]
+    WrongEntryCount {
+        /// The directory.
+        path: PathBuf,
+        /// Entries the file set says.
+        expected: u64,
+        /// Entries found.
+        found: u64,
+    },
+    /// A file is not as the file set says.
+    #[error(
+        "{}: {found_bytes} bytes where the file set says {expected_bytes}; make the file set again",
+        path.display()
+    )]
+    WrongFileSize {
+        /// The file.
+        path: PathBuf,
+        /// The size the file set says.
+        expected_bytes: u64,
+        /// The size found.
+        found_bytes: u64,
+    },
+    /// The description asks for something that cannot be executed.
+    #[error("the workload cannot run: {0}")]
+    Workload(#[from] WorkloadError),
+    /// The stop flag was raised while the file set was being made.
+    #[error("stopped while the file set was being made")]
+    Stopped,
+    /// `run` was called a second time on one session.
+    #[error("the session has run already; prepare another")]
+    AlreadyRun,
+}
+
+/// What is wrong with a description.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// A count or size that must be at least one is zero.
+    #[error("{0} is zero; give at least one")]
+    Zero(&'static str),
+    /// A count is larger than names or descriptors allow.
+    #[error("{what} is {value}; at most {most} are possible")]
+    TooLarge {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The largest value that works.
+        most: u64,
+    },
+    /// The zipf exponent is negative, infinite or not a number.
+    #[error("zipf exponent {0}; give a finite number that is not negative")]
+    ZipfExponent(f64),
+    /// The request does not fit into the files.
+    #[error(
+        "a request of {request_bytes} bytes, aligned as asked, does not fit into a file of \
+         {file_bytes} bytes; use larger files or smaller requests"
+    )]
+    RequestTooLarge {
+        /// The request size.
+        request_bytes: u64,
+        /// The size of each file.
+        file_bytes: u64,
+    },
+    /// Direct I/O moves whole sectors at sector offsets.
+    #[error("direct I/O needs a request size and an alignment that are multiples of 512 bytes")]
+    DirectAlignment,
+    /// The file set lacks what the operation acts on.
+    #[error("{operation} needs {needed} {what} and the file set has {present}")]
+    FileSetLacks {
+        /// The operation.
+        operation: &'static str,
+        /// What is missing.
+        what: &'static str,
+        /// How many are needed.
+        needed: u64,
+        /// How many are there.
+        present: u64,
+    },
+    /// The operation's untimed surroundings cannot be pulled out of a batch.
+    #[error("{0} cannot be timed in batches; use a batch of 1")]
+    NoBatch(&'static str),
+    /// A file set description of names that would not fit.
+    #[error("a file set may have at most {most} {what}")]
+    FileSetTooLarge {
+        /// Files, directories or entries.
+        what: &'static str,
+        /// The most that fit.
+        most: u64,
+    },
+}
+
+impl EngineError {
+    /// The error of `operation` on `path` that the kernel answered with `errno`.
+    #[must_use]
+    pub fn from_errno(operation: &'static str, path: impl AsRef<Path>, errno: Errno) -> Self {
+        let path = path.as_ref().to_path_buf();
+        let source = io::Error::from(errno);
+        match errno {
+            Errno::NOSPC | Errno::DQUOT => Self::NoSpace { operation, path, source },
+            Errno::IO => Self::DeviceFailed { operation, path, source },
+            Errno::ROFS => Self::ReadOnly { operation, path, source },
+            Errno::MFILE | Errno::NFILE => Self::TooManyOpenFiles { operation, path, source },
+            _ => Self::System { operation, path, source },
+        }
+    }
+
+    /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that it is refused.
+    #[must_use]
+    pub fn from_direct_errno(
+        operation: &'static str,
+        path: impl AsRef<Path>,
+        errno: Errno,
+    ) -> Self {
+        if matches!(errno, Errno::INVAL | Errno::OPNOTSUPP) {
+            let path = path.as_ref().to_path_buf();
+            return Self::DirectIoRefused { operation, path, source: io::Error::from(errno) };
+        }
+        Self::from_errno(operation, path, errno)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errors_a_user_can_mend_are_told_apart() {
+        let of = |errno| EngineError::from_errno("pwrite", "/t/file", errno);
+        assert!(matches!(of(Errno::NOSPC), EngineError::NoSpace { .. }));
+        assert!(matches!(of(Errno::DQUOT), EngineError::NoSpace { .. }));
+        assert!(matches!(of(Errno::IO), EngineError::DeviceFailed { .. }));
+        assert!(matches!(of(Errno::ROFS), EngineError::ReadOnly { .. }));
+        assert!(matches!(of(Errno::MFILE), EngineError::TooManyOpenFiles { .. }));
+        assert!(matches!(of(Errno::ACCESS), EngineError::System { .. }));
+        let direct = EngineError::from_direct_errno("openat", "/t/file", Errno::INVAL);
+        assert!(matches!(direct, EngineError::DirectIoRefused { .. }));
+    }
+
+    #[test]
+    fn the_sentence_names_call_path_reason_and_remedy() {
+        let text = EngineError::from_errno("pwrite", "/t/file", Errno::NOSPC).to_string();
+        for part in ["pwrite", "/t/file", "No space left", "size="] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What went wrong in a step: small and without allocation, since the hot loop carries it.
+
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::content::Mismatch;
+use crate::error::EngineError;
+use crate::file_set::corrupt;
+
+/// What went wrong in one call of a step. [`crate::Step::explain`] makes an error with a path of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    call: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Errno { errno: Errno },
+    Short { offset_bytes: u64, wanted_bytes: u64, done_bytes: u64 },
+    Content(Mismatch),
+    Entries { expected: u64, found: u64 },
+}
+
+impl Fault {
+    /// The system call `call` failed.
+    #[must_use]
+    pub fn errno(call: &'static str, errno: Errno) -> Self {
+        Self { call, kind: Kind::Errno { errno } }
+    }
+
+    pub(crate) fn short(call: &'static str, offset_bytes: u64, wanted: usize, done: usize) -> Self {
+        let (wanted_bytes, done_bytes) = (wanted as u64, done as u64);
+        Self { call, kind: Kind::Short { offset_bytes, wanted_bytes, done_bytes } }
+    }
+
+    pub(crate) fn content(mismatch: Mismatch) -> Self {
+        Self { call: "pread", kind: Kind::Content(mismatch) }
+    }
+
+    pub(crate) fn entries(expected: u64, found: u64) -> Self {
+        Self { call: "getdents64", kind: Kind::Entries { expected, found } }
+    }
+
+    /// The error that it is, when `path` was acted on.
+    #[must_use]
+    pub fn into_error(self, path: &Path) -> EngineError {
+        let operation = self.call;
+        match self.kind {
+            Kind::Errno { errno } => EngineError::from_errno(operation, path, errno),
+            Kind::Content(mismatch) => corrupt(path, mismatch),
+            Kind::Short { offset_bytes, wanted_bytes, done_bytes } => {
+                let path = path.to_path_buf();
+                EngineError::ShortTransfer {
+                    operation,
+                    path,
+                    offset_bytes,
+                    wanted_bytes,
+                    done_bytes,
+                }
+            }
+            Kind::Entries { expected, found } => {
+                EngineError::WrongEntryCount { path: path.to_path_buf(), expected, found }
+            }
+        }
+    }
+
+    /// The same for a file opened with `O_DIRECT`, where EINVAL means that direct I/O is refused.
+    pub(crate) fn into_direct_error(self, path: &Path) -> EngineError {
+        match self.kind {
+            Kind::Errno { errno } => EngineError::from_direct_errno(self.call, path, errno),
+            _ => self.into_error(path),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Making a file set.
+//!
+//! A million empty files must cost little more than a million bare calls, so the loop over entries does nothing but
+//! write digits into a name that it keeps, make the call relative to the open directory, and look at the stop flag.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
+use rustix::io::Errno;
+
+use super::{FileSet, Role, open_directory};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::names::{EntryName, Kind};
+use crate::steps::write_whole;
+
+/// What a file set has below its root.
+pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
+
+/// Content is made and written in pieces of this size: large enough to hide the calls, small enough for a cache.
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
+
+pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), EngineError> {
+    for part in PARTS {
+        make_directory(&file_set.root.join(part))?;
+    }
+    let mut buffer = vec![0; CHUNK_BYTES];
+    for role in [Role::Read, Role::Write] {
+        for number in 0..file_set.data_files(role).count {
+            write_content(file_set, role, number, &mut buffer, stop)?;
+        }
+    }
+    let directories = file_set.spec.directories;
+    for number in 0..directories.count {
+        let path = file_set.directory(number);
+        make_directory(&path)?;
+        create_empty_files(&path, directories.entries, stop)?;
+    }
+    Ok(())
+}
+
+/// Makes `count` empty files in an existing directory, named as the entries of a directory set.
+///
+/// # Errors
+/// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised.
+pub fn create_empty_files(path: &Path, count: u64, stop: &AtomicBool) -> Result<(), EngineError> {
+    let directory = open_directory(path)?;
+    let mut maker = Maker::default();
+    let mut name = EntryName::new(Kind::Entry, 0);
+    for number in 0..count {
+        if stop.load(Ordering::Relaxed) {
+            return Err(EngineError::Stopped);
+        }
+        name.set(Kind::Entry, number);
+        maker.make(directory.as_fd(), &name).map_err(|fault| fault.into_error(path))?;
+    }
+    Ok(())
+}
+
+/// Makes empty files by the cheapest call that the file system has.
+#[derive(Debug, Default)]
+pub(crate) struct Maker {
+    /// vfat and some FUSE file systems have no mknod, or not for everyone.
+    opens: bool,
+}
+
+impl Maker {
+    #[inline]
+    pub(crate) fn make(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        name: &EntryName,
+    ) -> Result<(), Fault> {
+        if !self.opens {
+            match mknodat(directory, name.as_c_str(), FileType::RegularFile, FILE_MODE, 0) {
+                Ok(()) => return Ok(()),
+                Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP) => self.opens = true,
+                Err(errno) => return Err(Fault::errno("mknodat", errno)),
+            }
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        openat(directory, name.as_c_str(), flags, FILE_MODE)
+            .map(drop)
+            .map_err(|errno| Fault::errno("openat", errno))
+    }
+}
+
+/// The bytes of the next piece when `rest_bytes` are left.
+pub(super) fn chunk(rest_bytes: u64) -> usize {
+    usize::try_from(rest_bytes).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES))
+}
+
+fn write_content(
+    file_set: &FileSet,
+    role: Role,
+    number: usize,
+    buffer: &mut [u8],
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
+    let path = file_set.data_file(role, number);
+    let file = new_file(&path, OFlags::WRONLY)?;
+    let content = file_set.content(role, number);
+    let size_bytes = file_set.data_files(role).size_bytes;
+    let mut offset_bytes = 0;
+    while offset_bytes < size_bytes {
+        if stop.load(Ordering::Relaxed) {
+            return Err(EngineError::Stopped);
+        }
+        let length = chunk(size_bytes - offset_bytes);
+        let part = &mut buffer[..length];
+        content.fill(part, offset_bytes);
+        write_whole(&file, part, offset_bytes).map_err(|fault| fault.into_error(&path))?;
+        offset_bytes += length as u64;
+    }
+    Ok(())
+}
+
+/// The permissions of every file: its maker's alone.
+pub(crate) const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+fn new_file(path: &Path, flags: OFlags) -> Result<OwnedFd, EngineError> {
+    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    openat(CWD, path, flags, FILE_MODE)
+        .map_err(|errno| EngineError::from_errno("openat", path, errno))
+}
+
+fn make_directory(path: &Path) -> Result<(), EngineError> {
+    mkdirat(CWD, path, Mode::RWXU).map_err(|errno| EngineError::from_errno("mkdirat", path, errno))
+}

@@ -1,0 +1,256 @@
+//! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock at all.
+//!
+//! Every function measures the two sides in one process, one right after the other, round by round, and in the other
+//! order every second round, so that drift of the machine hits both. It gives one ratio per round; what to make of
+//! them is the caller's.
+//!
+//! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other work too, whichever
+//! side is preempted looks slow: rounds should then be shorter than a scheduler's slice, a few milliseconds, and many.
+//! Processor time does not see preemption, nor, with several threads, waiting for a lock. Only where the two agree is
+//! either to be believed.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use measure::{Clock, Recorder};
+use rustix::fs::{CWD, FileType, Mode, mkdirat, mknodat};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::description::Workload;
+use crate::error::EngineError;
+use crate::file_set::{FileSet, create_empty_files, open_directory};
+use crate::run_loop::{LoopLength, run_loop};
+use crate::session::{AnyStep, Plan};
+use crate::steps::Noop;
+
+/// The slice of the timeline that the engine uses.
+const SLICE_NS: u64 = 10_000_000;
+/// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
+const BLOCKS: u64 = 1 << 16;
+
+/// One ratio per round.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ratios {
+    /// Of elapsed times.
+    pub elapsed: Vec<f64>,
+    /// Of the processor times of all threads.
+    pub processor: Vec<f64>,
+}
+
+/// What one side of one round took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Cost {
+    elapsed_ns: u64,
+    processor_ns: u64,
+}
+
+/// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that costs nothing.
+///
+/// The workload's operation must be read or write. Threads are not pinned on either side.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn engine_to_bare<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    workload.check()?;
+    let plan = Plan { workload, file_set, seed: 1 };
+    let mut steps: Vec<AnyStep> =
+        (0..workload.threads).map(|thread| plan.step(thread)).collect::<Result<_, _>>()?;
+    let operations = workload.operations_per_thread;
+    let length = LoopLength { operations, batch: workload.batch };
+    let mut recorders: Vec<Recorder> =
+        steps.iter().map(|_| Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS))).collect();
+    let mut run = |side| {
+        together(&mut steps, &mut recorders, clock, &|step, recorder| match side {
+            Side::First => step.run_bare(operations).map(drop),
+            Side::Second => step.run(length, clock, recorder, || false).map(drop),
+        })
+    };
+    // One of each that does not count: it faults in what is new to the process.
+    run(Side::First)?;
+    run(Side::Second)?;
+    interleaved(rounds, run)
+}
+
+/// The time of one recorded operation that does nothing over the time of the two clock readings it has to make, per
+/// round.
+///
+/// # Errors
+/// None in practice: the step that does nothing does not fail.
+pub fn noop_to_two_readings<C: Clock>(
+    operations: u64,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let mut step = Noop::new(BLOCKS, 1);
+    let length = LoopLength { operations, batch: 1 };
+    let mut recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
+    run_loop(&mut step, length, clock, &mut recorder, || false)?;
+    interleaved(rounds, |side| {
+        let watch = Watch::start(clock);
+        match side {
+            Side::First => {
+                run_loop(&mut step, length, clock, &mut recorder, || false)?;
+            }
+            Side::Second => two_readings(operations, clock),
+        }
+        Ok(watch.stop())
+    })
+}
+
+/// The time to make `count` empty files as a file set does over the time of a loop with nothing in it but the call,
+/// per round. Both make a new directory below `root` each round, and remove it untimed.
+///
+/// # Errors
+/// The first call that failed.
+pub fn set_up_to_bare_loop<C: Clock>(
+    root: &Path,
+    count: u64,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let path = root.join("set-up");
+    interleaved(rounds, |side| {
+        let failed = |operation, errno| EngineError::from_errno(operation, &path, errno);
+        mkdirat(CWD, &path, Mode::RWXU).map_err(|errno| failed("mkdirat", errno))?;
+        let watch = Watch::start(clock);
+        match side {
+            Side::First => create_empty_files(&path, count, &AtomicBool::new(false))?,
+            Side::Second => bare_creates(&path, count)?,
+        }
+        let cost = watch.stop();
+        std::fs::remove_dir_all(&path).map_err(|source| EngineError::System {
+            operation: "remove",
+            path: path.clone(),
+            source,
+        })?;
+        Ok(cost)
+    })
+}
+
+/// The two sides of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    First,
+    Second,
+}
+
+/// Per round, what the first side took over what the second took.
+fn interleaved(
+    rounds: usize,
+    mut run: impl FnMut(Side) -> Result<Cost, EngineError>,
+) -> Result<Ratios, EngineError> {
+    let mut ratios = Ratios::default();
+    for round in 0..rounds {
+        let (first, second) = if round % 2 == 0 {
+            let first = run(Side::First)?;
+            (first, run(Side::Second)?)
+        } else {
+            let second = run(Side::Second)?;
+            (run(Side::First)?, second)
+        };
+        let ratio = |first: u64, second: u64| first as f64 / second.max(1) as f64;
+        ratios.elapsed.push(ratio(first.elapsed_ns, second.elapsed_ns));
+        ratios.processor.push(ratio(first.processor_ns, second.processor_ns));
+    }
+    Ok(ratios)
+}
+
+/// Times the thread that starts and stops it.
+struct Watch<'a, C> {
+    clock: &'a C,
+    start_ticks: u64,
+    start_processor_ns: u64,
+}
+
+impl<'a, C: Clock> Watch<'a, C> {
+    fn start(clock: &'a C) -> Self {
+        let start_processor_ns = thread_processor_ns();
+        Self { clock, start_ticks: clock.start(), start_processor_ns }
+    }
+
+    fn stop(&self) -> Cost {
+        let end_ticks = self.clock.end();
+        Cost {
+            elapsed_ns: self.clock.nanos(end_ticks.saturating_sub(self.start_ticks)),
+            processor_ns: thread_processor_ns().saturating_sub(self.start_processor_ns),
+        }
+    }
+}
+
+/// The processor time that the calling thread has used.
+fn thread_processor_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// Runs every step in a thread of its own, or the only one in this thread. Elapsed time is that of the slowest.
+fn together<C: Clock>(
+    steps: &mut [AnyStep],
+    recorders: &mut [Recorder],
+    clock: &C,
+    run: &(impl Fn(&mut AnyStep, &mut Recorder) -> Result<(), EngineError> + Sync),
+) -> Result<Cost, EngineError> {
+    let barrier = Barrier::new(steps.len());
+    let body = |step: &mut AnyStep, recorder: &mut Recorder| {
+        barrier.wait();
+        let watch = Watch::start(clock);
+        run(step, recorder).map(|()| watch.stop())
+    };
+    let pairs = steps.iter_mut().zip(recorders);
+    let costs: Vec<Result<Cost, EngineError>> = if pairs.len() == 1 {
+        pairs.map(|(step, recorder)| body(step, recorder)).collect()
+    } else {
+        thread::scope(|scope| {
+            let start = |(step, recorder)| scope.spawn(|| body(step, recorder));
+            let threads: Vec<_> = pairs.map(start).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        })
+    };
+    let mut total = Cost::default();
+    for cost in costs {
+        let cost = cost?;
+        total.elapsed_ns = total.elapsed_ns.max(cost.elapsed_ns);
+        total.processor_ns += cost.processor_ns;
+    }
+    Ok(total)
+}
+
+#[inline(never)]
+fn two_readings<C: Clock>(times: u64, clock: &C) {
+    for _ in 0..times {
+        let start_ticks = clock.start();
+        let end_ticks = clock.end();
+        black_box((start_ticks, end_ticks));
+    }
+}
+
+/// The loop that set-up is measured against: count in the name itself, make the node, nothing else.
+#[inline(never)]
+fn bare_creates(path: &Path, count: u64) -> Result<(), EngineError> {
+    let failed = |errno| EngineError::from_errno("mknodat", path, errno);
+    let directory = open_directory(path)?;
+    let mut digits = *b"e00000000000";
+    for _ in 0..count {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(&directory, &digits[..], FileType::RegularFile, mode, 0).map_err(failed)?;
+        for digit in digits[1..].iter_mut().rev() {
+            if *digit < b'9' {
+                *digit += 1;
+                break;
+            }
+            *digit = b'0';
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,305 @@
+//! The hot loop: one operation after another, each between two readings of the clock.
+//!
+//! It is generic over the step and the clock and compiled for each pair, so a loop of reads holds nothing but the
+//! choice of an offset, two clock readings, the call and the recording. There is no lock, no read-modify-write of
+//! shared memory and no allocation in it; the stop flag is looked at only when the recorder says that the timeline
+//! went on to another slice, which an operation slower than a slice does each time.
+
+use measure::{Clock, Recorder};
+
+use crate::error::EngineError;
+use crate::fault::Fault;
+
+/// One kind of operation, ready to be done again and again.
+///
+/// `index` counts a thread's operations from 0. `slot` tells the operations of one timed interval apart, from 0 to
+/// the batch size less one: what `before` prepares for `timed` must be kept per slot.
+pub trait Step: Send {
+    /// What has to happen before the call, untimed.
+    ///
+    /// # Errors
+    /// What went wrong.
+    #[inline(always)]
+    fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The call, timed. Gives the bytes moved, 0 where bytes are not the point.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn timed(&mut self, index: u64, slot: usize) -> Result<u64, Fault>;
+
+    /// What has to happen after the call, untimed.
+    ///
+    /// # Errors
+    /// What went wrong.
+    #[inline(always)]
+    fn after(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The error that a fault of one of the functions above means.
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError;
+
+    /// Bytes that were compared with what they should be, so far.
+    fn checked_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// How long a loop is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopLength {
+    /// Operations.
+    pub operations: u64,
+    /// Operations in one timed interval; at least 1.
+    pub batch: usize,
+}
+
+/// What a loop did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LoopOutcome {
+    /// Operations done.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// Whether it ended because it was told to halt.
+    pub interrupted: bool,
+}
+
+/// A fault and the slot of the operation that it befell.
+#[derive(Debug, Clone, Copy)]
+struct Failure {
+    fault: Fault,
+    slot: usize,
+}
+
+/// Does `length` operations, each timed and recorded. `halted` is asked at each new slice of the timeline.
+///
+/// # Errors
+/// The first fault of the step, as the error it explains it to be.
+#[inline(never)]
+pub fn run_loop<S: Step, C: Clock>(
+    step: &mut S,
+    length: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    halted: impl Fn() -> bool,
+) -> Result<LoopOutcome, EngineError> {
+    let ended = if length.batch <= 1 {
+        run_single(step, length.operations, clock, recorder, halted)
+    } else {
+        run_batches(step, length, clock, recorder, halted)
+    };
+    ended.map_err(|failure| step.explain(failure.fault, failure.slot))
+}
+
+#[inline(always)]
+fn run_single<S: Step, C: Clock>(
+    step: &mut S,
+    operations: u64,
+    clock: &C,
+    recorder: &mut Recorder,
+    halted: impl Fn() -> bool,
+) -> Result<LoopOutcome, Failure> {
+    let at_first_slot = |fault| Failure { fault, slot: 0 };
+    let mut outcome = LoopOutcome::default();
+    for index in 0..operations {
+        step.before(index, 0).map_err(at_first_slot)?;
+        let start_ticks = clock.start();
+        let moved = step.timed(index, 0);
+        let end_ticks = clock.end();
+        outcome.bytes += moved.map_err(at_first_slot)?;
+        step.after(index, 0).map_err(at_first_slot)?;
+        outcome.operations = index + 1;
+        if recorder.record(start_ticks, end_ticks, clock) && halted() {
+            outcome.interrupted = outcome.operations < operations;
+            break;
+        }
+    }
+    Ok(outcome)
+}
+
+fn run_batches<S: Step, C: Clock>(
+    step: &mut S,
+    length: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    halted: impl Fn() -> bool,
+) -> Result<LoopOutcome, Failure> {
+    let mut outcome = LoopOutcome::default();
+    while outcome.operations < length.operations {
+        let first = outcome.operations;
+        let count = (length.operations - first).min(length.batch as u64);
+        each_slot(first, count, |index, slot| step.before(index, slot))?;
+        let start_ticks = clock.start();
+        let moved = each_slot(first, count, |index, slot| {
+            outcome.bytes += step.timed(index, slot)?;
+            Ok(())
+        });
+        let end_ticks = clock.end();
+        moved?;
+        each_slot(first, count, |index, slot| step.after(index, slot))?;
+        outcome.operations += count;
+        if recorder.record_batch(start_ticks, end_ticks, count, clock) && halted() {
+            outcome.interrupted = outcome.operations < length.operations;
+            break;
+        }
+    }
+    Ok(outcome)
+}
+
+#[inline(always)]
+fn each_slot(
+    first: u64,
+    count: u64,
+    mut act: impl FnMut(u64, usize) -> Result<(), Fault>,
+) -> Result<(), Failure> {
+    for (slot, index) in (first..first + count).enumerate() {
+        act(index, slot).map_err(|fault| Failure { fault, slot })?;
+    }
+    Ok(())
+}
+
+/// The same operations with no clock at all: what the engine's loop is compared with. Gives the bytes moved.
+///
+/// # Errors
+/// The first fault of the step, as the error it explains it to be.
+#[inline(never)]
+pub fn run_bare<S: Step>(step: &mut S, operations: u64) -> Result<u64, EngineError> {
+    let mut bytes = 0;
+    for index in 0..operations {
+        match one_bare(step, index) {
+            Ok(moved) => bytes += moved,
+            Err(fault) => return Err(step.explain(fault, 0)),
+        }
+    }
+    Ok(bytes)
+}
+
+#[inline(always)]
+fn one_bare<S: Step>(step: &mut S, index: u64) -> Result<u64, Fault> {
+    step.before(index, 0)?;
+    let moved = step.timed(index, 0)?;
+    step.after(index, 0)?;
+    Ok(moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use measure::ManualClock;
+
+    use super::*;
+
+    /// Writes down what is called, and fails at one index if told to.
+    #[derive(Default)]
+    struct Diary {
+        lines: Vec<(char, u64, usize)>,
+        fails_at: Option<u64>,
+    }
+
+    impl Step for Diary {
+        fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+            self.lines.push(('b', index, slot));
+            Ok(())
+        }
+
+        fn timed(&mut self, index: u64, slot: usize) -> Result<u64, Fault> {
+            self.lines.push(('t', index, slot));
+            match self.fails_at {
+                Some(at) if at == index => Err(Fault::errno("call", rustix::io::Errno::IO)),
+                _ => Ok(10),
+            }
+        }
+
+        fn after(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+            self.lines.push(('a', index, slot));
+            Ok(())
+        }
+
+        fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+            fault.into_error(format!("slot {slot}").as_ref())
+        }
+    }
+
+    const SLICE_TICKS: u64 = 1000;
+
+    fn run(
+        diary: &mut Diary,
+        length: LoopLength,
+        step_ns: u64,
+        halted: impl Fn() -> bool,
+    ) -> (Result<LoopOutcome, EngineError>, Recorder) {
+        let clock = ManualClock::with_step(step_ns);
+        let mut recorder = Recorder::new(0, SLICE_TICKS);
+        let outcome = run_loop(diary, length, &clock, &mut recorder, halted);
+        (outcome, recorder)
+    }
+
+    #[test]
+    fn each_operation_has_its_hooks_around_it_and_is_recorded() {
+        let mut diary = Diary::default();
+        let length = LoopLength { operations: 2, batch: 1 };
+        let (outcome, recorder) = run(&mut diary, length, 7, || false);
+        let expected = LoopOutcome { operations: 2, bytes: 20, interrupted: false };
+        assert_eq!(outcome.expect("the diary does not fail"), expected);
+        assert_eq!((recorder.operations(), recorder.busy_ns()), (2, 14));
+        let once = |index| [('b', index, 0), ('t', index, 0), ('a', index, 0)];
+        assert_eq!(diary.lines, [once(0), once(1)].concat());
+    }
+
+    #[test]
+    fn a_batch_times_its_calls_together_and_nothing_else() {
+        let mut diary = Diary::default();
+        let length = LoopLength { operations: 3, batch: 2 };
+        let (outcome, recorder) = run(&mut diary, length, 7, || false);
+        let outcome = outcome.expect("the diary does not fail");
+        assert_eq!((outcome.operations, outcome.bytes), (3, 30));
+        assert_eq!((recorder.operations(), recorder.busy_ns()), (3, 14));
+        let order: String = diary.lines.iter().map(|line| line.0).collect();
+        assert_eq!(order, "bbttaabta");
+        assert_eq!(diary.lines[3], ('t', 1, 1));
+        assert_eq!(diary.lines[7], ('t', 2, 0));
+    }
+
+    #[test]
+    fn the_halt_is_asked_for_at_each_new_slice_only() {
+        for batch in [1, 10] {
+            let asked = Cell::new(0);
+            let length = LoopLength { operations: 10_000, batch };
+            let (outcome, _) = run(&mut Diary::default(), length, 50, || {
+                asked.set(asked.get() + 1);
+                asked.get() == 3
+            });
+            let outcome = outcome.expect("the diary does not fail");
+            assert!(outcome.interrupted);
+            assert_eq!(asked.get(), 3);
+            // Each interval and each pause is 50 ns long, each slice 1000 ns.
+            let most = 50 * batch as u64;
+            assert!((20..=most).contains(&outcome.operations), "{}", outcome.operations);
+        }
+    }
+
+    #[test]
+    fn a_fault_ends_the_loop_and_is_explained_with_its_slot() {
+        let mut diary = Diary { fails_at: Some(4), ..Diary::default() };
+        let length = LoopLength { operations: 10, batch: 3 };
+        let (outcome, _) = run(&mut diary, length, 1, || false);
+        let error = outcome.expect_err("operation 4 fails");
+        assert!(matches!(&error, EngineError::DeviceFailed { path, .. }
+            if path.to_str() == Some("slot 1")));
+        assert_eq!(diary.lines.last(), Some(&('t', 4, 1)));
+    }
+
+    #[test]
+    fn the_bare_loop_does_the_same_calls() {
+        let (mut bare, mut timed) = (Diary::default(), Diary::default());
+        assert_eq!(run_bare(&mut bare, 5).expect("the diary does not fail"), 50);
+        let (outcome, _) = run(&mut timed, LoopLength { operations: 5, batch: 1 }, 1, || false);
+        assert_eq!(outcome.expect("the diary does not fail").bytes, 50);
+        assert_eq!(bare.lines, timed.lines);
+    }
+}

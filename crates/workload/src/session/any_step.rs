@@ -1,0 +1,89 @@
+//! Every step there is, behind one type: the one place where an operation becomes a compiled loop.
+
+use measure::{Clock, Recorder};
+
+use crate::choose::{Sequential, Uniform, Zipf};
+use crate::error::EngineError;
+use crate::run_loop::{LoopLength, LoopOutcome, Step, run_bare, run_loop};
+use crate::steps::{
+    Append, AppendFsync, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Read, Readdir,
+    Rename, Rmdir, Stat, StatMissing, Symlink, Sync, Truncate, Unlink, Write,
+};
+
+macro_rules! any_step {
+    ($($variant:ident($step:ty),)*) => {
+        /// A step of any kind.
+        #[derive(Debug)]
+        pub(crate) enum AnyStep {
+            $($variant($step),)*
+        }
+
+        $(impl From<$step> for AnyStep {
+            fn from(step: $step) -> Self {
+                Self::$variant(step)
+            }
+        })*
+
+        impl AnyStep {
+            /// [`run_loop`], compiled for this step and clock.
+            pub(crate) fn run<C: Clock>(
+                &mut self,
+                length: LoopLength,
+                clock: &C,
+                recorder: &mut Recorder,
+                halted: impl Fn() -> bool,
+            ) -> Result<LoopOutcome, EngineError> {
+                match self {
+                    $(Self::$variant(step) => run_loop(step, length, clock, recorder, halted),)*
+                }
+            }
+
+            /// [`run_bare`], compiled for this step.
+            pub(crate) fn run_bare(&mut self, operations: u64) -> Result<u64, EngineError> {
+                match self {
+                    $(Self::$variant(step) => run_bare(step, operations),)*
+                }
+            }
+
+            /// Bytes that were compared so far.
+            pub(crate) fn checked_bytes(&self) -> u64 {
+                match self {
+                    $(Self::$variant(step) => step.checked_bytes(),)*
+                }
+            }
+        }
+    };
+}
+
+any_step! {
+    ReadSequential(Read<Sequential, false>),
+    ReadUniform(Read<Uniform, false>),
+    ReadZipf(Read<Zipf, false>),
+    VerifySequential(Read<Sequential, true>),
+    VerifyUniform(Read<Uniform, true>),
+    VerifyZipf(Read<Zipf, true>),
+    WriteSequential(Write<Sequential, false>),
+    WriteUniform(Write<Uniform, false>),
+    WriteZipf(Write<Zipf, false>),
+    WriteContentSequential(Write<Sequential, true>),
+    WriteContentUniform(Write<Uniform, true>),
+    WriteContentZipf(Write<Zipf, true>),
+    Append(Append),
+    Fsync(Sync<false>),
+    Fdatasync(Sync<true>),
+    AppendFsync(AppendFsync),
+    Truncate(Truncate),
+    Open(EntryStep<Open>),
+    Close(Close),
+    OpenClose(EntryStep<OpenClose>),
+    Create(EntryStep<Create>),
+    StatPresent(EntryStep<Stat>),
+    StatMissing(EntryStep<StatMissing>),
+    Link(EntryStep<Link>),
+    Symlink(EntryStep<Symlink>),
+    Unlink(EntryStep<Unlink>),
+    Mkdir(EntryStep<Mkdir>),
+    Rmdir(EntryStep<Rmdir>),
+    Rename(Rename),
+    Readdir(Readdir),
+}

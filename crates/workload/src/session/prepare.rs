@@ -1,0 +1,301 @@
+//! Making a session: what is open, what is filled and what exists before the first timed operation.
+
+use std::path::PathBuf;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+
+use super::{AnyStep, Session};
+use crate::buffer::AlignedBuffer;
+use crate::choose::{AnyChooser, Choices, Choose, Sequential, Uniform, Zipf};
+use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
+use crate::error::{EngineError, WorkloadError};
+use crate::fault::Fault;
+use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
+use crate::names::{Kind, NUMBERS_PER_THREAD};
+use crate::steps::{
+    Append, AppendFsync, Close, DataFile, Directories, Directory, EntryStep, Fresh, Growing, Read,
+    Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
+};
+
+/// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
+///
+/// `seed` decides which places are chosen, and in which order; the file set has its own.
+///
+/// # Errors
+/// What cannot be executed as described, or the first call that failed. What was made until then is removed.
+pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Session, EngineError> {
+    workload.check()?;
+    let plan = Plan { workload, file_set, seed };
+    plan.check_file_set()?;
+    // From here on the session removes what was made, should anything fail.
+    let mut session = Session {
+        workload: workload.clone(),
+        file_set: file_set.clone(),
+        touched: plan.touched(),
+        steps: Vec::with_capacity(workload.threads),
+        is_restored: false,
+    };
+    for thread in 0..workload.threads {
+        plan.make_victims(thread)?;
+        session.steps.push(plan.step(thread)?);
+    }
+    Ok(session)
+}
+
+/// All that decides what each thread does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) file_set: &'a FileSet,
+    pub(crate) seed: u64,
+}
+
+impl Plan<'_> {
+    /// The step of one thread.
+    pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
+        match self.workload.operation.subject() {
+            Subject::ReadFiles => self.transfer_step(thread, Role::Read),
+            Subject::WriteFiles => self.transfer_step(thread, Role::Write),
+            Subject::GrowingFiles => self.growing_step(thread),
+            Subject::Directories => self.name_step(thread),
+        }
+    }
+
+    fn check_file_set(&self) -> Result<(), WorkloadError> {
+        let spec = self.file_set.spec();
+        let threads = self.workload.threads as u64;
+        let (what, present) = match self.workload.operation.subject() {
+            Subject::ReadFiles => ("read files", spec.read_files.count),
+            Subject::WriteFiles => ("write files", spec.write_files.count),
+            Subject::Directories => ("directories", spec.directories.count),
+            Subject::GrowingFiles => return Ok(()),
+        };
+        let needed = match self.workload.sharing {
+            Sharing::Own => threads,
+            Sharing::Same => 1,
+        };
+        self.enough(what, needed, present as u64)?;
+        let entries = match self.workload.operation {
+            Operation::Rename => self.sharers() as u64,
+            Operation::Open
+            | Operation::Close
+            | Operation::OpenClose
+            | Operation::StatPresent
+            | Operation::Link
+            | Operation::Symlink => 1,
+            _ => 0,
+        };
+        self.enough("entries in a directory", entries, spec.directories.entries)
+    }
+
+    fn enough(&self, what: &'static str, needed: u64, present: u64) -> Result<(), WorkloadError> {
+        let operation = self.workload.operation.name();
+        if present >= needed {
+            return Ok(());
+        }
+        Err(WorkloadError::FileSetLacks { operation, what, needed, present })
+    }
+
+    /// How many threads work on the files or directories that a thread works on.
+    fn sharers(&self) -> usize {
+        match self.workload.sharing {
+            Sharing::Own => 1,
+            Sharing::Same => self.workload.threads,
+        }
+    }
+
+    /// Which of `count` files or directories are this thread's.
+    fn assigned(&self, thread: usize, count: usize) -> Vec<usize> {
+        match self.workload.sharing {
+            Sharing::Own => (thread..count).step_by(self.workload.threads).collect(),
+            Sharing::Same => vec![0],
+        }
+    }
+
+    fn touched(&self) -> Vec<PathBuf> {
+        let all = |count: usize| match self.workload.sharing {
+            Sharing::Own => 0..count,
+            Sharing::Same => 0..1,
+        };
+        let data_files = |role| {
+            let count = self.file_set.data_files(role).count;
+            all(count).map(|number| self.file_set.data_file(role, number)).collect()
+        };
+        match self.workload.operation.subject() {
+            Subject::ReadFiles => data_files(Role::Read),
+            Subject::WriteFiles => data_files(Role::Write),
+            Subject::GrowingFiles => all(self.workload.threads)
+                .map(|number| self.file_set.growing_file(number))
+                .collect(),
+            Subject::Directories => all(self.file_set.spec().directories.count)
+                .map(|number| self.file_set.directory(number))
+                .collect(),
+        }
+    }
+
+    fn choices(&self, thread: usize, resources: usize, choices: u64) -> Choices {
+        Choices { resources, choices, thread, sharers: self.sharers(), seed: self.seed }
+    }
+
+    fn open(&self, path: &PathBuf, flags: OFlags) -> Result<OwnedFd, EngineError> {
+        let opened = |flags| openat(CWD, path, flags | OFlags::CLOEXEC, FILE_MODE);
+        match self.workload.io_path {
+            IoPath::PsyncBuffered => {
+                opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))
+            }
+            IoPath::PsyncDirect => opened(flags | OFlags::DIRECT)
+                .map_err(|errno| EngineError::from_direct_errno("openat", path, errno)),
+        }
+    }
+
+    fn transfer_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+        let workload = self.workload;
+        let data_files = self.file_set.data_files(role);
+        let request_bytes = workload.request_bytes as u64;
+        let (spacing, choices) =
+            Spacing::of(workload.access, workload.alignment, request_bytes, data_files.size_bytes)?;
+        let files = self.data_files(thread, role)?;
+        let choices = self.choices(thread, files.len(), choices);
+        Ok(match workload.access {
+            Access::Sequential => self.transfer(role, files, Sequential::new(&choices), spacing),
+            Access::Uniform => self.transfer(role, files, Uniform::new(&choices), spacing),
+            Access::Zipf { exponent } => {
+                self.transfer(role, files, Zipf::new(&choices, exponent)?, spacing)
+            }
+        })
+    }
+
+    fn data_files(&self, thread: usize, role: Role) -> Result<Vec<DataFile>, EngineError> {
+        let flags = match role {
+            Role::Read => OFlags::RDONLY,
+            Role::Write => OFlags::WRONLY,
+        };
+        self.assigned(thread, self.file_set.data_files(role).count)
+            .into_iter()
+            .map(|number| {
+                let path = self.file_set.data_file(role, number);
+                let file = self.open(&path, flags)?;
+                Ok(DataFile { file, path, content: self.file_set.content(role, number) })
+            })
+            .collect()
+    }
+
+    fn transfer<C>(&self, role: Role, files: Vec<DataFile>, choose: C, spacing: Spacing) -> AnyStep
+    where
+        C: Choose,
+        AnyStep: From<Read<C, false>>
+            + From<Read<C, true>>
+            + From<Write<C, false>>
+            + From<Write<C, true>>,
+    {
+        let workload = self.workload;
+        let verify = workload.verification == Verification::On;
+        let transfer = Transfer::new(files, choose, spacing, workload.io_path).with_buffers(
+            workload.request_bytes,
+            workload.batch,
+            verify,
+        );
+        match (role, workload.verification) {
+            (Role::Read, Verification::Off) => Read::<C, false>::new(transfer).into(),
+            (Role::Read, Verification::On) => Read::<C, true>::new(transfer).into(),
+            (Role::Write, Verification::Off) => Write::<C, false>::new(transfer).into(),
+            (Role::Write, Verification::On) => Write::<C, true>::new(transfer).into(),
+        }
+    }
+
+    fn growing_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
+        let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
+        let path = self.file_set.growing_file(number);
+        let file = self.open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+        let buffer = AlignedBuffer::new(self.workload.request_bytes);
+        let growing = Growing { file, path, buffer, io_path: self.workload.io_path };
+        Ok(match self.workload.operation {
+            Operation::Fsync => Sync::<false>(growing).into(),
+            Operation::Fdatasync => Sync::<true>(growing).into(),
+            Operation::AppendFsync => AppendFsync(growing).into(),
+            Operation::Truncate => Truncate(growing).into(),
+            _ => Append(growing).into(),
+        })
+    }
+
+    fn name_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
+        let directories = self.directories(thread)?;
+        let entries = self.file_set.spec().directories.entries;
+        let batch = self.workload.batch;
+        let access = self.workload.access;
+        match self.workload.operation {
+            Operation::Readdir => return Ok(Readdir::new(directories, entries).into()),
+            Operation::Rename => {
+                let place = if self.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
+                let share = Share::of(entries, place, self.sharers() as u64);
+                // Shares are disjoint, so nobody has to start elsewhere.
+                let alone = Choices { sharers: 1, ..self.choices(thread, 1, share.count) };
+                let choose = AnyChooser::new(access, &alone)?;
+                return Ok(Rename::new(directories, choose, share, batch).into());
+            }
+            _ => {}
+        }
+        // Missing names are as many as entries would be, and at least one.
+        let choose = AnyChooser::new(access, &self.choices(thread, 1, entries.max(1)))?;
+        let fresh = fresh(thread);
+        macro_rules! step {
+            () => {
+                EntryStep::new(directories, choose, fresh, batch)
+            };
+        }
+        Ok(match self.workload.operation {
+            Operation::Open => AnyStep::Open(step!()),
+            Operation::Close => AnyStep::Close(Close(step!())),
+            Operation::OpenClose => AnyStep::OpenClose(step!()),
+            Operation::Create => AnyStep::Create(step!()),
+            Operation::StatMissing => AnyStep::StatMissing(step!()),
+            Operation::Link => AnyStep::Link(step!()),
+            Operation::Symlink => AnyStep::Symlink(step!()),
+            Operation::Unlink => AnyStep::Unlink(step!()),
+            Operation::Mkdir => AnyStep::Mkdir(step!()),
+            Operation::Rmdir => AnyStep::Rmdir(step!()),
+            _ => AnyStep::StatPresent(step!()),
+        })
+    }
+
+    fn directories(&self, thread: usize) -> Result<Directories, EngineError> {
+        let numbers = self.assigned(thread, self.file_set.spec().directories.count);
+        let open = |number| {
+            let path = self.file_set.directory(number);
+            Ok(Directory { descriptor: open_directory(&path)?, path })
+        };
+        let all: Result<Vec<_>, EngineError> = numbers.into_iter().map(open).collect();
+        Ok(Directories::new(all?))
+    }
+
+    /// Makes what this thread's operations will remove: for operation i, in the directory of its turn.
+    fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
+        let kind = match self.workload.operation {
+            Operation::Unlink => Kind::File,
+            Operation::Rmdir => Kind::Directory,
+            _ => return Ok(()),
+        };
+        let mut directories = self.directories(thread)?;
+        let mut maker = Maker::default();
+        for index in 0..self.workload.operations_per_thread {
+            let name = fresh(thread).name(kind, index);
+            let turn = directories.take_turn();
+            let directory = &directories.all[turn];
+            let descriptor = directory.descriptor.as_fd();
+            let made = if kind == Kind::File {
+                maker.make(descriptor, &name)
+            } else {
+                mkdirat(descriptor, name.as_c_str(), Mode::RWXU)
+                    .map_err(|errno| Fault::errno("mkdirat", errno))
+            };
+            made.map_err(|fault| fault.into_error(&directory.path))?;
+        }
+        Ok(())
+    }
+}
+
+/// The names that are this thread's own.
+fn fresh(thread: usize) -> Fresh {
+    Fresh { first_number: thread as u64 * NUMBERS_PER_THREAD }
+}

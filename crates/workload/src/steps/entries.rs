@@ -1,0 +1,279 @@
+//! Calls about names: one kind of step, told by the call it makes and where its names come from.
+
+use std::path::PathBuf;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, statat, symlinkat, unlinkat};
+use rustix::io::Errno;
+
+use crate::choose::{AnyChooser, Choose};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::file_set::FILE_MODE;
+use crate::names::{EntryName, Kind};
+use crate::run_loop::Step;
+
+/// An open directory of the directory set.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    pub(crate) descriptor: OwnedFd,
+    pub(crate) path: PathBuf,
+}
+
+/// The directories of one thread, taken in turn.
+#[derive(Debug)]
+pub(crate) struct Directories {
+    pub(crate) all: Vec<Directory>,
+    next: usize,
+}
+
+impl Directories {
+    pub(crate) fn new(all: Vec<Directory>) -> Self {
+        Self { all, next: 0 }
+    }
+
+    /// The number of the directory for the next operation: of operation i, i modulo their count.
+    #[inline]
+    pub(crate) fn take_turn(&mut self) -> usize {
+        let turn = self.next;
+        self.next = if turn + 1 == self.all.len() { 0 } else { turn + 1 };
+        turn
+    }
+
+    #[inline]
+    pub(crate) fn descriptor(&self, number: usize) -> BorrowedFd<'_> {
+        self.all[number].descriptor.as_fd()
+    }
+}
+
+/// Where a name comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NameFrom {
+    /// Chosen by the access pattern.
+    Chosen(Kind),
+    /// One of its own for each operation of each thread.
+    Fresh(Kind),
+    /// There is none.
+    Nowhere,
+}
+
+/// The names that the operations of one thread have for themselves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fresh {
+    pub(crate) first_number: u64,
+}
+
+impl Fresh {
+    pub(crate) fn name(self, kind: Kind, index: u64) -> EntryName {
+        EntryName::new(kind, self.first_number + index)
+    }
+}
+
+/// A call about one or two names in one directory.
+pub(crate) trait EntryCall: Send {
+    const CALL: &'static str;
+    const FIRST: NameFrom;
+    const SECOND: NameFrom = NameFrom::Nowhere;
+    /// What the call leaves to be released, untimed.
+    type Held: Send;
+
+    fn call(
+        directory: BorrowedFd<'_>,
+        first: &EntryName,
+        second: &EntryName,
+    ) -> Result<Self::Held, Errno>;
+}
+
+#[derive(Debug)]
+struct Target {
+    directory: usize,
+    first: EntryName,
+    second: EntryName,
+}
+
+/// An [`EntryCall`] done again and again.
+#[derive(Debug)]
+pub(crate) struct EntryStep<E: EntryCall> {
+    directories: Directories,
+    choose: AnyChooser,
+    fresh: Fresh,
+    targets: Vec<Target>,
+    held: Vec<Option<E::Held>>,
+}
+
+impl<E: EntryCall> EntryStep<E> {
+    pub(crate) fn new(
+        directories: Directories,
+        choose: AnyChooser,
+        fresh: Fresh,
+        batch: usize,
+    ) -> Self {
+        let unnamed = || EntryName::new(Kind::Missing, 0);
+        let target = || Target { directory: 0, first: unnamed(), second: unnamed() };
+        let targets = (0..batch).map(|_| target()).collect();
+        Self { directories, choose, fresh, targets, held: (0..batch).map(|_| None).collect() }
+    }
+
+    #[inline]
+    fn name(&mut self, from: NameFrom, index: u64) -> EntryName {
+        match from {
+            NameFrom::Chosen(kind) => EntryName::new(kind, self.choose.next_place().choice),
+            NameFrom::Fresh(kind) => self.fresh.name(kind, index),
+            NameFrom::Nowhere => EntryName::new(Kind::Missing, 0),
+        }
+    }
+}
+
+impl<E: EntryCall> Step for EntryStep<E> {
+    #[inline]
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        let directory = self.directories.take_turn();
+        let first = self.name(E::FIRST, index);
+        let second = self.name(E::SECOND, index);
+        self.targets[slot] = Target { directory, first, second };
+        Ok(())
+    }
+
+    #[inline]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let target = &self.targets[slot];
+        let directory = self.directories.descriptor(target.directory);
+        match E::call(directory, &target.first, &target.second) {
+            Ok(held) => self.held[slot] = Some(held),
+            Err(errno) => return Err(Fault::errno(E::CALL, errno)),
+        }
+        Ok(0)
+    }
+
+    #[inline]
+    fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        self.held[slot] = None;
+        Ok(())
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        let target = &self.targets[slot];
+        let name = target.first.as_c_str().to_string_lossy();
+        let directory = &self.directories.all[target.directory].path;
+        fault.into_error(&directory.join(name.as_ref()))
+    }
+}
+
+/// `close` of a descriptor that an untimed open gave.
+#[derive(Debug)]
+pub(crate) struct Close(pub(crate) EntryStep<Open>);
+
+impl Step for Close {
+    #[inline]
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        self.0.before(index, slot)?;
+        self.0.timed(index, slot).map(drop)
+    }
+
+    /// Of a file opened for reading there is nothing left to write, so a close has no error to give.
+    #[inline]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        self.0.held[slot] = None;
+        Ok(0)
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        self.0.explain(fault, slot)
+    }
+}
+
+/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, what is held after it.
+macro_rules! entry_call {
+    (
+        $(#[$about:meta])* $name:ident, $call:literal, $first:expr, $second:expr => $held:ty,
+        |$directory:ident, $one:ident, $two:ident| $body:expr
+    ) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) struct $name;
+
+        impl EntryCall for $name {
+            const CALL: &'static str = $call;
+            const FIRST: NameFrom = $first;
+            const SECOND: NameFrom = $second;
+            type Held = $held;
+
+            #[inline(always)]
+            fn call(
+                $directory: BorrowedFd<'_>,
+                $one: &EntryName,
+                $two: &EntryName,
+            ) -> Result<$held, Errno> {
+                $body
+            }
+        }
+    };
+}
+
+use Kind::{Directory as DirectoryKind, Entry, File, Link as LinkKind, Missing};
+use NameFrom::{Chosen, Fresh as FreshName, Nowhere};
+
+const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
+const CREATING: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
+
+entry_call! {
+    /// `openat` of an entry.
+    Open, "openat", Chosen(Entry), Nowhere => OwnedFd,
+    |directory, name, _none| openat(directory, name.as_c_str(), READING, Mode::empty())
+}
+entry_call! {
+    /// `openat` of an entry and `close`.
+    OpenClose, "openat", Chosen(Entry), Nowhere => (),
+    |directory, name, _none| openat(directory, name.as_c_str(), READING, Mode::empty()).map(drop)
+}
+entry_call! {
+    /// `openat` that makes a new file.
+    Create, "openat", FreshName(File), Nowhere => OwnedFd,
+    |directory, name, _none| openat(directory, name.as_c_str(), CREATING, FILE_MODE)
+}
+entry_call! {
+    /// `fstatat` of an entry.
+    Stat, "fstatat", Chosen(Entry), Nowhere => (),
+    |directory, name, _none| {
+        statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).map(drop)
+    }
+}
+entry_call! {
+    /// `fstatat` of a name that is not there; that it is there would be the failure.
+    StatMissing, "fstatat", Chosen(Missing), Nowhere => (),
+    |directory, name, _none| {
+        match statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno),
+            Ok(_) => Err(Errno::EXIST),
+        }
+    }
+}
+entry_call! {
+    /// `linkat` of an entry to a new name.
+    Link, "linkat", Chosen(Entry), FreshName(LinkKind) => (),
+    |directory, old, new| {
+        linkat(directory, old.as_c_str(), directory, new.as_c_str(), AtFlags::empty())
+    }
+}
+entry_call! {
+    /// `symlinkat` of a new name that points to an entry.
+    Symlink, "symlinkat", FreshName(Kind::Symlink), Chosen(Entry) => (),
+    |directory, new, old| symlinkat(old.as_c_str(), directory, new.as_c_str())
+}
+entry_call! {
+    /// `unlinkat` of a file made before.
+    Unlink, "unlinkat", FreshName(File), Nowhere => (),
+    |directory, name, _none| unlinkat(directory, name.as_c_str(), AtFlags::empty())
+}
+entry_call! {
+    /// `mkdirat` of a new directory.
+    Mkdir, "mkdirat", FreshName(DirectoryKind), Nowhere => (),
+    |directory, name, _none| mkdirat(directory, name.as_c_str(), Mode::RWXU)
+}
+entry_call! {
+    /// `unlinkat` of a directory made before.
+    Rmdir, "unlinkat", FreshName(DirectoryKind), Nowhere => (),
+    |directory, name, _none| unlinkat(directory, name.as_c_str(), AtFlags::REMOVEDIR)
+}

@@ -1,0 +1,114 @@
+//! Appends, and what follows an append: fsync, fdatasync, truncate.
+
+use std::path::PathBuf;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{fdatasync, fsync, ftruncate};
+
+use crate::buffer::AlignedBuffer;
+use crate::description::IoPath;
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::run_loop::Step;
+use crate::steps::append_whole;
+
+/// A file open for appending, and what is appended to it.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    pub(crate) file: OwnedFd,
+    pub(crate) path: PathBuf,
+    pub(crate) buffer: AlignedBuffer,
+    pub(crate) io_path: IoPath,
+}
+
+impl Growing {
+    #[inline(always)]
+    fn append(&mut self) -> Result<u64, Fault> {
+        append_whole(&self.file, self.buffer.bytes())
+    }
+
+    fn explain(&self, fault: Fault) -> EngineError {
+        match self.io_path {
+            IoPath::PsyncDirect => fault.into_direct_error(&self.path),
+            IoPath::PsyncBuffered => fault.into_error(&self.path),
+        }
+    }
+}
+
+/// `write` at the end.
+#[derive(Debug)]
+pub(crate) struct Append(pub(crate) Growing);
+
+impl Step for Append {
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
+        self.0.append()
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        self.0.explain(fault)
+    }
+}
+
+/// `fsync`, or `fdatasync`, after an untimed append.
+#[derive(Debug)]
+pub(crate) struct Sync<const DATA_ONLY: bool>(pub(crate) Growing);
+
+impl<const DATA_ONLY: bool> Step for Sync<DATA_ONLY> {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+        self.0.append().map(drop)
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
+        if DATA_ONLY {
+            fdatasync(&self.0.file).map_err(|errno| Fault::errno("fdatasync", errno))?;
+        } else {
+            fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
+        }
+        Ok(0)
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        self.0.explain(fault)
+    }
+}
+
+/// `write` at the end and `fsync`, as one.
+#[derive(Debug)]
+pub(crate) struct AppendFsync(pub(crate) Growing);
+
+impl Step for AppendFsync {
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
+        let moved = self.0.append()?;
+        fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
+        Ok(moved)
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        self.0.explain(fault)
+    }
+}
+
+/// `ftruncate` to nothing, after an untimed append of one request.
+#[derive(Debug)]
+pub(crate) struct Truncate(pub(crate) Growing);
+
+impl Step for Truncate {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+        self.0.append().map(drop)
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
+        ftruncate(&self.0.file, 0).map_err(|errno| Fault::errno("ftruncate", errno))?;
+        Ok(0)
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        self.0.explain(fault)
+    }
+}

@@ -1,0 +1,21 @@
+//! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call, what is done after it.
+
+mod entries;
+mod growing;
+mod noop;
+mod readdir;
+mod rename;
+mod transfer;
+mod whole;
+
+pub(crate) use entries::{Close, Directories, Directory};
+pub(crate) use entries::{
+    Create, EntryStep, Fresh, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing, Symlink,
+    Unlink,
+};
+pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
+pub use noop::Noop;
+pub(crate) use readdir::{LISTING_BYTES, Readdir, for_each_entry};
+pub(crate) use rename::{Rename, Share};
+pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};
+pub(crate) use whole::{append_whole, read_whole, write_whole};

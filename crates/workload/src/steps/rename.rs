@@ -1,0 +1,104 @@
+//! Renames within a directory: each thread has a share of the entries, and gives one of them its other name.
+//!
+//! No entry is added for it, so a directory of 100 entries has 100 throughout.
+
+use rustix::fs::renameat;
+
+use crate::arithmetic::index;
+use crate::choose::{AnyChooser, Choose};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::names::{EntryName, Kind};
+use crate::run_loop::Step;
+use crate::steps::Directories;
+
+/// The entries of a directory that one thread may rename: every `stride`-th from `first` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    first: u64,
+    stride: u64,
+    pub(crate) count: u64,
+}
+
+impl Share {
+    /// The share of thread `thread` of `sharers` in `entries`. None is empty if there are as many entries as sharers.
+    pub(crate) fn of(entries: u64, thread: u64, sharers: u64) -> Self {
+        let count = entries.saturating_sub(thread).div_ceil(sharers);
+        Self { first: thread, stride: sharers, count }
+    }
+
+    fn entry(&self, choice: u64) -> u64 {
+        self.first + choice * self.stride
+    }
+}
+
+/// `renameat` of an entry.
+#[derive(Debug)]
+pub(crate) struct Rename {
+    directories: Directories,
+    choose: AnyChooser,
+    share: Share,
+    /// Of each directory and each entry of the share, whether it has its other name at present.
+    is_renamed: Vec<bool>,
+    targets: Vec<(usize, EntryName, EntryName)>,
+}
+
+impl Rename {
+    pub(crate) fn new(
+        directories: Directories,
+        choose: AnyChooser,
+        share: Share,
+        batch: usize,
+    ) -> Self {
+        let is_renamed = vec![false; directories.all.len() * index(share.count)];
+        let unnamed = EntryName::new(Kind::Missing, 0);
+        let targets = vec![(0, unnamed, unnamed); batch];
+        Self { directories, choose, share, is_renamed, targets }
+    }
+}
+
+impl Step for Rename {
+    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        let directory = self.directories.take_turn();
+        let choice = self.choose.next_place().choice;
+        let is_renamed = &mut self.is_renamed[directory * index(self.share.count) + index(choice)];
+        let entry = self.share.entry(choice);
+        let (usual, other) =
+            (EntryName::new(Kind::Entry, entry), EntryName::new(Kind::Renamed, entry));
+        let (from, to) = if *is_renamed { (other, usual) } else { (usual, other) };
+        *is_renamed = !*is_renamed;
+        self.targets[slot] = (directory, from, to);
+        Ok(())
+    }
+
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let (directory, from, to) = &self.targets[slot];
+        let directory = self.directories.descriptor(*directory);
+        renameat(directory, from.as_c_str(), directory, to.as_c_str())
+            .map_err(|errno| Fault::errno("renameat", errno))?;
+        Ok(0)
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        let (directory, from, _) = &self.targets[slot];
+        let name = from.as_c_str().to_string_lossy();
+        fault.into_error(&self.directories.all[*directory].path.join(name.as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_all_threads_are_each_entry_once() {
+        for (entries, sharers) in [(1, 1), (10, 1), (10, 3), (9, 3), (3, 3)] {
+            let mut all: Vec<u64> = (0..sharers)
+                .map(|thread| Share::of(entries, thread, sharers))
+                .flat_map(|share| (0..share.count).map(move |choice| share.entry(choice)))
+                .collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..entries).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads and writes of data files.
+
+use std::path::PathBuf;
+
+use rustix::fd::OwnedFd;
+
+use crate::buffer::AlignedBuffer;
+use crate::choose::Choose;
+use crate::content::Content;
+use crate::description::{Access, Alignment, IoPath};
+use crate::error::{EngineError, WorkloadError};
+use crate::fault::Fault;
+use crate::run_loop::Step;
+use crate::steps::{read_whole, write_whole};
+
+/// An open data file.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    pub(crate) file: OwnedFd,
+    pub(crate) path: PathBuf,
+    pub(crate) content: Content,
+}
+
+/// How a choice becomes an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spacing {
+    pub(crate) stride_bytes: u64,
+    pub(crate) shift_bytes: u64,
+}
+
+impl Spacing {
+    /// The spacing of requests in files of `file_bytes`, and how many choices there are.
+    pub(crate) fn of(
+        access: Access,
+        alignment: Alignment,
+        request_bytes: u64,
+        file_bytes: u64,
+    ) -> Result<(Self, u64), WorkloadError> {
+        let too_large = WorkloadError::RequestTooLarge { request_bytes, file_bytes };
+        let slack = file_bytes.checked_sub(request_bytes).ok_or(too_large.clone())?;
+        let granule = match alignment {
+            Alignment::Request => request_bytes,
+            Alignment::Sector => 512,
+            Alignment::Unaligned => 1,
+        };
+        if access == Access::Uniform || alignment == Alignment::Request {
+            let spacing = Self { stride_bytes: granule, shift_bytes: 0 };
+            return Ok((spacing, slack / granule + 1));
+        }
+        let after_shift = slack.checked_sub(granule).ok_or(too_large)?;
+        let spacing = Self { stride_bytes: request_bytes, shift_bytes: granule };
+        Ok((spacing, after_shift / request_bytes + 1))
+    }
+
+    #[inline]
+    pub(crate) fn offset_bytes(self, choice: u64) -> u64 {
+        choice * self.stride_bytes + self.shift_bytes
+    }
+}
+
+/// Where one request goes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spot {
+    file: usize,
+    offset_bytes: u64,
+}
+
+/// What reads and writes have in common: files, the choice of an offset, and buffers.
+#[derive(Debug)]
+pub(crate) struct Transfer<C> {
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) choose: C,
+    pub(crate) spacing: Spacing,
+    pub(crate) io_path: IoPath,
+    spots: Vec<Spot>,
+    buffers: Vec<AlignedBuffer>,
+}
+
+impl<C: Choose> Transfer<C> {
+    pub(crate) fn new(files: Vec<DataFile>, choose: C, spacing: Spacing, io_path: IoPath) -> Self {
+        Self { files, choose, spacing, io_path, spots: Vec::new(), buffers: Vec::new() }
+    }
+
+    /// Gives it a place for each request of a batch, and buffers: one for all or, if content is made or looked at
+    /// outside the timed interval, one for each.
+    pub(crate) fn with_buffers(mut self, request_bytes: usize, batch: usize, each: bool) -> Self {
+        let buffers = if each { batch } else { 1 };
+        self.spots = vec![Spot::default(); batch];
+        self.buffers = (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect();
+        self
+    }
+
+    #[inline(always)]
+    fn locate(&mut self, slot: usize) -> Spot {
+        let place = self.choose.next_place();
+        let spot =
+            Spot { file: place.resource, offset_bytes: self.spacing.offset_bytes(place.choice) };
+        self.spots[slot] = spot;
+        spot
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        let path = &self.files[self.spots[slot].file].path;
+        match self.io_path {
+            IoPath::PsyncDirect => fault.into_direct_error(path),
+            IoPath::PsyncBuffered => fault.into_error(path),
+        }
+    }
+}
+
+/// `pread` of one request.
+#[derive(Debug)]
+pub(crate) struct Read<C, const VERIFY: bool> {
+    transfer: Transfer<C>,
+    checked_bytes: u64,
+}
+
+impl<C, const VERIFY: bool> Read<C, VERIFY> {
+    pub(crate) fn new(transfer: Transfer<C>) -> Self {
+        Self { transfer, checked_bytes: 0 }
+    }
+}
+
+impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        self.transfer.locate(slot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let Transfer { files, spots, buffers, .. } = &mut self.transfer;
+        let spot = spots[slot];
+        let buffer = &mut buffers[if VERIFY { slot } else { 0 }];
+        read_whole(&files[spot.file].file, buffer.bytes_mut(), spot.offset_bytes)
+    }
+
+    #[inline(always)]
+    fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        if VERIFY {
+            let spot = self.transfer.spots[slot];
+            let bytes = self.transfer.buffers[slot].bytes_mut();
+            let content = self.transfer.files[spot.file].content;
+            content.check(bytes, spot.offset_bytes).map_err(Fault::content)?;
+            self.checked_bytes += bytes.len() as u64;
+            // A later read that moves nothing must not find the right bytes already there.
+            bytes.fill(crate::buffer::FILLER);
+        }
+        Ok(())
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        self.transfer.explain(fault, slot)
+    }
+
+    fn checked_bytes(&self) -> u64 {
+        self.checked_bytes
+    }
+}
+
+/// `pwrite` of one request.
+#[derive(Debug)]
+pub(crate) struct Write<C, const VERIFY: bool> {
+    transfer: Transfer<C>,
+}
+
+impl<C, const VERIFY: bool> Write<C, VERIFY> {
+    pub(crate) fn new(transfer: Transfer<C>) -> Self {
+        Self { transfer }
+    }
+}
+
+impl<C: Choose, const VERIFY: bool> Step for Write<C, VERIFY> {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        let spot = self.transfer.locate(slot);
+        if VERIFY {
+            let content = self.transfer.files[spot.file].content;
+            content.fill(self.transfer.buffers[slot].bytes_mut(), spot.offset_bytes);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let Transfer { files, spots, buffers, .. } = &self.transfer;
+        let spot = spots[slot];
+        let buffer = &buffers[if VERIFY { slot } else { 0 }];
+        write_whole(&files[spot.file].file, buffer.bytes(), spot.offset_bytes)
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        self.transfer.explain(fault, slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATTERNS: [Access; 3] =
+        [Access::Sequential, Access::Uniform, Access::Zipf { exponent: 1.0 }];
+
+    #[test]
+    fn every_request_lies_within_the_file_and_on_its_alignment() {
+        for access in PATTERNS {
+            for alignment in [Alignment::Request, Alignment::Sector, Alignment::Unaligned] {
+                for (request, file) in [(4096, 65_536), (4096, 70_001), (1000, 10_000), (1, 513)] {
+                    let (spacing, choices) =
+                        Spacing::of(access, alignment, request, file).expect("it fits");
+                    let (first, last) =
+                        (spacing.offset_bytes(0), spacing.offset_bytes(choices - 1));
+                    assert!(last + request <= file, "{access:?} {alignment:?} {request} {file}");
+                    assert!(last + spacing.stride_bytes + request > file, "the tail is left out");
+                    match alignment {
+                        Alignment::Request => assert_eq!((first, last % request), (0, 0)),
+                        Alignment::Sector => assert_eq!(first % 512, 0),
+                        Alignment::Unaligned => assert!(spacing.stride_bytes == 1 || first == 1),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_that_does_not_fit_is_refused() {
+        let of = |access, alignment, file| Spacing::of(access, alignment, 4096, file).is_ok();
+        assert!(!of(Access::Uniform, Alignment::Request, 4095));
+        assert!(of(Access::Uniform, Alignment::Unaligned, 4096));
+        assert!(!of(Access::Sequential, Alignment::Unaligned, 4096));
+        assert!(of(Access::Sequential, Alignment::Unaligned, 4097));
+    }
+}

@@ -1,0 +1,88 @@
+//! Places to work in, and the shortest way from a workload to its outcome.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use measure::MonotonicClock;
+use workload::{
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Outcome, Workload, prepare,
+};
+
+/// A directory of its own, removed with all it holds.
+pub(crate) struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    pub(crate) fn within(parent: &Path) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("fsprism-engine-test-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).expect("the test's parent directory is writable");
+        Self { path }
+    }
+
+    /// One in the current directory, and one on tmpfs.
+    pub(crate) fn everywhere() -> Vec<Self> {
+        let here = Self::within(Path::new("."));
+        if !Path::new("/dev/shm").is_dir() {
+            eprintln!("skipped: on tmpfs: needs /dev/shm");
+            return vec![here];
+        }
+        vec![here, Self::within(Path::new("/dev/shm"))]
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.path));
+    }
+}
+
+pub(crate) const SEED: u64 = 99;
+pub(crate) const ENTRIES: u64 = 20;
+/// The size of each data file, as a length and as a quantity.
+pub(crate) const FILE_LENGTH: usize = 1 << 20;
+pub(crate) const FILE_BYTES: u64 = FILE_LENGTH as u64;
+
+/// Three files of each role and three directories: enough for three threads with their own.
+pub(crate) const SPEC: FileSetSpec = FileSetSpec {
+    read_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
+    write_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
+    directories: DirectorySet { count: 3, entries: ENTRIES },
+};
+
+pub(crate) fn never() -> AtomicBool {
+    AtomicBool::new(false)
+}
+
+pub(crate) fn file_set(scratch: &Scratch) -> FileSet {
+    FileSet::create(scratch.path(), &SPEC, SEED, &never()).expect("there is room for it")
+}
+
+/// Prepares, runs and restores.
+pub(crate) fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineError> {
+    let mut session = prepare(workload, file_set, SEED)?;
+    let outcome = session.run(&MonotonicClock, &never())?;
+    session.restore()?;
+    Ok(outcome)
+}
+
+/// The names in all directories of the directory set and in `growing/`, sorted.
+pub(crate) fn names(file_set: &FileSet) -> Vec<Vec<String>> {
+    let directories = (0..file_set.spec().directories.count).map(|n| file_set.directory(n));
+    directories.chain([file_set.root().join("growing")]).map(|path| listing(&path)).collect()
+}
+
+pub(crate) fn listing(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(path).expect("the directory is there");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}

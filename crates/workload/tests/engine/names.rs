@@ -1,0 +1,147 @@
+//! Operations on names: each is executed, counted, and leaves the directory set as it was.
+
+use measure::MonotonicClock;
+use workload::{Access, EngineError, Operation, Sharing, Subject, Workload, prepare};
+
+use crate::common::{ENTRIES, Scratch, file_set, listing, names, never, outcome};
+
+fn name_operations() -> impl Iterator<Item = Operation> {
+    Operation::ALL.into_iter().filter(|operation| operation.subject() == Subject::Directories)
+}
+
+#[test]
+fn every_operation_executes_counts_right_and_leaves_the_directories_as_they_were() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let untouched = names(&file_set);
+        let mut executed = 0;
+        for operation in name_operations() {
+            for access in [Access::Sequential, Access::Uniform, Access::Zipf { exponent: 1.0 }] {
+                for (threads, sharing, batch) in
+                    [(1, Sharing::Own, 1), (2, Sharing::Own, 4), (3, Sharing::Same, 1)]
+                {
+                    let batch = if operation.can_batch() { batch } else { 1 };
+                    let workload = Workload {
+                        access,
+                        threads,
+                        sharing,
+                        batch,
+                        operations_per_thread: 50,
+                        ..Workload::new(operation)
+                    };
+                    let outcome = outcome(&workload, &file_set)
+                        .unwrap_or_else(|error| panic!("{workload:?}: {error}"));
+                    assert_eq!(outcome.recorder.operations(), 50 * threads as u64);
+                    assert_eq!(outcome.bytes, 0);
+                    assert_eq!(names(&file_set), untouched, "{workload:?}");
+                    executed += 1;
+                }
+            }
+        }
+        assert_eq!(executed, 13 * 9);
+    }
+}
+
+#[test]
+fn operations_do_what_their_name_says() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        for (operation, letter, before, after) in [
+            (Operation::Create, "f", 0, 7),
+            (Operation::Link, "l", 0, 7),
+            (Operation::Symlink, "s", 0, 7),
+            (Operation::Mkdir, "d", 0, 7),
+            (Operation::Unlink, "f", 7, 0),
+            (Operation::Rmdir, "d", 7, 0),
+            // Sequentially, so seven different entries.
+            (Operation::Rename, "r", 0, 7),
+            (Operation::StatPresent, "e", 20, 20),
+        ] {
+            let workload = Workload {
+                access: Access::Sequential,
+                sharing: Sharing::Same,
+                operations_per_thread: 7,
+                ..Workload::new(operation)
+            };
+            let count =
+                || listing(&file_set.directory(0)).iter().filter(|n| n.starts_with(letter)).count();
+            let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+            assert_eq!(session.touched(), [file_set.directory(0)]);
+            assert_eq!(count(), before, "{operation:?}");
+            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            assert_eq!(count(), after, "{operation:?}");
+            session.restore().expect("nothing stands in the way");
+        }
+    }
+}
+
+#[test]
+fn operation_i_goes_to_directory_i_modulo_their_number() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let workload = Workload { operations_per_thread: 7, ..Workload::new(Operation::Create) };
+        let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+        session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+        let created = names(&file_set)[..3]
+            .iter()
+            .map(|all| all.iter().filter(|name| name.starts_with('f')).count())
+            .collect::<Vec<_>>();
+        assert_eq!(created, [3, 2, 2]);
+    }
+}
+
+#[test]
+fn renames_go_there_and_back_without_ever_adding_an_entry() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let untouched = names(&file_set);
+        for access in [Access::Sequential, Access::Uniform] {
+            let workload = Workload {
+                access,
+                threads: 2,
+                sharing: Sharing::Same,
+                batch: 3,
+                operations_per_thread: 333,
+                ..Workload::new(Operation::Rename)
+            };
+            let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            assert_eq!(listing(&file_set.directory(0)).len() as u64, ENTRIES);
+            session.restore().expect("nothing stands in the way");
+            assert_eq!(names(&file_set), untouched);
+        }
+    }
+}
+
+#[test]
+fn a_session_dropped_before_or_after_its_run_leaves_nothing() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let untouched = names(&file_set);
+        for operation in Operation::ALL {
+            let workload = Workload { operations_per_thread: 9, ..Workload::new(operation) };
+            drop(prepare(&workload, &file_set, 1).expect("it can be executed"));
+            assert_eq!(names(&file_set), untouched, "{operation:?} not run");
+            let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            drop(session);
+            assert_eq!(names(&file_set), untouched, "{operation:?} run");
+        }
+    }
+}
+
+#[test]
+fn a_changed_directory_is_noticed() {
+    let scratch = Scratch::within(std::path::Path::new("."));
+    let file_set = file_set(&scratch);
+    std::fs::write(file_set.directory(0).join("stranger"), "").expect("it is ours");
+    for operation in [Operation::Readdir, Operation::Create] {
+        let error = outcome(&Workload::new(operation), &file_set).expect_err("21 entries");
+        let expected = ENTRIES;
+        assert!(
+            matches!(error, EngineError::WrongEntryCount { expected: e, found: 21, .. } if e == expected),
+            "{error}"
+        );
+    }
+    assert!(file_set.directory(0).join("stranger").exists(), "what is not ours stays");
+}

@@ -1,0 +1,140 @@
+//! The same seed does the same, bit for bit; another seed does not.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use measure::ManualClock;
+use workload::{Access, EngineError, Operation, Outcome, Verification, Workload, prepare};
+
+use crate::common::{Scratch, file_set, never};
+
+/// Everything an outcome holds, in words.
+fn in_words(outcome: &Outcome) -> String {
+    format!("{outcome:?}")
+}
+
+#[test]
+fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        for operation in Operation::ALL {
+            for batch in [1, 5] {
+                let batch = if operation.can_batch() { batch } else { 1 };
+                let workload = Workload {
+                    batch,
+                    operations_per_thread: 40,
+                    verification: Verification::On,
+                    ..Workload::new(operation)
+                };
+                let run = |step_ns| {
+                    let mut session = prepare(&workload, &file_set, 5).expect("it can be executed");
+                    let clock = ManualClock::with_step(step_ns);
+                    let outcome = session.run(&clock, &never()).expect("nothing is in the way");
+                    session.restore().expect("nothing stands in the way");
+                    outcome
+                };
+                let first = run(700);
+                assert_eq!(in_words(&first), in_words(&run(700)), "{operation:?}");
+                assert_ne!(in_words(&first), in_words(&run(701)), "{operation:?}");
+                let intervals = 40_u64.div_ceil(batch as u64);
+                assert_eq!(first.threads[0].busy_ns, 700 * intervals);
+                assert_eq!(first.elapsed_ns, 700 * (2 * intervals + 1));
+                let expected_rate = 40e9 / (700.0 * intervals as f64);
+                assert!((first.rate_per_s - expected_rate).abs() < 1e-6 * expected_rate);
+            }
+        }
+    }
+}
+
+/// Which 1000-byte blocks of a zeroed file a workload writes, seen in the file itself.
+#[test]
+fn the_same_seed_touches_the_same_places() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let path = file_set.data_file(workload::Role::Write, 0);
+        for access in [Access::Uniform, Access::Zipf { exponent: 0.8 }] {
+            let workload = Workload {
+                access,
+                request_bytes: 1000,
+                operations_per_thread: 100,
+                sharing: workload::Sharing::Same,
+                ..Workload::new(Operation::Write)
+            };
+            let written = |seed| {
+                let zeroes = vec![0; crate::common::FILE_LENGTH];
+                std::fs::write(&path, zeroes).expect("the file is ours");
+                let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
+                session.run(&ManualClock::with_step(1), &never()).expect("there is room");
+                let bytes = std::fs::read(&path).expect("the file is ours");
+                bytes.chunks(1000).map(|block| block[0] != 0).collect::<Vec<_>>()
+            };
+            let first = written(1);
+            let blocks = first.iter().filter(|&&is_written| is_written).count();
+            assert!((10..=100).contains(&blocks), "{blocks} blocks");
+            assert_eq!(first, written(1));
+            assert_ne!(first, written(2));
+        }
+    }
+}
+
+#[test]
+fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let untouched = crate::common::names(&file_set);
+        for (operation, batch) in
+            [(Operation::Read, 1), (Operation::Create, 1), (Operation::Unlink, 10)]
+        {
+            let workload = Workload {
+                batch,
+                threads: 2,
+                operations_per_thread: 500,
+                ..Workload::new(operation)
+            };
+            let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+            let stop = AtomicBool::new(true);
+            let outcome = session.run(&measure::MonotonicClock, &stop).expect("not an error");
+            assert!(outcome.interrupted);
+            assert_eq!(outcome.recorder.operations(), 2 * batch as u64);
+            let done: u64 = outcome.threads.iter().map(|thread| thread.operations).sum();
+            assert_eq!(done, outcome.recorder.operations());
+            session.restore().expect("nothing stands in the way");
+            assert_eq!(crate::common::names(&file_set), untouched);
+        }
+    }
+}
+
+/// A stop in the middle is seen at the next slice of the timeline. The clock moves 1 ms a reading; a slice is 10 ms,
+/// rounded up to 2^24 ns; a thread raises the flag only once the clock shows that operations are under way.
+#[test]
+fn a_stop_raised_while_running_ends_a_run_that_would_take_hours() {
+    let scratch = Scratch::within(Path::new("."));
+    let file_set = file_set(&scratch);
+    let workload =
+        Workload { operations_per_thread: 1 << 32, ..Workload::new(Operation::StatPresent) };
+    let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+    let (clock, stop) = (ManualClock::with_step(1_000_000), never());
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while clock.now_ns() < 1_000_000_000 {
+                std::thread::yield_now();
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        session.run(&clock, &stop).expect("not an error")
+    });
+    assert!(outcome.interrupted);
+    assert!(outcome.recorder.operations() > 100);
+    session.restore().expect("nothing stands in the way");
+}
+
+#[test]
+fn a_session_runs_once() {
+    let scratch = Scratch::within(Path::new("."));
+    let file_set = file_set(&scratch);
+    let mut session =
+        prepare(&Workload::new(Operation::Unlink), &file_set, 1).expect("it can be executed");
+    session.run(&ManualClock::new(), &never()).expect("the first time");
+    let again = session.run(&ManualClock::new(), &never());
+    assert!(matches!(again, Err(EngineError::AlreadyRun)));
+}
