@@ -122,7 +122,8 @@ pub(crate) struct Measuring {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Go on with a run that was cut off
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["targets", "out", "seed", "size", "blocks"])]
+    #[arg(long, value_name = "RUN")]
+    #[arg(conflicts_with_all = ["targets", "out", "seed", "size", "blocks"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,

@@ -23,7 +23,8 @@ pub enum RecordError {
     },
     /// The run was written by a newer program.
     #[error(
-        "{path} has schema version {found}, and this fsprism reads up to {known}: use a newer fsprism"
+        "{path} has schema version {found}, and this fsprism reads up to {known}: use a newer \
+         fsprism"
     )]
     NewerSchema {
         /// The directory.

@@ -1,7 +1,7 @@
 //! Histograms on disk: one `HdrHistogram` V2 log per cell, one line per replicate.
 //!
-//! The bucket layout of [`measure::Histogram`] is that of `HdrHistogram` with two significant digits,
-//! so nothing is lost on the way, and every tool that reads such logs reads these.
+//! The bucket layout of [`measure::Histogram`] is that of `HdrHistogram` with two significant
+//! digits, so nothing is lost on the way, and every tool that reads such logs reads these.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

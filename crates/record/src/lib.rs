@@ -2,8 +2,8 @@
 //!
 //! A run directory holds `manifest.json` (what was asked, where, on which targets: [`Manifest`]),
 //! `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured is lost) and
-//! `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format json` prints; it is
-//! computed from the two, so it can be written again at any time.
+//! `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format json` prints; it
+//! is computed from the two, so it can be written again at any time.
 //!
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever suite it comes
 //! from; comparison, history and report need to know nothing else about it.

@@ -125,7 +125,8 @@ impl fmt::Display for Warning {
         match self {
             Self::WarmUpInside { first_over_rest } => write!(
                 f,
-                "warm-up inside the measured window: its first quarter took {first_over_rest:.2} x the rest"
+                "warm-up inside the measured window: its first quarter took \
+                 {first_over_rest:.2} x the rest"
             ),
             Self::DirtyCarried { dirty_bytes } => {
                 write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
@@ -146,7 +147,8 @@ impl fmt::Display for Warning {
             ),
             Self::ClockOverhead { clock_ns, interval_ns } => write!(
                 f,
-                "reading the clock takes {clock_ns:.0} ns of a timed interval of {interval_ns:.0} ns"
+                "reading the clock takes {clock_ns:.0} ns of a timed interval of \
+                 {interval_ns:.0} ns"
             ),
             Self::TooFewReplicates { have, need } => {
                 write!(f, "{have} replicates; an interval needs {need}")

@@ -133,9 +133,10 @@ fn a_replicate_in_the_wrong_state_is_thrown_away_counted_and_run_again() {
         })
         .collect();
     assert_eq!(discarded, [(2, 1), (2, 2)]);
-    let third = lines.iter().any(
-        |line| matches!(line, Line::Replicate(replicate) if replicate.cell == 2 && replicate.attempt == 3),
-    );
+    let third = lines.iter().any(|line| match line {
+        Line::Replicate(replicate) => replicate.cell == 2 && replicate.attempt == 3,
+        _ => false,
+    });
     assert!(third, "the third attempt counts");
     assert_eq!(cells_by_block(&lines)[&1].len(), 4);
 }

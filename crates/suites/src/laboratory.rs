@@ -8,7 +8,7 @@ use measure::{Clock, ClockReport, Histogram, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{Cell, LatencySummary, TimelineRecord, Warning};
+use record::{CacheState, Cell, LatencySummary, TimelineRecord, Warning};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use workload::{Access, EngineError, Operation, Outcome, Session, Sharing, Verification, Workload};
 
@@ -97,10 +97,10 @@ impl Laboratory {
             return (directories as u64 * entries / GROWTH / workload.threads as u64).max(1);
         }
         let blocks = self.settings.data_file_bytes / workload.request_bytes as u64;
-        match (workload.operation, workload.access, benchmark.cache_state) {
-            (Operation::Read | Operation::Write, Access::Uniform, record::CacheState::Cold)
-            | (Operation::Read | Operation::Write, _, record::CacheState::Cold) => blocks.max(1),
-            (Operation::AppendFsync, ..) => APPENDS_MAX,
+        match (workload.operation, benchmark.cache_state) {
+            // The second time around, nothing would be cold.
+            (Operation::Read | Operation::Write, CacheState::Cold) => blocks.max(1),
+            (Operation::AppendFsync, _) => APPENDS_MAX,
             _ => u64::from(u32::MAX),
         }
     }

@@ -55,7 +55,7 @@ fn data_benchmark(
     let access = match (random, cache_state) {
         (false, _) => Access::Sequential,
         // No block twice: the second time it would not be cold.
-        (true, CacheState::Cold) => Access::Uniform,
+        (true, CacheState::Cold) => Access::Shuffled,
         (true, _) => Access::Uniform,
     };
     Benchmark {

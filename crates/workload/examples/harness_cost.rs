@@ -1,7 +1,7 @@
 //! Prints what the harness costs on this machine: medians of ratios with 95 % intervals.
 //!
-//! `cargo run --release -p fsprism-workload --example harness_cost [DIRECTORY]`; the directory, `/dev/shm` unless
-//! given, should be on a tmpfs.
+//! `cargo run --release -p fsprism-workload --example harness_cost [DIRECTORY]`; the directory,
+//! `/dev/shm` unless given, should be on a tmpfs.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use measure::{Clock, SystemClock};
 use workload::harness_cost::{Ratios, engine_to_bare, noop_to_two_readings, set_up_to_bare_loop};
 use workload::{Access, DataFiles, FileSet, FileSetSpec, Operation, Workload};
 
-/// Rounds are a millisecond or two long, shorter than a scheduler's slice, and so many that the preempted ones do not
-/// reach the median.
+/// Rounds are a millisecond or two long, shorter than a scheduler's slice, and so many that the
+/// preempted ones do not reach the median.
 const ROUNDS: usize = 501;
 const OPERATIONS: u64 = 2_000;
 const SET_UP_ROUNDS: usize = 8;
@@ -81,8 +81,9 @@ fn in_words(ratios: &[f64]) -> String {
     }
 }
 
-/// The rank r such that the r-th smallest and r-th largest of `count` values enclose the median with 95 % confidence:
-/// the largest with P(Binomial(count, 1/2) < r) <= 2.5 % (David and Nagaraja, Order Statistics, section 7.1).
+/// The rank r such that the r-th smallest and r-th largest of `count` values enclose the median
+/// with 95 % confidence: the largest with P(Binomial(count, 1/2) < r) <= 2.5 % (David and Nagaraja,
+/// Order Statistics, section 7.1).
 fn median_interval_rank(count: usize) -> Option<usize> {
     let mut probability = 0.5_f64.powf(count as f64);
     let mut below = 0.0;

@@ -1,6 +1,7 @@
 //! Buffers for transfers: aligned as `O_DIRECT` wants them, and resident before anything is timed.
 
-/// The strictest alignment that direct I/O asks for in practice: a page, which covers every logical block size.
+/// The strictest alignment that direct I/O asks for in practice: a page, which covers every logical
+/// block size.
 const ALIGNMENT_BYTES: usize = 4096;
 
 /// The byte that unverified writes consist of.
@@ -15,7 +16,8 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// `length` bytes of [`FILLER`]. Writing them here means that no page is faulted in by a timed operation.
+    /// `length` bytes of [`FILLER`]. Writing them here means that no page is faulted in by a timed
+    /// operation.
     pub(crate) fn new(length: usize) -> Self {
         let storage = vec![FILLER; length + ALIGNMENT_BYTES];
         let address = storage.as_ptr().addr();

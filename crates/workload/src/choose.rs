@@ -1,13 +1,16 @@
 //! Choosing the next place: a resource (a file) and a choice within it (a block, an entry).
 //!
-//! Each access pattern is a type of its own, so that a loop over it is compiled for it. Uniform choices take one
-//! 64-bit random number and one multiplication (Lemire, "Fast random integer generation in an interval", ACM TOMACS
-//! 29(1), 2019, without the rejection step: the bias is below count / 2^64). Zipf is exact: rejection-inversion from
-//! `rand_distr` over ranks, which a fixed permutation then scatters.
+//! Each access pattern is a type of its own, so that a loop over it is compiled for it. Uniform
+//! choices take one 64-bit random number and one multiplication (Lemire, "Fast random integer
+//! generation in an interval", ACM TOMACS 29(1), 2019, without the rejection step: the bias is
+//! below count / 2^64). Zipf is exact: rejection-inversion from `rand_distr` over ranks, which a
+//! fixed permutation then scatters.
 
 use std::cmp::Reverse;
 
 use rand::Rng;
+mod shuffled;
+
 use rand::SeedableRng;
 use rand::distr::Distribution;
 use rand_distr::Zipf as ZipfLaw;
@@ -17,6 +20,8 @@ use crate::arithmetic::{index, multiply_high, multiply_modulo, whole};
 use crate::content::mix;
 use crate::description::Access;
 use crate::error::WorkloadError;
+
+pub(crate) use shuffled::Shuffled;
 
 /// A place: which resource, and which of its choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,11 +148,13 @@ impl Choose for Zipf {
     }
 }
 
-/// A fixed permutation of 0..count under which hot ranks lie far apart: multiplication by a number coprime to count.
+/// A fixed permutation of 0..count under which hot ranks lie far apart: multiplication by a number
+/// coprime to count.
 ///
-/// Multiples of count divided by the golden ratio are spread best (Knuth, TAOCP volume 3, section 6.4, theorem S), but
-/// that is not a whole number, and not every whole number next to it is coprime to count or spreads well. So of those
-/// around it the best is taken: the one whose hottest ranks keep the largest distance.
+/// Multiples of count divided by the golden ratio are spread best (Knuth, TAOCP volume 3, section
+/// 6.4, theorem S), but that is not a whole number, and not every whole number next to it is
+/// coprime to count or spreads well. So of those around it the best is taken: the one whose hottest
+/// ranks keep the largest distance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scatter {
     count: u64,
@@ -155,7 +162,8 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// Ranks whose distance decides between steps, at most; of fewer than 20 times as many, the first in 20.
+    /// Ranks whose distance decides between steps, at most; of fewer than 20 times as many, the
+    /// first in 20.
     const HOT: u64 = 64;
     /// How many numbers on either side of the golden one are looked at.
     const REACH: u64 = 64;
@@ -174,8 +182,8 @@ impl Scatter {
             .unwrap_or(Self { count, step: 1 })
     }
 
-    /// The least distance, counted round, between any two of the hottest ranks. Two ranks that differ by k lie as far
-    /// apart as rank k and rank 0 do.
+    /// The least distance, counted round, between any two of the hottest ranks. Two ranks that
+    /// differ by k lie as far apart as rank k and rank 0 do.
     fn least_distance(&self) -> u64 {
         let hot = (self.count / 20).clamp(2, Self::HOT).min(self.count);
         let distance = |rank| {
@@ -200,6 +208,7 @@ fn greatest_common_divisor(first: u64, second: u64) -> u64 {
 pub(crate) enum AnyChooser {
     Sequential(Sequential),
     Uniform(Uniform),
+    Shuffled(Shuffled),
     Zipf(Zipf),
 }
 
@@ -208,6 +217,7 @@ impl AnyChooser {
         Ok(match access {
             Access::Sequential => Self::Sequential(Sequential::new(from)),
             Access::Uniform => Self::Uniform(Uniform::new(from)),
+            Access::Shuffled => Self::Shuffled(Shuffled::new(from)),
             Access::Zipf { exponent } => Self::Zipf(Zipf::new(from, exponent)?),
         })
     }
@@ -219,6 +229,7 @@ impl Choose for AnyChooser {
         match self {
             Self::Sequential(chooser) => chooser.next_place(),
             Self::Uniform(chooser) => chooser.next_place(),
+            Self::Shuffled(chooser) => chooser.next_place(),
             Self::Zipf(chooser) => chooser.next_place(),
         }
     }

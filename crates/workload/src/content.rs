@@ -1,8 +1,9 @@
 //! File content that can be made and checked anywhere.
 //!
-//! Every 8-byte word is a mix of (seed, file, word number), so any range at any alignment is known without reading
-//! anything else. The mix is two multiplications and two shifts: a few gigabytes per second on one core, and words
-//! differ enough that neither compression nor deduplication in a file system finds anything.
+//! Every 8-byte word is a mix of (seed, file, word number), so any range at any alignment is known
+//! without reading anything else. The mix is two multiplications and two shifts: a few gigabytes
+//! per second on one core, and words differ enough that neither compression nor deduplication in a
+//! file system finds anything.
 
 const WORD_BYTES: u64 = 8;
 
@@ -103,9 +104,9 @@ impl Content {
     }
 }
 
-/// A bijection of 64 bits that leaves no visible trace of its input: the multipliers are those of `SplitMix64`
-/// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, figure 19), whose first
-/// shift is left out because the inputs are counters.
+/// A bijection of 64 bits that leaves no visible trace of its input: the multipliers are those of
+/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014, figure 19), whose first shift is left out because the inputs are counters.
 #[inline]
 pub(crate) fn mix(value: u64) -> u64 {
     let mut mixed = value.wrapping_mul(0xbf58_476d_1ce4_e5b9);

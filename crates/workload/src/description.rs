@@ -1,7 +1,7 @@
 //! The description of a workload: plain data, no behaviour.
 //!
-//! What is timed is exactly the call or calls an operation names. What has to happen around them (the close after an
-//! open, the append before an fsync) happens outside the timed interval.
+//! What is timed is exactly the call or calls an operation names. What has to happen around them
+//! (the close after an open, the append before an fsync) happens outside the timed interval.
 
 use crate::error::WorkloadError;
 use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
@@ -130,13 +130,15 @@ impl Operation {
         }
     }
 
-    /// Whether several can be timed as one interval. Not where the untimed part must stand between two of them.
+    /// Whether several can be timed as one interval. Not where the untimed part must stand between
+    /// two of them.
     #[must_use]
     pub fn can_batch(self) -> bool {
         !matches!(self, Self::Fsync | Self::Fdatasync | Self::Truncate | Self::Readdir)
     }
 
-    /// Whether directories hold other entries while it runs; [`crate::Session::restore`] undoes that.
+    /// Whether directories hold other entries while it runs; [`crate::Session::restore`] undoes
+    /// that.
     #[must_use]
     pub fn changes_directories(self) -> bool {
         matches!(
@@ -156,11 +158,15 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Access {
-    /// One after the other; from the end on to the beginning. Threads on the same files start evenly spread.
+    /// One after the other; from the end on to the beginning. Threads on the same files start
+    /// evenly spread.
     Sequential,
     /// Each equally likely, independent of those before.
     Uniform,
-    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not neighbours.
+    /// In random order, none again before each came once. Threads on the same files share them out.
+    Shuffled,
+    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not
+    /// neighbours.
     Zipf {
         /// At least 0 (which is uniform), finite.
         exponent: f64,
@@ -182,9 +188,11 @@ pub enum IoPath {
 pub enum Alignment {
     /// At multiples of the request size.
     Request,
-    /// At multiples of 512. Uniform access uses all of them; sequential and zipf blocks begin 512 bytes into the file.
+    /// At multiples of 512. Uniform access uses all of them; sequential and zipf blocks begin 512
+    /// bytes into the file.
     Sector,
-    /// Anywhere. Uniform access uses every byte; sequential and zipf blocks begin one byte into the file.
+    /// Anywhere. Uniform access uses every byte; sequential and zipf blocks begin one byte into the
+    /// file.
     Unaligned,
 }
 
@@ -202,7 +210,8 @@ pub enum Sharing {
 pub enum Verification {
     /// Reads are not looked at; writes write a constant, after which a write file is not checkable.
     Off,
-    /// Reads are compared; writes write the right content for their offset. Without meaning for other operations.
+    /// Reads are compared; writes write the right content for their offset. Without meaning for
+    /// other operations.
     On,
 }
 
@@ -228,7 +237,8 @@ pub struct Workload {
     pub io_path: IoPath,
     /// Threads, started together.
     pub threads: usize,
-    /// Operations of each thread. Also bounds the extra entries that a thread adds to the directory set.
+    /// Operations of each thread. Also bounds the extra entries that a thread adds to the directory
+    /// set.
     pub operations_per_thread: u64,
     /// Operations in one timed interval; 1 times each.
     pub batch: usize,
@@ -243,8 +253,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// One pinned thread that does `operation` to 4 KiB requests at aligned, uniformly random places, through the page
-    /// cache, each timed, 1000 times, unverified.
+    /// One pinned thread that does `operation` to 4 KiB requests at aligned, uniformly random
+    /// places, through the page cache, each timed, 1000 times, unverified.
     #[must_use]
     pub fn new(operation: Operation) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! What can go wrong while a file set is made or a workload runs.
 //!
-//! Every error carries the operation and the path; errors of the kernel carry its error number too. The ones that a
-//! user can mend (a full file system, a failing device, a read-only mount) are variants of their own, so that the
-//! sentence shown can name the remedy.
+//! Every error carries the operation and the path; errors of the kernel carry its error number too.
+//! The ones that a user can mend (a full file system, a failing device, a read-only mount) are
+//! variants of their own, so that the sentence shown can name the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -231,7 +231,8 @@ impl EngineError {
         }
     }
 
-    /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that it is refused.
+    /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that
+    /// it is refused.
     #[must_use]
     pub fn from_direct_errno(
         operation: &'static str,

@@ -8,7 +8,8 @@ use crate::content::Mismatch;
 use crate::error::EngineError;
 use crate::file_set::corrupt;
 
-/// What went wrong in one call of a step. [`crate::Step::explain`] makes an error with a path of it.
+/// What went wrong in one call of a step. [`crate::Step::explain`] makes an error with a path of
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     call: &'static str,

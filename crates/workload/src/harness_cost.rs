@@ -1,13 +1,14 @@
-//! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock at all.
+//! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock
+//! at all.
 //!
-//! Every function measures the two sides in one process, one right after the other, round by round, and in the other
-//! order every second round, so that drift of the machine hits both. It gives one ratio per round; what to make of
-//! them is the caller's.
+//! Every function measures the two sides in one process, one right after the other, round by round,
+//! and in the other order every second round, so that drift of the machine hits both. It gives one
+//! ratio per round; what to make of them is the caller's.
 //!
-//! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other work too, whichever
-//! side is preempted looks slow: rounds should then be shorter than a scheduler's slice, a few milliseconds, and many.
-//! Processor time does not see preemption, nor, with several threads, waiting for a lock. Only where the two agree is
-//! either to be believed.
+//! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other
+//! work too, whichever side is preempted looks slow: rounds should then be shorter than a
+//! scheduler's slice, a few milliseconds, and many. Processor time does not see preemption, nor,
+//! with several threads, waiting for a lock. Only where the two agree is either to be believed.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -47,7 +48,8 @@ struct Cost {
     processor_ns: u64,
 }
 
-/// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that costs nothing.
+/// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
+/// costs nothing.
 ///
 /// The workload's operation must be read or write. Threads are not pinned on either side.
 ///
@@ -79,8 +81,24 @@ pub fn engine_to_bare<C: Clock>(
     interleaved(rounds, run)
 }
 
-/// The time of one recorded operation that does nothing over the time of the two clock readings it has to make, per
-/// round.
+/// The rate of the bare loop in one thread, in operations per second of elapsed time.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn bare_rate_per_s<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    clock: &C,
+) -> Result<f64, EngineError> {
+    let mut step = Plan { workload, file_set, seed: 1 }.step(0)?;
+    let watch = Watch::start(clock);
+    step.run_bare(workload.operations_per_thread)?;
+    let elapsed_ns = watch.stop().elapsed_ns.max(1);
+    Ok(workload.operations_per_thread as f64 * 1e9 / elapsed_ns as f64)
+}
+
+/// The time of one recorded operation that does nothing over the time of the two clock readings it
+/// has to make, per round.
 ///
 /// # Errors
 /// None in practice: the step that does nothing does not fail.
@@ -105,8 +123,9 @@ pub fn noop_to_two_readings<C: Clock>(
     })
 }
 
-/// The time to make `count` empty files as a file set does over the time of a loop with nothing in it but the call,
-/// per round. Both make a new directory below `root` each round, and remove it untimed.
+/// The time to make `count` empty files as a file set does over the time of a loop with nothing in
+/// it but the call, per round. Both make a new directory below `root` each round, and remove it
+/// untimed.
 ///
 /// # Errors
 /// The first call that failed.
@@ -191,7 +210,8 @@ fn thread_processor_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Runs every step in a thread of its own, or the only one in this thread. Elapsed time is that of the slowest.
+/// Runs every step in a thread of its own, or the only one in this thread. Elapsed time is that of
+/// the slowest.
 fn together<C: Clock>(
     steps: &mut [AnyStep],
     recorders: &mut [Recorder],

@@ -2,10 +2,12 @@
 //!
 //! A replicate lives in four steps:
 //!
-//! 1. [`prepare`] opens files and directories, fills buffers and makes what will be unlinked: untimed.
+//! 1. [`prepare`] opens files and directories, fills buffers and makes what will be unlinked:
+//!    untimed.
 //! 2. The caller makes and verifies the cache state of what [`Session::touched`] names.
 //! 3. [`Session::run`] starts the threads together and gives an [`Outcome`].
-//! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does so too.
+//! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does so
+//!    too.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

@@ -1,7 +1,7 @@
 //! Names of directory entries: fixed length, written into a reused buffer.
 //!
-//! The first letter says what an entry is, so that a listing alone tells what does not belong to a directory set
-//! and how to put it right.
+//! The first letter says what an entry is, so that a listing alone tells what does not belong to a
+//! directory set and how to put it right.
 
 use std::ffi::CStr;
 

@@ -1,9 +1,10 @@
 //! The hot loop: one operation after another, each between two readings of the clock.
 //!
-//! It is generic over the step and the clock and compiled for each pair, so a loop of reads holds nothing but the
-//! choice of an offset, two clock readings, the call and the recording. There is no lock, no read-modify-write of
-//! shared memory and no allocation in it; the stop flag is looked at only when the recorder says that the timeline
-//! went on to another slice, which an operation slower than a slice does each time.
+//! It is generic over the step and the clock and compiled for each pair, so a loop of reads holds
+//! nothing but the choice of an offset, two clock readings, the call and the recording. There is no
+//! lock, no read-modify-write of shared memory and no allocation in it; the stop flag is looked at
+//! only when the recorder says that the timeline went on to another slice, which an operation
+//! slower than a slice does each time.
 
 use measure::{Clock, Recorder};
 
@@ -12,8 +13,9 @@ use crate::fault::Fault;
 
 /// One kind of operation, ready to be done again and again.
 ///
-/// `index` counts a thread's operations from 0. `slot` tells the operations of one timed interval apart, from 0 to
-/// the batch size less one: what `before` prepares for `timed` must be kept per slot.
+/// `index` counts a thread's operations from 0. `slot` tells the operations of one timed interval
+/// apart, from 0 to the batch size less one: what `before` prepares for `timed` must be kept per
+/// slot.
 pub trait Step: Send {
     /// What has to happen before the call, untimed.
     ///
@@ -75,7 +77,8 @@ struct Failure {
     slot: usize,
 }
 
-/// Does `length` operations, each timed and recorded. `halted` is asked at each new slice of the timeline.
+/// Does `length` operations, each timed and recorded. `halted` is asked at each new slice of the
+/// timeline.
 ///
 /// # Errors
 /// The first fault of the step, as the error it explains it to be.
@@ -162,7 +165,8 @@ fn each_slot(
     Ok(())
 }
 
-/// The same operations with no clock at all: what the engine's loop is compared with. Gives the bytes moved.
+/// The same operations with no clock at all: what the engine's loop is compared with. Gives the
+/// bytes moved.
 ///
 /// # Errors
 /// The first fault of the step, as the error it explains it to be.

@@ -129,6 +129,13 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_no_number_is_left_out() {
+        let values = [6100.0, f64::NAN, f64::NEG_INFINITY, 6300.0];
+        let document = Sample::new(&["tmpfs"]).benchmark("create", &[&values]).document();
+        assert_eq!(document.cells[0].metrics[0].values, [6100.0, 6300.0]);
+    }
+
+    #[test]
     fn no_interval_with_five_blocks() {
         let document = Sample::new(&["tmpfs"]).benchmark("create", &[&TIMES[..5]]).document();
         let cell = &document.cells[0];

@@ -56,7 +56,9 @@ fn comparisons(document: &Document) -> String {
     format!(
         "{all} of targets: {real} differences called real, {alike} not told apart{refused}. p is \
          adjusted for their number (Benjamini-Hochberg): among the differences called real, at \
-         most {} % are expected to be false{bound}. Not told apart does not mean the same.",
+         most {} % are expected to be false{bound}. The intervals of ratios are not adjusted: one \
+         can leave 1 out by a little where the difference is not called real. Not told apart does \
+         not mean the same.",
         percent(share)
     )
 }

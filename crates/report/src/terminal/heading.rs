@@ -4,8 +4,10 @@ use record::machine::{BlockDevice, Machine};
 use record::{CellReport, Conditions, Document, TargetRecord};
 
 use super::names;
+use super::ranking::has_too_few_blocks;
 use super::text::{Indent, Page, Style, list, plural};
 use super::units;
+use crate::analysis::BLOCKS_LEAST;
 
 /// Mount options that nearly every file system has and that say nothing.
 const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
@@ -21,6 +23,12 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     let machine = machine(&document.machine);
     page.sentence(&format!("{}{machine}.", moment(&run.started)));
     page.sentence(&extent(document));
+    if has_too_few_blocks(document) {
+        let text = format!(
+            "Too few blocks to compare targets or to give intervals: {BLOCKS_LEAST} are needed."
+        );
+        page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
+    }
     let clock = &document.clock;
     page.sentence(&format!(
         "Clock: {} at {:.2} GHz, precision {:.0} ns; one reading takes {:.0} ns, the cheapest \
@@ -118,8 +126,15 @@ fn made_by(mkfs: &str, version: Option<&str>) -> String {
     let program = program.rsplit('/').next().unwrap_or(program);
     let rest = words.filter(|word| !word.starts_with('/') && !["-q", "-F", "-f"].contains(word));
     let command: Vec<&str> = std::iter::once(program).chain(rest).collect();
-    let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+    let version = version.map(|version| format!(" ({})", number(version))).unwrap_or_default();
     format!("{}{version}", command.join(" "))
+}
+
+/// The number within what a program says of its version, as in `mke2fs 1.47.0 (5-Feb-2023)`.
+fn number(version: &str) -> &str {
+    let is_number =
+        |word: &&str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    version.split_whitespace().find(is_number).unwrap_or(version)
 }
 
 fn mount_options(options: &str) -> String {
@@ -193,7 +208,10 @@ mod tests {
     #[test]
     fn mkfs_is_shortened_to_what_matters() {
         let long = "/usr/sbin/mkfs.ext4 -q -F -O ^has_journal /var/tmp/image";
-        assert_eq!(made_by(long, Some("1.47.0")), "mkfs.ext4 -O ^has_journal (1.47.0)");
+        let version = Some("mke2fs 1.47.0 (5-Feb-2023)");
+        assert_eq!(made_by(long, version), "mkfs.ext4 -O ^has_journal (1.47.0)");
+        assert_eq!(number("mkfs.btrfs, part of btrfs-progs v6.2"), "v6.2");
+        assert_eq!(number("unknown"), "unknown");
     }
 
     #[test]

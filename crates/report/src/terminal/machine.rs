@@ -9,7 +9,7 @@ use super::text::{Page, Style, list, plural};
 use super::units;
 
 /// Width of the names, the same in all sections.
-const NAME_WIDTH: usize = 18;
+const NAME_WIDTH: usize = 20;
 
 /// The sections of a machine; facts that it does not tell are left out.
 pub(super) fn render(page: &mut Page, machine: &Machine) {
@@ -265,7 +265,7 @@ mod tests {
     fn facts_are_aligned_and_unknown_ones_left_out() {
         let memory = Memory { total_bytes: Some(8 << 30), ..Memory::default() };
         let text = text(&Machine { memory, ..Machine::default() });
-        assert!(text.contains("Memory\n  total               8 GiB\n"), "{text}");
+        assert!(text.contains("Memory\n  total                 8 GiB\n"), "{text}");
         assert!(!text.contains("swap") && !text.contains("Processor\n"), "{text}");
     }
 
@@ -276,9 +276,8 @@ mod tests {
         let denied = Permission::Denied { reason: reason.to_owned() };
         let permissions = Permissions { cgroup_memory: denied, ..Permissions::default() };
         let text = text(&Machine { permissions, ..Machine::default() });
-        let first =
-            "  limiting memory     no: the directory /sys/fs/cgroup is mounted read-only and";
-        let second = "                      so no group can be made";
+        let first = "  limiting memory       no: the directory /sys/fs/cgroup is mounted read-only";
+        let second = "                        and so no group can be made";
         assert!(text.contains(&format!("{first}\n{second}\n")), "{text}");
     }
 

@@ -2,6 +2,8 @@
 
 use record::{Better, CellReport, Document, MetricReport, Verdict};
 
+use crate::analysis::BLOCKS_LEAST;
+
 /// One measured target of a benchmark.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
@@ -52,6 +54,12 @@ impl<'a> Ranking<'a> {
         let absent = cells.iter().copied().filter(|cell| cell.metrics.is_empty()).collect();
         Self { entries, absent }
     }
+}
+
+/// Whether no benchmark has blocks enough for comparisons: then that is said once, at the top.
+pub(super) fn has_too_few_blocks(document: &Document) -> bool {
+    let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
+    (1..BLOCKS_LEAST).contains(&blocks)
 }
 
 /// How `worse` stands to `better`.

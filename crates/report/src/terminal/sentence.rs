@@ -3,7 +3,7 @@
 use record::{CellReport, Document, MetricReport, Verdict};
 
 use super::names;
-use super::ranking::{Entry, Ranking, Relation, Slower, relation};
+use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
 use super::text::{list, plural};
 use super::units::{self, Figure, Wording, unbroken};
 use crate::analysis::BLOCKS_LEAST;
@@ -18,7 +18,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
             others.iter().map(|other| (*other, relation(document, *best, *other))).collect();
         clauses.extend(differences(&related));
         clauses.extend(alike_the_best(*best, &related));
-        clauses.extend(not_enough(&related));
+        clauses.extend(not_enough(document, &related));
         clauses.extend(alike_neighbours(document, &related));
     }
     clauses.extend(absent(&ranking.absent));
@@ -120,12 +120,16 @@ fn alike_neighbours(document: &Document, related: &[(Entry<'_>, Relation)]) -> V
     behind.windows(2).filter_map(alike).collect()
 }
 
-/// `xfs 27 us, btrfs 31 us; 3 blocks are too few to compare them`.
-fn not_enough(related: &[(Entry<'_>, Relation)]) -> Option<String> {
+/// `xfs 27 us, btrfs 31 us (3 common blocks are too few to compare)`; where that is so of the whole
+/// run, it has been said already.
+fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let without: Vec<&(Entry<'_>, Relation)> =
         related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData).collect();
     let blocks = without.iter().map(|(_, relation)| relation.blocks).min()?;
     let figures: Vec<String> = without.iter().map(|(entry, _)| own_figure(*entry)).collect();
+    if has_too_few_blocks(document) {
+        return Some(figures.join(", "));
+    }
     let why = if blocks < BLOCKS_LEAST {
         let verb = if blocks == 1 { "is" } else { "are" };
         format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))
@@ -236,12 +240,18 @@ mod tests {
 
     #[test]
     fn too_few_blocks_are_said_in_words() {
-        let sample = Sample::new(&["tmpfs", "ext4"])
-            .benchmark("create", &[&around(6100.0, 3), &around(26_000.0, 3)]);
+        let of = |blocks: usize| {
+            let (tmpfs, ext4) = (around(6100.0, blocks), around(26_000.0, 3));
+            let sample = Sample::new(&["tmpfs", "ext4"]).benchmark("create", &[&tmpfs, &ext4]);
+            sentence(&sample.document())
+        };
         assert_eq!(
-            sentence(&sample.document()),
-            "create: tmpfs 6.10 us; ext4 26.0 us (3 common blocks are too few to compare)"
+            of(6),
+            "create: tmpfs 6.08 us [6.04, 6.16]; ext4 26.0 us \
+             (3 common blocks are too few to compare)"
         );
+        // Said at the top of the report, since it is so of the whole run.
+        assert_eq!(of(3), "create: tmpfs 6.10 us; ext4 26.0 us");
     }
 
     #[test]

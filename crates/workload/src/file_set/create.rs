@@ -1,7 +1,8 @@
 //! Making a file set.
 //!
-//! A million empty files must cost little more than a million bare calls, so the loop over entries does nothing but
-//! write digits into a name that it keeps, make the call relative to the open directory, and look at the stop flag.
+//! A million empty files must cost little more than a million bare calls, so the loop over entries
+//! does nothing but write digits into a name that it keeps, make the call relative to the open
+//! directory, and look at the stop flag.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,8 @@ use crate::steps::write_whole;
 /// What a file set has below its root.
 pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
 
-/// Content is made and written in pieces of this size: large enough to hide the calls, small enough for a cache.
+/// Content is made and written in pieces of this size: large enough to hide the calls, small enough
+/// for a cache.
 pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
 pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), EngineError> {

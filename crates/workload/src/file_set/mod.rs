@@ -1,8 +1,9 @@
 //! A file set: what workloads act on, made once and found again after a remount.
 //!
-//! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the directory set: K
-//! directories of N empty files) and `growing/` (empty; files that operations append to live there during a session).
-//! Read files are never written after they are made, so that they stay checkable whatever ran before.
+//! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
+//! directory set: K directories of N empty files) and `growing/` (empty; files that operations
+//! append to live there during a session). Read files are never written after they are made, so
+//! that they stay checkable whatever ran before.
 
 mod create;
 
@@ -108,12 +109,12 @@ pub struct FileSet {
 }
 
 impl FileSet {
-    /// Makes a file set below `root`, a directory that exists and holds no file set yet. What is dirty then is left
-    /// to the caller to write back.
+    /// Makes a file set below `root`, a directory that exists and holds no file set yet. What is
+    /// dirty then is left to the caller to write back.
     ///
     /// # Errors
-    /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised; what was made until then is
-    /// left for the caller to remove with the root.
+    /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised; what was
+    /// made until then is left for the caller to remove with the root.
     pub fn create(
         root: &Path,
         spec: &FileSetSpec,
@@ -126,8 +127,8 @@ impl FileSet {
         Ok(file_set)
     }
 
-    /// Finds a file set that [`FileSet::create`] made with the same specification and seed. Looks at the files' sizes
-    /// and at the first and last entry of each directory, not at contents.
+    /// Finds a file set that [`FileSet::create`] made with the same specification and seed. Looks
+    /// at the files' sizes and at the first and last entry of each directory, not at contents.
     ///
     /// # Errors
     /// What is missing or has another size.

@@ -2,7 +2,7 @@
 
 use measure::{Clock, Recorder};
 
-use crate::choose::{Sequential, Uniform, Zipf};
+use crate::choose::{Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
 use crate::run_loop::{LoopLength, LoopOutcome, Step, run_bare, run_loop};
 use crate::steps::{
@@ -58,15 +58,19 @@ macro_rules! any_step {
 any_step! {
     ReadSequential(Read<Sequential, false>),
     ReadUniform(Read<Uniform, false>),
+    ReadShuffled(Read<Shuffled, false>),
     ReadZipf(Read<Zipf, false>),
     VerifySequential(Read<Sequential, true>),
     VerifyUniform(Read<Uniform, true>),
+    VerifyShuffled(Read<Shuffled, true>),
     VerifyZipf(Read<Zipf, true>),
     WriteSequential(Write<Sequential, false>),
     WriteUniform(Write<Uniform, false>),
+    WriteShuffled(Write<Shuffled, false>),
     WriteZipf(Write<Zipf, false>),
     WriteContentSequential(Write<Sequential, true>),
     WriteContentUniform(Write<Uniform, true>),
+    WriteContentShuffled(Write<Shuffled, true>),
     WriteContentZipf(Write<Zipf, true>),
     Append(Append),
     Fsync(Sync<false>),

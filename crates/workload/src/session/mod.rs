@@ -21,8 +21,8 @@ pub(crate) use prepare::Plan;
 
 /// A workload ready to run once over a file set.
 ///
-/// While it lives, the file set holds what the session added to it. [`Session::restore`] takes that away and says
-/// what went wrong; dropping the session does the same and says nothing.
+/// While it lives, the file set holds what the session added to it. [`Session::restore`] takes that
+/// away and says what went wrong; dropping the session does the same and says nothing.
 #[derive(Debug)]
 pub struct Session {
     workload: Workload,
@@ -46,11 +46,12 @@ impl Session {
         self.file_set.root()
     }
 
-    /// Closes everything, removes what was made, gives back changed names, and counts the entries of each directory
-    /// touched. Does nothing after an operation that changes none of that.
+    /// Closes everything, removes what was made, gives back changed names, and counts the entries
+    /// of each directory touched. Does nothing after an operation that changes none of that.
     ///
     /// # Errors
-    /// The first thing that could not be put right, or a directory with other entries than the file set says.
+    /// The first thing that could not be put right, or a directory with other entries than the file
+    /// set says.
     pub fn restore(mut self) -> Result<(), EngineError> {
         self.put_back()
     }

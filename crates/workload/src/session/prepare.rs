@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
 use crate::buffer::AlignedBuffer;
-use crate::choose::{AnyChooser, Choices, Choose, Sequential, Uniform, Zipf};
+use crate::choose::{AnyChooser, Choices, Choose, Sequential, Shuffled, Uniform, Zipf};
 use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
@@ -23,7 +23,8 @@ use crate::steps::{
 /// `seed` decides which places are chosen, and in which order; the file set has its own.
 ///
 /// # Errors
-/// What cannot be executed as described, or the first call that failed. What was made until then is removed.
+/// What cannot be executed as described, or the first call that failed. What was made until then is
+/// removed.
 pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Session, EngineError> {
     workload.check()?;
     let plan = Plan { workload, file_set, seed };
@@ -160,6 +161,7 @@ impl Plan<'_> {
         Ok(match workload.access {
             Access::Sequential => self.transfer(role, files, Sequential::new(&choices), spacing),
             Access::Uniform => self.transfer(role, files, Uniform::new(&choices), spacing),
+            Access::Shuffled => self.transfer(role, files, Shuffled::new(&choices), spacing),
             Access::Zipf { exponent } => {
                 self.transfer(role, files, Zipf::new(&choices, exponent)?, spacing)
             }
@@ -269,7 +271,8 @@ impl Plan<'_> {
         Ok(Directories::new(all?))
     }
 
-    /// Makes what this thread's operations will remove: for operation i, in the directory of its turn.
+    /// Makes what this thread's operations will remove: for operation i, in the directory of its
+    /// turn.
     fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
         let kind = match self.workload.operation {
             Operation::Unlink => Kind::File,

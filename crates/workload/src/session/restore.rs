@@ -1,7 +1,7 @@
 //! Putting a file set back as it was.
 //!
-//! What an operation left behind is found by listing, not by book-keeping: names say what they are. So it does not
-//! matter how far a run came, or why it ended.
+//! What an operation left behind is found by listing, not by book-keeping: names say what they are.
+//! So it does not matter how far a run came, or why it ended.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;

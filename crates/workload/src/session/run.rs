@@ -1,4 +1,5 @@
-//! Running a session: threads that start together, share nothing while they run, and are added up afterwards.
+//! Running a session: threads that start together, share nothing while they run, and are added up
+//! afterwards.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,8 @@ use crate::description::{Pinning, Workload};
 use crate::error::EngineError;
 use crate::run_loop::{LoopLength, LoopOutcome};
 
-/// The width of a slice of the timeline at first; also how long a stop can go unseen by short operations.
+/// The width of a slice of the timeline at first; also how long a stop can go unseen by short
+/// operations.
 const SLICE_NS: u64 = 10_000_000;
 
 /// What one replicate was.
@@ -25,7 +27,8 @@ pub struct Outcome {
     pub bytes: u64,
     /// From the start of the first thread to the end of the last.
     pub elapsed_ns: u64,
-    /// The sum over threads of operations per second of time spent in operations. 0 if no time passed in them.
+    /// The sum over threads of operations per second of time spent in operations. 0 if no time
+    /// passed in them.
     pub rate_per_s: f64,
     /// Each thread's part.
     pub threads: Vec<ThreadOutcome>,
@@ -49,13 +52,15 @@ pub struct ThreadOutcome {
 }
 
 impl Session {
-    /// Does the operations. `stop` is looked at about every 10 ms, and after every operation that takes longer.
+    /// Does the operations. `stop` is looked at about every 10 ms, and after every operation that
+    /// takes longer.
     ///
-    /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses between.
+    /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses
+    /// between.
     ///
     /// # Errors
-    /// The first operation that failed, in the order of threads; all threads end then. [`EngineError::AlreadyRun`]
-    /// the second time.
+    /// The first operation that failed, in the order of threads; all threads end then.
+    /// [`EngineError::AlreadyRun`] the second time.
     pub fn run<C: Clock>(&mut self, clock: &C, stop: &AtomicBool) -> Result<Outcome, EngineError> {
         let steps = std::mem::take(&mut self.steps);
         if steps.is_empty() {
@@ -117,7 +122,8 @@ enum Trouble {
 }
 
 impl<C: Clock> Start<'_, C> {
-    /// Runs each step in a thread of its own. Fails if a thread cannot be started; none has run then.
+    /// Runs each step in a thread of its own. Fails if a thread cannot be started; none has run
+    /// then.
     fn run_all(&self, steps: Vec<AnyStep>) -> std::io::Result<Vec<Result<Part, Trouble>>> {
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(steps.len());

@@ -170,7 +170,8 @@ impl Step for Close {
         self.0.timed(index, slot).map(drop)
     }
 
-    /// Of a file opened for reading there is nothing left to write, so a close has no error to give.
+    /// Of a file opened for reading there is nothing left to write, so a close has no error to
+    /// give.
     #[inline]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         self.0.held[slot] = None;
@@ -182,7 +183,8 @@ impl Step for Close {
     }
 }
 
-/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, what is held after it.
+/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, what
+/// is held after it.
 macro_rules! entry_call {
     (
         $(#[$about:meta])* $name:ident, $call:literal, $first:expr, $second:expr => $held:ty,

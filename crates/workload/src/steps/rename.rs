@@ -1,4 +1,5 @@
-//! Renames within a directory: each thread has a share of the entries, and gives one of them its other name.
+//! Renames within a directory: each thread has a share of the entries, and gives one of them its
+//! other name.
 //!
 //! No entry is added for it, so a directory of 100 entries has 100 throughout.
 
@@ -21,7 +22,8 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// The share of thread `thread` of `sharers` in `entries`. None is empty if there are as many entries as sharers.
+    /// The share of thread `thread` of `sharers` in `entries`. None is empty if there are as many
+    /// entries as sharers.
     pub(crate) fn of(entries: u64, thread: u64, sharers: u64) -> Self {
         let count = entries.saturating_sub(thread).div_ceil(sharers);
         Self { first: thread, stride: sharers, count }

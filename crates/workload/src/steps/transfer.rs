@@ -81,8 +81,8 @@ impl<C: Choose> Transfer<C> {
         Self { files, choose, spacing, io_path, spots: Vec::new(), buffers: Vec::new() }
     }
 
-    /// Gives it a place for each request of a batch, and buffers: one for all or, if content is made or looked at
-    /// outside the timed interval, one for each.
+    /// Gives it a place for each request of a batch, and buffers: one for all or, if content is
+    /// made or looked at outside the timed interval, one for each.
     pub(crate) fn with_buffers(mut self, request_bytes: usize, batch: usize, each: bool) -> Self {
         let buffers = if each { batch } else { 1 };
         self.spots = vec![Spot::default(); batch];

@@ -1,4 +1,5 @@
-//! Transfers that are whole or fail: a call that moved less is gone on with, never counted as it is.
+//! Transfers that are whole or fail: a call that moved less is gone on with, never counted as it
+//! is.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, pread, pwrite, write};

@@ -1,5 +1,5 @@
-//! Targets that fail: full, read-only, out of descriptors. They are mounted in a private mount namespace, which
-//! takes a process of its own: the test starts itself again under `unshare`.
+//! Targets that fail: full, read-only, out of descriptors. They are mounted in a private mount
+//! namespace, which takes a process of its own: the test starts itself again under `unshare`.
 
 use std::path::Path;
 use std::process::Command;

@@ -104,8 +104,9 @@ fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
     }
 }
 
-/// A stop in the middle is seen at the next slice of the timeline. The clock moves 1 ms a reading; a slice is 10 ms,
-/// rounded up to 2^24 ns; a thread raises the flag only once the clock shows that operations are under way.
+/// A stop in the middle is seen at the next slice of the timeline. The clock moves 1 ms a reading;
+/// a slice is 10 ms, rounded up to 2^24 ns; a thread raises the flag only once the clock shows that
+/// operations are under way.
 #[test]
 fn a_stop_raised_while_running_ends_a_run_that_would_take_hours() {
     let scratch = Scratch::within(Path::new("."));

@@ -1,0 +1,75 @@
+//! fio's psync engine on the same kind of file, against the same bare loop.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, bail};
+use measure::{Clock, MonotonicClock};
+use serde_json::Value;
+use workload::harness_cost::bare_rate_per_s;
+use workload::{DataFiles, FileSet, FileSetSpec, Operation, Workload};
+
+use crate::engine::FILE_BYTES;
+use crate::table::Table;
+
+const ROUNDS: usize = 8;
+const SECONDS: u64 = 1;
+/// About a second of the bare loop.
+const OPERATIONS: u64 = 800_000;
+
+/// Adds fio's rows, where fio is installed.
+pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
+    if Command::new("fio").arg("--version").output().is_err() {
+        table.row("fio psync / bare loop", "fio is not installed".to_owned(), "0.69 seen before");
+        return Ok(());
+    }
+    let root = work.join("fio");
+    std::fs::create_dir(&root)?;
+    let file = DataFiles { count: 1, size_bytes: FILE_BYTES };
+    let spec = FileSetSpec { read_files: file, ..FileSetSpec::default() };
+    let file_set = FileSet::create(&root, &spec, 1, &AtomicBool::new(false))?;
+    let data = file_set.data_file(workload::Role::Read, 0);
+    let workload = Workload { operations_per_thread: OPERATIONS, ..Workload::new(Operation::Read) };
+    let (mut fio, mut engine) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let bare = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
+        fio.push(fio_rate_per_s(&data)? / bare);
+        let mut session = workload::prepare(&workload, &file_set, 1)?;
+        let clock = measure::SystemClock::calibrate().0;
+        let outcome = match clock {
+            measure::SystemClock::Tsc(clock) => run(&mut session, &clock)?,
+            measure::SystemClock::Monotonic(clock) => run(&mut session, &clock)?,
+        };
+        session.restore()?;
+        engine.push(outcome / bare);
+    }
+    file_set.remove()?;
+    table.ratios("fio psync / bare loop, random read 4 KiB, 1 thread", "0.69 seen before", &fio);
+    table.ratios("a whole replicate / bare loop, beside it", ">= 0.95", &engine);
+    Ok(())
+}
+
+/// Operations per second of elapsed time: what the harness does between operations counts.
+fn run(session: &mut workload::Session, clock: &impl Clock) -> anyhow::Result<f64> {
+    let outcome = session.run(clock, &AtomicBool::new(false))?;
+    Ok(outcome.recorder.operations() as f64 * 1e9 / outcome.elapsed_ns as f64)
+}
+
+fn fio_rate_per_s(data: &Path) -> anyhow::Result<f64> {
+    let output = Command::new("fio")
+        .args(["--name=read", "--ioengine=psync", "--rw=randread", "--bs=4k", "--thread"])
+        .args(["--invalidate=0", "--time_based", "--norandommap", "--output-format=json"])
+        .arg(format!("--runtime={SECONDS}"))
+        .arg(format!("--filename={}", data.display()))
+        .output()
+        .context("fio could not be started")?;
+    if !output.status.success() {
+        bail!("fio failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    // fio may put messages in front of its document.
+    let document = text.find('{').map_or("", |start| &text[start..]);
+    let value: Value = serde_json::from_str(document).context("fio's output is no JSON")?;
+    value["jobs"][0]["read"]["iops"].as_f64().context("fio's output has no rate")
+}

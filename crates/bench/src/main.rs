@@ -1,0 +1,33 @@
+//! `make bench`: what the harness itself costs, as ratios against bare loops and fio.
+//!
+//! Every pair is interleaved, round by round, in one process or by one script, so that drift of
+//! the machine hits both sides; the table gives the median over rounds with its exact 95 %
+//! interval. The first argument, if any, is a directory on a tmpfs to work in.
+
+mod engine;
+mod fio;
+mod processes;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use measure::SystemClock;
+use table::Table;
+
+fn main() -> anyhow::Result<()> {
+    let parent = std::env::args_os().nth(1).map_or_else(|| "/dev/shm".into(), PathBuf::from);
+    let work = tempfile::Builder::new()
+        .prefix("fsprism-bench-")
+        .tempdir_in(&parent)
+        .with_context(|| format!("cannot work in {}", parent.display()))?;
+    let mut table = Table::default();
+    match SystemClock::calibrate().0 {
+        SystemClock::Tsc(clock) => engine::measure(&mut table, work.path(), &clock)?,
+        SystemClock::Monotonic(clock) => engine::measure(&mut table, work.path(), &clock)?,
+    }
+    fio::measure(&mut table, work.path())?;
+    processes::measure(&mut table)?;
+    println!("{table}");
+    Ok(())
+}
