@@ -113,15 +113,14 @@ impl Observer for Progress {
 }
 
 fn intervals(width: &Width) -> String {
-    let median = width.median.map_or(String::new(), |median| {
+    width.median.map_or(String::new(), |median| {
         format!(
             "; intervals +-{:.1} %, {}/{} narrow enough",
             median * 100.0,
             width.narrow,
             width.of
         )
-    });
-    median
+    })
 }
 
 fn widest(width: &Width, names: &[String]) -> String {

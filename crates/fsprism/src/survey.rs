@@ -12,7 +12,7 @@ use record::{
 };
 use runner::{Ledger, Plan, Stopwatch, Surroundings, conduct};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use suites::{Laboratory, LiveTarget, Settings, Suite, target_record};
+use suites::{Benchmark, Laboratory, LiveTarget, Settings, Suite, target_record};
 use workload::Verification;
 
 use crate::arguments::{Format, Measuring, RunOptions, SurveyOptions};
@@ -117,7 +117,8 @@ impl Session {
         };
         let directory = RunDirectory::create(&path, &manifest).blame_input()?;
         let calibrated = (clock, &report);
-        Ok(Self::assemble(made, directory, &manifest, suite, calibrated, Ledger::default(), stop))
+        let opened = (directory, Ledger::default());
+        Ok(Self::assemble(made, opened, &manifest, suite.benchmarks.clone(), calibrated, stop))
     }
 
     /// A run that was cut off: makes its targets again and goes on where its journal ends.
@@ -128,16 +129,16 @@ impl Session {
         let made = make(targets::wanted_again(&manifest.targets, measuring)?, stop)?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
-        Ok(Self::assemble(made, directory, &manifest, &suite, calibrated, ledger, stop))
+        let opened = (directory, ledger);
+        Ok(Self::assemble(made, opened, &manifest, suite.benchmarks, calibrated, stop))
     }
 
     fn assemble(
         made: Made,
-        directory: RunDirectory,
+        (directory, ledger): (RunDirectory, Ledger),
         manifest: &Manifest,
-        suite: &Suite,
+        benchmarks: Vec<Benchmark>,
         clock: (SystemClock, &measure::ClockReport),
-        ledger: Ledger,
         stop: &Arc<AtomicBool>,
     ) -> Self {
         let settings = Settings {
@@ -146,7 +147,6 @@ impl Session {
             verification: if manifest.run.verify { Verification::On } else { Verification::Off },
             stop: Arc::clone(stop),
         };
-        let benchmarks = suite.benchmarks.clone();
         let laboratory = Laboratory::new(made.live, benchmarks, &manifest.cells, settings, clock);
         let plan = Plan::from_manifest(manifest);
         Self { laboratory, workshop: made.workshop, directory, plan, ledger }

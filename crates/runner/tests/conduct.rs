@@ -20,7 +20,7 @@ fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
     };
     let (stopwatch, stop) = (fake.stopwatch(), fake.stop());
     let mut surroundings =
-        Surroundings { stopwatch: &stopwatch, observer: &mut Watcher::default(), stop: &stop };
+        Surroundings { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop };
     conduct(plan, ledger, fake, &mut directory, &mut surroundings).expect("the run is recorded")
 }
 

@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheState, Cell, LatencySummary, TimelineRecord, Warning};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
-use workload::{Access, EngineError, Operation, Outcome, Session, Sharing, Verification, Workload};
+use workload::{EngineError, Operation, Outcome, Session, Sharing, Verification, Workload};
 
 use crate::benchmark::{Benchmark, Place};
 use crate::counters::Happened;
@@ -24,6 +24,8 @@ const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
 /// A directory may grow by this part of its entries during a replicate.
 const GROWTH: u64 = 10;
+/// Slices of a replicate's timeline that the journal keeps.
+const SLICES_MAX: usize = 32;
 /// Appends of one replicate; the files they grow are removed after it.
 const APPENDS_MAX: u64 = 16_384;
 
@@ -299,16 +301,24 @@ fn summary(histogram: &Histogram) -> LatencySummary {
     }
 }
 
+/// The timeline as the journal keeps it: neighbouring slices are added up until few enough are
+/// left.
 fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
-    let pairs = |slice: measure::Slice<'_>| {
-        (0u8..)
-            .zip(slice.counts)
-            .filter(|(_, count)| **count > 0)
-            .map(|(log2, &count)| (log2, count))
-            .collect()
+    let mut slices: Vec<[u64; 64]> = timeline.slices().map(|slice| *slice.counts).collect();
+    let mut slice_ticks = timeline.slice_ticks();
+    while slices.len() > SLICES_MAX {
+        let sum = |pair: &[[u64; 64]]| {
+            std::array::from_fn(|log2| pair.iter().map(|counts| counts[log2]).sum())
+        };
+        slices = slices.chunks(2).map(sum).collect();
+        slice_ticks *= 2;
+    }
+    let pairs = |counts: &[u64; 64]| {
+        let all = (0u8..).zip(counts.iter().copied());
+        all.filter(|(_, count)| *count > 0).collect()
     };
     TimelineRecord {
-        slice_ns: clock.nanos(timeline.slice_ticks()),
-        slices: timeline.slices().map(pairs).collect(),
+        slice_ns: clock.nanos(slice_ticks),
+        slices: slices.iter().map(pairs).collect(),
     }
 }

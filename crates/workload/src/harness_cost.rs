@@ -24,11 +24,9 @@ use crate::description::Workload;
 use crate::error::EngineError;
 use crate::file_set::{FileSet, create_empty_files, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
-use crate::session::{AnyStep, Plan};
+use crate::session::{AnyStep, Plan, SLICE_NS};
 use crate::steps::Noop;
 
-/// The slice of the timeline that the engine uses.
-const SLICE_NS: u64 = 10_000_000;
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
 const BLOCKS: u64 = 1 << 16;
 

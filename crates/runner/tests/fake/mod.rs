@@ -97,7 +97,7 @@ impl Executor for Fake {
     }
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
-        let base_ns = 1000.0 * f64::from(request.cell + 1);
+        let base_ns = 1000 * (u64::from(request.cell) + 1);
         self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
         if self.in_wrong_state(request.cell) {
             let why = "3 of 4 pages resident".to_owned();
@@ -107,15 +107,15 @@ impl Executor for Fake {
         if self.stop_after.is_some_and(|after| self.requests.len() >= after) {
             self.stop.store(true, Ordering::Relaxed);
         }
-        let value = base_ns * (1.0 + self.noise * self.noise());
+        let value = base_ns as f64 * (1.0 + self.noise * self.noise());
         let mut histogram = Histogram::new();
-        histogram.record(base_ns as u64);
+        histogram.record(base_ns);
         Ok(Measured {
             metrics: vec![value],
             operations: request.operations,
             bytes: 0,
-            elapsed_ns: request.operations * base_ns as u64,
-            busy_ns: request.operations * base_ns as u64,
+            elapsed_ns: request.operations * base_ns,
+            busy_ns: request.operations * base_ns,
             latency: LatencySummary::default(),
             histogram,
             timeline: None,
@@ -139,7 +139,6 @@ impl Stopwatch for FakeStopwatch {
 }
 
 /// Watches and says nothing.
-#[derive(Default)]
 pub(crate) struct Watcher;
 
 impl Observer for Watcher {

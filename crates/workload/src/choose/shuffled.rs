@@ -6,9 +6,10 @@
 //! Domains", CT-RSA 2002, section 3, cycle walking). Fewer than four steps are taken on average.
 
 use super::{Choices, Choose, Place};
+use crate::arithmetic::index;
 use crate::content::mix;
 
-const ROUNDS: u64 = 4;
+const ROUNDS: u32 = 4;
 
 /// Every place once, in random order; after the last, the same order again.
 #[derive(Debug)]
@@ -41,7 +42,8 @@ impl Shuffled {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (position >> self.half_bits, position & mask);
         for round in 0..ROUNDS {
-            let scrambled = mix(right ^ self.seed.rotate_left(16 * round as u32) ^ (round << 56));
+            let scrambled =
+                mix(right ^ self.seed.rotate_left(16 * round) ^ (u64::from(round) << 56));
             (left, right) = (right, left ^ (scrambled & mask));
         }
         left << self.half_bits | right
@@ -59,7 +61,7 @@ impl Choose for Shuffled {
         if self.next >= self.total {
             self.next %= self.total;
         }
-        Place { resource: (position / self.choices) as usize, choice: position % self.choices }
+        Place { resource: index(position / self.choices), choice: position % self.choices }
     }
 }
 

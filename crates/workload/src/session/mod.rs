@@ -14,6 +14,7 @@ use crate::error::EngineError;
 use crate::file_set::FileSet;
 
 pub use prepare::prepare;
+pub(crate) use run::SLICE_NS;
 pub use run::{Outcome, ThreadOutcome};
 
 pub(crate) use any_step::AnyStep;

@@ -16,7 +16,7 @@ use crate::run_loop::{LoopLength, LoopOutcome};
 
 /// The width of a slice of the timeline at first; also how long a stop can go unseen by short
 /// operations.
-const SLICE_NS: u64 = 10_000_000;
+pub(crate) const SLICE_NS: u64 = 100_000;
 
 /// What one replicate was.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ pub struct ThreadOutcome {
 }
 
 impl Session {
-    /// Does the operations. `stop` is looked at about every 10 ms, and after every operation that
+    /// Does the operations. `stop` is looked at about every 0.1 ms, and after every operation that
     /// takes longer.
     ///
     /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses
