@@ -2,10 +2,12 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median over rounds with its exact 95 %
-//! interval. The first argument, if any, is a directory on a tmpfs to work in.
+//! interval. The first argument, if any, is a directory on a tmpfs to work in; the word `honesty`
+//! runs the experiments of `docs/honesty.md` in its place.
 
 mod engine;
 mod fio;
+mod honesty;
 mod processes;
 mod table;
 
@@ -16,6 +18,9 @@ use measure::SystemClock;
 use table::Table;
 
 fn main() -> anyhow::Result<()> {
+    if std::env::args_os().nth(1).is_some_and(|word| word == "honesty") {
+        return honesty::measure();
+    }
     let parent = std::env::args_os().nth(1).map_or_else(|| "/dev/shm".into(), PathBuf::from);
     let work = tempfile::Builder::new()
         .prefix("fsprism-bench-")

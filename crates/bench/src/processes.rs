@@ -61,7 +61,7 @@ fn peak_resident_kib(pid: u32) -> Option<u32> {
 }
 
 /// The fsprism beside this program.
-fn binary() -> anyhow::Result<PathBuf> {
+pub(crate) fn binary() -> anyhow::Result<PathBuf> {
     let beside = std::env::current_exe()?.with_file_name("fsprism");
     anyhow::ensure!(beside.exists(), "{} is not built: use make bench", beside.display());
     Ok(beside)

@@ -30,6 +30,12 @@ impl Recorder {
         }
     }
 
+    /// Moves the beginning of the timeline of a recorder that holds nothing yet: to when the threads
+    /// are let go, say, which is later than when their recorders are made.
+    pub fn begin_at(&mut self, origin_ticks: u64) {
+        self.timeline.begin_at(origin_ticks);
+    }
+
     /// Records one operation, by the readings before and after it.
     ///
     /// Returns true once per initial slice width (see [`Timeline::record`]): the moment to look at

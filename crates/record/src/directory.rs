@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use measure::Histogram;
@@ -16,6 +16,7 @@ use crate::manifest::Manifest;
 use crate::schema::SCHEMA_VERSION;
 
 const MANIFEST: &str = "manifest.json";
+const MANIFEST_PART: &str = "manifest.json.part";
 const JOURNAL: &str = "cells.jsonl";
 const HISTOGRAMS: &str = "histograms";
 
@@ -44,19 +45,38 @@ impl RunDirectory {
     /// When the directory holds something, or cannot be written.
     pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        let mut entries = fs::read_dir(path).map_err(RecordError::io("read", path))?;
-        if entries.next().is_some() {
-            return Err(RecordError::NotEmpty { path: path.to_owned() });
-        }
-        fs::create_dir(path.join(HISTOGRAMS)).map_err(RecordError::io("make", path))?;
+        Self::check_new(path)?;
+        fs::create_dir_all(path.join(HISTOGRAMS)).map_err(RecordError::io("make", path))?;
         let text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
-        let part = path.join("manifest.json.part");
+        let part = path.join(MANIFEST_PART);
         let manifest_path = path.join(MANIFEST);
         write_synced(&part, text.as_bytes())?;
         fs::rename(&part, &manifest_path).map_err(RecordError::io("rename", &manifest_path))?;
         let journal = open_journal(path)?;
         File::open(path).and_then(|dir| dir.sync_all()).map_err(RecordError::io("sync", path))?;
         Ok(Self { path: path.to_owned(), journal, log_ends: HashMap::new() })
+    }
+
+    /// Whether `path` is absent or empty, or holds only what a process that was killed before the
+    /// manifest was whole has left of a run that never began.
+    ///
+    /// # Errors
+    /// When it holds something else, or is no directory.
+    pub fn check_new(path: &Path) -> Result<(), RecordError> {
+        let entries = match fs::read_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(RecordError::io("read", path))?,
+        };
+        for entry in entries {
+            let name = entry.map_err(RecordError::io("read", path))?.file_name();
+            if name != HISTOGRAMS && name != MANIFEST_PART {
+                return Err(RecordError::NotEmpty { path: path.to_owned() });
+            }
+        }
+        match fs::read_dir(path.join(HISTOGRAMS)).map(|mut logs| logs.next().is_some()) {
+            Ok(true) => Err(RecordError::NotEmpty { path: path.to_owned() }),
+            _ => Ok(()),
+        }
     }
 
     /// Opens a run to go on with it; a torn last line is cut off.
@@ -134,7 +154,11 @@ impl Run {
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let manifest = read_manifest(path)?;
         let journal_path = path.join(JOURNAL);
-        let text = fs::read(&journal_path).map_err(RecordError::io("read", &journal_path))?;
+        let text = match fs::read(&journal_path) {
+            // The process was killed between the manifest and the journal.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            text => text.map_err(RecordError::io("read", &journal_path))?,
+        };
         let (lines, _) = parse_journal(&journal_path, &text, manifest.cells.len())?;
         Ok(Self { manifest, lines })
     }

@@ -7,11 +7,14 @@
 //!
 //! Every structure reads documents that lack some of its fields, so that fields can be added.
 
+mod storage;
+
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use storage::{BlockDevice, DeviceNumber, LoopBacking, Mount, Storage, WriteCache};
 
 /// All that is known of a computer, at the moment when it was described.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +56,8 @@ pub struct Machine {
     pub kernel_file_systems: Vec<String>,
     /// The file systems that can become scratch targets: what the kernel and the tools offer.
     pub file_systems: Vec<FileSystemSupport>,
+    /// What lies below the directories that matter to the run.
+    pub storage: Vec<Storage>,
     /// Files that exist but could not be read or understood.
     pub unread: Vec<Unread>,
 }
@@ -369,96 +374,6 @@ pub struct Mkfs {
     pub path: String,
     /// The version it tells, such as `1.47.0`; `None` if it tells none in time.
     pub version: Option<String>,
-}
-
-/// The number of a block device, as in the directory `/sys/dev/block`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-pub struct DeviceNumber {
-    /// The driver's number.
-    pub major: u32,
-    /// The device's number within its driver.
-    pub minor: u32,
-}
-
-impl fmt::Display for DeviceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
-/// Whether a device keeps written data in a volatile cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum WriteCache {
-    /// It does: data is durable only after a flush.
-    WriteBack,
-    /// It does not.
-    WriteThrough,
-}
-
-/// A block device or partition, from `/sys/dev/block/MAJOR:MINOR`. A partition has its own size,
-/// and everything else from the disk it is on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct BlockDevice {
-    /// The kernel's name, such as `nvme0n1p2`.
-    pub name: String,
-    /// Its number.
-    pub major_minor: DeviceNumber,
-    /// Its size.
-    pub size_bytes: Option<u64>,
-    /// The model, as the disk tells it.
-    pub model: Option<String>,
-    /// Whether it is a spinning disk, or says that it behaves as one.
-    pub rotational: Option<bool>,
-    /// The I/O scheduler in use, such as `mq-deadline` or `none`.
-    pub scheduler: Option<String>,
-    /// How far the kernel reads ahead, at most.
-    pub read_ahead_bytes: Option<u64>,
-    /// The write cache, as the kernel believes it to be.
-    pub write_cache: Option<WriteCache>,
-    /// The smallest unit that can be addressed.
-    pub logical_block_bytes: Option<u32>,
-    /// The smallest unit that is written without reading first.
-    pub physical_block_bytes: Option<u32>,
-    /// Whether discard (trim) works.
-    pub discard: Option<bool>,
-    /// For a loop device, what it is backed by.
-    pub backing: Option<Box<LoopBacking>>,
-    /// For a device-mapper or RAID device, the devices it is made of.
-    pub slaves: Vec<BlockDevice>,
-}
-
-/// What backs a loop device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct LoopBacking {
-    /// The backing file; the kernel appends ` (deleted)` once it has no name.
-    pub file: String,
-    /// Whether the loop device bypasses the backing file's page cache (`loop/dio`).
-    pub direct_io: Option<bool>,
-    /// The device that holds the backing file; `None` if the file is in memory, on a network, or
-    /// has no name here.
-    pub device: Option<BlockDevice>,
-}
-
-/// One mounted file system, from `/proc/self/mountinfo`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Mount {
-    /// What is mounted: a device's path, or a word of the file system's own.
-    pub source: String,
-    /// Where.
-    pub mount_point: String,
-    /// The file system's type, such as `ext4` or `fuse.sshfs`.
-    pub file_system: String,
-    /// The options of this mount, such as `noatime`.
-    pub options: Vec<String>,
-    /// The options of the file system, the same for each of its mounts, such as `discard`.
-    pub super_options: Vec<String>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Better, CacheState, Cell, Dimension, MetricDefinition};
+use record::{CacheState, Cell, Dimension, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{Access, Operation, Sharing, Workload};
 
@@ -109,10 +109,19 @@ impl Benchmark {
         matches!(self.workload.operation, Operation::Read | Operation::Write)
     }
 
-    /// Whether a better figure is a larger one.
+    /// Whether its operations change anything on the target.
     #[must_use]
-    pub fn primary_better(&self) -> Better {
-        self.metrics().first().map_or(Better::Lower, |metric| metric.better)
+    pub fn changes_anything(&self) -> bool {
+        !matches!(
+            self.workload.operation,
+            Operation::Read
+                | Operation::Open
+                | Operation::Close
+                | Operation::OpenClose
+                | Operation::StatPresent
+                | Operation::StatMissing
+                | Operation::Readdir
+        )
     }
 
     fn parameters(&self, data_file_bytes: u64) -> BTreeMap<String, Value> {

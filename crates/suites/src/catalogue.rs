@@ -67,3 +67,50 @@ fn of(dimension: Dimension) -> Vec<Benchmark> {
         .cloned()
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_within_a_suite_and_baselines_stand_beside_what_refers_to_them() {
+        for suite in suites() {
+            let names: BTreeSet<&str> =
+                suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
+            assert_eq!(names.len(), suite.benchmarks.len(), "{}", suite.name);
+            for benchmark in &suite.benchmarks {
+                if let Some(baseline) = &benchmark.baseline {
+                    assert!(names.contains(baseline.as_str()), "{}: {baseline}", suite.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_benchmark_isolates_a_dimension_that_it_does_not_merely_exercise() {
+        for benchmark in survey() {
+            assert!(!benchmark.exercises.contains(&benchmark.dimension), "{}", benchmark.name);
+            assert_eq!(benchmark.workload.check(), Ok(()), "{}", benchmark.name);
+        }
+    }
+
+    #[test]
+    fn the_parts_hold_every_benchmark_of_the_survey() {
+        let parts = suites().into_iter().filter(|suite| suite.name != "survey");
+        let held: BTreeSet<String> =
+            parts.flat_map(|suite| suite.benchmarks).map(|benchmark| benchmark.name).collect();
+        let all: BTreeSet<String> = survey().into_iter().map(|benchmark| benchmark.name).collect();
+        assert_eq!(held, all);
+    }
+
+    #[test]
+    fn an_unknown_suite_suggests_the_nearest() {
+        let error = suite("survey/metdata").expect_err("no such suite").to_string();
+        assert!(error.contains("did you mean 'survey/metadata'?"), "{error}");
+        let error = suite("xyz").expect_err("no such suite").to_string();
+        assert!(!error.contains("did you mean"), "{error}");
+        assert!(error.contains("run --list"), "{error}");
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use machine::target::Target;
 use measure::{Clock, ClockReport, Histogram, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -89,7 +90,7 @@ impl Laboratory {
     }
 
     /// Most operations per thread that the file set allows in one replicate.
-    fn operations_max(&self, benchmark: &Benchmark) -> u64 {
+    fn operations_max(&self, target: &Target, benchmark: &Benchmark) -> u64 {
         let workload = &benchmark.workload;
         if workload.operation.changes_directories() {
             let (count, entries) = benchmark.place.directories().unwrap_or((1, 1));
@@ -102,7 +103,7 @@ impl Laboratory {
         match (workload.operation, benchmark.cache_state) {
             // The second time around, nothing would be cold.
             (Operation::Read | Operation::Write, CacheState::Cold) => blocks.max(1),
-            (Operation::AppendFsync, _) => APPENDS_MAX,
+            (Operation::AppendFsync, _) => appends_max(target, workload),
             _ => u64::from(u32::MAX),
         }
     }
@@ -212,9 +213,9 @@ impl Executor for Laboratory {
     }
 
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
-        let (_, benchmark) = self.cells[cell as usize];
+        let (target, benchmark) = self.cells[cell as usize];
         let benchmark = &self.benchmarks[benchmark];
-        let operations_max = self.operations_max(benchmark);
+        let operations_max = self.operations_max(&self.targets[target].target, benchmark);
         let operations = PILOT_OPERATIONS.min(operations_max);
         let observed = self.measure(cell, &self.workload(cell, operations, 1), seed)?;
         let recorder = &observed.outcome.recorder;
@@ -244,6 +245,13 @@ impl Executor for Laboratory {
     }
 }
 
+/// Appends per thread that a target has room for: they may take half of what is free.
+fn appends_max(target: &Target, workload: &Workload) -> u64 {
+    let appended_bytes = (workload.request_bytes * workload.threads) as u64;
+    let room_bytes = target.space().map_or(u64::MAX, |space| space.free_bytes / 2);
+    APPENDS_MAX.min(room_bytes / appended_bytes.max(1)).max(1)
+}
+
 /// One execution as it was observed.
 struct Observed {
     outcome: Outcome,
@@ -270,6 +278,11 @@ impl Observed {
         }
         if self.happened.throttled_periods > 0 {
             warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
+        }
+        let written = self.evidence.device_written_bytes.unwrap_or(0);
+        if written > 0 && !benchmark.changes_anything() {
+            let what = format!("{written} bytes were written while nothing was changed");
+            warnings.push(Warning::BackgroundWork { what });
         }
         let timeline = timeline(outcome.recorder.timeline(), clock);
         let metrics = benchmark.metrics().iter().map(value).collect();

@@ -60,7 +60,7 @@ pub(crate) trait Choose: Send {
 }
 
 /// One after the other, and round.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Sequential {
     next: Place,
     resources: usize,
@@ -93,7 +93,7 @@ impl Choose for Sequential {
 }
 
 /// Each equally likely.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Uniform {
     generator: Xoshiro256PlusPlus,
     resources: usize,
@@ -121,7 +121,7 @@ impl Choose for Uniform {
 }
 
 /// The k-th hottest has a probability proportional to 1 / k^exponent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Zipf {
     generator: Xoshiro256PlusPlus,
     law: ZipfLaw<f64>,
@@ -204,7 +204,7 @@ fn greatest_common_divisor(first: u64, second: u64) -> u64 {
 }
 
 /// Any pattern, where one branch more costs nothing beside the call that follows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum AnyChooser {
     Sequential(Sequential),
     Uniform(Uniform),

@@ -206,6 +206,9 @@ pub enum WorkloadError {
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// The harness is compared with a bare loop for reads and writes only.
+    #[error("{0} has no bare loop to be compared with; use read or write")]
+    NotATransfer(&'static str),
     /// A file set description of names that would not fit.
     #[error("a file set may have at most {most} {what}")]
     FileSetTooLarge {

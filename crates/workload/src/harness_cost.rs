@@ -10,6 +10,8 @@
 //! scheduler's slice, a few milliseconds, and many. Processor time does not see preemption, nor,
 //! with several threads, waiting for a lock. Only where the two agree is either to be believed.
 
+mod bare;
+
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Barrier;
@@ -20,12 +22,16 @@ use measure::{Clock, Recorder};
 use rustix::fs::{CWD, FileType, Mode, mkdirat, mknodat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::description::Workload;
-use crate::error::EngineError;
-use crate::file_set::{FileSet, create_empty_files, open_directory};
+use bare::Bare;
+
+use crate::buffer::AlignedBuffer;
+use crate::choose::AnyChooser;
+use crate::description::{Sharing, Subject, Workload};
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::{FileSet, Role, create_empty_files, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
 use crate::session::{AnyStep, Plan, SLICE_NS};
-use crate::steps::Noop;
+use crate::steps::{Noop, Spacing};
 
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
 const BLOCKS: u64 = 1 << 16;
@@ -49,7 +55,7 @@ struct Cost {
 /// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
 /// costs nothing.
 ///
-/// The workload's operation must be read or write. Threads are not pinned on either side.
+/// Only for reads and writes, over one file that all threads share; neither side is pinned.
 ///
 /// # Errors
 /// As [`crate::prepare`] and [`crate::Session::run`].
@@ -59,18 +65,21 @@ pub fn engine_to_bare<C: Clock>(
     rounds: usize,
     clock: &C,
 ) -> Result<Ratios, EngineError> {
+    let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
-    let plan = Plan { workload, file_set, seed: 1 };
-    let mut steps: Vec<AnyStep> =
-        (0..workload.threads).map(|thread| plan.step(thread)).collect::<Result<_, _>>()?;
+    let plan = Plan { workload: &workload, file_set, seed: 1 };
+    let mut rivals: Vec<Rivals> = (0..workload.threads)
+        .map(|thread| Rivals::new(&plan, thread, clock))
+        .collect::<Result<_, _>>()?;
     let operations = workload.operations_per_thread;
     let length = LoopLength { operations, batch: workload.batch };
-    let mut recorders: Vec<Recorder> =
-        steps.iter().map(|_| Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS))).collect();
     let mut run = |side| {
-        together(&mut steps, &mut recorders, clock, &|step, recorder| match side {
-            Side::First => step.run_bare(operations).map(drop),
-            Side::Second => step.run(length, clock, recorder, || false).map(drop),
+        together(&mut rivals, clock, &|rivals| match side {
+            Side::First => rivals.bare.run(operations),
+            Side::Second => {
+                let recorder = &mut rivals.recorder;
+                rivals.engine.run(length, clock, recorder, || false).map(drop)
+            }
         })
     };
     // One of each that does not count: it faults in what is new to the process.
@@ -88,11 +97,48 @@ pub fn bare_rate_per_s<C: Clock>(
     file_set: &FileSet,
     clock: &C,
 ) -> Result<f64, EngineError> {
-    let mut step = Plan { workload, file_set, seed: 1 }.step(0)?;
+    let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
+    workload.check()?;
+    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?;
     let watch = Watch::start(clock);
-    step.run_bare(workload.operations_per_thread)?;
+    bare.run(workload.operations_per_thread)?;
     let elapsed_ns = watch.stop().elapsed_ns.max(1);
     Ok(workload.operations_per_thread as f64 * 1e9 / elapsed_ns as f64)
+}
+
+/// Both sides of one thread. Each has the file open for itself, and a page-aligned buffer.
+struct Rivals {
+    bare: Bare,
+    engine: AnyStep,
+    recorder: Recorder,
+}
+
+impl Rivals {
+    fn new<C: Clock>(plan: &Plan<'_>, thread: usize, clock: &C) -> Result<Self, EngineError> {
+        Ok(Self {
+            bare: bare(plan, thread)?,
+            engine: plan.step(thread)?,
+            recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
+        })
+    }
+}
+
+/// The bare loop of one thread of a workload whose threads share one file.
+fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
+    let workload = plan.workload;
+    let role = match workload.operation.subject() {
+        Subject::ReadFiles => Role::Read,
+        Subject::WriteFiles => Role::Write,
+        _ => return Err(WorkloadError::NotATransfer(workload.operation.name()).into()),
+    };
+    let request_bytes = workload.request_bytes;
+    let file_bytes = plan.file_set.data_files(role).size_bytes;
+    let (spacing, choices) =
+        Spacing::of(workload.access, workload.alignment, request_bytes as u64, file_bytes)?;
+    let choose = AnyChooser::new(workload.access, &plan.choices(thread, 1, choices))?;
+    let missing = WorkloadError::Zero("the number of files");
+    let file = plan.data_files(thread, role)?.pop().ok_or(missing)?;
+    Ok(Bare { role, file, buffer: AlignedBuffer::new(request_bytes), spacing, choose })
 }
 
 /// The time of one recorded operation that does nothing over the time of the two clock readings it
@@ -208,27 +254,26 @@ fn thread_processor_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Runs every step in a thread of its own, or the only one in this thread. Elapsed time is that of
+/// Runs all rivals, each in a thread of its own, or the only one in this thread. Elapsed time is that of
 /// the slowest.
 fn together<C: Clock>(
-    steps: &mut [AnyStep],
-    recorders: &mut [Recorder],
+    rivals: &mut [Rivals],
     clock: &C,
-    run: &(impl Fn(&mut AnyStep, &mut Recorder) -> Result<(), EngineError> + Sync),
+    run: &(impl Fn(&mut Rivals) -> Result<(), EngineError> + Sync),
 ) -> Result<Cost, EngineError> {
-    let barrier = Barrier::new(steps.len());
-    let body = |step: &mut AnyStep, recorder: &mut Recorder| {
+    let barrier = Barrier::new(rivals.len());
+    let body = |rivals: &mut Rivals| {
         barrier.wait();
         let watch = Watch::start(clock);
-        run(step, recorder).map(|()| watch.stop())
+        run(rivals).map(|()| watch.stop())
     };
-    let pairs = steps.iter_mut().zip(recorders);
-    let costs: Vec<Result<Cost, EngineError>> = if pairs.len() == 1 {
-        pairs.map(|(step, recorder)| body(step, recorder)).collect()
+    let costs: Vec<Result<Cost, EngineError>> = if let [only] = rivals {
+        vec![body(only)]
     } else {
         thread::scope(|scope| {
-            let start = |(step, recorder)| scope.spawn(|| body(step, recorder));
-            let threads: Vec<_> = pairs.map(start).collect();
+            let body = &body;
+            let threads: Vec<_> =
+                rivals.iter_mut().map(|rivals| scope.spawn(move || body(rivals))).collect();
             let join = |thread: thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };

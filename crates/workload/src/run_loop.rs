@@ -165,8 +165,8 @@ fn each_slot(
     Ok(())
 }
 
-/// The same operations with no clock at all: what the engine's loop is compared with. Gives the
-/// bytes moved.
+/// The same operations with no clock at all. Gives the bytes moved. Not a fair reference for what
+/// the harness costs: [`crate::harness_cost`] has one, and says why.
 ///
 /// # Errors
 /// The first fault of the step, as the error it explains it to be.

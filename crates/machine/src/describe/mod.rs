@@ -27,7 +27,7 @@ mod system;
 
 use std::path::Path;
 
-use record::machine::{BlockDevice, DeviceNumber, Machine, Mount};
+use record::machine::{BlockDevice, DeviceNumber, Machine, Mount, Storage};
 
 pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
 pub use error::DescribeError;
@@ -53,6 +53,7 @@ pub fn describe_sources(sources: &Sources) -> Machine {
     let processor = processor::processor(&reader);
     let kernel_file_systems = file_systems::registered(&reader);
     Machine {
+        storage: Vec::new(),
         os_release: system::os_release(&reader),
         caches: caches::caches(&reader, &processor.online),
         memory: memory::memory(&reader),
@@ -89,6 +90,17 @@ pub fn block_device(major: u32, minor: u32) -> Result<BlockDevice, DescribeError
 /// If `path` does not exist or cannot be looked at, or its device or mount cannot be found.
 pub fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>, DescribeError> {
     block::device_below(&Sources::default(), path.as_ref())
+}
+
+/// What lies below `paths`; what cannot be found out is left out.
+#[must_use]
+pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storage> {
+    let below = |path: P| Storage {
+        path: path.as_ref().display().to_string(),
+        mount: mount_of(&path).ok(),
+        device: device_below(&path).ok().flatten(),
+    };
+    paths.into_iter().map(below).collect()
 }
 
 /// The mount that holds `path`.

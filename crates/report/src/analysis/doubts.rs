@@ -16,11 +16,10 @@ const CALL_SHARE_MAX: f64 = 0.25;
 const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
-/// Working sets between these multiples of a cache's size are in its fragile zone. "It is
-/// difficult to control the availability of just a few megabytes from one benchmark run to
-/// another. As a result, benchmarks are very fragile: just a tiny variation in the amount of
-/// available cache space can produce a large variation in performance" (Tarasov et al.,
-/// "Benchmarking File System Benchmarking: It *IS* Rocket Science", section 3.1).
+/// Working sets between these multiples of a cache's size are in its fragile zone: there, a few
+/// pages more or less of available cache change the share of misses, and with it the result, by
+/// factors (Tarasov et al., "Benchmarking File System Benchmarking: It *IS* Rocket Science",
+/// section 3.1: relative spread of up to 35 %).
 const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// The memory's word: an access at a multiple of it touches one word fewer.
 const WORD_BYTES: u64 = 8;

@@ -10,7 +10,7 @@ mod warm_up;
 
 use std::path::Path;
 
-use record::{Document, Line, Run, SCHEMA_VERSION, Warning, WarningReport};
+use record::{Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport};
 
 use crate::error::ReportError;
 pub(crate) use comparisons::BLOCKS_LEAST;
@@ -57,11 +57,15 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     if targets.iter().any(|target| target.scratch) {
         warnings.push(Warning::FreshFileSystem.into());
     }
-    // The warning has no field for the target, so its sentence names it.
-    for target in targets.iter().filter(|target| target.loop_direct_io == Some(false)) {
-        let plain = WarningReport::from(Warning::LoopBuffered);
-        let message = format!("{}: {}", target.label, plain.message);
-        warnings.push(WarningReport { message, ..plain });
+    // These warnings have no field for the target, so their sentences name it.
+    for target in targets {
+        let buffered = (target.loop_direct_io == Some(false)).then_some(Warning::LoopBuffered);
+        let background = background_work(target).map(|what| Warning::BackgroundWork { what });
+        for warning in buffered.into_iter().chain(background) {
+            let plain = WarningReport::from(warning);
+            let message = format!("{}: {}", target.label, plain.message);
+            warnings.push(WarningReport { message, ..plain });
+        }
     }
     // A run that was taken up again has an end per part; the worst counts.
     let drifts = run.lines.iter().filter_map(|line| match line {
@@ -76,10 +80,40 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     warnings
 }
 
+/// What a target's options let the file system do while it is measured.
+fn background_work(target: &TargetRecord) -> Option<String> {
+    let mut what = Vec::new();
+    if let Some(option) = target.mount_options.split(',').find(|one| one.starts_with("discard")) {
+        what.push(format!("it discards freed blocks (mounted {option}; mount=nodiscard stops it)"));
+    }
+    if target.mkfs.as_ref().is_some_and(|mkfs| mkfs.contains("lazy_itable_init=1")) {
+        what.push("it initialises its inode tables (lazy_itable_init=1)".to_owned());
+    }
+    (!what.is_empty()).then(|| what.join("; "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample::Sample;
+
+    #[test]
+    fn background_work_that_the_options_allow_is_named() {
+        let mut sample = Sample::new(&["btrfs", "ext4"]).benchmark("create", &[&[1.0; 6]]);
+        let targets = &mut sample.run.manifest.targets;
+        targets[0].mount_options = "rw,discard=async,space_cache=v2".to_owned();
+        targets[1].mkfs = Some("mkfs.ext4 -E lazy_itable_init=1".to_owned());
+        let document = sample.document();
+        let messages: Vec<&str> = document
+            .warnings
+            .iter()
+            .filter(|report| matches!(report.warning, Warning::BackgroundWork { .. }))
+            .map(|report| report.message.as_str())
+            .collect();
+        assert_eq!(messages.len(), 2);
+        assert!(messages[0].starts_with("btrfs: ") && messages[0].contains("discard=async"));
+        assert!(messages[1].starts_with("ext4: ") && messages[1].contains("lazy_itable_init"));
+    }
 
     fn kinds(document: &Document) -> Vec<&Warning> {
         document.warnings.iter().map(|report| &report.warning).collect()

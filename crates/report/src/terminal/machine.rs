@@ -8,6 +8,8 @@ use record::machine::{
 use super::text::{Page, Style, list, plural};
 use super::units;
 
+mod storage;
+
 /// Width of the names, the same in all sections.
 const NAME_WIDTH: usize = 20;
 
@@ -18,6 +20,9 @@ pub(super) fn render(page: &mut Page, machine: &Machine) {
     section(page, "Processor caches", &machine.caches.iter().map(cache).collect::<Vec<_>>());
     section(page, "Memory", &memory(machine));
     section(page, "Write-back", &write_back(&machine.dirty_limits));
+    for one in &machine.storage {
+        section(page, &format!("Storage below {}", one.path), &storage::facts(one));
+    }
     if let Some(cgroup) = &machine.cgroup {
         section(page, "Control group", &control_group(cgroup));
     }
@@ -38,7 +43,7 @@ pub(super) fn render(page: &mut Page, machine: &Machine) {
 }
 
 /// A name and what there is to say.
-type Fact = (String, String);
+pub(super) type Fact = (String, String);
 
 fn section(page: &mut Page, title: &str, facts: &[Fact]) {
     if facts.is_empty() {
@@ -51,12 +56,12 @@ fn section(page: &mut Page, title: &str, facts: &[Fact]) {
 }
 
 /// The fact called `name`, where it is known.
-fn fact(name: &str, text: Option<impl Into<String>>) -> Option<Fact> {
+pub(super) fn fact(name: &str, text: Option<impl Into<String>>) -> Option<Fact> {
     let text: String = text?.into();
     (!text.is_empty()).then(|| (name.to_owned(), text))
 }
 
-fn known<const N: usize>(facts: [Option<Fact>; N]) -> Vec<Fact> {
+pub(super) fn known<const N: usize>(facts: [Option<Fact>; N]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 

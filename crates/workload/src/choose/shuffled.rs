@@ -12,7 +12,7 @@ use crate::content::mix;
 const ROUNDS: u32 = 4;
 
 /// Every place once, in random order; after the last, the same order again.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shuffled {
     seed: u64,
     half_bits: u32,

@@ -4,7 +4,7 @@ use measure::{Clock, Recorder};
 
 use crate::choose::{Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::run_loop::{LoopLength, LoopOutcome, Step, run_bare, run_loop};
+use crate::run_loop::{LoopLength, LoopOutcome, Step, run_loop};
 use crate::steps::{
     Append, AppendFsync, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Read, Readdir,
     Rename, Rmdir, Stat, StatMissing, Symlink, Sync, Truncate, Unlink, Write,
@@ -35,13 +35,6 @@ macro_rules! any_step {
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
                     $(Self::$variant(step) => run_loop(step, length, clock, recorder, halted),)*
-                }
-            }
-
-            /// [`run_bare`], compiled for this step.
-            pub(crate) fn run_bare(&mut self, operations: u64) -> Result<u64, EngineError> {
-                match self {
-                    $(Self::$variant(step) => run_bare(step, operations),)*
                 }
             }
 

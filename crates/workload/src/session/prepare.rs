@@ -135,7 +135,7 @@ impl Plan<'_> {
         }
     }
 
-    fn choices(&self, thread: usize, resources: usize, choices: u64) -> Choices {
+    pub(crate) fn choices(&self, thread: usize, resources: usize, choices: u64) -> Choices {
         Choices { resources, choices, thread, sharers: self.sharers(), seed: self.seed }
     }
 
@@ -168,7 +168,11 @@ impl Plan<'_> {
         })
     }
 
-    fn data_files(&self, thread: usize, role: Role) -> Result<Vec<DataFile>, EngineError> {
+    pub(crate) fn data_files(
+        &self,
+        thread: usize,
+        role: Role,
+    ) -> Result<Vec<DataFile>, EngineError> {
         let flags = match role {
             Role::Read => OFlags::RDONLY,
             Role::Write => OFlags::WRONLY,

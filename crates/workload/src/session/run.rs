@@ -160,6 +160,8 @@ impl<C: Clock> Start<'_, C> {
             return Err(Trouble::Pinning(Errno::CANCELED));
         }
         let start_ticks = self.clock.ticks();
+        // Time before this is the gate's, not the operations'.
+        recorder.begin_at(start_ticks);
         let ended = step.run(length, self.clock, &mut recorder, || self.is_halted());
         let end_ticks = self.clock.ticks();
         if ended.is_err() {

@@ -1,0 +1,105 @@
+//! Does a survey call differences real that are not, and does it see those that are?
+//!
+//! A/A: the same file system under two labels, again and again; every difference called real is
+//! false. A/B: the same with one label's device throttled; every cold read must be told apart.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::processes;
+
+const RUNS: u32 = 20;
+const BUDGET: &str = "20s";
+const SIGNIFICANT: f64 = 0.05;
+
+/// One experiment, counted over its runs.
+#[derive(Debug, Default)]
+struct Count {
+    comparisons: u32,
+    /// Called real: p adjusted for the comparisons of the run at most 5 %.
+    real: u32,
+    /// p of the single comparison at most 5 %: what calibration predicts is 5 %.
+    significant: u32,
+    too_few_blocks: u32,
+    /// Benchmarks by how often their comparison was called real.
+    real_by_benchmark: BTreeMap<String, (u32, u32)>,
+}
+
+/// Runs both experiments and prints what came out.
+pub(crate) fn measure() -> anyhow::Result<()> {
+    let same = experiment("A/A", "survey", ["a=ext4", "b=ext4"])?;
+    println!("A/A, {RUNS} surveys of a=ext4 b=ext4, --budget {BUDGET}: {}", same.in_words());
+    let throttled = ["plain=ext4", "throttled=ext4:read_bps=50m"];
+    let power = experiment("A/B", "survey/io", throttled)?;
+    println!("A/B, {RUNS} runs of survey/io on {}: {}", throttled.join(" "), power.in_words());
+    for (benchmark, (real, runs)) in &power.real_by_benchmark {
+        println!("  {benchmark}: told apart in {real} of {runs} runs");
+    }
+    Ok(())
+}
+
+fn experiment(name: &str, suite: &str, targets: [&str; 2]) -> anyhow::Result<Count> {
+    let fsprism = processes::binary()?;
+    let out = tempfile::tempdir()?;
+    let mut count = Count::default();
+    for run in 1..=RUNS {
+        let document = document(&fsprism, suite, targets, &out.path().join(format!("{run}")))?;
+        count.add(&document)?;
+        eprintln!("{name} {run} of {RUNS}: {}", count.in_words());
+    }
+    Ok(count)
+}
+
+fn document(
+    fsprism: &Path,
+    suite: &str,
+    targets: [&str; 2],
+    out: &Path,
+) -> anyhow::Result<Value> {
+    let output = Command::new(fsprism)
+        .args(["run", suite])
+        .args(targets)
+        .args(["--budget", BUDGET, "--format", "json", "--out"])
+        .arg(out)
+        .stderr(Stdio::null())
+        .output()
+        .context("fsprism could not be started")?;
+    serde_json::from_slice(&output.stdout).context("fsprism printed no document")
+}
+
+impl Count {
+    fn add(&mut self, document: &Value) -> anyhow::Result<()> {
+        let comparisons = document["comparisons"].as_array().context("no comparisons")?;
+        for comparison in comparisons {
+            self.comparisons += 1;
+            let is_real = comparison["verdict"] == "real";
+            self.real += u32::from(is_real);
+            self.significant +=
+                u32::from(comparison["p"].as_f64().is_some_and(|p| p <= SIGNIFICANT));
+            self.too_few_blocks += u32::from(comparison["verdict"] == "not-enough-data");
+            let benchmark = comparison["benchmark"].as_str().unwrap_or_default().to_owned();
+            let (real, runs) = self.real_by_benchmark.entry(benchmark).or_default();
+            *real += u32::from(is_real);
+            *runs += 1;
+        }
+        Ok(())
+    }
+
+    fn in_words(&self) -> String {
+        let percent = |part: u32| 100.0 * f64::from(part) / f64::from(self.comparisons.max(1));
+        format!(
+            "{} comparisons, {} called real ({:.1} %), {} with p <= 0.05 alone ({:.1} %), {} with \
+             too few blocks",
+            self.comparisons,
+            self.real,
+            percent(self.real),
+            self.significant,
+            percent(self.significant),
+            self.too_few_blocks,
+        )
+    }
+}
