@@ -89,6 +89,10 @@ pub(crate) struct RunOptions {
     pub(crate) measuring: Measuring,
 }
 
+/// What a run that is gone on with has in its manifest: the command line cannot change it.
+const WHAT_A_RUN_REMEMBERS: [&str; 9] =
+    ["targets", "budget", "precision", "confidence", "blocks", "seed", "size", "verify", "out"];
+
 #[derive(Debug, Args)]
 pub(crate) struct Measuring {
     /// Time for measuring: 90s, 2m, 1h
@@ -122,8 +126,7 @@ pub(crate) struct Measuring {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Go on with a run that was cut off
-    #[arg(long, value_name = "RUN")]
-    #[arg(conflicts_with_all = ["targets", "out", "seed", "size", "blocks"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
@@ -140,6 +143,9 @@ pub(crate) struct ReportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineOptions {
+    /// Directories whose storage is described too
+    #[arg(value_name = "DIR", default_values = ["/var/tmp", "."])]
+    pub(crate) directories: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }

@@ -3,6 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::output;
+
+/// Exit status of a command that a signal ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// The end of a command that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -24,6 +29,18 @@ impl fmt::Display for WrongInput {
     }
 }
 
+/// A signal came before there was anything to keep.
+#[derive(Debug)]
+pub(crate) struct InterruptedEarly;
+
+impl fmt::Display for InterruptedEarly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted before anything was measured")
+    }
+}
+
+impl std::error::Error for InterruptedEarly {}
+
 /// Says of an error whose fault it is.
 pub(crate) trait Blame<T> {
     /// The command line or an input is wrong: exit status 2.
@@ -36,14 +53,23 @@ impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
     }
 }
 
+fn status_of(error: &anyhow::Error) -> u8 {
+    if error.is::<InterruptedEarly>() {
+        INTERRUPTED
+    } else if error.is::<WrongInput>() {
+        2
+    } else {
+        1
+    }
+}
+
 /// The exit status of a command, after its error has been printed.
 pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithFailures) => ExitCode::from(1),
-        Ok(Done::Interrupted) => ExitCode::from(130),
+        Ok(Done::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) => {
-            let wrong_input = error.downcast_ref::<WrongInput>().is_some();
             let sentences: Vec<String> = error
                 .chain()
                 .map(ToString::to_string)
@@ -51,8 +77,8 @@ pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
                 .collect();
             // An error that quotes its source in its own sentence does not need it again.
             let said = sentences.first().map_or("it failed", String::as_str);
-            eprintln!("fsprism: {said}");
-            ExitCode::from(if wrong_input { 2 } else { 1 })
+            output::say(&format!("fsprism: {said}"));
+            ExitCode::from(status_of(&error))
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::output;
 
 /// Prints the description of this machine.
 pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
-    let machine = ::machine::describe::describe();
+    let mut machine = ::machine::describe::describe();
+    machine.storage = ::machine::describe::storage(&options.directories);
     let text = match options.output.format {
         Format::Terminal => ::report::render_machine(&machine, &output::terminal_options()),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&machine)?),

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod exit;
+mod list;
 mod machine;
 mod manual;
 mod output;
 mod progress;
 mod report;
+mod resume;
 mod survey;
 mod targets;
 mod values;

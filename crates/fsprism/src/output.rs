@@ -8,6 +8,7 @@ use anyhow::Context;
 use record::{Document, Run};
 
 use crate::arguments::Format;
+use crate::exit::Blame;
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
@@ -23,12 +24,16 @@ pub(crate) fn terminal_options() -> Options {
 
 /// Prints a run in the form that was asked for. Returns what was derived from it.
 pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
-    let run = Run::read(path)?;
-    let document = ::report::document(&run, path)?;
+    print_document(&Run::read(path)?, path, format)
+}
+
+/// Prints a run that was read from `path` already.
+pub(crate) fn print_document(run: &Run, path: &Path, format: Format) -> anyhow::Result<Document> {
+    let document = ::report::document(run, path).blame_input()?;
     let text = match format {
         Format::Terminal => ::report::render_terminal(&document, &terminal_options()),
         Format::Json => ::report::render_json(&document),
-        Format::Csv => ::report::render_csv(&run),
+        Format::Csv => ::report::render_csv(run),
     };
     print(&text)?;
     Ok(document)
@@ -41,6 +46,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
     }
+}
+
+/// Says a line on standard error. A terminal that has gone away must not end the run.
+pub(crate) fn say(line: &str) {
+    let _nobody_listens = writeln!(io::stderr(), "{line}");
 }
 
 fn terminal_columns() -> Option<usize> {

@@ -11,6 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::Cell;
 use runner::{Event, Observer, Width};
 
+use crate::output;
+
 const DRAWS_PER_S: u8 = 5;
 
 /// Shows a run as it goes: a live bar on a terminal, a line per block elsewhere.
@@ -48,8 +50,8 @@ impl Progress {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| output::say(line)),
+            None => output::say(line),
         }
     }
 

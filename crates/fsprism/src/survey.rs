@@ -7,22 +7,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use measure::SystemClock;
 use record::{
-    CacheState, Cell, ClockRecord, EndReason, Manifest, Run, RunDirectory, RunRecord,
-    SCHEMA_VERSION, Skipped, Tool,
+    ClockRecord, Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Tool,
 };
 use runner::{Ledger, Plan, Stopwatch, Surroundings, conduct};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use suites::{Benchmark, Laboratory, LiveTarget, Settings, Suite, target_record};
+use suites::{Benchmark, Laboratory, Settings, Suite};
 use workload::Verification;
 
 use crate::arguments::{Format, Measuring, RunOptions, SurveyOptions};
-use crate::exit::{Blame, Done};
+use crate::exit::{Blame, Done, INTERRUPTED, InterruptedEarly};
+use crate::list;
 use crate::output;
 use crate::progress::Progress;
+use crate::resume;
 use crate::targets::{self, Made, Wanted};
-
-/// Exit status after a second signal, when the first was not heeded fast enough.
-const INTERRUPTED: i32 = 130;
 
 /// `fsprism survey`.
 pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
@@ -32,20 +30,10 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
 /// `fsprism run`.
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if options.list {
-        output::print(&list())?;
-        return Ok(Done::Well);
+        return list::list(options.measuring.output.format);
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
     measure("run", suite, &options.targets, &options.measuring)
-}
-
-/// The suites and what their benchmarks isolate.
-fn list() -> String {
-    let mut text = String::new();
-    for suite in suites::suites() {
-        text.push_str(&format!("{:<18} {}\n", suite.name, suite.summary));
-    }
-    text
 }
 
 fn measure(
@@ -56,6 +44,11 @@ fn measure(
 ) -> anyhow::Result<Done> {
     let stop = Arc::new(AtomicBool::new(false));
     let session = match &measuring.resume {
+        Some(path) if has_ended(path)? => {
+            output::say(&format!("{}: nothing is left to measure", path.display()));
+            let document = output::print_run(path, measuring.output.format)?;
+            return Ok(done(EndReason::NothingLeft, &document));
+        }
         Some(path) => Session::resume(path, measuring, &stop)?,
         None => {
             let suite = suites::suite(suite).blame_input()?;
@@ -69,14 +62,22 @@ fn measure(
     if measuring.output.format == Format::Terminal {
         output::print(&format!("\n{}\n", path.display()))?;
     } else {
-        eprintln!("{}", path.display());
+        output::say(&path.display().to_string());
     }
+    Ok(done(reason, &document))
+}
+
+fn has_ended(path: &Path) -> anyhow::Result<bool> {
+    Ok(Ledger::replay(&Run::read(path).blame_input()?.lines).ended())
+}
+
+fn done(reason: EndReason, document: &Document) -> Done {
     let failed = document.cells.iter().any(|cell| cell.failed.is_some());
-    Ok(match reason {
+    match reason {
         EndReason::Interrupted => Done::Interrupted,
         _ if failed => Done::WithFailures,
         _ => Done::Well,
-    })
+    }
 }
 
 /// Everything that is needed to measure.
@@ -97,21 +98,24 @@ impl Session {
         measuring: &Measuring,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
+        if let Some(path) = &measuring.out {
+            RunDirectory::check_new(path).blame_input()?;
+        }
         let wanted = targets::wanted(texts, measuring)?;
         let skipped = wanted.skipped.clone();
         let made = make(wanted, stop)?;
         let data_file_bytes = made.data_file_bytes(measuring.size)?;
         let (clock, report) = SystemClock::calibrate();
-        let (cells, inapplicable) = cells(suite, &made.live, data_file_bytes);
+        let (cells, inapplicable) = suites::cells(suite, &made.live, data_file_bytes);
         let run = run_record(command, suite, measuring, data_file_bytes);
         let path = measuring.out.clone().unwrap_or_else(|| default_directory(&run));
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
             tool: tool(),
             run,
-            machine: machine::describe::describe(),
+            machine: described(measuring),
             clock: clock_record(&clock, &report),
-            targets: made.live.iter().map(target_record).collect(),
+            targets: made.live.iter().map(targets::record_of).collect(),
             skipped: skipped.into_iter().chain(inapplicable).collect(),
             cells,
         };
@@ -126,7 +130,9 @@ impl Session {
         let (directory, Run { manifest, lines }) = RunDirectory::resume(path).blame_input()?;
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
-        let made = make(targets::wanted_again(&manifest.targets, measuring)?, stop)?;
+        let made = make(targets::wanted_again(&manifest, measuring)?, stop)?;
+        let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
+        resume::check(&manifest, &described(measuring), &again).blame_input()?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);
@@ -187,40 +193,19 @@ impl Stopwatch for SinceStart {
 fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Made> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The second signal ends the process at once; the guardian cleans up after it.
-        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(stop))?;
+        let status = i32::from(INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(stop))?;
     }
-    let made = wanted.make()?;
+    let made = wanted.make();
     if stop.load(Ordering::Relaxed) {
-        Made::close(made.live, made.workshop)?;
-        anyhow::bail!("interrupted before anything was measured");
-    }
-    Ok(made)
-}
-
-/// The cells of a suite on the targets, and what does not apply to a target.
-fn cells(suite: &Suite, live: &[LiveTarget], data_file_bytes: u64) -> (Vec<Cell>, Vec<Skipped>) {
-    let mut cells = Vec::new();
-    let mut inapplicable = Vec::new();
-    for one in live {
-        let label = &one.target().spec().label;
-        let cold_applies = one.target().supports_cold();
-        let applies = |state: CacheState| cold_applies || state != CacheState::Cold;
-        let of_target = suite
-            .benchmarks
-            .iter()
-            .filter(|benchmark| applies(benchmark.cache_state))
-            .map(|benchmark| benchmark.cell("survey", label, data_file_bytes));
-        cells.extend(of_target);
-        if suite.benchmarks.iter().any(|benchmark| !applies(benchmark.cache_state)) {
-            let why = "its pages are the only copy of its files, so they are never cold";
-            inapplicable.push(Skipped {
-                target: format!("{label}: cold reads and writes"),
-                why: why.to_owned(),
-            });
+        // The signal may have reached mkfs as well, whose end is then no failure.
+        if let Ok(made) = made {
+            Made::close(made.live, made.workshop)?;
         }
+        return Err(InterruptedEarly.into());
     }
-    (cells, inapplicable)
+    made
 }
 
 fn run_record(
@@ -248,9 +233,20 @@ fn run_record(
     }
 }
 
+/// This machine, with the storage below the scratch directory.
+fn described(measuring: &Measuring) -> record::machine::Machine {
+    let mut machine = machine::describe::describe();
+    machine.storage = machine::describe::storage([&measuring.scratch]);
+    machine
+}
+
 fn default_directory(run: &RunRecord) -> PathBuf {
     let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    PathBuf::from("fsprism-runs").join(format!("{time}-{}", run.command))
+    let name = format!("{time}-{}", run.command);
+    let of_this_second = (2..).map(|number| format!("{name}-{number}"));
+    let names = std::iter::once(name.clone()).chain(of_this_second);
+    let mut paths = names.map(|name| PathBuf::from("fsprism-runs").join(name));
+    paths.find(|path| !path.exists()).expect("there is always a next number")
 }
 
 fn tool() -> Tool {

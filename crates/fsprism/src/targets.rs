@@ -1,13 +1,18 @@
 //! From the command line's targets to live ones: parsed, checked, made.
 
-use machine::target::{
-    Place, Surroundings, Target, TargetSpec, Workshop, availability, refuse_duplicate_labels,
-};
-use record::Skipped;
-use suites::LiveTarget;
+use std::path::PathBuf;
 
-use crate::arguments::Measuring;
+use clap::Parser;
+use machine::target::{
+    Place, Surroundings, Target, TargetError, TargetSpec, Workshop, availability,
+    refuse_duplicate_labels,
+};
+use record::{Manifest, Skipped, TargetRecord};
+use suites::{LiveTarget, target_record};
+
+use crate::arguments::{Arguments, Command, Measuring};
 use crate::exit::Blame;
+use crate::output;
 
 const SCRATCH_DEFAULTS: [&str; 4] = ["tmpfs", "ext4", "xfs", "btrfs"];
 const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
@@ -37,11 +42,7 @@ pub(crate) struct Made {
 /// Reads and checks the targets. One that was asked for must be there; of the defaults, those
 /// that are not are skipped with why.
 pub(crate) fn wanted(texts: &[String], measuring: &Measuring) -> anyhow::Result<Wanted> {
-    let surroundings = Surroundings {
-        scratch: measuring.scratch.clone(),
-        destroy: measuring.destroy_data.clone(),
-        ..Surroundings::default()
-    };
+    let surroundings = surroundings(measuring);
     if texts.is_empty() {
         return defaults(surroundings).blame_input();
     }
@@ -56,22 +57,98 @@ pub(crate) fn wanted(texts: &[String], measuring: &Measuring) -> anyhow::Result<
 }
 
 /// The targets of a run that is taken up again.
-pub(crate) fn wanted_again(
-    targets: &[record::TargetRecord],
-    measuring: &Measuring,
-) -> anyhow::Result<Wanted> {
-    let text = |target: &record::TargetRecord| target.specification.clone();
-    wanted(&targets.iter().map(text).collect::<Vec<_>>(), measuring)
+pub(crate) fn wanted_again(manifest: &Manifest, measuring: &Measuring) -> anyhow::Result<Wanted> {
+    let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
+    let scratch = scratch_of(&manifest.run.arguments).filter(|_| has_images);
+    if let Some(before) = scratch.filter(|before| *before != measuring.scratch) {
+        // Elsewhere they would lie on another device, and one run would measure two.
+        let refusal = anyhow::anyhow!(
+            "the images of this run lay in {0}: go on with --scratch {0}",
+            before.display()
+        );
+        return Err(refusal).blame_input();
+    }
+    let specs: Vec<TargetSpec> =
+        manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>()?;
+    let surroundings = surroundings(measuring);
+    for spec in &specs {
+        availability(spec, &surroundings).blame_input()?;
+    }
+    Ok(Wanted { specs, skipped: Vec::new(), surroundings })
+}
+
+/// The scratch directory that a command line asked for.
+fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
+    match Arguments::try_parse_from(arguments).ok()?.command {
+        Command::Survey(options) => Some(options.measuring.scratch),
+        Command::Run(options) => Some(options.measuring.scratch),
+        _ => None,
+    }
+}
+
+/// What a run records of a target: with its whole path, so that the run can be gone on with from
+/// any directory.
+pub(crate) fn record_of(live: &LiveTarget) -> TargetRecord {
+    let mut record = target_record(live);
+    let mut spec = live.target().spec().clone();
+    if let Place::Directory(path) = &mut spec.place
+        && let Ok(whole) = std::path::absolute(&path)
+    {
+        *path = whole;
+        // The label stands in the record by itself; this one is only there to be cut off.
+        spec.label = "label".to_owned();
+        let text = spec.to_string();
+        record.specification = text.strip_prefix("label=").unwrap_or(&text).to_owned();
+    }
+    record
+}
+
+/// A recorded target, with the size it had: the room there is now may suggest another.
+fn as_it_was(target: &TargetRecord) -> anyhow::Result<TargetSpec> {
+    let mut spec: TargetSpec = target.specification.parse().blame_input()?;
+    spec.label.clone_from(&target.label);
+    if let Place::Scratch(scratch) = &mut spec.place
+        && scratch.device.is_none()
+        && target.size_bytes > 0
+    {
+        scratch.size_bytes = Some(target.size_bytes);
+    }
+    Ok(spec)
+}
+
+fn surroundings(measuring: &Measuring) -> Surroundings {
+    Surroundings {
+        scratch: measuring.scratch.clone(),
+        destroy: measuring.destroy_data.clone(),
+        ..Surroundings::default()
+    }
 }
 
 impl Wanted {
     /// Makes the targets. The process must still have one thread.
     pub(crate) fn make(self) -> anyhow::Result<Made> {
         let workshop = Workshop::open(self.surroundings)?;
-        let make = |spec| anyhow::Ok(LiveTarget::new(workshop.make(spec)?));
+        let make = |spec| match workshop.make(spec) {
+            Ok(target) => Ok(LiveTarget::new(target)),
+            Err(error) if is_wrong_input(&error) => Err(error).blame_input(),
+            Err(error) => Err(error.into()),
+        };
         let live = self.specs.iter().map(make).collect::<anyhow::Result<_>>()?;
         Ok(Made { live, workshop })
     }
+}
+
+/// Whether another target or option would have been made.
+fn is_wrong_input(error: &TargetError) -> bool {
+    matches!(
+        error,
+        TargetError::Unavailable(_)
+            | TargetError::Image { .. }
+            | TargetError::Mkfs { .. }
+            | TargetError::Mount { .. }
+            | TargetError::Conditions { .. }
+            | TargetError::WorkDirectory { .. }
+    )
 }
 
 impl Made {
@@ -137,7 +214,8 @@ fn defaults(surroundings: Surroundings) -> anyhow::Result<Wanted> {
         }
     }
     if available.is_empty() {
-        eprintln!("as root, fsprism would make and measure {}", SCRATCH_DEFAULTS.join(", "));
+        let names = SCRATCH_DEFAULTS.join(", ");
+        output::say(&format!("as root, fsprism would make and measure {names}"));
         for path in PATH_DEFAULTS {
             let spec: TargetSpec = path.parse()?;
             match availability(&spec, &surroundings) {

@@ -30,8 +30,8 @@ impl Recorder {
         }
     }
 
-    /// Moves the beginning of the timeline of a recorder that holds nothing yet: to when the threads
-    /// are let go, say, which is later than when their recorders are made.
+    /// Moves the beginning of the timeline of a recorder that holds nothing yet: to when the
+    /// threads are let go, say, which is later than when their recorders are made.
     pub fn begin_at(&mut self, origin_ticks: u64) {
         self.timeline.begin_at(origin_ticks);
     }

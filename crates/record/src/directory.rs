@@ -168,6 +168,22 @@ impl Run {
     /// # Errors
     /// When the cell's log is missing or damaged.
     pub fn histogram(&self, path: &Path, cell: u32) -> Result<Histogram, RecordError> {
+        let mut merged = Histogram::new();
+        let each = self.replicate_histograms(path, cell)?;
+        each.iter().for_each(|histogram| merged.merge(histogram));
+        Ok(merged)
+    }
+
+    /// The histogram of each replicate of one cell, in the order of the journal, read from the run
+    /// at `path`. A replicate that recorded none has none here.
+    ///
+    /// # Errors
+    /// When the cell's log is missing or damaged.
+    pub fn replicate_histograms(
+        &self,
+        path: &Path,
+        cell: u32,
+    ) -> Result<Vec<Histogram>, RecordError> {
         let locations: Vec<_> = self
             .lines
             .iter()
@@ -176,7 +192,7 @@ impl Run {
                 _ => None,
             })
             .collect();
-        histogram_log::read_merged(&log_path(path, cell), &locations)
+        histogram_log::read_each(&log_path(path, cell), &locations)
     }
 }
 

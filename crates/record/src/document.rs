@@ -65,6 +65,8 @@ pub struct CellReport {
     pub failed: Option<String>,
     /// Operations of all replicates together.
     pub operations: u64,
+    /// Operations per thread of each replicate, as the pilot counted them out; none without it.
+    pub operations_per_replicate: Option<u64>,
     /// Each metric's figures; the first is the primary one.
     pub metrics: Vec<MetricReport>,
     /// What makes this cell doubtful.
@@ -108,8 +110,12 @@ pub struct IntervalReport {
 pub struct Percentile {
     /// Which, in percent: 99.9 is the 99.9th percentile.
     pub percentile: f64,
-    /// Its value, in the metric's unit.
+    /// Its value, in the metric's unit. With an interval: the median over the replicates of each
+    /// one's own percentile. Without: the percentile of all operations pooled.
     pub value: f64,
+    /// Interval of that median; none with too few replicates, or where a replicate has too few
+    /// operations for a percentile of its own.
+    pub interval: Option<IntervalReport>,
 }
 
 /// Two targets on one benchmark, paired by block.
@@ -117,7 +123,7 @@ pub struct Percentile {
 pub struct Comparison {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Name of the metric.
+    /// Name of the metric: the primary one, or `speed_up` where the benchmark has a baseline.
     pub metric: String,
     /// Label of the first target.
     pub first: String,

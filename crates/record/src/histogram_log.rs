@@ -33,7 +33,8 @@ pub struct HistogramLocation {
     pub length_bytes: u64,
 }
 
-/// Appends one replicate's histogram to the log at `path`, making the log if need be.
+/// Appends one replicate's histogram to the log at `path`, making the log if need be. When this
+/// returns it is on the disk, so that no journal line can point to what a power cut took.
 ///
 /// `end_of_known` is where the journal says that the log ends: anything after it was written by a
 /// process that died before it could say so, and is cut off.
@@ -59,18 +60,24 @@ pub(crate) fn append(
         offset_bytes = HEADER.len() as u64;
     }
     let line = line_of(histogram, at_s, elapsed_ns);
-    file.write_all(&line).map_err(write_error())?;
+    file.write_all(&line).and_then(|()| file.sync_data()).map_err(write_error())?;
+    if end_of_known == 0
+        && let Some(directory) = path.parent()
+    {
+        // The name of a new log must outlive a power cut as well as its content.
+        fs::File::open(directory).and_then(|dir| dir.sync_all()).map_err(write_error())?;
+    }
     Ok(HistogramLocation { offset_bytes, length_bytes: line.len() as u64 })
 }
 
-/// Reads the histograms at `locations` and merges them.
-pub(crate) fn read_merged(
+/// Reads the histograms at `locations`, in their order.
+pub(crate) fn read_each(
     path: &Path,
     locations: &[HistogramLocation],
-) -> Result<Histogram, RecordError> {
-    let mut merged = Histogram::new();
+) -> Result<Vec<Histogram>, RecordError> {
+    let mut histograms = Vec::with_capacity(locations.len());
     if locations.is_empty() {
-        return Ok(merged);
+        return Ok(histograms);
     }
     let damaged = |line: usize, why: &str| RecordError::Damaged {
         path: path.to_owned(),
@@ -89,12 +96,14 @@ pub(crate) fn read_merged(
             .and_then(|_| file.read_exact(&mut line))
             .map_err(RecordError::io("read", path))?;
         let decoded = decode(&line).ok_or_else(|| damaged(index + 1, "no histogram is there"))?;
+        let mut histogram = Histogram::new();
         for step in decoded.iter_recorded() {
             let lowest = decoded.lowest_equivalent(step.value_iterated_to());
-            merged.record_n(lowest, step.count_at_value());
+            histogram.record_n(lowest, step.count_at_value());
         }
+        histograms.push(histogram);
     }
-    Ok(merged)
+    Ok(histograms)
 }
 
 fn line_of(histogram: &Histogram, at_s: f64, elapsed_ns: u64) -> Vec<u8> {
@@ -149,6 +158,12 @@ mod tests {
         histogram.buckets().map(|bucket| (bucket.low, bucket.count)).collect()
     }
 
+    fn merged(path: &Path, locations: &[HistogramLocation]) -> Histogram {
+        let mut all = Histogram::new();
+        read_each(path, locations).expect("all lines").iter().for_each(|one| all.merge(one));
+        all
+    }
+
     #[test]
     fn no_bucket_is_lost_or_moved_on_the_way_through_the_log() {
         let directory = tempfile::tempdir().expect("a temporary directory");
@@ -158,10 +173,9 @@ mod tests {
         let one = append(&path, 0, &first, 0.5, 1000).expect("the first line");
         let end = one.offset_bytes + one.length_bytes;
         let two = append(&path, end, &second, 1.5, 1000).expect("the second line");
-        let merged = read_merged(&path, &[one, two]).expect("both lines");
-        let mut expected = first;
-        expected.merge(&second);
-        assert_eq!(buckets(&merged), buckets(&expected));
+        let read = read_each(&path, &[one, two]).expect("both lines");
+        let read: Vec<_> = read.iter().map(buckets).collect();
+        assert_eq!(read, [buckets(&first), buckets(&second)]);
     }
 
     #[test]
@@ -173,8 +187,7 @@ mod tests {
         append(&path, end, &sample(&[2; 1000]), 0.0, 1).expect("a line nobody knows");
         let two = append(&path, end, &sample(&[3]), 0.0, 1).expect("its replacement");
         assert_eq!(two.offset_bytes, end);
-        let merged = read_merged(&path, &[one, two]).expect("both lines");
-        assert_eq!(buckets(&merged), [(1, 1), (3, 1)]);
+        assert_eq!(buckets(&merged(&path, &[one, two])), [(1, 1), (3, 1)]);
         assert_eq!(fs::metadata(&path).expect("the log").len(), end + two.length_bytes);
     }
 
@@ -184,6 +197,6 @@ mod tests {
         let path = directory.path().join("0000.hlog");
         let one = append(&path, 0, &sample(&[1]), 0.0, 1).expect("the first line");
         let beyond = HistogramLocation { length_bytes: one.length_bytes + 1, ..one };
-        assert!(matches!(read_merged(&path, &[beyond]), Err(RecordError::Damaged { .. })));
+        assert!(matches!(read_each(&path, &[beyond]), Err(RecordError::Damaged { .. })));
     }
 }

@@ -94,15 +94,22 @@ pub enum Warning {
     },
     /// The loop device goes through the page cache of its image, which hides the device.
     LoopBuffered,
+    /// The image is sparse: the host allocates its blocks while the file system is measured.
+    SparseImage,
     /// The clock went astray during the run.
     ClockDrift {
         /// By how much, in parts per million.
         ppm: f64,
     },
+    /// The histograms of a cell cannot be read, so that it has no percentiles.
+    HistogramLost {
+        /// What is wrong with them.
+        why: String,
+    },
 }
 
 impl Warning {
-    /// The paper that describes the danger, with its section.
+    /// Where the danger is described: a paper with its section, or fsprism's own document.
     #[must_use]
     pub fn source(&self) -> &'static str {
         match self {
@@ -115,7 +122,7 @@ impl Warning {
             Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
             Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
             Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
-            _ => "fsprism, DESIGN: measuring",
+            _ => "fsprism, ARCHITECTURE.md",
         }
     }
 }
@@ -182,7 +189,41 @@ impl fmt::Display for Warning {
                 "the loop device goes through the page cache of its image: the device's own cost \
                  is hidden (choose another --scratch)"
             ),
+            Self::SparseImage => write!(
+                f,
+                "the image is sparse: where the file system writes a block for the first time, \
+                 the host's file system allocates it, and that time is inside"
+            ),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
+            Self::HistogramLost { why } => {
+                write!(f, "no percentiles, since the histograms cannot be read: {why}")
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_of_our_own_name_a_document_that_users_have() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        for warning in [
+            Warning::SparseImage,
+            Warning::LoopBuffered,
+            Warning::HistogramLost { why: "no log".to_owned() },
+        ] {
+            let document = warning.source().strip_prefix("fsprism, ").expect("one of our own");
+            assert!(std::path::Path::new(root).join(document).is_file(), "{document}");
+        }
+    }
+
+    #[test]
+    fn new_warnings_say_what_they_mean() {
+        let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
+        let expected = "no percentiles, since the histograms cannot be read: the log ends early";
+        assert_eq!(lost.to_string(), expected);
+        assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Sample {
     operations: u64,
     batch: u32,
     is_throughput_first: bool,
+    inapplicable: Vec<String>,
 }
 
 /// `count` values about `centre`, 1 % up and down, the same order of ups and downs each time: two
@@ -49,7 +50,13 @@ impl Sample {
         };
         let planned = Planned { at_s: 0.0, blocks: 12, pilots: Vec::new() };
         let run = Run { manifest, lines: vec![Line::Planned(planned)] };
-        Self { run, operations: 100, batch: 1, is_throughput_first: false }
+        Self {
+            run,
+            operations: 100,
+            batch: 1,
+            is_throughput_first: false,
+            inapplicable: Vec::new(),
+        }
     }
 
     /// tmpfs, ext4, xfs (which cannot be told from ext4) and btrfs on `create`.
@@ -76,11 +83,20 @@ impl Sample {
         Self { is_throughput_first: true, ..self }
     }
 
+    /// The benchmarks that follow do not apply to these targets: they have no cell there.
+    pub(crate) fn not_on(self, targets: &[&str]) -> Self {
+        let inapplicable = targets.iter().map(|&target| target.to_owned()).collect();
+        Self { inapplicable, ..self }
+    }
+
     /// Adds a benchmark, with the time per operation in ns per target and block. Targets beyond
     /// those of `values`, or without values, are never reached.
     pub(crate) fn benchmark(mut self, name: &str, values: &[&[f64]]) -> Self {
         let targets = self.run.manifest.targets.clone();
         for (position, target) in targets.iter().enumerate() {
+            if self.inapplicable.contains(&target.label) {
+                continue;
+            }
             let index = u32::try_from(self.run.manifest.cells.len()).unwrap();
             let cell = self.cell(&target.label, name);
             self.run.manifest.cells.push(cell);
@@ -148,13 +164,19 @@ impl Sample {
         crate::document(&run, &path).unwrap()
     }
 
-    fn write(&self, path: &Path) -> Run {
+    /// Writes the run directory, with all its histograms.
+    pub(crate) fn write(&self, path: &Path) -> Run {
         let mut directory = RunDirectory::create(path, &self.run.manifest).unwrap();
         let mut run = self.run.clone();
         for line in &mut run.lines {
             if let Line::Replicate(replicate) = line {
                 let mut histogram = Histogram::new();
-                histogram.record_n(replicate.latency.p50_ns, replicate.operations);
+                // Nine tenths are alike, and some have a tail.
+                let (operations, p50_ns) = (replicate.operations, replicate.latency.p50_ns);
+                let (tail, far) = (operations / 12, operations / 60);
+                histogram.record_n(p50_ns, operations - tail - far);
+                histogram.record_n(p50_ns * 5 / 4, tail);
+                histogram.record_n(p50_ns * 2, far);
                 let elapsed_ns = replicate.elapsed_ns;
                 let location = directory
                     .append_histogram(replicate.cell, &histogram, replicate.at_s, elapsed_ns)

@@ -17,7 +17,7 @@ use crate::executor::PilotMeasure;
 /// both sides (order statistics 6 and 15 of 20).
 const BLOCKS_AIM: u32 = 20;
 /// Least number of blocks for a 95 % interval of the median.
-pub(crate) const BLOCKS_MIN: u32 = 6;
+const BLOCKS_MIN: u32 = 6;
 /// A replicate shorter than this is mostly its own start.
 const SLICE_WANTED_NS: f64 = 10e6;
 const SLICE_MIN_NS: f64 = 1e6;

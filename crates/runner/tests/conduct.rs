@@ -73,12 +73,13 @@ fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
 }
 
 #[test]
-fn a_quiet_run_stops_by_precision_at_the_least_number_of_blocks_that_gives_intervals() {
+fn a_quiet_run_stops_by_precision_once_two_successive_looks_were_narrow() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
     let mut quiet = Fake { noise: 0.001, ..Fake::new(1) };
     assert_eq!(run(&path, &plan(4), &mut quiet), EndReason::Precision);
-    assert_eq!(cells_by_block(&lines(&path)).len(), 6);
+    // Six blocks give the first interval, the seventh confirms it.
+    assert_eq!(cells_by_block(&lines(&path)).len(), 7);
 }
 
 #[test]

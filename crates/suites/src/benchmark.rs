@@ -36,6 +36,23 @@ impl Place {
         }
     }
 
+    /// Most operations per thread that add entries to these directories (or take them away): few
+    /// enough that small and large directories stay what they are; in the two directories, enough
+    /// that threads overlap for much longer than they take to start.
+    #[must_use]
+    pub fn additions_max(self) -> u64 {
+        match self {
+            Self::TwoDirectories => 1_000,
+            _ => self.entries() / 10,
+        }
+    }
+
+    /// Entries of all its directories together.
+    #[must_use]
+    pub fn entries(self) -> u64 {
+        self.directories().map_or(0, |(count, entries)| count as u64 * entries)
+    }
+
     /// The name of its directory within a target.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -140,6 +157,10 @@ impl Benchmark {
             put("file_bytes", json!(data_file_bytes));
             put("access", json!(access_name(self.workload.access)));
             put("alignment_bytes", json!(self.workload.request_bytes));
+        }
+        if self.cache_state == CacheState::Cold {
+            // Attributes, extents and checksums stay in memory: what is cold is the data.
+            put("cold", json!("data"));
         }
         if self.workload.threads > 1 {
             let shared = matches!(self.workload.sharing, Sharing::Same);

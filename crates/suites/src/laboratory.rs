@@ -2,31 +2,26 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use machine::target::Target;
-use measure::{Clock, ClockReport, Histogram, Reference, SystemClock};
+use measure::{ClockReport, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{CacheState, Cell, LatencySummary, TimelineRecord, Warning};
+use record::{CacheState, Cell};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
-use workload::{EngineError, Operation, Outcome, Session, Sharing, Verification, Workload};
+use workload::{Operation, Verification, Workload};
 
 use crate::benchmark::{Benchmark, Place};
-use crate::counters::Happened;
 use crate::live_target::{Fill, LiveTarget};
-use crate::state;
+use crate::observed::Observed;
+use crate::replicate::Replicate;
 
 /// Operations of a pilot: few enough to be quick on a slow device.
 const PILOT_OPERATIONS: u64 = 32;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
-/// A directory may grow by this part of its entries during a replicate.
-const GROWTH: u64 = 10;
-/// Slices of a replicate's timeline that the journal keeps.
-const SLICES_MAX: usize = 32;
 /// Appends of one replicate; the files they grow are removed after it.
 const APPENDS_MAX: u64 = 16_384;
 
@@ -93,77 +88,30 @@ impl Laboratory {
     fn operations_max(&self, target: &Target, benchmark: &Benchmark) -> u64 {
         let workload = &benchmark.workload;
         if workload.operation.changes_directories() {
-            let (count, entries) = benchmark.place.directories().unwrap_or((1, 1));
-            let shared = matches!(workload.sharing, Sharing::Same);
-            // Threads in one directory share its growth; else each grows its own part.
-            let directories = if shared { 1 } else { count };
-            return (directories as u64 * entries / GROWTH / workload.threads as u64).max(1);
+            return benchmark.place.additions_max().max(1);
         }
         let blocks = self.settings.data_file_bytes / workload.request_bytes as u64;
         match (workload.operation, benchmark.cache_state) {
-            // The second time around, nothing would be cold.
-            (Operation::Read | Operation::Write, CacheState::Cold) => blocks.max(1),
+            // The second time around, nothing would be cold, and no page clean.
+            (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
+            // The second time around, the name would be known to be missing.
+            (Operation::StatMissing, _) => benchmark.place.entries().max(1),
             (Operation::AppendFsync, _) => appends_max(target, workload),
             _ => u64::from(u32::MAX),
         }
     }
 
-    /// One execution of a cell: state, proof, operations, proof, restoration.
-    fn measure(&self, cell: u32, workload: &Workload, seed: u64) -> Result<Observed, Failure> {
+    /// One execution of a cell.
+    fn measure(&mut self, cell: u32, workload: &Workload, seed: u64) -> Result<Observed, Failure> {
         let (target, benchmark) = self.cells[cell as usize];
-        let (live, benchmark) = (&self.targets[target], &self.benchmarks[benchmark]);
-        let began = Instant::now();
-        let unmeasurable = |error: &dyn std::fmt::Display| Failure::Cell { why: error.to_string() };
-        let (Some(file_set), Some(counters)) =
-            (live.file_sets.get(&benchmark.place), live.counters.as_ref())
-        else {
-            return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
+        let replicate = Replicate {
+            benchmark: &self.benchmarks[benchmark],
+            workload,
+            seed,
+            clock: &self.clock,
+            stop: &self.settings.stop,
         };
-        let entered = live.target.enter().map_err(|error| unmeasurable(&error))?;
-        let engine = |error: EngineError| self.engine_failure(&error);
-        let mut session = workload::prepare(workload, file_set, seed).map_err(engine)?;
-        let files =
-            if benchmark.moves_data_in_place() { session.touched().to_vec() } else { Vec::new() };
-        live.target.sync().map_err(|error| unmeasurable(&error))?;
-        let before = state::make(benchmark.cache_state, live.target.root(), &files)
-            .map_err(|error| unmeasurable(&error))?;
-        let counted_before = counters.read().map_err(|error| unmeasurable(&error))?;
-        let outcome = self.run(&mut session).map_err(engine)?;
-        let happened =
-            counters.read().map_err(|error| unmeasurable(&error))?.since(&counted_before);
-        let after = before
-            .map(|_| machine::target::cache_state::residency_of(&files))
-            .transpose()
-            .map_err(|error| unmeasurable(&error))?;
-        session.restore().map_err(engine)?;
-        entered.leave().map_err(|error| unmeasurable(&error))?;
-        if outcome.interrupted {
-            return Err(Failure::Interrupted);
-        }
-        let evidence = state::evidence(before, after, &happened);
-        if let Err(why) = state::verify(benchmark.cache_state, &evidence) {
-            return Err(Failure::State { why, evidence });
-        }
-        let overhead = began.elapsed().as_nanos();
-        let overhead_ns =
-            u64::try_from(overhead).unwrap_or(u64::MAX).saturating_sub(outcome.elapsed_ns);
-        Ok(Observed { outcome, evidence, happened, overhead_ns })
-    }
-
-    /// Runs a session with the clock's own type, so that its readings are compiled in.
-    fn run(&self, session: &mut Session) -> Result<Outcome, EngineError> {
-        let stop = &self.settings.stop;
-        match &self.clock {
-            SystemClock::Tsc(clock) => session.run(clock, stop),
-            SystemClock::Monotonic(clock) => session.run(clock, stop),
-        }
-    }
-
-    fn engine_failure(&self, error: &EngineError) -> Failure {
-        if self.settings.stop.load(Ordering::Relaxed) {
-            return Failure::Interrupted;
-        }
-        Failure::Cell { why: error.to_string() }
+        replicate.observe(&mut self.targets[target])
     }
 
     fn workload(&self, cell: u32, operations: u64, batch: u32) -> Workload {
@@ -214,8 +162,8 @@ impl Executor for Laboratory {
 
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
         let (target, benchmark) = self.cells[cell as usize];
-        let benchmark = &self.benchmarks[benchmark];
-        let operations_max = self.operations_max(&self.targets[target].target, benchmark);
+        let benchmark = self.benchmarks[benchmark].clone();
+        let operations_max = self.operations_max(&self.targets[target].target, &benchmark);
         let operations = PILOT_OPERATIONS.min(operations_max);
         let observed = self.measure(cell, &self.workload(cell, operations, 1), seed)?;
         let recorder = &observed.outcome.recorder;
@@ -250,88 +198,4 @@ fn appends_max(target: &Target, workload: &Workload) -> u64 {
     let appended_bytes = (workload.request_bytes * workload.threads) as u64;
     let room_bytes = target.space().map_or(u64::MAX, |space| space.free_bytes / 2);
     APPENDS_MAX.min(room_bytes / appended_bytes.max(1)).max(1)
-}
-
-/// One execution as it was observed.
-struct Observed {
-    outcome: Outcome,
-    evidence: record::CacheEvidence,
-    happened: Happened,
-    overhead_ns: u64,
-}
-
-impl Observed {
-    fn into_measured(self, benchmark: &Benchmark, clock: &impl Clock) -> Measured {
-        let outcome = self.outcome;
-        let operations = outcome.recorder.operations();
-        let busy_ns = outcome.recorder.busy_ns();
-        let time_ns = busy_ns as f64 / operations.max(1) as f64;
-        let value = |metric: &record::MetricDefinition| match metric.name.as_str() {
-            "bandwidth" => outcome.rate_per_s * benchmark.workload.request_bytes as f64,
-            "throughput" => outcome.rate_per_s,
-            _ => time_ns,
-        };
-        let mut warnings = Vec::new();
-        let page_bytes = rustix::param::page_size() as u64;
-        if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
-            warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
-        }
-        if self.happened.throttled_periods > 0 {
-            warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
-        }
-        let written = self.evidence.device_written_bytes.unwrap_or(0);
-        if written > 0 && !benchmark.changes_anything() {
-            let what = format!("{written} bytes were written while nothing was changed");
-            warnings.push(Warning::BackgroundWork { what });
-        }
-        let timeline = timeline(outcome.recorder.timeline(), clock);
-        let metrics = benchmark.metrics().iter().map(value).collect();
-        let latency = summary(outcome.recorder.histogram());
-        let (histogram, _) = outcome.recorder.into_parts();
-        Measured {
-            metrics,
-            operations,
-            bytes: outcome.bytes,
-            elapsed_ns: outcome.elapsed_ns,
-            busy_ns,
-            latency,
-            histogram,
-            timeline: Some(timeline),
-            evidence: self.evidence,
-            steal_ns: self.happened.steal_ns,
-            warnings,
-        }
-    }
-}
-
-fn summary(histogram: &Histogram) -> LatencySummary {
-    LatencySummary {
-        min_ns: histogram.min(),
-        p50_ns: histogram.quantile(0.5),
-        p90_ns: histogram.quantile(0.9),
-        p99_ns: histogram.quantile(0.99),
-        max_ns: histogram.max(),
-    }
-}
-
-/// The timeline as the journal keeps it: neighbouring slices are added up until few enough are
-/// left.
-fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
-    let mut slices: Vec<[u64; 64]> = timeline.slices().map(|slice| *slice.counts).collect();
-    let mut slice_ticks = timeline.slice_ticks();
-    while slices.len() > SLICES_MAX {
-        let sum = |pair: &[[u64; 64]]| {
-            std::array::from_fn(|log2| pair.iter().map(|counts| counts[log2]).sum())
-        };
-        slices = slices.chunks(2).map(sum).collect();
-        slice_ticks *= 2;
-    }
-    let pairs = |counts: &[u64; 64]| {
-        let all = (0u8..).zip(counts.iter().copied());
-        all.filter(|(_, count)| *count > 0).collect()
-    };
-    TimelineRecord {
-        slice_ns: clock.nanos(slice_ticks),
-        slices: slices.iter().map(pairs).collect(),
-    }
 }

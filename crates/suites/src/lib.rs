@@ -7,15 +7,19 @@
 
 mod benchmark;
 mod catalogue;
+mod cells;
 mod counters;
 mod laboratory;
 mod live_target;
+mod observed;
+mod replicate;
 mod state;
 mod survey;
 mod system_call;
 
 pub use benchmark::{Benchmark, Place};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};
+pub use cells::cells;
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};
 pub use system_call::system_call_ns;

@@ -1,12 +1,12 @@
 //! A target that is being measured: its file sets, made anew for every block.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use machine::describe;
-use machine::target::{Place as TargetPlace, Target};
+use machine::target::{Place as TargetPlace, Target, TargetError};
 use record::{Conditions, TargetRecord};
 use workload::{DataFiles, DirectorySet, FileSet, FileSetSpec};
 
@@ -19,6 +19,8 @@ pub struct LiveTarget {
     pub(crate) target: Target,
     pub(crate) file_sets: BTreeMap<Place, FileSet>,
     pub(crate) counters: Option<Counters>,
+    /// Places whose directories were found not to be in memory.
+    pub(crate) cooled: BTreeSet<Place>,
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
 }
@@ -27,7 +29,13 @@ impl LiveTarget {
     /// A target that was made and holds nothing yet.
     #[must_use]
     pub fn new(target: Target) -> Self {
-        Self { target, file_sets: BTreeMap::new(), counters: None, is_new: true }
+        Self {
+            target,
+            file_sets: BTreeMap::new(),
+            counters: None,
+            cooled: BTreeSet::new(),
+            is_new: true,
+        }
     }
 
     /// The target itself.
@@ -46,7 +54,7 @@ impl LiveTarget {
     ///
     /// # Errors
     /// What could not be removed.
-    pub fn close(mut self) -> Result<(), machine::target::TargetError> {
+    pub fn close(mut self) -> Result<(), TargetError> {
         self.target.close()
     }
 
@@ -59,6 +67,7 @@ impl LiveTarget {
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         self.file_sets.clear();
+        self.cooled.clear();
         if !self.is_new {
             self.counters = None;
             self.target.remake()?;

@@ -1,18 +1,19 @@
 //! Making the cache state that a cell asks for, and proving that it was there.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use machine::target::cache_state::{self, Residency};
 use record::{CacheEvidence, CacheState};
+use rustix::fs::{AtFlags, Dir, statat};
 
 use crate::counters::Happened;
 
 /// Brings the touched files into `state` and counts what is resident then.
 ///
 /// The caller has synced the target, so that nothing of an earlier phase is still to be written.
-/// Directories have no pages that could be counted: what is asked of them is proved by the
-/// device's counters alone.
+/// Cold is said of the data: attributes and the file system's own structures stay in memory.
 pub(crate) fn make(
     state: CacheState,
     root: &Path,
@@ -35,6 +36,20 @@ pub(crate) fn make(
     }
 }
 
+/// Brings directories into memory: their lists, and the attributes of every entry. There are no
+/// pages of them that could be counted; that they were there is proved by the device, which is not
+/// read while they are measured.
+pub(crate) fn warm_directories(directories: &[PathBuf]) -> io::Result<()> {
+    for path in directories {
+        let directory = File::open(path)?;
+        let mut entries = Dir::read_from(&directory)?;
+        while let Some(entry) = entries.read() {
+            statat(&directory, entry?.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+        }
+    }
+    Ok(())
+}
+
 /// The evidence of one replicate.
 pub(crate) fn evidence(
     before: Option<Residency>,
@@ -51,32 +66,51 @@ pub(crate) fn evidence(
     }
 }
 
-/// Whether the evidence proves the state; otherwise what was found instead.
-pub(crate) fn verify(state: CacheState, evidence: &CacheEvidence) -> Result<(), String> {
-    let pages = evidence.pages.unwrap_or(0);
-    match state {
-        CacheState::Cold => match evidence.resident_before {
-            Some(resident) if resident > 0 => {
-                Err(format!("{resident} of {pages} pages were resident before a cold replicate"))
-            }
-            _ => Ok(()),
-        },
-        CacheState::Warm => {
-            let least = [evidence.resident_before, evidence.resident_after].into_iter().flatten();
-            if let Some(resident) = least.min().filter(|&resident| resident < pages) {
-                return Err(format!(
-                    "only {resident} of {pages} pages were resident in a warm replicate: the file \
-                     does not stay in memory (a smaller --size may)"
-                ));
-            }
-            match evidence.device_read_bytes {
-                Some(bytes) if bytes > 0 => {
-                    Err(format!("{bytes} bytes were read from the device in a warm replicate"))
-                }
-                _ => Ok(()),
-            }
-        }
+/// What a replicate was to be, beside which its evidence is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub(crate) state: CacheState,
+    /// Bytes that its operations read, each once.
+    pub(crate) read_bytes: u64,
+}
+
+/// Whether the evidence proves the claim; otherwise what was found instead.
+pub(crate) fn verify(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
+    match claim.state {
+        CacheState::Cold => verify_cold(claim.read_bytes, evidence),
+        CacheState::Warm => verify_warm(evidence),
         CacheState::Any => Ok(()),
+    }
+}
+
+fn verify_cold(read_bytes: u64, evidence: &CacheEvidence) -> Result<(), String> {
+    let pages = evidence.pages.unwrap_or(0);
+    if let Some(resident) = evidence.resident_before.filter(|&resident| resident > 0) {
+        return Err(format!("{resident} of {pages} pages were resident before a cold replicate"));
+    }
+    match evidence.device_read_bytes {
+        Some(bytes) if bytes < read_bytes => Err(format!(
+            "{read_bytes} bytes were read cold, but only {bytes} came from the device: something \
+             below keeps them (a cache of another layer, compression, another machine)"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
+    let pages = evidence.pages.unwrap_or(0);
+    let least = [evidence.resident_before, evidence.resident_after].into_iter().flatten().min();
+    if let Some(resident) = least.filter(|&resident| resident < pages) {
+        return Err(format!(
+            "only {resident} of {pages} pages were resident in a warm replicate: the file does \
+             not stay in memory (a smaller --size may)"
+        ));
+    }
+    match evidence.device_read_bytes {
+        Some(bytes) if bytes > 0 => {
+            Err(format!("{bytes} bytes were read from the device in a warm replicate"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -94,18 +128,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn warm_means_all_pages_before_and_after_and_no_device_read() {
-        assert_eq!(verify(CacheState::Warm, &warm(100, 100, 0)), Ok(()));
-        assert!(verify(CacheState::Warm, &warm(99, 100, 0)).is_err());
-        assert!(verify(CacheState::Warm, &warm(100, 99, 0)).is_err());
-        assert!(verify(CacheState::Warm, &warm(100, 100, 512)).is_err());
+    fn claim(state: CacheState) -> Claim {
+        Claim { state, read_bytes: 4096 }
     }
 
     #[test]
-    fn cold_means_no_page_before() {
-        assert_eq!(verify(CacheState::Cold, &warm(0, 50, 4096)), Ok(()));
-        assert!(verify(CacheState::Cold, &warm(1, 50, 4096)).is_err());
+    fn warm_means_all_pages_before_and_after_and_no_device_read() {
+        let verify = |evidence| verify(claim(CacheState::Warm), &evidence);
+        assert_eq!(verify(warm(100, 100, 0)), Ok(()));
+        assert!(verify(warm(99, 100, 0)).is_err());
+        assert!(verify(warm(100, 99, 0)).is_err());
+        assert!(verify(warm(100, 100, 512)).is_err());
+    }
+
+    #[test]
+    fn cold_means_no_page_before_and_every_byte_from_the_device() {
+        let verify = |evidence| verify(claim(CacheState::Cold), &evidence);
+        assert_eq!(verify(warm(0, 50, 4096)), Ok(()));
+        assert!(verify(warm(1, 50, 4096)).is_err());
+        assert!(verify(warm(0, 50, 4095)).is_err());
+        let unknown = CacheEvidence { device_read_bytes: None, ..warm(0, 50, 0) };
+        assert_eq!(verify(unknown), Ok(()));
     }
 
     #[test]
@@ -114,8 +157,8 @@ mod tests {
             device_read_bytes: Some(device_read_bytes),
             ..CacheEvidence::default()
         };
-        assert_eq!(verify(CacheState::Warm, &evidence(0)), Ok(()));
-        assert!(verify(CacheState::Warm, &evidence(4096)).is_err());
-        assert_eq!(verify(CacheState::Any, &evidence(4096)), Ok(()));
+        assert_eq!(verify(claim(CacheState::Warm), &evidence(0)), Ok(()));
+        assert!(verify(claim(CacheState::Warm), &evidence(4096)).is_err());
+        assert_eq!(verify(claim(CacheState::Any), &evidence(4096)), Ok(()));
     }
 }

@@ -1,10 +1,16 @@
 //! Buffers for transfers: aligned as `O_DIRECT` wants them, and resident before anything is timed.
 
+use crate::content::{Content, mix};
+
 /// The strictest alignment that direct I/O asks for in practice: a page, which covers every logical
 /// block size.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// The byte that unverified writes consist of.
+/// Requests in a [`Payload`] begin at multiples of this, a cache line, so that all are copied
+/// alike.
+const LINE_BYTES: usize = 64;
+
+/// What a read must not find in its buffer if it moves nothing.
 pub(crate) const FILLER: u8 = 0xa5;
 
 /// A buffer whose first byte lies on a page boundary.
@@ -35,8 +41,73 @@ impl AlignedBuffer {
     }
 }
 
+/// What writes and appends write: requests side by side, taken in turn.
+///
+/// File systems that compress look for repetition within 128 KiB or less (btrfs and `ZFS` compress
+/// that much at once, `f2fs` less), so a request written again and again would cost them almost
+/// nothing to store. A payload therefore holds 128 KiB of incompressible content, or one request if
+/// that is larger. Its first word is another one each time it is taken.
+#[derive(Debug)]
+pub(crate) struct Payload {
+    buffer: AlignedBuffer,
+    request_bytes: usize,
+    stride_bytes: usize,
+    next: usize,
+}
+
+impl Payload {
+    /// How far apart content is that comes again, unless requests are larger.
+    const PERIOD_BYTES: usize = 128 << 10;
+
+    /// Incompressible requests.
+    pub(crate) fn incompressible(request_bytes: usize, content: Content) -> Self {
+        let requests = Self::PERIOD_BYTES.div_ceil(request_bytes.next_multiple_of(LINE_BYTES));
+        let mut payload = Self::unwritten(request_bytes, requests);
+        content.fill(payload.buffer.bytes_mut(), 0);
+        payload
+    }
+
+    /// Room for `requests` that their user writes.
+    pub(crate) fn unwritten(request_bytes: usize, requests: usize) -> Self {
+        let stride_bytes = request_bytes.next_multiple_of(LINE_BYTES);
+        let buffer = AlignedBuffer::new(stride_bytes * requests);
+        Self { buffer, request_bytes, stride_bytes, next: 0 }
+    }
+
+    /// Where the request of the next turn begins.
+    #[inline(always)]
+    pub(crate) fn take_turn(&mut self) -> usize {
+        let start = self.next;
+        let next = start + self.stride_bytes;
+        self.next = if next == self.buffer.length { 0 } else { next };
+        start
+    }
+
+    /// The next turn, with a first word of its own for operation `index`.
+    #[inline(always)]
+    pub(crate) fn take_stamped(&mut self, index: u64) -> usize {
+        let start = self.take_turn();
+        if let Some(word) = self.request_mut(start).first_chunk_mut() {
+            *word = mix(index).to_le_bytes();
+        }
+        start
+    }
+
+    #[inline(always)]
+    pub(crate) fn request(&self, start: usize) -> &[u8] {
+        &self.buffer.bytes()[start..start + self.request_bytes]
+    }
+
+    #[inline(always)]
+    pub(crate) fn request_mut(&mut self, start: usize) -> &mut [u8] {
+        &mut self.buffer.bytes_mut()[start..start + self.request_bytes]
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -46,6 +117,52 @@ mod tests {
             for buffer in buffers.into_iter().rev() {
                 assert_eq!(buffer.bytes().as_ptr().addr() % ALIGNMENT_BYTES, 0);
                 assert_eq!(buffer.bytes().len(), length);
+            }
+        }
+    }
+
+    /// The 8-byte words, at any alignment, that come twice in what `requests` turns give.
+    fn repeated_words(request_bytes: usize, requests: u64) -> usize {
+        let mut payload = Payload::incompressible(request_bytes, Content::new(1, 1));
+        let mut written = Vec::new();
+        for index in 0..requests {
+            let start = payload.take_stamped(index);
+            written.extend_from_slice(payload.request(start));
+        }
+        let mut seen = BTreeSet::new();
+        written.windows(8).filter(|word| !seen.insert(<[u8; 8]>::try_from(*word))).count()
+    }
+
+    #[test]
+    fn nothing_comes_again_within_what_file_systems_compress_at_once() {
+        for (request_bytes, requests) in [(512, 256), (4096, 32), (12_288, 10), (200_000, 1)] {
+            assert_eq!(repeated_words(request_bytes, requests), 0, "{request_bytes}");
+        }
+        assert!(repeated_words(4096, 33) > 4000, "then the first comes again");
+    }
+
+    #[test]
+    fn requests_that_come_again_begin_with_another_word() {
+        let mut payload = Payload::incompressible(4096, Content::new(1, 1));
+        let first_words: BTreeSet<_> = (0..1000)
+            .map(|index| {
+                let start = payload.take_stamped(index);
+                payload.request(start)[..8].to_vec()
+            })
+            .collect();
+        assert_eq!(first_words.len(), 1000);
+    }
+
+    #[test]
+    fn requests_are_whole_and_as_aligned_as_their_size() {
+        for request_bytes in [1, 7, 512, 1000, 4096, 1 << 20] {
+            let mut payload = Payload::incompressible(request_bytes, Content::new(1, 1));
+            let alignment = 1 << request_bytes.trailing_zeros().min(12);
+            for index in 0..3000 {
+                let start = payload.take_stamped(index);
+                let request = payload.request(start);
+                assert_eq!(request.len(), request_bytes);
+                assert_eq!(request.as_ptr().addr() % alignment, 0);
             }
         }
     }

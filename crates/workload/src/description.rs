@@ -208,7 +208,8 @@ pub enum Sharing {
 /// Whether content is made and compared, outside the timed intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verification {
-    /// Reads are not looked at; writes write a constant, after which a write file is not checkable.
+    /// Reads are not looked at; writes write what does not compress and has
+    /// nothing to do with the place, after which a write file is not checkable.
     Off,
     /// Reads are compared; writes write the right content for their offset. Without meaning for
     /// other operations.
@@ -237,8 +238,8 @@ pub struct Workload {
     pub io_path: IoPath,
     /// Threads, started together.
     pub threads: usize,
-    /// Operations of each thread. Also bounds the extra entries that a thread adds to the directory
-    /// set.
+    /// Operations of each thread, at most: once one of several has done them, all end. Also bounds
+    /// the extra entries that a thread adds to the directory set.
     pub operations_per_thread: u64,
     /// Operations in one timed interval; 1 times each.
     pub batch: usize,

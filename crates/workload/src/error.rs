@@ -133,19 +133,6 @@ pub enum EngineError {
         /// Entries found.
         found: u64,
     },
-    /// A file is not as the file set says.
-    #[error(
-        "{}: {found_bytes} bytes where the file set says {expected_bytes}; make the file set again",
-        path.display()
-    )]
-    WrongFileSize {
-        /// The file.
-        path: PathBuf,
-        /// The size the file set says.
-        expected_bytes: u64,
-        /// The size found.
-        found_bytes: u64,
-    },
     /// The description asks for something that cannot be executed.
     #[error("the workload cannot run: {0}")]
     Workload(#[from] WorkloadError),

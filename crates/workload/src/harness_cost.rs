@@ -24,7 +24,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use bare::Bare;
 
-use crate::buffer::AlignedBuffer;
+use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::AnyChooser;
 use crate::description::{Sharing, Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
@@ -138,7 +138,9 @@ fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
     let choose = AnyChooser::new(workload.access, &plan.choices(thread, 1, choices))?;
     let missing = WorkloadError::Zero("the number of files");
     let file = plan.data_files(thread, role)?.pop().ok_or(missing)?;
-    Ok(Bare { role, file, buffer: AlignedBuffer::new(request_bytes), spacing, choose })
+    let buffer = AlignedBuffer::new(request_bytes);
+    let payload = Payload::incompressible(request_bytes, plan.unverified_content(thread));
+    Ok(Bare { role, file, buffer, payload, spacing, choose })
 }
 
 /// The time of one recorded operation that does nothing over the time of the two clock readings it
@@ -254,8 +256,8 @@ fn thread_processor_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Runs all rivals, each in a thread of its own, or the only one in this thread. Elapsed time is that of
-/// the slowest.
+/// Runs all rivals, each in a thread of its own, or the only one in this thread. Elapsed time is
+/// that of the slowest.
 fn together<C: Clock>(
     rivals: &mut [Rivals],
     clock: &C,

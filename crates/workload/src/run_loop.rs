@@ -50,6 +50,27 @@ pub trait Step: Send {
     }
 }
 
+/// When a loop ends before its last operation. A function is asked at each new slice of the
+/// timeline.
+pub trait Halt {
+    /// Asked at each new slice of the timeline; what ends then is interrupted.
+    fn at_slice(&self) -> bool;
+
+    /// Asked after each timed interval; what ends then has done its part. Compiled to nothing
+    /// unless a type has its own.
+    #[inline(always)]
+    fn at_interval(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn() -> bool> Halt for F {
+    #[inline(always)]
+    fn at_slice(&self) -> bool {
+        self()
+    }
+}
+
 /// How long a loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLength {
@@ -77,8 +98,7 @@ struct Failure {
     slot: usize,
 }
 
-/// Does `length` operations, each timed and recorded. `halted` is asked at each new slice of the
-/// timeline.
+/// Does `length` operations, each timed and recorded, unless `halt` ends it before.
 ///
 /// # Errors
 /// The first fault of the step, as the error it explains it to be.
@@ -88,12 +108,12 @@ pub fn run_loop<S: Step, C: Clock>(
     length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
-    halted: impl Fn() -> bool,
+    halt: impl Halt,
 ) -> Result<LoopOutcome, EngineError> {
     let ended = if length.batch <= 1 {
-        run_single(step, length.operations, clock, recorder, halted)
+        run_single(step, length.operations, clock, recorder, halt)
     } else {
-        run_batches(step, length, clock, recorder, halted)
+        run_batches(step, length, clock, recorder, halt)
     };
     ended.map_err(|failure| step.explain(failure.fault, failure.slot))
 }
@@ -104,7 +124,7 @@ fn run_single<S: Step, C: Clock>(
     operations: u64,
     clock: &C,
     recorder: &mut Recorder,
-    halted: impl Fn() -> bool,
+    halt: impl Halt,
 ) -> Result<LoopOutcome, Failure> {
     let at_first_slot = |fault| Failure { fault, slot: 0 };
     let mut outcome = LoopOutcome::default();
@@ -116,8 +136,11 @@ fn run_single<S: Step, C: Clock>(
         outcome.bytes += moved.map_err(at_first_slot)?;
         step.after(index, 0).map_err(at_first_slot)?;
         outcome.operations = index + 1;
-        if recorder.record(start_ticks, end_ticks, clock) && halted() {
+        if recorder.record(start_ticks, end_ticks, clock) && halt.at_slice() {
             outcome.interrupted = outcome.operations < operations;
+            break;
+        }
+        if halt.at_interval() {
             break;
         }
     }
@@ -129,7 +152,7 @@ fn run_batches<S: Step, C: Clock>(
     length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
-    halted: impl Fn() -> bool,
+    halt: impl Halt,
 ) -> Result<LoopOutcome, Failure> {
     let mut outcome = LoopOutcome::default();
     while outcome.operations < length.operations {
@@ -145,8 +168,11 @@ fn run_batches<S: Step, C: Clock>(
         moved?;
         each_slot(first, count, |index, slot| step.after(index, slot))?;
         outcome.operations += count;
-        if recorder.record_batch(start_ticks, end_ticks, count, clock) && halted() {
+        if recorder.record_batch(start_ticks, end_ticks, count, clock) && halt.at_slice() {
             outcome.interrupted = outcome.operations < length.operations;
+            break;
+        }
+        if halt.at_interval() {
             break;
         }
     }
@@ -235,11 +261,11 @@ mod tests {
         diary: &mut Diary,
         length: LoopLength,
         step_ns: u64,
-        halted: impl Fn() -> bool,
+        halt: impl Halt,
     ) -> (Result<LoopOutcome, EngineError>, Recorder) {
         let clock = ManualClock::with_step(step_ns);
         let mut recorder = Recorder::new(0, SLICE_TICKS);
-        let outcome = run_loop(diary, length, &clock, &mut recorder, halted);
+        let outcome = run_loop(diary, length, &clock, &mut recorder, halt);
         (outcome, recorder)
     }
 
@@ -284,6 +310,31 @@ mod tests {
             // Each interval and each pause is 50 ns long, each slice 1000 ns.
             let most = 50 * batch as u64;
             assert!((20..=most).contains(&outcome.operations), "{}", outcome.operations);
+        }
+    }
+
+    /// Ends a loop after so many intervals.
+    struct After(Cell<u64>);
+
+    impl Halt for After {
+        fn at_slice(&self) -> bool {
+            false
+        }
+
+        fn at_interval(&self) -> bool {
+            self.0.set(self.0.get() - 1);
+            self.0.get() == 0
+        }
+    }
+
+    #[test]
+    fn who_asks_for_it_is_asked_after_each_interval() {
+        for batch in [1, 10] {
+            let length = LoopLength { operations: 1000, batch };
+            let halt = After(Cell::new(7));
+            let (outcome, _) = run(&mut Diary::default(), length, 1, halt);
+            let outcome = outcome.expect("the diary does not fail");
+            assert_eq!((outcome.operations, outcome.interrupted), (7 * batch as u64, false));
         }
     }
 

@@ -14,7 +14,7 @@ use super::parse::number_list;
 use super::sources::Reader;
 
 /// The key in [`Cgroup::paths`] for the hierarchy of version 2.
-const UNIFIED: &str = "unified";
+pub(crate) const UNIFIED: &str = "unified";
 
 /// Version 1 writes "no limit" as the greatest multiple of the page size below 2^63; no page is
 /// larger than this difference allows.
@@ -94,7 +94,7 @@ impl Hierarchies {
 }
 
 /// The lines of `/proc/self/cgroup`: `4:cpu,cpuacct:/path`, and `0::/path` for version 2.
-fn group_paths(text: &str) -> BTreeMap<String, String> {
+pub(crate) fn group_paths(text: &str) -> BTreeMap<String, String> {
     let mut paths = BTreeMap::new();
     for line in text.lines() {
         let mut fields = line.splitn(3, ':');
@@ -111,13 +111,14 @@ fn group_paths(text: &str) -> BTreeMap<String, String> {
 }
 
 /// The group's directory and those above it, up to the mount point.
-fn directories(mount: &MountEntry, group: &str) -> Vec<PathBuf> {
+pub(crate) fn directories(mount: &MountEntry, group: &str) -> Vec<PathBuf> {
     // A container can have part of the hierarchy mounted, and then the group's path starts with
     // that part; or the group lies outside of what is mounted, and only the mount point is ours.
     let below = Path::new(group).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let plain = below.components().all(|part| matches!(part, Component::Normal(_)));
     let below = if plain { below } else { Path::new("") };
-    below.ancestors().map(|part| mount.mount_point.join(part)).collect()
+    let joined = |part: &Path| mount.mount_point.components().chain(part.components()).collect();
+    below.ancestors().map(joined).collect()
 }
 
 /// The least value of a file along the path; `parse` gives `None` for "no limit".

@@ -10,14 +10,14 @@
 
 mod block;
 mod caches;
-mod cgroup;
+pub(crate) mod cgroup;
 mod counters;
 mod error;
 mod file_systems;
 #[cfg(test)]
 mod fixture;
 mod memory;
-mod mounts;
+pub(crate) mod mounts;
 mod parse;
 mod permissions;
 mod processor;

@@ -36,6 +36,17 @@ impl MountEntry {
         }
     }
 
+    /// The mount's options and then the file system's, each once.
+    pub(crate) fn all_options(&self) -> Vec<&str> {
+        let mut options: Vec<&str> = Vec::new();
+        for option in self.options.iter().chain(&self.super_options) {
+            if !options.contains(&option.as_str()) {
+                options.push(option);
+            }
+        }
+        options
+    }
+
     /// The value of a super option such as `upperdir=/a`.
     pub(crate) fn super_option(&self, name: &str) -> Option<&str> {
         self.super_options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
@@ -163,6 +174,7 @@ mod tests {
         assert_eq!(entries.len(), 5);
         assert_eq!(entries[4].super_option("upperdir"), Some("/with,comma"));
         assert_eq!(entries[1].root, Path::new("/sub"));
+        assert_eq!(entries[1].all_options(), ["rw", "noatime", "ssd"]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Limits that the kernel enforces and reports.
 
 use std::fs;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use machine::target::{ConditionCaveat, cache_state};
@@ -26,15 +25,14 @@ pub(crate) fn memory_is_limited() {
     assert_eq!(target.facts().conditions.limits.memory_bytes, Some(LIMIT));
     let path = target.root().join("file");
     fs::write(&path, vec![1; 128 << 20]).expect("there is room");
-    let file = File::open(&path).expect("just written");
-    let all = cache_state::read_in(&file).expect("a plain file");
+    let all = cache_state::read_in_all([&path]).expect("a plain file");
     assert!(all.is_full(), "outside there is memory enough: {all:?}");
-    assert!(cache_state::evict(&file).expect("a plain file").is_none());
+    assert!(cache_state::evict_all(target.root(), [&path]).expect("a plain file").is_none());
 
     let before = own_groups();
     let entered = target.enter().expect("root");
     assert_ne!(own_groups(), before);
-    let limited = cache_state::read_in(&file).expect("a plain file");
+    let limited = cache_state::read_in_all([&path]).expect("a plain file");
     let page_bytes = rustix::param::page_size() as u64;
     assert!(limited.resident_pages * page_bytes <= LIMIT, "{limited:?}");
     assert!(limited.resident_pages * page_bytes > LIMIT / 2, "{limited:?}");
@@ -42,7 +40,6 @@ pub(crate) fn memory_is_limited() {
     assert_eq!(own_groups(), before);
     drop(target.enter().expect("again"));
     assert_eq!(own_groups(), before);
-    drop(file);
     target.close().expect("a group that was used can be removed");
     drop(target);
     workshop.close().expect("nothing is left");
@@ -56,10 +53,9 @@ pub(crate) fn device_rates_are_limited() {
     assert_eq!(in_force.limits, target.spec().conditions, "as the kernel reads them back");
     let path = target.root().join("file");
     fs::write(&path, vec![1; 1 << 20]).expect("there is room");
-    let file = File::open(&path).expect("just written");
-    assert!(cache_state::evict(&file).expect("a plain file").is_none());
+    assert!(cache_state::evict_all(target.root(), [&path]).expect("a plain file").is_none());
     let entered = target.enter().expect("root");
-    assert!(cache_state::read_in(&file).expect("a plain file").is_full());
+    assert!(cache_state::read_in_all([&path]).expect("a plain file").is_full());
     if let Some(group) = version_one_group("blkio") {
         assert!(in_force.caveats.contains(&ConditionCaveat::BufferedWritesNotThrottled));
         let device = target.device_numbers().expect("a loop device");

@@ -1,6 +1,7 @@
 //! Block devices that the user names. Loop devices with named images stand for disks.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use machine::target::{
@@ -79,6 +80,37 @@ pub(crate) fn named_is_formatted() {
     assert!(!target.root().join("file").exists());
     target.close().expect("nothing is open");
     drop(target);
+    workshop.close().expect("nothing is left");
+}
+
+/// The path that was checked stands for somebody else's disk when it comes to the next block.
+pub(crate) fn another_at_the_path_is_refused() {
+    let disk = Disk::new("disk", &[]);
+    let other = Disk::new("other", b"precious");
+    let path = super::support::scratch().join("by-name");
+    symlink(&disk.device, &path).expect("the place can be written");
+    let destroy = vec![path.clone()];
+    let surroundings = Surroundings { destroy, ..surroundings() };
+    let workshop = Workshop::open(surroundings).expect("root, one thread");
+    let text = format!("ext4:device={}", path.display());
+    let mut target = workshop.make(&spec(&text)).expect("it is named");
+    target.remake().expect("it is the same device");
+    target.remount().expect("it is the same device");
+
+    fs::remove_file(&path).expect("ours");
+    symlink(&other.device, &path).expect("the place can be written");
+    for error in [target.remount(), target.remake()] {
+        let error = error.expect_err("another device is there");
+        assert!(matches!(error, TargetError::Device(DeviceError::Changed { .. })), "{error}");
+    }
+    fs::remove_file(&path).expect("ours");
+    fs::write(&path, "a file").expect("the place can be written");
+    let error = target.remake().expect_err("no device is there");
+    assert!(matches!(error, TargetError::Device(DeviceError::Changed { .. })), "{error}");
+    target.close().expect("nothing is open");
+    drop(target);
+    fs::remove_file(&path).expect("ours");
+    assert!(other.content().starts_with(b"precious\0"), "not a byte may change");
     workshop.close().expect("nothing is left");
 }
 

@@ -218,13 +218,21 @@ pub(crate) fn leftovers_are_swept() {
     assert!(left.len() >= 2, "{left:?}");
     assert!(fs::read_dir(place.path().join("directory")).expect("there").next().is_some());
 
+    let directory = place.path().join("directory");
+    let theirs = ["fsprism-2026-11", "fsprism-2025-1-7", ".fsprism-2025-1-7"];
+    for name in theirs {
+        fs::create_dir_all(directory.join(name).join("results")).expect("the place is ours");
+    }
     let mut next = Victim::start(&place);
     next.go_to("written");
+    for name in theirs {
+        assert!(directory.join(name).join("results").exists(), "{name} is a user's");
+        fs::remove_dir_all(directory.join(name)).expect("the place is ours");
+    }
     let mut left = leftovers(dead, place.path());
     // The place also holds the images of the living.
     left.retain(|name| !loop_devices(place.path()).contains(name));
-    let directory = place.path().join("directory").display().to_string();
-    assert_eq!(left, [directory], "nothing of the dead");
+    assert_eq!(left, [directory.display().to_string()], "nothing of the dead");
     let pid = next.kill();
     assert_nothing_is_left(pid, &place, "written");
 }

@@ -7,6 +7,7 @@
 mod conditions;
 mod devices;
 mod kill;
+mod propagation;
 mod refusals;
 mod support;
 mod whole_life;
@@ -34,11 +35,14 @@ const CASES: &[Case] = &[
     ("a_mount_inside_keeps_its_content", whole_life::a_mount_inside_keeps_its_content),
     ("images_of_one_run_share_the_scratch_directory", whole_life::images_share_room),
     ("remounting_forgets_metadata", whole_life::remounting_forgets_metadata),
+    ("an_overlay_is_counted", whole_life::an_overlay_is_counted),
+    ("unmounting_comes_in", propagation::unmounting_comes_in_and_nothing_goes_out),
     ("memory_is_limited", conditions::memory_is_limited),
     ("device_rates_are_limited", conditions::device_rates_are_limited),
     ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
+    ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),
     ("a_device_in_use_is_refused", devices::in_use_is_refused),
     ("what_cannot_be_made_is_refused", refusals::what_cannot_be_made),
     ("tools_that_fail_leave_nothing", refusals::failing_tools_leave_nothing),
@@ -69,6 +73,14 @@ fn main() -> ExitCode {
         }
         ["--as-plain-user", directory] => {
             refusals::as_plain_user(directory.as_ref());
+            return ExitCode::SUCCESS;
+        }
+        ["--as-host", place] => {
+            propagation::as_host(place.as_ref());
+            return ExitCode::SUCCESS;
+        }
+        ["--as-guest", place] => {
+            propagation::as_guest(place.as_ref());
             return ExitCode::SUCCESS;
         }
         _ => {}

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use measure::Histogram;
-use record::{CellReport, Manifest, MetricDefinition, MetricReport, Percentile};
+use record::{
+    CellReport, Manifest, MetricDefinition, MetricReport, Percentile, RecordError, Warning,
+};
 
 use super::{Gathered, doubts, estimates};
 
@@ -16,12 +18,17 @@ const PERCENTILES: [(f64, f64); 5] =
 pub(super) fn report(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
-    histogram: &Histogram,
+    histograms: Result<Vec<Histogram>, RecordError>,
     manifest: &Manifest,
 ) -> CellReport {
     let cell = gathered.cell;
     let level = manifest.run.confidence_level;
-    let warnings = doubts::of_cell(gathered, manifest);
+    let mut warnings = doubts::of_cell(gathered, manifest);
+    // What is lost are the percentiles of this cell; all else comes from the journal.
+    let histograms = histograms.unwrap_or_else(|error| {
+        warnings.push(Warning::HistogramLost { why: why(&error) });
+        Vec::new()
+    });
     CellReport {
         target: cell.target.clone(),
         suite: cell.suite.clone(),
@@ -35,7 +42,8 @@ pub(super) fn report(
         discarded: u32::try_from(gathered.discarded.len()).unwrap_or(u32::MAX),
         failed: gathered.failed.map(|failed| failed.why.clone()),
         operations: gathered.replicates.values().map(|replicate| replicate.operations).sum(),
-        metrics: metrics(gathered, all, histogram, level),
+        operations_per_replicate: gathered.pilot.map(|pilot| pilot.operations),
+        metrics: metrics(gathered, all, &histograms, level),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
 }
@@ -45,7 +53,7 @@ pub(super) fn report(
 fn metrics(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
-    histogram: &Histogram,
+    histograms: &[Histogram],
     level: f64,
 ) -> Vec<MetricReport> {
     let declared = gathered.cell.metrics.iter().enumerate();
@@ -56,9 +64,9 @@ fn metrics(
     let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
     let time = reports.iter_mut().find(|report| report.name == "time_per_operation");
     if let (Some(time), true) = (time, is_single) {
-        time.percentiles = percentiles(histogram, level);
+        time.percentiles = percentiles(histograms, level);
     }
-    let speed_up = speed_up(gathered, all);
+    let speed_up = gathered.speed_up(all);
     reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up, level));
     reports
 }
@@ -82,31 +90,40 @@ fn metric_report(
     })
 }
 
-fn percentiles(histogram: &Histogram, level: f64) -> Vec<Percentile> {
-    let supported = |quantile: f64| {
-        let need = estimates::least_n(quantile, level);
-        need.is_some_and(|need| histogram.count() >= need)
+/// The percentiles that the operations support. Operations of one replicate share what happened to
+/// that replicate, so an interval comes from replicates, not from operations: where each supports a
+/// quantile of its own, the figure is the median of those. Where not, all operations are pooled,
+/// and there is no interval.
+fn percentiles(histograms: &[Histogram], level: f64) -> Vec<Percentile> {
+    let mut pooled = Histogram::new();
+    histograms.iter().for_each(|histogram| pooled.merge(histogram));
+    let of_quantile = |(percentile, quantile): (f64, f64)| {
+        let need = estimates::least_n(quantile, level)?;
+        if pooled.count() < need {
+            return None;
+        }
+        let has_own = histograms.iter().all(|histogram| histogram.count() >= need);
+        let own = histograms.iter().map(|histogram| histogram.quantile(quantile) as f64);
+        let summary = estimates::summary(&own.collect::<Vec<_>>(), level);
+        let summary = summary.filter(|summary| has_own && summary.interval.is_some());
+        Some(match summary {
+            Some(own) => Percentile { percentile, value: own.median, interval: own.interval },
+            None => {
+                let value = pooled.quantile(quantile) as f64;
+                Percentile { percentile, value, interval: None }
+            }
+        })
     };
-    let all = PERCENTILES.into_iter().filter(|&(_, quantile)| supported(quantile));
-    let value = |quantile: f64| histogram.quantile(quantile) as f64;
-    all.map(|(percentile, quantile)| Percentile { percentile, value: value(quantile) }).collect()
+    PERCENTILES.into_iter().filter_map(of_quantile).collect()
 }
 
-/// Throughput over that of the baseline on the same target in the same block.
-fn speed_up(gathered: &Gathered<'_>, all: &[Gathered<'_>]) -> BTreeMap<u32, f64> {
-    let cell = gathered.cell;
-    let Some(baseline) = &cell.baseline else { return BTreeMap::new() };
-    let is_baseline = |other: &&Gathered<'_>| {
-        other.cell.target == cell.target && other.cell.benchmark == *baseline
-    };
-    let Some(base) = all.iter().find(is_baseline).map(Gathered::throughput) else {
-        return BTreeMap::new();
-    };
-    let ratio = |(block, rate): (u32, f64)| {
-        let base = *base.get(&block)?;
-        (base > 0.0).then(|| (block, rate / base))
-    };
-    gathered.throughput().into_iter().filter_map(ratio).collect()
+/// What is wrong with a log, without its path: the same trouble of many cells is said once.
+fn why(error: &RecordError) -> String {
+    match error {
+        RecordError::Damaged { why, .. } => why.clone(),
+        RecordError::Io { action, source, .. } => format!("cannot {action} the log: {source}"),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +174,59 @@ mod tests {
         assert_eq!(which(500), [50.0, 90.0, 95.0, 99.0, 99.9]);
         // Within the resolution of the histogram.
         assert!((of(500)[0].value / 6090.0 - 1.0).abs() < 0.01, "{:?}", of(500)[0]);
+    }
+
+    #[test]
+    fn a_percentile_has_an_interval_where_each_replicate_supports_it() {
+        let of = |operations: u64, blocks: usize| {
+            let sample = Sample::new(&["tmpfs"]).operations(operations);
+            let document = sample.benchmark("create", &[&TIMES[..blocks]]).document();
+            document.cells[0].metrics[0].percentiles.clone()
+        };
+        // 298 operations are one too few for a 99th percentile of each replicate's own.
+        let [p50, _, p95, p99] = &of(298, 8)[..] else { panic!("four percentiles") };
+        let interval = p50.interval.unwrap();
+        let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.01;
+        assert!(near(interval.low, 6000.0) && near(interval.high, 6200.0), "{interval:?}");
+        assert!(near(p50.value, 6095.0), "{p50:?}");
+        assert!(p95.interval.is_some());
+        assert_eq!(p99.interval, None);
+        assert!(of(299, 8)[3].interval.is_some());
+        assert!(of(299, 5).iter().all(|one| one.interval.is_none()), "five blocks are too few");
+    }
+
+    #[test]
+    fn operations_of_each_replicate_are_those_of_the_pilot() {
+        let sample = Sample::new(&["tmpfs", "ext4"]).operations(70);
+        let document = sample.benchmark("create", &[&TIMES]).document();
+        assert_eq!(document.cells[0].operations_per_replicate, Some(70));
+        assert_eq!(document.cells[1].operations_per_replicate, None, "it was never reached");
+    }
+
+    /// A run of two cells, of which `damage` breaks the first one's log.
+    fn damaged(damage: impl Fn(&std::path::Path)) -> record::Document {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("run");
+        let sample = Sample::new(&["tmpfs", "ext4"]).benchmark("create", &[&TIMES, &TIMES]);
+        let run = sample.write(&path);
+        damage(&path.join("histograms/0000.hlog"));
+        crate::document(&run, &path).unwrap()
+    }
+
+    #[test]
+    fn a_lost_histogram_log_costs_its_cell_the_percentiles_only() {
+        let lost = damaged(|log| std::fs::remove_file(log).unwrap());
+        let torn = damaged(|log| std::fs::write(log, "short").unwrap());
+        for (document, expected) in
+            [(&lost, "cannot open the log"), (&torn, "the log is shorter than the journal says")]
+        {
+            let time = &document.cells[0].metrics[0];
+            assert!(time.percentiles.is_empty() && time.interval.is_some());
+            let message = &document.cells[0].warnings[0].message;
+            assert!(message.contains(expected), "{message}");
+            assert!(!document.cells[1].metrics[0].percentiles.is_empty());
+            assert!(document.cells[1].warnings.is_empty());
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Which targets can be told apart, on each benchmark.
 //!
 //! Two targets are compared on the benchmark's primary metric, paired by block, on logarithms of
-//! ratios: drift of the machine hits both alike and drops out. A run makes dozens of comparisons
+//! ratios: drift of the machine hits both alike and drops out. Where a benchmark has a baseline,
+//! its question is how the target scales, so speed-ups are compared: throughput would repeat the
+//! difference that the baseline has shown already. A run makes dozens of comparisons
 //! at once, of which one in twenty would be called real by chance alone. So the p-values are
 //! adjusted after Benjamini and Hochberg ("Controlling the False Discovery Rate", 1995): among the
 //! differences that a run at 95 % calls real, at most 5 % are expected to be false.
@@ -21,12 +23,23 @@ pub(crate) const BLOCKS_LEAST: u32 = 6;
 pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     for (position, first) in gathered.iter().enumerate() {
-        let Some(metric) = first.cell.metrics.first() else { continue };
+        let speed_up = first.has_speed_up(gathered).then(MetricDefinition::speed_up);
+        let Some(metric) = speed_up.or_else(|| first.cell.metrics.first().cloned()) else {
+            continue;
+        };
+        let values = |one: &Gathered<'_>| {
+            if one.has_speed_up(gathered) {
+                one.speed_up(gathered)
+            } else {
+                one.values_of(&metric.name)
+            }
+        };
         let same_benchmark = |other: &&Gathered<'_>| {
             other.cell.benchmark == first.cell.benchmark && other.cell.suite == first.cell.suite
         };
         for second in gathered[position + 1..].iter().filter(same_benchmark) {
-            comparisons.push(compare(first, second, metric, level));
+            let pair = Pair { metric: &metric.name, first, second };
+            comparisons.push(pair.compare(&values(first), &values(second), level));
         }
     }
     adjust(&mut comparisons, level);
@@ -41,30 +54,38 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
     comparisons
 }
 
-fn compare(
-    first: &Gathered<'_>,
-    second: &Gathered<'_>,
-    metric: &MetricDefinition,
-    level: f64,
-) -> Comparison {
-    let of_second = second.values_of(&metric.name);
-    let pair = |(block, value): (u32, f64)| Some((value, *of_second.get(&block)?));
-    let (firsts, seconds): (Vec<f64>, Vec<f64>) =
-        first.values_of(&metric.name).into_iter().filter_map(pair).unzip();
-    let blocks = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
-    let enough = blocks >= BLOCKS_LEAST;
-    let paired = enough.then(|| estimates::ratio_of_pairs(&firsts, &seconds, level)).flatten();
-    Comparison {
-        benchmark: first.cell.benchmark.clone(),
-        metric: metric.name.clone(),
-        first: first.cell.target.clone(),
-        second: second.cell.target.clone(),
-        blocks,
-        ratio: paired.map(|paired| paired.ratio),
-        interval: paired.map(|paired| paired.interval),
-        p: paired.map(|paired| paired.p),
-        p_adjusted: None,
-        verdict: Verdict::NotEnoughData,
+/// Two targets on one benchmark.
+struct Pair<'a> {
+    metric: &'a str,
+    first: &'a Gathered<'a>,
+    second: &'a Gathered<'a>,
+}
+
+impl Pair<'_> {
+    /// Compares the values of both, by block.
+    fn compare(
+        &self,
+        of_first: &BTreeMap<u32, f64>,
+        of_second: &BTreeMap<u32, f64>,
+        level: f64,
+    ) -> Comparison {
+        let pair = |(block, value): (&u32, &f64)| Some((*value, *of_second.get(block)?));
+        let (firsts, seconds): (Vec<f64>, Vec<f64>) = of_first.iter().filter_map(pair).unzip();
+        let blocks = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
+        let enough = blocks >= BLOCKS_LEAST;
+        let paired = enough.then(|| estimates::ratio_of_pairs(&firsts, &seconds, level)).flatten();
+        Comparison {
+            benchmark: self.first.cell.benchmark.clone(),
+            metric: self.metric.to_owned(),
+            first: self.first.cell.target.clone(),
+            second: self.second.cell.target.clone(),
+            blocks,
+            ratio: paired.map(|paired| paired.ratio),
+            interval: paired.map(|paired| paired.interval),
+            p: paired.map(|paired| paired.p),
+            p_adjusted: None,
+            verdict: Verdict::NotEnoughData,
+        }
     }
 }
 
@@ -82,7 +103,7 @@ fn adjust(comparisons: &mut [Comparison], level: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Sample, around};
+    use crate::sample::{Sample, around, swaying};
 
     #[test]
     fn the_ratio_is_second_over_first() {
@@ -105,6 +126,33 @@ mod tests {
         assert_eq!(document.comparisons[0].verdict, Verdict::NotEnoughData);
         assert_eq!(document.comparisons[0].p, None);
         assert_eq!(document.comparisons[0].ratio, None);
+    }
+
+    #[test]
+    fn with_a_baseline_the_speed_ups_are_compared() {
+        // b is ten times slower throughout, and scales alike on `two` but not on `three`.
+        let base = [around(100.0, 8), swaying(1000.0, 8)];
+        let two = [around(50.0, 8), swaying(500.0, 8)];
+        let three = [around(50.0, 8), swaying(900.0, 8)];
+        let mut sample = Sample::new(&["a", "b"]);
+        for (name, values) in [("one", &base), ("two", &two), ("three", &three)] {
+            sample = sample.benchmark(name, &[&values[0], &values[1]]);
+        }
+        let document = sample.baseline("two", "one").baseline("three", "one").document();
+        let [one, two, three] = document.comparisons.as_slice() else { panic!("three pairs") };
+        assert_eq!((one.metric.as_str(), one.verdict), ("time_per_operation", Verdict::Real));
+        assert_eq!((two.metric.as_str(), two.verdict), ("speed_up", Verdict::NotToldApart));
+        assert_eq!((three.metric.as_str(), three.verdict), ("speed_up", Verdict::Real));
+        // 1000/900 over 100/50: second over first.
+        assert!((three.ratio.unwrap() - 10.0 / 18.0).abs() < 1e-9, "{three:?}");
+    }
+
+    #[test]
+    fn without_its_baseline_in_the_run_the_primary_metric_is_compared() {
+        let sample = Sample::new(&["a", "b"])
+            .benchmark("two", &[&around(50.0, 8), &around(500.0, 8)])
+            .baseline("two", "one");
+        assert_eq!(sample.document().comparisons[0].metric, "time_per_operation");
     }
 
     #[test]

@@ -91,4 +91,26 @@ impl Gathered<'_> {
         };
         self.replicates.iter().filter_map(rate).collect()
     }
+
+    /// Whether its speed-up over a baseline of this run is what it is about.
+    pub(crate) fn has_speed_up(&self, all: &[Self]) -> bool {
+        let baseline = self.cell.baseline.as_ref();
+        baseline.is_some_and(|name| all.iter().any(|other| other.cell.benchmark == *name))
+    }
+
+    /// Throughput over that of the baseline on the same target in the same block.
+    pub(crate) fn speed_up(&self, all: &[Self]) -> BTreeMap<u32, f64> {
+        let Some(baseline) = &self.cell.baseline else { return BTreeMap::new() };
+        let is_baseline = |other: &&Self| {
+            other.cell.target == self.cell.target && other.cell.benchmark == *baseline
+        };
+        let Some(base) = all.iter().find(is_baseline).map(Self::throughput) else {
+            return BTreeMap::new();
+        };
+        let ratio = |(block, rate): (u32, f64)| {
+            let base = *base.get(&block)?;
+            (base > 0.0).then(|| (block, rate / base))
+        };
+        self.throughput().into_iter().filter_map(ratio).collect()
+    }
 }

@@ -22,14 +22,16 @@ const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
 
 /// What the run at `path` says.
 ///
+/// A histogram log that cannot be read costs its cell the percentiles, and a warning says so.
+///
 /// # Errors
-/// When a histogram of the run directory cannot be read.
+/// None at present: what the journal holds is enough for a document.
 pub fn document(run: &Run, path: &Path) -> Result<Document, ReportError> {
     let manifest = &run.manifest;
     let gathered = gather(run);
     let reports = gathered.iter().map(|one| {
-        let histogram = run.histogram(path, one.index)?;
-        Ok(cells::report(one, &gathered, &histogram, manifest))
+        let histograms = run.replicate_histograms(path, one.index);
+        cells::report(one, &gathered, histograms, manifest)
     });
     let end = run.lines.iter().rev().find_map(|line| match line {
         Line::End(end) => Some(end.clone()),
@@ -42,7 +44,7 @@ pub fn document(run: &Run, path: &Path) -> Result<Document, ReportError> {
         machine: manifest.machine.clone(),
         clock: manifest.clock.clone(),
         targets: manifest.targets.clone(),
-        cells: reports.collect::<Result<_, ReportError>>()?,
+        cells: reports.collect(),
         comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
         skipped: manifest.skipped.clone(),
         warnings: run_warnings(run),
@@ -56,6 +58,16 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let mut warnings: Vec<WarningReport> = Vec::new();
     if targets.iter().any(|target| target.scratch) {
         warnings.push(Warning::FreshFileSystem.into());
+    }
+    let on_images: Vec<&str> = targets
+        .iter()
+        .filter(|target| target.scratch && target.loop_direct_io.is_some())
+        .map(|target| target.label.as_str())
+        .collect();
+    if !on_images.is_empty() {
+        let plain = WarningReport::from(Warning::SparseImage);
+        let message = format!("{} ({})", plain.message, on_images.join(", "));
+        warnings.push(WarningReport { message, ..plain });
     }
     // These warnings have no field for the target, so their sentences name it.
     for target in targets {
@@ -136,8 +148,27 @@ mod tests {
             target.loop_direct_io = Some(false);
         }
         let document = sample.document();
-        let expected = [&Warning::FreshFileSystem, &Warning::LoopBuffered, &Warning::LoopBuffered];
+        let expected = [
+            &Warning::FreshFileSystem,
+            &Warning::SparseImage,
+            &Warning::LoopBuffered,
+            &Warning::LoopBuffered,
+        ];
         assert_eq!(kinds(&document), expected);
-        assert!(document.warnings[2].message.starts_with("b: the loop device"));
+        assert!(document.warnings[3].message.starts_with("b: the loop device"));
+    }
+
+    #[test]
+    fn sparse_images_are_told_once_for_all_targets_that_have_one() {
+        let mut sample = Sample::new(&["tmpfs", "ext4", "xfs"]).benchmark("create", &[]);
+        for (target, direct) in
+            sample.run.manifest.targets.iter_mut().zip([None, Some(true), Some(true)])
+        {
+            target.scratch = true;
+            target.loop_direct_io = direct;
+        }
+        let document = sample.document();
+        assert_eq!(kinds(&document), [&Warning::FreshFileSystem, &Warning::SparseImage]);
+        assert!(document.warnings[1].message.ends_with("is inside (ext4, xfs)"));
     }
 }

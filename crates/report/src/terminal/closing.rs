@@ -1,28 +1,21 @@
 //! How sure the report is, why measuring ended, and what would make it surer.
 
 use record::{CellReport, Document, EndReason, MetricReport, Verdict};
+use stats::planning::{self, Precision};
 
 use super::table::percent;
 use super::text::{Page, Style, plural};
 use super::{names, units};
 use crate::analysis::BLOCKS_LEAST;
 
-/// Quadrupling the time halves an interval: its width goes with one over the square root.
-const FACTOR_FOR_HALF: f64 = 4.0;
+/// Runs longer than this are named as what they are: out of reach.
+const SECONDS_WITHIN_REACH: f64 = 24.0 * 3600.0;
 
 /// The last section.
 pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("How sure this is");
     let level = percent(document.run.confidence_level);
-    page.item(
-        &format!(
-            "Figures are medians over blocks, each block's being a mean over its operations, with \
-         their {level} % interval (order statistics); p50 to p99.9 are those of single \
-         operations. Ratios are paired by block, with the {level} % interval of their geometric \
-         mean."
-        ),
-        Style::Plain,
-    );
+    page.item(&figures(page, document, &level), Style::Plain);
     if !document.comparisons.is_empty() {
         page.item(&comparisons(document), Style::Plain);
     }
@@ -30,6 +23,40 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         page.item(&widths, Style::Plain);
     }
     page.item(&end(document), Style::Plain);
+}
+
+/// What the figures are.
+fn figures(page: &Page, document: &Document, level: &str) -> String {
+    let mut text = format!(
+        "Figures are medians over blocks, each block's being a mean over its operations, with \
+         their {level} % interval (order statistics). "
+    );
+    let percentiles = || {
+        let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
+        metrics.flat_map(|metric| &metric.percentiles)
+    };
+    if percentiles().any(|one| one.interval.is_some()) {
+        text.push_str(
+            "p50 to p99.9 are those of single operations: medians over blocks of each block's \
+             own, with their intervals in the JSON document. ",
+        );
+    }
+    // Where the page is narrow, the columns that have one can be left out.
+    if page.contains('*') && percentiles().any(|one| one.interval.is_none()) {
+        text.push_str(
+            "A percentile with * is that of all operations pooled, and has no interval: the \
+             blocks are too few, or have too few operations each. ",
+        );
+    }
+    text.push_str(&format!(
+        "Ratios are paired by block, with the {level} % interval of their geometric mean."
+    ));
+    if document.cells.iter().any(|cell| cell.baseline.is_some()) {
+        text.push_str(
+            " A speed-up is a throughput over that of its 1x on the same target in the same block.",
+        );
+    }
+    text
 }
 
 /// How many comparisons there were, and how many of those called real may be false.
@@ -100,8 +127,8 @@ fn end(document: &Document) -> String {
     };
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     match end.reason {
-        EndReason::Precision => "Measuring ended because every interval was narrow enough; a \
-             smaller --precision asks for more."
+        EndReason::Precision => "Measuring ended because every interval was narrow enough after \
+             two successive blocks; a smaller --precision asks for more."
             .to_owned(),
         EndReason::Blocks if blocks < BLOCKS_LEAST => format!(
             "Measuring ended after the {} asked for; intervals and comparisons need --blocks \
@@ -109,8 +136,11 @@ fn end(document: &Document) -> String {
             plural(blocks as usize, "block")
         ),
         EndReason::Blocks => {
-            "Measuring ended after the blocks asked for; more --blocks narrow the intervals."
-                .to_owned()
+            let further = forecast(document).map_or_else(
+                || "more of them narrow the intervals".to_owned(),
+                |forecast| forecast.sentence(document, &format!("--blocks {}", forecast.blocks)),
+            );
+            format!("Measuring ended after the blocks asked for; {further}.")
         }
         EndReason::Budget => {
             let used = format!(
@@ -122,9 +152,12 @@ fn end(document: &Document) -> String {
                 let budget = option_seconds(run.budget_s * factor);
                 format!("intervals and comparisons need {BLOCKS_LEAST} blocks (--budget {budget})")
             } else {
-                let budget = option_seconds(run.budget_s * FACTOR_FOR_HALF);
-                format!(
-                    "intervals of half the width take about four times as long (--budget {budget})"
+                forecast(document).map_or_else(
+                    || "a longer one narrows the intervals".to_owned(),
+                    |forecast| {
+                        let budget = option_seconds(forecast.seconds);
+                        forecast.sentence(document, &format!("--budget {budget}"))
+                    },
                 )
             };
             format!("{used}; {further}.")
@@ -134,6 +167,61 @@ fn end(document: &Document) -> String {
     }
 }
 
+/// What the precision asked for would take, judged by the spread seen.
+struct Forecast {
+    /// Blocks there are.
+    have: u64,
+    /// Blocks that it takes in all.
+    blocks: u64,
+    /// Time that it takes in all.
+    seconds: f64,
+}
+
+impl Forecast {
+    fn sentence(&self, document: &Document, option: &str) -> String {
+        let asked = percent_of_figure(document.run.precision_percent / 100.0);
+        let (blocks, time) = (self.blocks, units::seconds(self.seconds));
+        if blocks <= self.have {
+            let ended = document.end.as_ref().map(|end| end.reason);
+            let but = if ended == Some(EndReason::Budget) {
+                ", but were not yet so after two successive blocks"
+            } else {
+                ""
+            };
+            format!("the intervals are as narrow as asked (+/- {asked} %){but}")
+        } else if self.seconds > SECONDS_WITHIN_REACH {
+            format!(
+                "with this spread the +/- {asked} % asked for are out of reach: about {blocks} \
+                 blocks, {time}; ask for less (a larger --precision)"
+            )
+        } else {
+            format!(
+                "with this spread the +/- {asked} % asked for take about {blocks} blocks, {time} \
+                 in all ({option})"
+            )
+        }
+    }
+}
+
+/// None where no cell has an interval, or the run is not over.
+fn forecast(document: &Document) -> Option<Forecast> {
+    let wanted = document.run.precision_percent / 100.0;
+    let needed = |cell: &CellReport| {
+        if cell.failed.is_some() {
+            return None;
+        }
+        let metric = cell.metrics.first()?;
+        let blocks = u64::from(cell.replicates);
+        let relative_half_width = relative_half_width(metric)?;
+        let now = Precision { blocks, relative_half_width, level: metric.interval?.level };
+        Some((blocks, planning::blocks_needed(now, wanted).ok()?))
+    };
+    let (have, blocks) =
+        document.cells.iter().filter_map(needed).max_by_key(|&(_, blocks)| blocks)?;
+    let seconds = document.end.as_ref()?.used_s * blocks as f64 / have.max(1) as f64;
+    Some(Forecast { have, blocks, seconds })
+}
+
 /// A time as `--budget` takes it.
 fn option_seconds(seconds: f64) -> String {
     format!("{:.0}s", seconds.ceil())
@@ -141,7 +229,7 @@ fn option_seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::sample::{Sample, around};
+    use crate::sample::{Sample, around, swaying};
     use crate::{Options, render_terminal};
 
     use super::*;
@@ -165,10 +253,10 @@ mod tests {
         let sample = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 6)]);
         assert!(text(&sample).contains("Measuring was cut off; --resume goes on with it."));
         let mut sample = sample.ended();
-        assert!(text(&sample).contains("(--budget 240s)."));
+        assert!(text(&sample).contains("are as narrow as asked (+/- 2.0 %), but were not yet so"));
         for (reason, expected) in [
-            (EndReason::Precision, "a smaller --precision"),
-            (EndReason::Blocks, "more --blocks"),
+            (EndReason::Precision, "after two successive blocks; a smaller --precision"),
+            (EndReason::Blocks, "asked for; the intervals are as narrow as asked (+/- 2.0 %)."),
             (EndReason::Interrupted, "was interrupted; --resume"),
             (EndReason::NothingLeft, "no cell was left"),
         ] {
@@ -177,6 +265,35 @@ mod tests {
             end.reason = reason;
             assert!(text(sample).contains(expected), "{reason:?}");
         }
+    }
+
+    #[test]
+    fn what_the_precision_asked_for_would_take_is_forecast() {
+        let mut sample = Sample::new(&["a"]).benchmark("create", &[&swaying(1e4, 11)]).ended();
+        let mut of = |precision_percent: f64| {
+            sample.run.manifest.run.precision_percent = precision_percent;
+            text(&sample)
+        };
+        // 11 blocks took 60.4 s and gave +/- 1.8 %: 1 % takes (1.8 / 1)^2 times as many, less
+        // what the smaller t of more blocks saves.
+        let expected = "the +/- 1.0 % asked for take about 31 blocks, 170 s in all (--budget 171s)";
+        assert!(of(1.0).contains(expected), "{}", of(1.0));
+        let absurd = of(0.01);
+        assert!(absurd.contains("% asked for are out of reach: about "), "{absurd}");
+        assert!(absurd.contains(" days; ask for less (a larger --precision)"), "{absurd}");
+    }
+
+    #[test]
+    fn pooled_percentiles_are_said_to_be_so() {
+        let of = |operations: u64| {
+            let sample = Sample::new(&["a"]).operations(operations);
+            text(&sample.benchmark("create", &[&around(1e4, 8)]))
+        };
+        let few = of(4);
+        assert!(few.contains("with * is that of all operations pooled"), "{few}");
+        assert!(few.contains("10.0 us*") && !few.contains("medians over blocks of each"), "{few}");
+        let many = of(3000);
+        assert!(!many.contains('*') && many.contains("medians over blocks of each"), "{many}");
     }
 
     #[test]

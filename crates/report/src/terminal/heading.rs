@@ -42,7 +42,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("Targets");
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     for (target, label) in document.targets.iter().zip(&labels) {
-        page.entry(label, width, &description(target, label));
+        page.entry(label, width, &description(target, label, &document.machine));
     }
     if document.targets.is_empty() {
         page.paragraph("none", Indent::SENTENCE, Style::Doubt);
@@ -103,7 +103,7 @@ fn extent(document: &Document) -> String {
     format!("{cells} in {blocks}: {timed} operations, {used}, seed {}.", run.seed)
 }
 
-fn description(target: &TargetRecord, label: &str) -> String {
+fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
     let mut facts = Vec::new();
     if target.file_system != label {
         facts.push(target.file_system.clone());
@@ -114,7 +114,7 @@ fn description(target: &TargetRecord, label: &str) -> String {
     if !options.is_empty() {
         facts.push(format!("mounted {options}"));
     }
-    facts.extend(device(target));
+    facts.extend(device(target, machine));
     facts.extend(limits(&target.conditions));
     facts.join("; ")
 }
@@ -152,7 +152,7 @@ fn mount_options(options: &str) -> String {
     text
 }
 
-fn device(target: &TargetRecord) -> Option<String> {
+fn device(target: &TargetRecord, machine: &Machine) -> Option<String> {
     let device = target.device.as_ref()?;
     let through = match target.loop_direct_io {
         Some(true) => " with direct I/O",
@@ -161,20 +161,16 @@ fn device(target: &TargetRecord) -> Option<String> {
     };
     let below = device.backing.as_ref().and_then(|backing| backing.device.as_ref());
     let text = match (&device.backing, below) {
-        (Some(_), Some(below)) => format!("loop device{through} on {}", disk(below)),
+        (Some(_), Some(below)) => format!("loop device{through} on {}", disk(below, machine)),
         (Some(_), None) => format!("loop device{through}"),
-        (None, _) => format!("on {}", disk(device)),
+        (None, _) => format!("on {}", disk(device, machine)),
     };
     Some(text)
 }
 
-fn disk(device: &BlockDevice) -> String {
+fn disk(device: &BlockDevice, machine: &Machine) -> String {
     let mut facts: Vec<String> = device.model.iter().cloned().collect();
-    facts.extend(
-        device
-            .rotational
-            .map(|spins| if spins { "rotational" } else { "not rotational" }.to_owned()),
-    );
+    facts.extend(names::rotation(device, machine).map(str::to_owned));
     if facts.is_empty() {
         device.name.clone()
     } else {

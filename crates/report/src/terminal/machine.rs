@@ -21,7 +21,7 @@ pub(super) fn render(page: &mut Page, machine: &Machine) {
     section(page, "Memory", &memory(machine));
     section(page, "Write-back", &write_back(&machine.dirty_limits));
     for one in &machine.storage {
-        section(page, &format!("Storage below {}", one.path), &storage::facts(one));
+        section(page, &format!("Storage below {}", one.path), &storage::facts(one, machine));
     }
     if let Some(cgroup) = &machine.cgroup {
         section(page, "Control group", &control_group(cgroup));

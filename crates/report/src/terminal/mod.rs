@@ -10,6 +10,7 @@ mod names;
 mod ranking;
 mod section;
 mod sentence;
+mod speed_up;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! The words for things that the document names by a value.
 
+use record::machine::{BlockDevice, Machine};
 use record::{Dimension, Document};
 
 use super::text::{clean, shortened};
@@ -26,8 +27,35 @@ pub(super) fn label(label: &str) -> String {
     shortened(&clean(label), LABEL_WIDTH_MOST)
 }
 
+/// Whether a disk spins, where that can be known: virtual disks, which have no model or stand in a
+/// virtual machine, report themselves rotational by default.
+pub(super) fn rotation(device: &BlockDevice, machine: &Machine) -> Option<&'static str> {
+    let is_physical = device.model.is_some() && machine.hypervisor.is_none();
+    let rotational = device.rotational.filter(|_| is_physical)?;
+    Some(if rotational { "rotational" } else { "not rotational" })
+}
+
 /// The title of a benchmark by its name, or the name where no cell has it.
 pub(super) fn title<'a>(document: &'a Document, benchmark: &'a str) -> &'a str {
     let cell = document.cells.iter().find(|cell| cell.benchmark == benchmark);
     cell.map_or(benchmark, |cell| &cell.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_virtual_disk_is_not_said_to_spin() {
+        let disk = |model: Option<&str>| BlockDevice {
+            rotational: Some(true),
+            model: model.map(str::to_owned),
+            ..BlockDevice::default()
+        };
+        let real = Machine::default();
+        let guest = Machine { hypervisor: Some("KVM".to_owned()), ..Machine::default() };
+        assert_eq!(rotation(&disk(Some("ST4000")), &real), Some("rotational"));
+        assert_eq!(rotation(&disk(None), &real), None);
+        assert_eq!(rotation(&disk(Some("QEMU HARDDISK")), &guest), None);
+    }
 }

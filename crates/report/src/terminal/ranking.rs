@@ -45,13 +45,29 @@ impl<'a> Ranking<'a> {
     /// The ranking of `cells`, which are those of one benchmark.
     pub(super) fn new(cells: &[&'a CellReport]) -> Self {
         let measured =
-            |cell: &&'a CellReport| cell.metrics.first().map(|metric| Entry { cell, metric });
-        let mut entries: Vec<Entry<'a>> = cells.iter().filter_map(measured).collect();
+            |cell: &'a CellReport| cell.metrics.first().map(|metric| Entry { cell, metric });
+        Self::by(cells, measured)
+    }
+
+    /// The ranking of `cells` by their speed-ups; none where no cell has one.
+    pub(super) fn of_speed_ups(cells: &[&'a CellReport]) -> Option<Self> {
+        let measured = |cell: &'a CellReport| {
+            let metric = cell.metrics.iter().find(|metric| metric.name == "speed_up")?;
+            Some(Entry { cell, metric })
+        };
+        Some(Self::by(cells, measured)).filter(|ranking| !ranking.entries.is_empty())
+    }
+
+    fn by(
+        cells: &[&'a CellReport],
+        measured: impl Fn(&'a CellReport) -> Option<Entry<'a>>,
+    ) -> Self {
+        let mut entries: Vec<Entry<'a>> = cells.iter().copied().filter_map(&measured).collect();
         entries.sort_by(|left, right| {
             let ascending = left.metric.median.total_cmp(&right.metric.median);
             if left.metric.better == Better::Higher { ascending.reverse() } else { ascending }
         });
-        let absent = cells.iter().copied().filter(|cell| cell.metrics.is_empty()).collect();
+        let absent = cells.iter().copied().filter(|&cell| measured(cell).is_none()).collect();
         Self { entries, absent }
     }
 }
@@ -67,7 +83,9 @@ pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>)
     let (a, b) = (&better.cell.target, &worse.cell.target);
     let found = document.comparisons.iter().find(|comparison| {
         let pair = (&comparison.first, &comparison.second);
-        comparison.benchmark == better.cell.benchmark && (pair == (a, b) || pair == (b, a))
+        comparison.benchmark == better.cell.benchmark
+            && comparison.metric == better.metric.name
+            && (pair == (a, b) || pair == (b, a))
     });
     let Some(comparison) = found else {
         return Relation { verdict: Verdict::NotEnoughData, blocks: 0, slower: None, p: None };

@@ -1,6 +1,6 @@
 //! What a storage engineer would say of one benchmark.
 
-use record::{CellReport, Document, MetricReport, Verdict};
+use record::{CellReport, Document, Verdict};
 
 use super::names;
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
@@ -25,25 +25,15 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     format!("{title}: {}", clauses.join("; "))
 }
 
-/// The sentence of a speed-up, relative to the benchmark `base`.
-pub(super) fn of_speed_up(title: &str, base: &str, speed_ups: &[(&str, &MetricReport)]) -> String {
-    let figure = |(target, metric): &(&str, &MetricReport)| {
-        let interval = metric.interval.as_ref();
-        let figure = units::figure(&metric.unit, metric.median, interval, Wording::Full);
-        said(&names::label(target), &figure)
-    };
-    let figures: Vec<String> = speed_ups.iter().map(figure).collect();
-    format!("{title}, against {base}: {}", figures.join(", "))
-}
-
-fn own_figure(entry: Entry<'_>) -> String {
+/// `tmpfs 6.1 us [6.0, 6.2]`.
+pub(super) fn own_figure(entry: Entry<'_>) -> String {
     let metric = entry.metric;
     let figure =
         units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Full);
     said(&label(entry), &figure)
 }
 
-/// `tmpfs 6.1 us [6.0, 6.2]`, which may be broken before the interval only.
+/// A figure behind its label, which may be broken before the interval only.
 fn said(label: &str, figure: &Figure) -> String {
     let own = unbroken(&format!("{label} {}", figure.value));
     match &figure.interval {
@@ -75,7 +65,7 @@ fn slower(label: &str, slower: Slower) -> String {
 }
 
 /// `tmpfs and ext4 cannot be told apart (0.98x to 1.05x, p = 0.41)`.
-fn alike_the_best(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Option<String> {
+pub(super) fn alike_the_best(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let alike: Vec<&(Entry<'_>, Relation)> =
         related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotToldApart).collect();
     if let [(other, relation)] = alike.as_slice() {
@@ -102,7 +92,10 @@ fn possible(relation: &Relation) -> String {
 }
 
 /// Neighbours in rank behind the best that cannot be told from each other.
-fn alike_neighbours(document: &Document, related: &[(Entry<'_>, Relation)]) -> Vec<String> {
+pub(super) fn alike_neighbours(
+    document: &Document,
+    related: &[(Entry<'_>, Relation)],
+) -> Vec<String> {
     // Those that cannot be told from the best have been named as such.
     let behind: Vec<Entry<'_>> = related
         .iter()
@@ -130,28 +123,36 @@ fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<
     if has_too_few_blocks(document) {
         return Some(figures.join(", "));
     }
-    let why = if blocks < BLOCKS_LEAST {
-        let verb = if blocks == 1 { "is" } else { "are" };
-        format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))
-    } else {
-        "these values cannot be compared as ratios".to_owned()
-    };
+    let why = why_not_compared(blocks);
     Some(format!("{} ({why})", figures.join(", ")))
 }
 
-fn absent(cells: &[&CellReport]) -> Vec<String> {
-    let named = |failed: bool| {
-        let cells = cells.iter().filter(|cell| cell.failed.is_some() == failed);
-        cells.map(|cell| names::label(&cell.target)).collect::<Vec<_>>()
-    };
-    let clause = |labels: Vec<String>, what: &str| {
-        (!labels.is_empty()).then(|| format!("{} {what}", list(&labels, "and")))
-    };
-    let failed = clause(named(true), "failed (see below)");
-    failed.into_iter().chain(clause(named(false), "not reached")).collect()
+/// What hinders a comparison over this many common blocks.
+pub(super) fn why_not_compared(blocks: u32) -> String {
+    if blocks >= BLOCKS_LEAST {
+        return "these values cannot be compared as ratios".to_owned();
+    }
+    let verb = if blocks == 1 { "is" } else { "are" };
+    format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))
 }
 
-fn label(entry: Entry<'_>) -> String {
+/// Targets without a figure, with why.
+pub(super) fn absent(cells: &[&CellReport]) -> Vec<String> {
+    let named = |is_it: fn(&CellReport) -> bool, what: &str| {
+        let cells = cells.iter().filter(|cell| is_it(cell));
+        let labels: Vec<String> = cells.map(|cell| names::label(&cell.target)).collect();
+        (!labels.is_empty()).then(|| format!("{} {what}", list(&labels, "and")))
+    };
+    let clauses = [
+        named(|cell| cell.failed.is_some(), "failed (see below)"),
+        named(|cell| cell.failed.is_none() && cell.metrics.is_empty(), "not reached"),
+        named(|cell| cell.failed.is_none() && !cell.metrics.is_empty(), "without a baseline"),
+    ];
+    clauses.into_iter().flatten().collect()
+}
+
+/// The target's name.
+pub(super) fn label(entry: Entry<'_>) -> String {
     names::label(&entry.cell.target)
 }
 

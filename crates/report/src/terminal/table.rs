@@ -140,12 +140,15 @@ fn label(entry: Entry<'_>) -> String {
     names::label(&entry.cell.target)
 }
 
-/// A percentile of single operations, whatever the primary metric is.
+/// A percentile of single operations, whatever the primary metric is. One without an interval of
+/// its own has a star, which the end of the report explains.
 fn percentile(cell: &CellReport, which: f64) -> String {
     let time = cell.metrics.iter().find(|metric| metric.name == "time_per_operation");
     let found = time.and_then(|time| {
         let one = time.percentiles.iter().find(|one| (one.percentile - which).abs() < 1e-9)?;
-        Some(units::figure(&time.unit, one.value, None, Wording::Short).value)
+        let figure = units::figure(&time.unit, one.value, None, Wording::Short).value;
+        let star = if one.interval.is_none() { "*" } else { "" };
+        Some(format!("{figure}{star}"))
     });
     found.unwrap_or_default()
 }

@@ -60,6 +60,11 @@ impl Page {
         self.width
     }
 
+    /// Whether the text so far has this character.
+    pub(crate) fn contains(&self, character: char) -> bool {
+        self.text.contains(character)
+    }
+
     /// A heading of a section, with an empty line before it.
     pub(crate) fn heading(&mut self, text: &str) {
         if !self.text.is_empty() {

@@ -105,8 +105,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
         format!("{seconds:.1} s")
     } else if seconds < 600.0 {
         format!("{seconds:.0} s")
-    } else {
+    } else if seconds < 3.0 * 3600.0 {
         format!("{:.0} min", seconds / 60.0)
+    } else if seconds < 72.0 * 3600.0 {
+        format!("{:.1} h", seconds / 3600.0)
+    } else {
+        format!("{:.0} days", seconds / 86_400.0)
     }
 }
 

@@ -103,8 +103,8 @@ fn kinds(document: &Document) -> Vec<Kind<'_>> {
 fn message(report: &WarningReport) -> String {
     match &report.warning {
         Warning::FragileZone { working_set_bytes, cache, cache_bytes } => format!(
-            "a tiny variation in available cache makes a large one in performance where the \
-             working set ({}) is near the size of {cache} ({})",
+            "figures may not repeat well where the working set ({}) is near the size of {cache} \
+             ({})",
             units::bytes(*working_set_bytes),
             units::bytes(*cache_bytes)
         ),

@@ -22,7 +22,7 @@ pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
 
 /// Content is made and written in pieces of this size: large enough to hide the calls, small enough
 /// for a cache.
-pub(super) const CHUNK_BYTES: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), EngineError> {
     for part in PARTS {
@@ -90,7 +90,7 @@ impl Maker {
 }
 
 /// The bytes of the next piece when `rest_bytes` are left.
-pub(super) fn chunk(rest_bytes: u64) -> usize {
+fn chunk(rest_bytes: u64) -> usize {
     usize::try_from(rest_bytes).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES))
 }
 

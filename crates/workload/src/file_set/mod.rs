@@ -1,4 +1,4 @@
-//! A file set: what workloads act on, made once and found again after a remount.
+//! A file set: what workloads act on, made once and still there after a remount.
 //!
 //! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
 //! directory set: K directories of N empty files) and `growing/` (empty; files that operations
@@ -10,7 +10,7 @@ mod create;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, stat, statat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 pub use create::create_empty_files;
@@ -18,8 +18,7 @@ pub(crate) use create::{FILE_MODE, Maker};
 
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};
-use crate::names::{EntryName, Kind, NUMBERS};
-use crate::steps::read_whole;
+use crate::names::NUMBERS;
 
 /// The most files or directories of one role: their numbers are file identifiers of 32 bits.
 const FILES: u64 = 1 << 32;
@@ -54,20 +53,6 @@ pub struct FileSetSpec {
 }
 
 impl FileSetSpec {
-    /// The bytes of content, which is what a target must have room for beside its metadata.
-    #[must_use]
-    pub fn data_bytes(&self) -> u64 {
-        let bytes = |files: DataFiles| (files.count as u64).saturating_mul(files.size_bytes);
-        bytes(self.read_files).saturating_add(bytes(self.write_files))
-    }
-
-    /// The number of files, directories excluded.
-    #[must_use]
-    pub fn files(&self) -> u64 {
-        let entries = (self.directories.count as u64).saturating_mul(self.directories.entries);
-        entries.saturating_add((self.read_files.count + self.write_files.count) as u64)
-    }
-
     fn check(&self) -> Result<(), WorkloadError> {
         let counts = [
             ("read files", self.read_files.count as u64, FILES),
@@ -127,25 +112,6 @@ impl FileSet {
         Ok(file_set)
     }
 
-    /// Finds a file set that [`FileSet::create`] made with the same specification and seed. Looks
-    /// at the files' sizes and at the first and last entry of each directory, not at contents.
-    ///
-    /// # Errors
-    /// What is missing or has another size.
-    pub fn attach(root: &Path, spec: &FileSetSpec, seed: u64) -> Result<Self, EngineError> {
-        spec.check()?;
-        let file_set = Self { root: root.to_path_buf(), spec: *spec, seed };
-        for role in [Role::Read, Role::Write] {
-            for number in 0..file_set.data_files(role).count {
-                file_set.check_size(role, number)?;
-            }
-        }
-        for number in 0..spec.directories.count {
-            file_set.check_ends(number)?;
-        }
-        Ok(file_set)
-    }
-
     /// The directory that all of it lies in.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -193,29 +159,6 @@ impl FileSet {
         Content::new(self.seed, (role_number << 32) + number as u64)
     }
 
-    /// Reads a whole data file and compares it with its content. Gives the bytes compared.
-    ///
-    /// # Errors
-    /// The first wrong byte, or the call that failed.
-    pub fn verify_file(&self, role: Role, number: usize) -> Result<u64, EngineError> {
-        let path = self.data_file(role, number);
-        let failed = |operation, errno| EngineError::from_errno(operation, &path, errno);
-        let file = openat(CWD, &path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|errno| failed("openat", errno))?;
-        let content = self.content(role, number);
-        let size_bytes = self.data_files(role).size_bytes;
-        let mut buffer = vec![0; create::CHUNK_BYTES];
-        let mut offset_bytes = 0;
-        while offset_bytes < size_bytes {
-            let length = create::chunk(size_bytes - offset_bytes);
-            let part = &mut buffer[..length];
-            read_whole(&file, part, offset_bytes).map_err(|fault| fault.into_error(&path))?;
-            content.check(part, offset_bytes).map_err(|found| corrupt(&path, found))?;
-            offset_bytes += length as u64;
-        }
-        Ok(size_bytes)
-    }
-
     /// Removes it, and leaves the root.
     ///
     /// # Errors
@@ -226,33 +169,6 @@ impl FileSet {
             if let Err(error) = std::fs::remove_dir_all(&path) {
                 let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
                 return Err(EngineError::from_errno("remove", path, errno));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_size(&self, role: Role, number: usize) -> Result<(), EngineError> {
-        let path = self.data_file(role, number);
-        let found = stat(&path).map_err(|errno| EngineError::from_errno("stat", &path, errno))?;
-        let expected_bytes = self.data_files(role).size_bytes;
-        let found_bytes = found.st_size.cast_unsigned();
-        if found_bytes == expected_bytes {
-            return Ok(());
-        }
-        Err(EngineError::WrongFileSize { path, expected_bytes, found_bytes })
-    }
-
-    fn check_ends(&self, number: usize) -> Result<(), EngineError> {
-        let path = self.directory(number);
-        let failed = |operation, errno| EngineError::from_errno(operation, &path, errno);
-        let directory = open_directory(&path)?;
-        let entries = self.spec.directories.entries;
-        for entry in [0, entries.saturating_sub(1)] {
-            let name = EntryName::new(Kind::Entry, entry);
-            let found = statat(&directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-            match found {
-                Err(Errno::NOENT) if entries == 0 => {}
-                other => drop(other.map_err(|errno| failed("fstatat", errno))?),
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! Why is not known; but a reference that is slower than what is compared with it makes any harness
 //! look free. The chooser is a local here, as in a loop by hand.
 
-use crate::buffer::AlignedBuffer;
+use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::EngineError;
 use crate::fault::Fault;
@@ -17,6 +17,7 @@ pub(super) struct Bare {
     pub(super) role: Role,
     pub(super) file: DataFile,
     pub(super) buffer: AlignedBuffer,
+    pub(super) payload: Payload,
     pub(super) spacing: Spacing,
     pub(super) choose: AnyChooser,
 }
@@ -43,15 +44,18 @@ impl Bare {
     /// The chooser comes and goes by value, so that it is a local of the loop.
     #[inline(never)]
     fn run_with<C: Choose>(&mut self, mut choose: C, operations: u64) -> Result<C, Fault> {
-        let (file, spacing, bytes) = (&self.file.file, self.spacing, self.buffer.bytes_mut());
+        let (file, spacing) = (&self.file.file, self.spacing);
         match self.role {
             Role::Read => {
+                let bytes = self.buffer.bytes_mut();
                 for _ in 0..operations {
                     read_whole(file, bytes, spacing.offset_bytes(choose.next_place().choice))?;
                 }
             }
             Role::Write => {
-                for _ in 0..operations {
+                for index in 0..operations {
+                    let start = self.payload.take_stamped(index);
+                    let bytes = self.payload.request(start);
                     write_whole(file, bytes, spacing.offset_bytes(choose.next_place().choice))?;
                 }
             }

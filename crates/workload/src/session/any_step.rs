@@ -4,7 +4,7 @@ use measure::{Clock, Recorder};
 
 use crate::choose::{Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::run_loop::{LoopLength, LoopOutcome, Step, run_loop};
+use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
 use crate::steps::{
     Append, AppendFsync, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Read, Readdir,
     Rename, Rmdir, Stat, StatMissing, Symlink, Sync, Truncate, Unlink, Write,
@@ -31,10 +31,10 @@ macro_rules! any_step {
                 length: LoopLength,
                 clock: &C,
                 recorder: &mut Recorder,
-                halted: impl Fn() -> bool,
+                halt: impl Halt,
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
-                    $(Self::$variant(step) => run_loop(step, length, clock, recorder, halted),)*
+                    $(Self::$variant(step) => run_loop(step, length, clock, recorder, halt),)*
                 }
             }
 

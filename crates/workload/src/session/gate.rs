@@ -1,14 +1,14 @@
 //! The start: threads arrive, and go together or not at all.
 //!
-//! Unlike a barrier of fixed size, it can be called off when a thread could not be started.
+//! Whoever waits spins, because threads woken one after the other by the kernel start tens of
+//! microseconds apart, which can be a tenth of a replicate. With more threads than processors,
+//! spinning would keep the last one from arriving, so they yield instead.
+//!
+//! Unlike a barrier, it can be called off when a thread could not be started.
 
-use std::sync::{Condvar, Mutex, PoisonError};
-
-#[derive(Debug, Default)]
-struct State {
-    arrived: usize,
-    verdict: Option<Verdict>,
-}
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::thread;
 
 /// What the threads at the gate are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,70 +17,70 @@ pub(super) enum Verdict {
     CalledOff,
 }
 
+const UNDECIDED: u8 = 0;
+const GO: u8 = 1;
+const CALLED_OFF: u8 = 2;
+
 /// Where threads wait for each other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gate {
-    state: Mutex<State>,
-    changed: Condvar,
+    threads: usize,
+    pause: fn(),
+    arrived: AtomicUsize,
+    verdict: AtomicU8,
 }
 
 impl Gate {
-    /// Waits, in a thread that is ready, for the verdict.
+    /// A gate for so many threads on so many processors.
+    pub(super) fn new(threads: usize, processors: usize) -> Self {
+        let pause = if threads > processors { thread::yield_now } else { spin_loop };
+        Self { threads, pause, arrived: AtomicUsize::new(0), verdict: AtomicU8::new(UNDECIDED) }
+    }
+
+    /// Waits, in a thread that is ready, for the verdict. The last one to arrive lets all go.
     pub(super) fn arrive(&self) -> Verdict {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.arrived += 1;
-        self.changed.notify_all();
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.verdict.store(GO, Ordering::Release);
+        }
         loop {
-            if let Some(verdict) = state.verdict {
-                return verdict;
+            match self.verdict.load(Ordering::Acquire) {
+                UNDECIDED => (self.pause)(),
+                GO => return Verdict::Go,
+                _ => return Verdict::CalledOff,
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Waits until `threads` have arrived and lets them go.
-    pub(super) fn open(&self, threads: usize) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.arrived < threads {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.verdict = Some(Verdict::Go);
-        self.changed.notify_all();
-    }
-
-    /// Sends those that arrived, and those that still will, home.
+    /// Sends those that arrived, and those that still will, home. Only where some thread will never
+    /// arrive: otherwise all may have gone already.
     pub(super) fn call_off(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.verdict = Some(Verdict::CalledOff);
-        self.changed.notify_all();
+        self.verdict.store(CALLED_OFF, Ordering::Release);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::thread;
-
     use super::*;
 
     #[test]
     fn nobody_goes_before_all_arrived() {
-        let (gate, ready) = (Gate::default(), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    ready.fetch_add(1, Ordering::SeqCst);
-                    assert_eq!(gate.arrive(), Verdict::Go);
-                    assert_eq!(ready.load(Ordering::SeqCst), 4);
-                });
-            }
-            gate.open(4);
-        });
+        for processors in [1, 4] {
+            let (gate, ready) = (Gate::new(4, processors), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        ready.fetch_add(1, Ordering::SeqCst);
+                        assert_eq!(gate.arrive(), Verdict::Go);
+                        assert_eq!(ready.load(Ordering::SeqCst), 4);
+                    });
+                }
+            });
+        }
     }
 
     #[test]
     fn a_start_that_is_called_off_frees_whoever_waits() {
-        let gate = Gate::default();
+        let gate = Gate::new(2, 1);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| gate.arrive());
             gate.call_off();

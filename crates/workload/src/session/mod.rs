@@ -2,6 +2,7 @@
 
 mod any_step;
 mod gate;
+mod outcome;
 mod pin;
 mod prepare;
 mod restore;
@@ -13,9 +14,9 @@ use crate::description::Workload;
 use crate::error::EngineError;
 use crate::file_set::FileSet;
 
+pub use outcome::{Outcome, ThreadOutcome};
 pub use prepare::prepare;
 pub(crate) use run::SLICE_NS;
-pub use run::{Outcome, ThreadOutcome};
 
 pub(crate) use any_step::AnyStep;
 pub(crate) use prepare::Plan;

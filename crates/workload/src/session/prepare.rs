@@ -6,13 +6,14 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
-use crate::buffer::AlignedBuffer;
+use crate::buffer::Payload;
 use crate::choose::{AnyChooser, Choices, Choose, Sequential, Shuffled, Uniform, Zipf};
+use crate::content::{Content, mix};
 use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
-use crate::names::{Kind, NUMBERS_PER_THREAD};
+use crate::names::Kind;
 use crate::steps::{
     Append, AppendFsync, Close, DataFile, Directories, Directory, EntryStep, Fresh, Growing, Read,
     Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
@@ -20,7 +21,11 @@ use crate::steps::{
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
 ///
-/// `seed` decides which places are chosen, and in which order; the file set has its own.
+/// `seed` decides which places are chosen, in which order, what unverified writes write, and which
+/// new names are used; the file set has its own. Give another one to each session in the same
+/// directories: names that were there before are remembered by the kernel as missing.
+///
+/// Of data files, it opens those of [`Session::touched`] and reads nothing.
 ///
 /// # Errors
 /// What cannot be executed as described, or the first call that failed. What was made until then is
@@ -158,13 +163,12 @@ impl Plan<'_> {
             Spacing::of(workload.access, workload.alignment, request_bytes, data_files.size_bytes)?;
         let files = self.data_files(thread, role)?;
         let choices = self.choices(thread, files.len(), choices);
+        let parts = Parts { role, files, spacing, content: self.unverified_content(thread) };
         Ok(match workload.access {
-            Access::Sequential => self.transfer(role, files, Sequential::new(&choices), spacing),
-            Access::Uniform => self.transfer(role, files, Uniform::new(&choices), spacing),
-            Access::Shuffled => self.transfer(role, files, Shuffled::new(&choices), spacing),
-            Access::Zipf { exponent } => {
-                self.transfer(role, files, Zipf::new(&choices, exponent)?, spacing)
-            }
+            Access::Sequential => self.transfer(parts, Sequential::new(&choices)),
+            Access::Uniform => self.transfer(parts, Uniform::new(&choices)),
+            Access::Shuffled => self.transfer(parts, Shuffled::new(&choices)),
+            Access::Zipf { exponent } => self.transfer(parts, Zipf::new(&choices, exponent)?),
         })
     }
 
@@ -187,7 +191,13 @@ impl Plan<'_> {
             .collect()
     }
 
-    fn transfer<C>(&self, role: Role, files: Vec<DataFile>, choose: C, spacing: Spacing) -> AnyStep
+    /// What a thread writes where nobody checks: no file's content, no other thread's, and another
+    /// one for each seed.
+    pub(crate) fn unverified_content(&self, thread: usize) -> Content {
+        Content::new(mix(!self.seed), thread as u64)
+    }
+
+    fn transfer<C>(&self, parts: Parts, choose: C) -> AnyStep
     where
         C: Choose,
         AnyStep: From<Read<C, false>>
@@ -195,18 +205,21 @@ impl Plan<'_> {
             + From<Write<C, false>>
             + From<Write<C, true>>,
     {
+        let Parts { role, files, spacing, content } = parts;
         let workload = self.workload;
-        let verify = workload.verification == Verification::On;
-        let transfer = Transfer::new(files, choose, spacing, workload.io_path).with_buffers(
-            workload.request_bytes,
-            workload.batch,
-            verify,
-        );
+        let Workload { request_bytes, batch, .. } = *workload;
+        let transfer = Transfer::new(files, choose, spacing, workload.io_path, batch);
         match (role, workload.verification) {
-            (Role::Read, Verification::Off) => Read::<C, false>::new(transfer).into(),
-            (Role::Read, Verification::On) => Read::<C, true>::new(transfer).into(),
-            (Role::Write, Verification::Off) => Write::<C, false>::new(transfer).into(),
-            (Role::Write, Verification::On) => Write::<C, true>::new(transfer).into(),
+            (Role::Read, Verification::Off) => {
+                Read::<C, false>::new(transfer, request_bytes).into()
+            }
+            (Role::Read, Verification::On) => Read::<C, true>::new(transfer, request_bytes).into(),
+            (Role::Write, Verification::Off) => {
+                Write::<C, false>::new(transfer, request_bytes, content).into()
+            }
+            (Role::Write, Verification::On) => {
+                Write::<C, true>::new(transfer, request_bytes, content).into()
+            }
         }
     }
 
@@ -214,8 +227,9 @@ impl Plan<'_> {
         let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
         let path = self.file_set.growing_file(number);
         let file = self.open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
-        let buffer = AlignedBuffer::new(self.workload.request_bytes);
-        let growing = Growing { file, path, buffer, io_path: self.workload.io_path };
+        let Workload { request_bytes, io_path, batch, .. } = *self.workload;
+        let payload = Payload::incompressible(request_bytes, self.unverified_content(thread));
+        let growing = Growing { file, path, payload, io_path, starts: vec![0; batch] };
         Ok(match self.workload.operation {
             Operation::Fsync => Sync::<false>(growing).into(),
             Operation::Fdatasync => Sync::<true>(growing).into(),
@@ -244,7 +258,7 @@ impl Plan<'_> {
         }
         // Missing names are as many as entries would be, and at least one.
         let choose = AnyChooser::new(access, &self.choices(thread, 1, entries.max(1)))?;
-        let fresh = fresh(thread);
+        let fresh = Fresh::of(self.seed, thread);
         macro_rules! step {
             () => {
                 EntryStep::new(directories, choose, fresh, batch)
@@ -285,8 +299,9 @@ impl Plan<'_> {
         };
         let mut directories = self.directories(thread)?;
         let mut maker = Maker::default();
+        let fresh = Fresh::of(self.seed, thread);
         for index in 0..self.workload.operations_per_thread {
-            let name = fresh(thread).name(kind, index);
+            let name = fresh.name(kind, index);
             let turn = directories.take_turn();
             let directory = &directories.all[turn];
             let descriptor = directory.descriptor.as_fd();
@@ -302,7 +317,11 @@ impl Plan<'_> {
     }
 }
 
-/// The names that are this thread's own.
-fn fresh(thread: usize) -> Fresh {
-    Fresh { first_number: thread as u64 * NUMBERS_PER_THREAD }
+/// What reads and writes of all access patterns are made of.
+struct Parts {
+    role: Role,
+    files: Vec<DataFile>,
+    spacing: Spacing,
+    /// What unverified writes write.
+    content: Content,
 }

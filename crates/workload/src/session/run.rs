@@ -1,5 +1,8 @@
-//! Running a session: threads that start together, share nothing while they run, and are added up
-//! afterwards.
+//! Running a session: threads that start together, share nothing while they run but the word that
+//! it is over, end together, and are added up afterwards.
+//!
+//! They end together, when the first one has done its operations, because only while all run does
+//! each meet the others; what a thread does alone belongs to another benchmark.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,51 +12,20 @@ use measure::{Clock, Recorder};
 use rustix::io::Errno;
 
 use super::gate::{Gate, Verdict};
+use super::outcome::{Outcome, Part, add_up};
 use super::{AnyStep, Session, pin};
 use crate::description::{Pinning, Workload};
 use crate::error::EngineError;
-use crate::run_loop::{LoopLength, LoopOutcome};
+use crate::run_loop::{Halt, LoopLength};
 
 /// The width of a slice of the timeline at first; also how long a stop can go unseen by short
 /// operations.
 pub(crate) const SLICE_NS: u64 = 100_000;
 
-/// What one replicate was.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// Every operation of every thread.
-    pub recorder: Recorder,
-    /// Bytes moved by timed calls.
-    pub bytes: u64,
-    /// From the start of the first thread to the end of the last.
-    pub elapsed_ns: u64,
-    /// The sum over threads of operations per second of time spent in operations. 0 if no time
-    /// passed in them.
-    pub rate_per_s: f64,
-    /// Each thread's part.
-    pub threads: Vec<ThreadOutcome>,
-    /// Bytes that verification compared, and found right.
-    pub checked_bytes: u64,
-    /// Whether the stop flag ended it before the last operation.
-    pub interrupted: bool,
-}
-
-/// One thread's part of an [`Outcome`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ThreadOutcome {
-    /// Operations done.
-    pub operations: u64,
-    /// Bytes moved by them.
-    pub bytes: u64,
-    /// Time spent in timed intervals.
-    pub busy_ns: u64,
-    /// From start to end, untimed parts and all.
-    pub elapsed_ns: u64,
-}
-
 impl Session {
-    /// Does the operations. `stop` is looked at about every 0.1 ms, and after every operation that
-    /// takes longer.
+    /// Does the operations. Of several threads, all end when the first has done its own: the others
+    /// finish the interval that they are in. `stop` is looked at about every 0.1 ms, and after
+    /// every operation that takes longer.
     ///
     /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses
     /// between.
@@ -67,11 +39,12 @@ impl Session {
             return Err(EngineError::AlreadyRun);
         }
         let failed_to = |operation, errno| EngineError::from_errno(operation, self.root(), errno);
+        let allowed =
+            pin::allowed_processors().map_err(|errno| failed_to("sched_getaffinity", errno))?;
+        let gate = Gate::new(steps.len(), allowed.len());
         let processors = match self.workload.pinning {
             Pinning::Off => Vec::new(),
-            Pinning::EachToOneProcessor => {
-                pin::allowed_processors().map_err(|errno| failed_to("sched_getaffinity", errno))?
-            }
+            Pinning::EachToOneProcessor => allowed,
         };
         let start = Start {
             clock,
@@ -79,8 +52,8 @@ impl Session {
             workload: &self.workload,
             processors,
             origin_ticks: clock.ticks(),
-            gate: Gate::default(),
-            has_failed: AtomicBool::new(false),
+            gate,
+            is_over: AtomicBool::new(false),
         };
         let parts = start.run_all(steps).map_err(|error| {
             let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
@@ -95,7 +68,8 @@ impl Session {
     }
 }
 
-/// What threads have in common: all of it read-only but for the failure, which is written once.
+/// What threads have in common. While operations run, all of it is read-only but for the word that
+/// it is over, which is written at the end.
 struct Start<'a, C> {
     clock: &'a C,
     stop: &'a AtomicBool,
@@ -103,16 +77,8 @@ struct Start<'a, C> {
     processors: Vec<usize>,
     origin_ticks: u64,
     gate: Gate,
-    has_failed: AtomicBool,
-}
-
-/// What one thread brings home.
-struct Part {
-    recorder: Recorder,
-    outcome: LoopOutcome,
-    checked_bytes: u64,
-    start_ticks: u64,
-    end_ticks: u64,
+    /// Whether some thread has done its operations, or failed.
+    is_over: AtomicBool,
 }
 
 /// Why a thread brings nothing home.
@@ -137,7 +103,6 @@ impl<C: Clock> Start<'_, C> {
                     }
                 }
             }
-            self.gate.open(threads.len());
             let join = |thread: thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| resume_unwind(panic))
             };
@@ -154,6 +119,9 @@ impl<C: Clock> Start<'_, C> {
             operations: self.workload.operations_per_thread,
             batch: self.workload.batch,
         };
+        if pinned.is_err() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
         let verdict = self.gate.arrive();
         pinned?;
         if verdict == Verdict::CalledOff {
@@ -162,53 +130,36 @@ impl<C: Clock> Start<'_, C> {
         let start_ticks = self.clock.ticks();
         // Time before this is the gate's, not the operations'.
         recorder.begin_at(start_ticks);
-        let ended = step.run(length, self.clock, &mut recorder, || self.is_halted());
+        let ended = if self.workload.threads == 1 {
+            let stopped = || self.stop.load(Ordering::Relaxed);
+            step.run(length, self.clock, &mut recorder, stopped)
+        } else {
+            let company = Company { stop: self.stop, is_over: &self.is_over };
+            step.run(length, self.clock, &mut recorder, company)
+        };
+        // Even of a thread that failed: nothing is left to be measured then.
+        self.is_over.store(true, Ordering::Relaxed);
         let end_ticks = self.clock.ticks();
-        if ended.is_err() {
-            self.has_failed.store(true, Ordering::Relaxed);
-        }
         let outcome = ended.map_err(Trouble::Engine)?;
         let checked_bytes = step.checked_bytes();
         Ok(Part { recorder, outcome, checked_bytes, start_ticks, end_ticks })
     }
-
-    fn is_halted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.has_failed.load(Ordering::Relaxed)
-    }
 }
 
-fn add_up(parts: Vec<Part>, clock: &impl Clock) -> Outcome {
-    let first_start = parts.iter().map(|part| part.start_ticks).min().unwrap_or(0);
-    let last_end = parts.iter().map(|part| part.end_ticks).max().unwrap_or(0);
-    let threads: Vec<_> = parts
-        .iter()
-        .map(|part| ThreadOutcome {
-            operations: part.outcome.operations,
-            bytes: part.outcome.bytes,
-            busy_ns: part.recorder.busy_ns(),
-            elapsed_ns: clock.nanos(part.end_ticks.saturating_sub(part.start_ticks)),
-        })
-        .collect();
-    let rate = |thread: &ThreadOutcome| match thread.busy_ns {
-        0 => 0.0,
-        busy_ns => thread.operations as f64 * 1e9 / busy_ns as f64,
-    };
-    Outcome {
-        bytes: threads.iter().map(|thread| thread.bytes).sum(),
-        elapsed_ns: clock.nanos(last_end.saturating_sub(first_start)),
-        rate_per_s: threads.iter().map(rate).sum(),
-        checked_bytes: parts.iter().map(|part| part.checked_bytes).sum(),
-        interrupted: parts.iter().any(|part| part.outcome.interrupted),
-        recorder: merged(parts),
-        threads,
-    }
+/// Ends the loop of one of several threads.
+struct Company<'a> {
+    stop: &'a AtomicBool,
+    is_over: &'a AtomicBool,
 }
 
-fn merged(parts: Vec<Part>) -> Recorder {
-    let mut recorders = parts.into_iter().map(|part| part.recorder);
-    let mut all = recorders.next().unwrap_or_else(|| Recorder::new(0, 1));
-    for recorder in recorders {
-        all.merge(&recorder);
+impl Halt for Company<'_> {
+    #[inline(always)]
+    fn at_slice(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
-    all
+
+    #[inline(always)]
+    fn at_interval(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
 }

@@ -7,10 +7,11 @@ use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, statat, symlink
 use rustix::io::Errno;
 
 use crate::choose::{AnyChooser, Choose};
+use crate::content::mix;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::FILE_MODE;
-use crate::names::{EntryName, Kind};
+use crate::names::{EntryName, Kind, NUMBERS, NUMBERS_PER_THREAD};
 use crate::run_loop::Step;
 
 /// An open directory of the directory set.
@@ -49,23 +50,43 @@ impl Directories {
 /// Where a name comes from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NameFrom {
-    /// Chosen by the access pattern.
+    /// An entry, chosen by the access pattern.
     Chosen(Kind),
+    /// One of as many names without an entry, chosen by the access pattern.
+    Missing,
     /// One of its own for each operation of each thread.
     Fresh(Kind),
     /// There is none.
     Nowhere,
 }
 
-/// The names that the operations of one thread have for themselves.
+/// The names of one session that no entry has, and among them those that the operations of one
+/// thread have for themselves.
+///
+/// Numbers begin somewhere else for each seed, and go round. That two sessions with up to 2^20
+/// operations each meet is less likely than 1 in 2^22.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fresh {
-    pub(crate) first_number: u64,
+    session_number: u64,
+    thread_number: u64,
 }
 
 impl Fresh {
+    pub(crate) fn of(seed: u64, thread: usize) -> Self {
+        let session_number = mix(mix(seed)) % NUMBERS;
+        Self { session_number, thread_number: session_number + thread as u64 * NUMBERS_PER_THREAD }
+    }
+
+    /// The thread's own name for operation `index`.
+    #[inline]
     pub(crate) fn name(self, kind: Kind, index: u64) -> EntryName {
-        EntryName::new(kind, self.first_number + index)
+        EntryName::new(kind, (self.thread_number + index) % NUMBERS)
+    }
+
+    /// A name that never is given to anything, the same for all threads.
+    #[inline]
+    fn missing(self, choice: u64) -> EntryName {
+        EntryName::new(Kind::Missing, (self.session_number + choice) % NUMBERS)
     }
 }
 
@@ -118,6 +139,7 @@ impl<E: EntryCall> EntryStep<E> {
     fn name(&mut self, from: NameFrom, index: u64) -> EntryName {
         match from {
             NameFrom::Chosen(kind) => EntryName::new(kind, self.choose.next_place().choice),
+            NameFrom::Missing => self.fresh.missing(self.choose.next_place().choice),
             NameFrom::Fresh(kind) => self.fresh.name(kind, index),
             NameFrom::Nowhere => EntryName::new(Kind::Missing, 0),
         }
@@ -212,8 +234,8 @@ macro_rules! entry_call {
     };
 }
 
-use Kind::{Directory as DirectoryKind, Entry, File, Link as LinkKind, Missing};
-use NameFrom::{Chosen, Fresh as FreshName, Nowhere};
+use Kind::{Directory as DirectoryKind, Entry, File, Link as LinkKind};
+use NameFrom::{Chosen, Fresh as FreshName, Missing, Nowhere};
 
 const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 const CREATING: OFlags =
@@ -243,7 +265,7 @@ entry_call! {
 }
 entry_call! {
     /// `fstatat` of a name that is not there; that it is there would be the failure.
-    StatMissing, "fstatat", Chosen(Missing), Nowhere => (),
+    StatMissing, "fstatat", Missing, Nowhere => (),
     |directory, name, _none| {
         match statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(()),
@@ -278,4 +300,36 @@ entry_call! {
     /// `unlinkat` of a directory made before.
     Rmdir, "unlinkat", FreshName(DirectoryKind), Nowhere => (),
     |directory, name, _none| unlinkat(directory, name.as_c_str(), AtFlags::REMOVEDIR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_names_of_their_own_and_seeds_have_others() {
+        let most_threads = NUMBERS / NUMBERS_PER_THREAD;
+        let ends = [0, NUMBERS_PER_THREAD - 1];
+        let mut all = Vec::new();
+        for seed in 0..20 {
+            for thread in [0, 1, most_threads - 1] {
+                let fresh = Fresh::of(seed, crate::arithmetic::index(thread));
+                all.extend(ends.map(|index| {
+                    *fresh
+                        .name(Kind::File, index)
+                        .as_c_str()
+                        .to_bytes()
+                        .first_chunk::<12>()
+                        .expect("names have 12 bytes")
+                }));
+            }
+            let missing = Fresh::of(seed, 1).missing(7);
+            assert_eq!(missing, Fresh::of(seed, 0).missing(7));
+            assert_ne!(missing, Fresh::of(seed + 1, 0).missing(7));
+        }
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!((all.len(), count), (120, 120));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustix::fd::OwnedFd;
 use rustix::fs::{fdatasync, fsync, ftruncate};
 
-use crate::buffer::AlignedBuffer;
+use crate::buffer::Payload;
 use crate::description::IoPath;
 use crate::error::EngineError;
 use crate::fault::Fault;
@@ -17,14 +17,22 @@ use crate::steps::append_whole;
 pub(crate) struct Growing {
     pub(crate) file: OwnedFd,
     pub(crate) path: PathBuf,
-    pub(crate) buffer: AlignedBuffer,
+    pub(crate) payload: Payload,
     pub(crate) io_path: IoPath,
+    /// Of each request of a batch, where in the payload its bytes begin.
+    pub(crate) starts: Vec<usize>,
 }
 
 impl Growing {
+    /// Chooses what is appended next.
     #[inline(always)]
-    fn append(&mut self) -> Result<u64, Fault> {
-        append_whole(&self.file, self.buffer.bytes())
+    fn make_ready(&mut self, index: u64, slot: usize) {
+        self.starts[slot] = self.payload.take_stamped(index);
+    }
+
+    #[inline(always)]
+    fn append(&self, slot: usize) -> Result<u64, Fault> {
+        append_whole(&self.file, self.payload.request(self.starts[slot]))
     }
 
     fn explain(&self, fault: Fault) -> EngineError {
@@ -41,8 +49,14 @@ pub(crate) struct Append(pub(crate) Growing);
 
 impl Step for Append {
     #[inline(always)]
-    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
-        self.0.append()
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        self.0.make_ready(index, slot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        self.0.append(slot)
     }
 
     fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
@@ -56,8 +70,9 @@ pub(crate) struct Sync<const DATA_ONLY: bool>(pub(crate) Growing);
 
 impl<const DATA_ONLY: bool> Step for Sync<DATA_ONLY> {
     #[inline(always)]
-    fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
-        self.0.append().map(drop)
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        self.0.make_ready(index, slot);
+        self.0.append(slot).map(drop)
     }
 
     #[inline(always)]
@@ -81,8 +96,14 @@ pub(crate) struct AppendFsync(pub(crate) Growing);
 
 impl Step for AppendFsync {
     #[inline(always)]
-    fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
-        let moved = self.0.append()?;
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        self.0.make_ready(index, slot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let moved = self.0.append(slot)?;
         fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
         Ok(moved)
     }
@@ -98,8 +119,9 @@ pub(crate) struct Truncate(pub(crate) Growing);
 
 impl Step for Truncate {
     #[inline(always)]
-    fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
-        self.0.append().map(drop)
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        self.0.make_ready(index, slot);
+        self.0.append(slot).map(drop)
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rustix::fd::OwnedFd;
 
-use crate::buffer::AlignedBuffer;
+use crate::buffer::{AlignedBuffer, FILLER, Payload};
 use crate::choose::Choose;
 use crate::content::Content;
 use crate::description::{Access, Alignment, IoPath};
@@ -63,9 +63,11 @@ impl Spacing {
 struct Spot {
     file: usize,
     offset_bytes: u64,
+    /// Of a write: where in the payload its bytes begin.
+    payload_start: usize,
 }
 
-/// What reads and writes have in common: files, the choice of an offset, and buffers.
+/// What reads and writes have in common: files, and the choice of an offset.
 #[derive(Debug)]
 pub(crate) struct Transfer<C> {
     pub(crate) files: Vec<DataFile>,
@@ -73,30 +75,25 @@ pub(crate) struct Transfer<C> {
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
     spots: Vec<Spot>,
-    buffers: Vec<AlignedBuffer>,
 }
 
 impl<C: Choose> Transfer<C> {
-    pub(crate) fn new(files: Vec<DataFile>, choose: C, spacing: Spacing, io_path: IoPath) -> Self {
-        Self { files, choose, spacing, io_path, spots: Vec::new(), buffers: Vec::new() }
-    }
-
-    /// Gives it a place for each request of a batch, and buffers: one for all or, if content is
-    /// made or looked at outside the timed interval, one for each.
-    pub(crate) fn with_buffers(mut self, request_bytes: usize, batch: usize, each: bool) -> Self {
-        let buffers = if each { batch } else { 1 };
-        self.spots = vec![Spot::default(); batch];
-        self.buffers = (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect();
-        self
+    /// With a place for each request of a batch.
+    pub(crate) fn new(
+        files: Vec<DataFile>,
+        choose: C,
+        spacing: Spacing,
+        io_path: IoPath,
+        batch: usize,
+    ) -> Self {
+        Self { files, choose, spacing, io_path, spots: vec![Spot::default(); batch] }
     }
 
     #[inline(always)]
-    fn locate(&mut self, slot: usize) -> Spot {
+    fn next_spot(&mut self) -> Spot {
         let place = self.choose.next_place();
-        let spot =
-            Spot { file: place.resource, offset_bytes: self.spacing.offset_bytes(place.choice) };
-        self.spots[slot] = spot;
-        spot
+        let offset_bytes = self.spacing.offset_bytes(place.choice);
+        Spot { file: place.resource, offset_bytes, payload_start: 0 }
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
@@ -112,27 +109,31 @@ impl<C: Choose> Transfer<C> {
 #[derive(Debug)]
 pub(crate) struct Read<C, const VERIFY: bool> {
     transfer: Transfer<C>,
+    /// One for all requests of a batch or, if they are looked at afterwards, one for each.
+    buffers: Vec<AlignedBuffer>,
     checked_bytes: u64,
 }
 
 impl<C, const VERIFY: bool> Read<C, VERIFY> {
-    pub(crate) fn new(transfer: Transfer<C>) -> Self {
-        Self { transfer, checked_bytes: 0 }
+    pub(crate) fn new(transfer: Transfer<C>, request_bytes: usize) -> Self {
+        let buffers = if VERIFY { transfer.spots.len() } else { 1 };
+        let buffers = (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect();
+        Self { transfer, buffers, checked_bytes: 0 }
     }
 }
 
 impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
     #[inline(always)]
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        self.transfer.locate(slot);
+        self.transfer.spots[slot] = self.transfer.next_spot();
         Ok(())
     }
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let Transfer { files, spots, buffers, .. } = &mut self.transfer;
+        let Transfer { files, spots, .. } = &self.transfer;
         let spot = spots[slot];
-        let buffer = &mut buffers[if VERIFY { slot } else { 0 }];
+        let buffer = &mut self.buffers[if VERIFY { slot } else { 0 }];
         read_whole(&files[spot.file].file, buffer.bytes_mut(), spot.offset_bytes)
     }
 
@@ -140,12 +141,12 @@ impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
     fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         if VERIFY {
             let spot = self.transfer.spots[slot];
-            let bytes = self.transfer.buffers[slot].bytes_mut();
+            let bytes = self.buffers[slot].bytes_mut();
             let content = self.transfer.files[spot.file].content;
             content.check(bytes, spot.offset_bytes).map_err(Fault::content)?;
             self.checked_bytes += bytes.len() as u64;
             // A later read that moves nothing must not find the right bytes already there.
-            bytes.fill(crate::buffer::FILLER);
+            bytes.fill(FILLER);
         }
         Ok(())
     }
@@ -163,31 +164,42 @@ impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
 #[derive(Debug)]
 pub(crate) struct Write<C, const VERIFY: bool> {
     transfer: Transfer<C>,
+    payload: Payload,
 }
 
 impl<C, const VERIFY: bool> Write<C, VERIFY> {
-    pub(crate) fn new(transfer: Transfer<C>) -> Self {
-        Self { transfer }
+    /// Unless it is verified, `content` is what it writes, wherever that goes.
+    pub(crate) fn new(transfer: Transfer<C>, request_bytes: usize, content: Content) -> Self {
+        let payload = if VERIFY {
+            Payload::unwritten(request_bytes, transfer.spots.len())
+        } else {
+            Payload::incompressible(request_bytes, content)
+        };
+        Self { transfer, payload }
     }
 }
 
 impl<C: Choose, const VERIFY: bool> Step for Write<C, VERIFY> {
     #[inline(always)]
-    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        let spot = self.transfer.locate(slot);
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        let mut spot = self.transfer.next_spot();
         if VERIFY {
+            spot.payload_start = self.payload.take_turn();
             let content = self.transfer.files[spot.file].content;
-            content.fill(self.transfer.buffers[slot].bytes_mut(), spot.offset_bytes);
+            content.fill(self.payload.request_mut(spot.payload_start), spot.offset_bytes);
+        } else {
+            spot.payload_start = self.payload.take_stamped(index);
         }
+        self.transfer.spots[slot] = spot;
         Ok(())
     }
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let Transfer { files, spots, buffers, .. } = &self.transfer;
+        let Transfer { files, spots, .. } = &self.transfer;
         let spot = spots[slot];
-        let buffer = &buffers[if VERIFY { slot } else { 0 }];
-        write_whole(&files[spot.file].file, buffer.bytes(), spot.offset_bytes)
+        let request = self.payload.request(spot.payload_start);
+        write_whole(&files[spot.file].file, request, spot.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {

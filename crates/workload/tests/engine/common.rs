@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use measure::MonotonicClock;
 use workload::{
-    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Outcome, Workload, prepare,
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Mismatch, Outcome, Role, Workload,
+    prepare,
 };
 
 /// A directory of its own, removed with all it holds.
@@ -70,6 +71,23 @@ pub(crate) fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome
     let outcome = session.run(&MonotonicClock, &never())?;
     session.restore()?;
     Ok(outcome)
+}
+
+/// Compares all that a data file holds with what it should. Gives its length.
+pub(crate) fn verify_file(file_set: &FileSet, role: Role, number: usize) -> Result<u64, Mismatch> {
+    let bytes = std::fs::read(file_set.data_file(role, number)).expect("it can be read");
+    file_set.content(role, number).check(&bytes, 0).map(|()| bytes.len() as u64)
+}
+
+/// That several threads ended together: one has done all it was asked for, and none more.
+pub(crate) fn assert_ended_together(outcome: &Outcome, workload: &Workload) {
+    let done: Vec<u64> = outcome.threads.iter().map(|thread| thread.operations).collect();
+    assert_eq!(done.len(), workload.threads);
+    assert_eq!(done.iter().max(), Some(&workload.operations_per_thread), "{workload:?}");
+    assert!(done.iter().all(|&operations| operations > 0), "{workload:?}");
+    assert_eq!(outcome.recorder.operations(), done.iter().sum::<u64>());
+    assert!((0.0..=1.0).contains(&outcome.overlap), "{}", outcome.overlap);
+    assert!(!outcome.interrupted);
 }
 
 /// The names in all directories of the directory set and in `growing/`, sorted.

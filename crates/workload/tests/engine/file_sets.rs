@@ -1,4 +1,4 @@
-//! File sets are made, found again, checked and removed.
+//! File sets are made, checked and removed.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,9 @@ use workload::{
     WorkloadError, create_empty_files,
 };
 
-use crate::common::{FILE_BYTES, SEED, SPEC, Scratch, file_set, listing, never, outcome};
+use crate::common::{
+    FILE_BYTES, SEED, SPEC, Scratch, file_set, listing, never, outcome, verify_file,
+};
 
 #[test]
 fn a_file_set_is_what_its_specification_says() {
@@ -15,7 +17,7 @@ fn a_file_set_is_what_its_specification_says() {
         let file_set = file_set(&scratch);
         for role in [Role::Read, Role::Write] {
             for number in 0..3 {
-                assert_eq!(file_set.verify_file(role, number).expect("as made"), FILE_BYTES);
+                assert_eq!(verify_file(&file_set, role, number).expect("as made"), FILE_BYTES);
             }
         }
         for number in 0..3 {
@@ -23,30 +25,8 @@ fn a_file_set_is_what_its_specification_says() {
             assert_eq!((names.len(), names[0].as_str()), (20, "e00000000000"));
             assert_eq!(names[19], "e00000000013");
         }
-        assert_eq!((SPEC.data_bytes(), SPEC.files()), (6 * FILE_BYTES, 66));
         file_set.remove().expect("it is ours");
         assert_eq!(listing(scratch.path()), [""; 0]);
-    }
-}
-
-#[test]
-fn attaching_finds_what_was_made_and_says_what_was_not() {
-    for scratch in Scratch::everywhere() {
-        let made = file_set(&scratch);
-        assert_eq!(FileSet::attach(scratch.path(), &SPEC, SEED).expect("it is there"), made);
-        let attach = |spec| FileSet::attach(scratch.path(), &spec, SEED);
-
-        let larger = DataFiles { size_bytes: FILE_BYTES + 1, ..SPEC.read_files };
-        let error = attach(FileSetSpec { read_files: larger, ..SPEC }).expect_err("too small");
-        assert!(matches!(error, EngineError::WrongFileSize { .. }), "{error}");
-
-        let more = DataFiles { count: 4, ..SPEC.write_files };
-        let error = attach(FileSetSpec { write_files: more, ..SPEC }).expect_err("not there");
-        assert!(error.to_string().contains("write/3"), "{error}");
-
-        let mut fuller = SPEC;
-        fuller.directories.entries += 1;
-        attach(fuller).expect_err("the last entry is not there");
     }
 }
 
@@ -57,8 +37,7 @@ fn a_file_set_of_odd_sizes_and_of_nothing_can_be_made() {
             let read_files = DataFiles { count: 1, size_bytes };
             let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
             let file_set = FileSet::create(scratch.path(), &spec, 1, &never()).expect("room");
-            assert_eq!(file_set.verify_file(Role::Read, 0).expect("as made"), size_bytes);
-            FileSet::attach(scratch.path(), &spec, 1).expect("it is there");
+            assert_eq!(verify_file(&file_set, Role::Read, 0).expect("as made"), size_bytes);
             file_set.remove().expect("it is ours");
         }
     }

@@ -3,7 +3,9 @@
 use measure::MonotonicClock;
 use workload::{Access, EngineError, Operation, Sharing, Subject, Workload, prepare};
 
-use crate::common::{ENTRIES, Scratch, file_set, listing, names, never, outcome};
+use crate::common::{
+    ENTRIES, Scratch, assert_ended_together, file_set, listing, names, never, outcome,
+};
 
 fn name_operations() -> impl Iterator<Item = Operation> {
     Operation::ALL.into_iter().filter(|operation| operation.subject() == Subject::Directories)
@@ -31,7 +33,7 @@ fn every_operation_executes_counts_right_and_leaves_the_directories_as_they_were
                     };
                     let outcome = outcome(&workload, &file_set)
                         .unwrap_or_else(|error| panic!("{workload:?}: {error}"));
-                    assert_eq!(outcome.recorder.operations(), 50 * threads as u64);
+                    assert_ended_together(&outcome, &workload);
                     assert_eq!(outcome.bytes, 0);
                     assert_eq!(names(&file_set), untouched, "{workload:?}");
                     executed += 1;
@@ -87,6 +89,29 @@ fn operation_i_goes_to_directory_i_modulo_their_number() {
             .map(|all| all.iter().filter(|name| name.starts_with('f')).count())
             .collect::<Vec<_>>();
         assert_eq!(created, [3, 2, 2]);
+    }
+}
+
+/// The kernel remembers names that were removed as missing, and finds that faster than it finds
+/// nothing: no session may use the names of another.
+#[test]
+fn another_seed_makes_other_names() {
+    let scratch = Scratch::within(std::path::Path::new("."));
+    let file_set = file_set(&scratch);
+    for operation in [Operation::Create, Operation::Unlink, Operation::Symlink] {
+        let workload = Workload { sharing: Sharing::Same, ..Workload::new(operation) };
+        let made = |seed| {
+            let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
+            if operation != Operation::Unlink {
+                session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            }
+            listing(&file_set.directory(0))
+        };
+        let (first, second) = (made(1), made(2));
+        let in_both: Vec<_> = first.iter().filter(|name| second.contains(name)).collect();
+        assert_eq!(in_both.len() as u64, ENTRIES, "{operation:?}");
+        assert!(in_both.iter().all(|name| name.starts_with('e')));
+        assert_eq!(first, made(1));
     }
 }
 

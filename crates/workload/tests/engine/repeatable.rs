@@ -40,6 +40,7 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
                 assert_eq!(first.threads[0].busy_ns, 700 * intervals);
                 assert_eq!(first.elapsed_ns, 700 * (2 * intervals + 1));
                 let expected_rate = 40e9 / (700.0 * intervals as f64);
+                assert!((first.overlap - 1.0).abs() < f64::EPSILON);
                 assert!((first.rate_per_s - expected_rate).abs() < 1e-6 * expected_rate);
             }
         }
@@ -138,4 +139,25 @@ fn a_session_runs_once() {
     session.run(&ManualClock::new(), &never()).expect("the first time");
     let again = session.run(&ManualClock::new(), &never());
     assert!(matches!(again, Err(EngineError::AlreadyRun)));
+}
+
+/// What each did is what there is, and restoring copes with threads that did less than was asked.
+#[test]
+fn the_first_thread_to_be_done_ends_the_run_of_all() {
+    let scratch = Scratch::within(Path::new("."));
+    let file_set = file_set(&scratch);
+    let workload =
+        Workload { threads: 3, operations_per_thread: 2000, ..Workload::new(Operation::Create) };
+    let untouched = crate::common::names(&file_set);
+    let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+    let outcome = session.run(&measure::MonotonicClock, &never()).expect("nothing is in the way");
+    crate::common::assert_ended_together(&outcome, &workload);
+    let created: Vec<u64> = crate::common::names(&file_set)[..3]
+        .iter()
+        .map(|names| names.iter().filter(|name| name.starts_with('f')).count() as u64)
+        .collect();
+    let done: Vec<u64> = outcome.threads.iter().map(|thread| thread.operations).collect();
+    assert_eq!(created, done);
+    session.restore().expect("nothing stands in the way");
+    assert_eq!(crate::common::names(&file_set), untouched);
 }

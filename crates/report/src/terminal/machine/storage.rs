@@ -1,12 +1,12 @@
 //! What lies below a directory: its mount and its device.
 
-use record::machine::{BlockDevice, Storage, WriteCache};
+use record::machine::{BlockDevice, Machine, Storage, WriteCache};
 
-use super::super::units;
+use super::super::{names, units};
 use super::{Fact, fact, known};
 
 /// The facts of one directory's storage, from the mount down to the device.
-pub(super) fn facts(storage: &Storage) -> Vec<Fact> {
+pub(super) fn facts(storage: &Storage, machine: &Machine) -> Vec<Fact> {
     let mount = storage.mount.as_ref().map(|mount| {
         let options = mount.options.iter().chain(&mount.super_options);
         let mut seen = Vec::new();
@@ -21,7 +21,10 @@ pub(super) fn facts(storage: &Storage) -> Vec<Fact> {
     let device = storage.device.as_ref();
     known([
         fact("file system", mount),
-        fact("device", Some(device.map_or_else(|| "none".to_owned(), name))),
+        fact(
+            "device",
+            Some(device.map_or_else(|| "none".to_owned(), |device| name(device, machine))),
+        ),
         fact("scheduler", device.and_then(|device| device.scheduler.clone())),
         fact("read-ahead", device.and_then(|device| device.read_ahead_bytes).map(units::bytes)),
         fact("write cache", device.and_then(|device| device.write_cache).map(write_cache)),
@@ -37,12 +40,9 @@ pub(super) fn facts(storage: &Storage) -> Vec<Fact> {
     ])
 }
 
-fn name(device: &BlockDevice) -> String {
-    let kind = match device.rotational {
-        Some(true) => ", rotational",
-        Some(false) => ", not rotational",
-        None => "",
-    };
+fn name(device: &BlockDevice, machine: &Machine) -> String {
+    let kind = names::rotation(device, machine).map(|kind| format!(", {kind}"));
+    let kind = kind.unwrap_or_default();
     let size = device.size_bytes.map(|bytes| format!(", {}", units::bytes(bytes)));
     let model = device.model.as_ref().map(|model| format!(", {model}"));
     format!("{}{}{}{kind}", device.name, model.unwrap_or_default(), size.unwrap_or_default())

@@ -1,0 +1,48 @@
+//! Whether a run that was cut off may be gone on with here: a figure belongs to one system.
+
+use record::machine::Machine;
+use record::{Manifest, TargetRecord};
+
+/// Refuses to go on where anything is another that the figures depend on.
+pub(crate) fn check(
+    manifest: &Manifest,
+    machine: &Machine,
+    targets: &[TargetRecord],
+) -> anyhow::Result<()> {
+    match difference(manifest, machine, targets) {
+        None => Ok(()),
+        Some(Difference { what, then, now }) => anyhow::bail!(
+            "the run was begun with {what} {then}, and here it is {now}: their figures do not \
+             belong together; begin a new run with --out"
+        ),
+    }
+}
+
+/// What is another, what it was, and what it is.
+#[derive(Debug, PartialEq, Eq)]
+struct Difference {
+    what: String,
+    then: String,
+    now: String,
+}
+
+fn difference(
+    manifest: &Manifest,
+    machine: &Machine,
+    targets: &[TargetRecord],
+) -> Option<Difference> {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let begun = &manifest.machine;
+    let mut facts = vec![
+        ("fsprism".to_owned(), manifest.tool.version.clone(), env!("CARGO_PKG_VERSION").to_owned()),
+        ("kernel".to_owned(), known(&begun.kernel.release), known(&machine.kernel.release)),
+        ("processor".to_owned(), known(&begun.processor.model), known(&machine.processor.model)),
+    ];
+    for (then, now) in manifest.targets.iter().zip(targets) {
+        let of = |what: &str| format!("{}'s {what}", then.label);
+        facts.push((of("mkfs"), known(&then.mkfs_version), known(&now.mkfs_version)));
+        facts.push((of("mount options"), then.mount_options.clone(), now.mount_options.clone()));
+    }
+    let (what, then, now) = facts.into_iter().find(|(_, then, now)| then != now)?;
+    Some(Difference { what, then, now })
+}

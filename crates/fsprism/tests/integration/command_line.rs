@@ -1,0 +1,135 @@
+//! Commands that measure nothing, and command lines that are wrong.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::place::Place;
+
+#[test]
+fn the_version_and_the_help_are_told() {
+    let place = Place::new();
+    let version = place.finish(place.fsprism("--version"));
+    assert_eq!(version.assert_code(0).stdout, concat!("fsprism ", env!("CARGO_PKG_VERSION"), "\n"));
+    let help = place.finish(place.fsprism("--help"));
+    help.assert_code(0);
+    for command in ["survey", "run", "report", "machine", "completions", "man", "Examples:"] {
+        assert!(help.stdout.contains(command), "{help:?}");
+    }
+    let help = place.finish(place.fsprism("survey --help"));
+    for option in ["--budget", "--scratch", "--destroy-data", "--resume", "Examples:"] {
+        assert!(help.assert_code(0).stdout.contains(option), "{help:?}");
+    }
+}
+
+#[test]
+fn suites_are_listed_for_people_and_programs() {
+    let place = Place::new();
+    let list = place.finish(place.fsprism("run --list"));
+    for suite in ["survey/io", "survey/in-memory", "survey/caching", "survey/metadata"] {
+        assert!(list.assert_code(0).stdout.contains(suite), "{list:?}");
+    }
+    let document = place.finish(place.fsprism("run --list --format json")).document();
+    let suites = document["suites"].as_array().expect("a list");
+    let metadata = suites.iter().find(|suite| suite["name"] == "survey/metadata").expect("listed");
+    let benchmarks = metadata["benchmarks"].as_array().expect("a list");
+    assert_eq!(benchmarks.len(), 18);
+    assert!(benchmarks.iter().all(|benchmark| benchmark["dimension"] == "metadata"));
+}
+
+#[test]
+fn the_machine_is_described() {
+    let place = Place::new();
+    let text = place.finish(place.fsprism("machine"));
+    assert!(text.assert_code(0).stdout.contains("Linux"), "{text:?}");
+    assert!(text.stdout.lines().all(|line| line.chars().count() <= 100), "{}", text.stdout);
+    let machine = place.finish(place.fsprism("machine --format json"));
+    assert!(machine.assert_code(0).document()["kernel"].is_object(), "{machine:?}");
+    let table = place.finish(place.fsprism("machine --format csv"));
+    table.assert_refused(&["--format json"]);
+}
+
+#[test]
+fn completions_are_a_script_and_the_manual_is_a_page() {
+    let place = Place::new();
+    let script = place.finish(place.fsprism("completions bash"));
+    let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().expect("bash");
+    let mut stdin = bash.stdin.take().expect("piped");
+    stdin.write_all(script.assert_code(0).stdout.as_bytes()).expect("it reads");
+    drop(stdin);
+    assert!(script.stdout.contains("--destroy-data"));
+    assert!(bash.wait().expect("ours").success());
+    let manual = place.finish(place.fsprism("man"));
+    assert!(manual.assert_code(0).stdout.contains(".TH fsprism 1"), "{manual:?}");
+    assert!(manual.stdout.contains("survey"), "{manual:?}");
+}
+
+#[test]
+fn wrong_words_are_refused_with_the_nearest_right_one() {
+    let place = Place::new();
+    for (arguments, words) in [
+        ("srvey", &["'survey'"][..]),
+        ("survey tmpfs --budgt 5s", &["--budget"]),
+        ("run survey/metadat tmpfs", &["survey/metadata", "run --list"]),
+        ("run srvey/io tmpfs", &["survey/io"]),
+        ("survey ext5", &["`ext4`"]),
+        ("survey bttrfs:size=1g", &["`btrfs`"]),
+        ("survey ext4:sise=1g", &["`size=`"]),
+        ("survey ext4:mem=1g", &["`memory=`"]),
+        ("survey tmpfs:read_bps=1m", &["read_bps=", "leave it out"]),
+        ("run", &["SUITE"]),
+        ("report", &["<RUN>"]),
+        ("survey tmpfs --resume run", &["--resume"]),
+    ] {
+        place.finish(place.fsprism(arguments)).assert_refused(words);
+    }
+    assert!(!place.path("fsprism-runs").exists());
+}
+
+#[test]
+fn wrong_values_are_refused_with_what_would_be_right() {
+    let place = Place::new();
+    for (arguments, words) in [
+        ("--budget 0s", &["--budget", "above 0"][..]),
+        ("--budget soon", &["--budget", "90s"]),
+        ("--budget 5", &["--budget", "90s"]),
+        ("--size 0", &["--size", "above 0"]),
+        ("--size big", &["--size", "64m"]),
+        ("--precision 0%", &["--precision", "above 0"]),
+        ("--confidence 100%", &["--confidence", "99.99%"]),
+        ("--blocks 0", &["--blocks"]),
+        ("--seed x", &["--seed"]),
+        ("--format xml", &["--format", "json"]),
+    ] {
+        let outcome = place.finish(place.fsprism(&format!("survey tmpfs {arguments}")));
+        outcome.assert_refused(words);
+    }
+}
+
+/// What a resumed run is to measure stands in its run directory; options that cannot change that
+/// were once taken and ignored.
+#[test]
+fn a_resumed_run_takes_no_option_that_it_would_ignore() {
+    let place = Place::new();
+    for option in ["--budget 5s", "--precision 1%", "--confidence 90%", "--verify", "--blocks 3"] {
+        let outcome = place.finish(place.fsprism(&format!("survey --resume run {option}")));
+        outcome.assert_refused(&["--resume", option.split(' ').next().expect("one word")]);
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure_and_a_closed_one_is_not() {
+    let place = Place::new();
+    let full = fs::File::options().write(true).open("/dev/full").expect("it is there");
+    for arguments in ["machine", "man", "completions bash"] {
+        let mut command = place.fsprism(arguments);
+        let output = command.stdout(full.try_clone().expect("a file")).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {said}");
+        assert!(said.contains("standard output"), "{arguments}: {said}");
+        let (reader, writer) = rustix::pipe::pipe().expect("two descriptors");
+        drop(reader);
+        let output = place.fsprism(arguments).stdout(writer).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {output:?}");
+    }
+}

@@ -1,0 +1,109 @@
+//! Labels, limits and options of targets in a whole run.
+
+use std::fs;
+
+use crate::place::{Place, names_in};
+
+#[test]
+fn one_file_system_can_have_two_labels_and_two_conditions() {
+    let name = "one_file_system_can_have_two_labels_and_two_conditions";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run survey/io a=ext4:size=128m b=ext4:size=128m,read_bps=50m,memory=256m \
+         --blocks 2 --budget 1s --size 2m --seed 5 --format json --out run",
+    );
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["run"]["seed"], 5);
+    assert_eq!(document["run"]["blocks"], 2);
+    let targets = document["targets"].as_array().expect("a list");
+    assert_eq!((&targets[0]["label"], &targets[1]["label"]), (&"a".into(), &"b".into()));
+    assert!(targets[0]["conditions"]["read_bps"].is_null());
+    assert_eq!(targets[1]["conditions"]["read_bps"], 50 << 20);
+    assert_eq!(targets[1]["conditions"]["memory_bytes"], 256 << 20);
+    let cells = document["cells"].as_array().expect("a list");
+    assert_eq!(cells.len(), 10);
+    assert!(cells.iter().all(|cell| cell["replicates"] == 2), "{cells:?}");
+    let comparisons = document["comparisons"].as_array().expect("a list");
+    assert!(comparisons.iter().all(|one| one["first"] == "a" && one["second"] == "b"));
+    assert!(comparisons.len() >= 5, "{comparisons:?}");
+}
+
+#[test]
+fn what_is_read_can_be_verified() {
+    let Some(place) = Place::as_root("what_is_read_can_be_verified") else { return };
+    for suite in ["survey/in-memory", "survey/io"] {
+        let arguments = format!(
+            "run {suite} ext4:size=128m tmpfs:size=128m --verify --blocks 1 --budget 1s \
+             --size 2m --format json --out {}",
+            suite.replace('/', "-")
+        );
+        let outcome = place.run(&arguments);
+        let document = outcome.assert_code(0).document();
+        assert_eq!(document["run"]["verify"], true);
+        let cells = document["cells"].as_array().expect("a list");
+        assert!(cells.iter().all(|cell| cell["failed"].is_null()), "{cells:?}");
+    }
+}
+
+/// A file twice as large as the memory cannot stay in it: what cannot be warm is not measured.
+#[test]
+fn a_state_that_cannot_be_reached_fails_the_cell() {
+    let name = "a_state_that_cannot_be_reached_fails_the_cell";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run survey/in-memory ext4:size=192m,memory=24m --size 48m --blocks 1 --budget 1s \
+         --format json --out run",
+    );
+    let document = outcome.assert_code(1).document();
+    let cells = document["cells"].as_array().expect("a list");
+    let failed: Vec<&str> = cells.iter().filter_map(|cell| cell["failed"].as_str()).collect();
+    assert!(!failed.is_empty(), "{cells:?}");
+    for why in failed {
+        assert!(why.contains("in 3 attempts") && why.contains("smaller --size"), "{why}");
+    }
+    // The same is said again by the report, which itself does not fail.
+    let report = place.finish(place.fsprism("report run --format json"));
+    assert_eq!(report.assert_code(0).document(), document);
+    let text = place.finish(place.fsprism("report run"));
+    assert!(text.assert_code(0).stdout.contains("smaller --size"), "{text:?}");
+}
+
+#[test]
+fn a_directory_keeps_what_it_holds() {
+    let Some(place) = Place::as_root("a_directory_keeps_what_it_holds") else { return };
+    let data = place.make("data");
+    fs::write(data.join("precious"), "kept").expect("the place is ours");
+    let outcome = place.run("run survey/io disk=./data --blocks 1 --budget 1s --size 1m --out run");
+    outcome.assert_code(0);
+    assert_eq!(names_in(&data), ["precious"]);
+    assert_eq!(fs::read_to_string(data.join("precious")).expect("it is there"), "kept");
+    assert_eq!(names_in(&place.path("run")), ["cells.jsonl", "histograms", "manifest.json"]);
+}
+
+#[test]
+fn a_run_ends_when_it_is_precise_enough_or_its_time_is_up() {
+    let name = "a_run_ends_when_it_is_precise_enough_or_its_time_is_up";
+    let Some(place) = Place::as_root(name) else { return };
+    let run = "run survey/caching ext4:size=128m --size 1m --format json";
+    let outcome = place.run(&format!("{run} --precision 1000000000% --budget 30s --out precise"));
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["end"]["reason"], "precision");
+    assert_eq!(document["cells"][0]["replicates"], 6, "as many as an interval needs");
+    let outcome = place.run(&format!("{run} --precision 0.0001% --budget 1s --out timed"));
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["end"]["reason"], "budget");
+    assert!(document["end"]["used_s"].as_f64().is_some_and(|used_s| used_s >= 1.0));
+}
+
+/// Progress is for somebody who watches: when nobody can any more, the run goes on.
+#[test]
+fn progress_that_nobody_can_see_does_not_end_a_run() {
+    let name = "progress_that_nobody_can_see_does_not_end_a_run";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/caching ext4:size=128m --blocks 1 --budget 1s --size 1m --out run";
+    let full = fs::File::options().write(true).open("/dev/full").expect("it is there");
+    let mut command = place.measure(arguments);
+    let output = command.stderr(full).output().expect("it can be started");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!output.stdout.is_empty());
+}

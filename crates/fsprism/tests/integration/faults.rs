@@ -1,0 +1,154 @@
+//! Things that fail while a run goes on: it says so, keeps what it has, and leaves nothing.
+
+use std::fs;
+use std::io::Write;
+
+use crate::documents::assert_valid;
+use crate::place::Place;
+use crate::process::Running;
+use crate::refusals::PrivateMounts;
+
+/// The sentences of the cells that were given up.
+fn failures(document: &serde_json::Value) -> Vec<String> {
+    let cells = document["cells"].as_array().expect("a list").iter();
+    cells.filter_map(|cell| cell["failed"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_target_that_fills_up_fails_its_own_cells_only() {
+    let name = "a_target_that_fills_up_fails_its_own_cells_only";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/metadata good=tmpfs:size=128m --blocks 1 --budget 1s --size 1m \
+                     --format json --out run";
+    let mut command = place.measure(arguments);
+    // Too few inodes for its directories: the kernel says ENOSPC.
+    command.arg("small=ext4:size=128m,mkfs=-N 2000");
+    let outcome = place.finish(command);
+    let document = outcome.assert_code(1).document();
+    assert_valid(&document);
+    let failures = failures(&document);
+    assert_eq!(failures.len(), 18, "{failures:?}");
+    for why in failures {
+        assert!(why.contains("no space left") && why.contains("size="), "{why}");
+    }
+    let cells = document["cells"].as_array().expect("a list").iter();
+    let mut good = cells.filter(|cell| cell["target"] == "good");
+    assert!(good.all(|cell| cell["replicates"] == 1));
+    assert!(outcome.stderr.contains("given up: small: "), "{}", outcome.stderr);
+}
+
+/// Appends grew a small target until it was full, though the files were sized to fit.
+#[test]
+fn a_small_target_has_room_for_every_benchmark() {
+    let name = "a_small_target_has_room_for_every_benchmark";
+    let Some(place) = Place::as_root(name) else { return };
+    for target in ["tmpfs:size=64m", "ext4:size=80m"] {
+        let arguments = format!("run survey/io {target} --blocks 1 --budget 5s --format json");
+        let document = place.run(&arguments).assert_code(0).document();
+        assert!(failures(&document).is_empty(), "{document}");
+    }
+}
+
+/// A failing device shows in a call, in a read-only file system, or in a mkfs.
+#[track_caller]
+fn assert_is_of_device(why: &str) {
+    let words = ["nput/output error", "ead-only file system", "No space left", "tructure needs"];
+    assert!(words.iter().any(|words| why.contains(words)), "{why}");
+}
+
+/// The image is cut off again and again: the loop device's reads fail with EIO.
+#[test]
+fn a_device_that_cannot_be_read_fails_its_cells() {
+    let name = "a_device_that_cannot_be_read_fails_its_cells";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/io sick=ext4:size=128m well=tmpfs:size=128m --blocks 60 \
+                     --budget 3s --size 8m --format json --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    let image = running.open_file("(deleted)");
+    let journal = place.path("run/cells.jsonl");
+    while !fs::read_to_string(&journal).expect("it is there").contains("cell-failed") {
+        image.set_len(0).expect("root");
+        assert!(!running.ends_within(5), "it ends well without a device");
+    }
+    drop(image);
+    let outcome = running.finish(&place);
+    let document = outcome.assert_code(1).document();
+    assert_valid(&document);
+    failures(&document).iter().for_each(|why| assert_is_of_device(why));
+    let cells = document["cells"].as_array().expect("a list").iter();
+    let mut well = cells.filter(|cell| cell["target"] == "well");
+    assert!(well.all(|cell| cell["replicates"] == 60), "the other target is measured to the end");
+}
+
+/// The images lie on a small tmpfs. Once it is full, the loop device's writes fail.
+#[test]
+fn a_device_that_cannot_be_written_fails_its_cells() {
+    let name = "a_device_that_cannot_be_written_fails_its_cells";
+    let Some(place) = Place::as_root(name) else { return };
+    let scratch = place.text("scratch");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=140m none {scratch}"));
+    let free = mounts.free_inodes(&place, "scratch");
+    let arguments = "run survey/io sick=ext4:size=128m well=tmpfs:size=128m --blocks 60 \
+                     --budget 3s --size 8m --format json --out run";
+    let mut running = Running::start(&place, mounts.command(&place, arguments));
+    running.until("block 1 done");
+    let filler_path = mounts.path(&place, "scratch").join("kept-filler");
+    let mut filler = fs::File::create(&filler_path).expect("root");
+    // Each block formats the image anew, which frees its space; that is taken, too.
+    let journal = place.path("run/cells.jsonl");
+    while !fs::read_to_string(&journal).expect("it is there").contains("cell-failed") {
+        while filler.write_all(&[1; 1 << 16]).is_ok() {}
+        assert!(!running.ends_within(1), "it ends well without a device");
+    }
+    drop(filler);
+    let outcome = running.finish(&place);
+    let document = outcome.assert_code(1).document();
+    assert_valid(&document);
+    let failures = failures(&document);
+    assert!(!failures.is_empty(), "{}", outcome.stderr);
+    for why in &failures {
+        // As it met the kernel, or a mkfs.
+        assert_is_of_device(why);
+    }
+    let cells = document["cells"].as_array().expect("a list").iter();
+    let mut well = cells.filter(|cell| cell["target"] == "well");
+    assert!(well.all(|cell| cell["replicates"] == 60), "the other target is measured to the end");
+    fs::remove_file(&filler_path).expect("root");
+    assert_eq!(mounts.free_inodes(&place, "scratch"), free, "no image is left");
+}
+
+#[test]
+fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
+    let name = "a_full_disk_under_the_journal_ends_the_run_and_keeps_it";
+    let Some(place) = Place::as_root(name) else { return };
+    place.make("small");
+    let small = place.text("small");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=240k none {small}"));
+    let arguments = "run survey/io ext4:size=128m --blocks 60 --budget 2s --size 1m \
+                     --format json --out small/run";
+    let outcome = mounts.run(&place, arguments);
+    outcome.assert_code(1).assert_says(&["full", "--resume", "--out"]);
+    let document = outcome.document();
+    assert_valid(&document);
+    assert!(document["end"].is_null(), "{document}");
+    let first = &document["cells"][0]["replicates"];
+    assert!(first.as_u64().is_some_and(|count| count > 0 && count < 60), "{first}");
+
+    mounts.do_there(&format!("mount -o remount,size=64m {small}"));
+    let outcome = mounts.run(&place, "run --resume small/run --format json");
+    let document = outcome.assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 60), "{document}");
+}
+
+#[test]
+fn a_disk_too_full_to_begin_a_run_is_said_before_measuring() {
+    let name = "a_disk_too_full_to_begin_a_run_is_said_before_measuring";
+    let Some(place) = Place::as_root(name) else { return };
+    place.make("small");
+    let mounts =
+        PrivateMounts::new(&format!("mount -t tmpfs -o size=4k none {}", place.text("small")));
+    let arguments = "run survey/io tmpfs:size=128m --blocks 1 --out small/run";
+    mounts.run(&place, arguments).assert_refused(&["full", "--out"]);
+}

@@ -1,0 +1,18 @@
+//! The whole program as its users meet it: the real binary, on real file systems.
+//!
+//! Each test has a directory of its own, and every run of the program is followed by a look at the
+//! machine: no mount, loop device, control group or file of that process may be left. Tests that
+//! make file systems need root and say so where they are not run as root.
+
+mod command_line;
+mod conditions;
+mod devices;
+mod documents;
+mod faults;
+mod kill;
+mod place;
+mod process;
+mod refusals;
+mod run_directory;
+mod signals;
+mod users;

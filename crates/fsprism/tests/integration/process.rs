@@ -1,0 +1,199 @@
+//! A process of the program: what it said, while it runs and at its end, and its sudden death.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open,
+    waitid,
+};
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// How a process ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("plain text");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Self { code: output.status.code(), stdout, stderr }
+    }
+
+    /// The program's last sentence on standard error.
+    pub(crate) fn sentence(&self) -> &str {
+        let begins =
+            |line: &str| ["fsprism: ", "error: "].iter().any(|name| line.starts_with(name));
+        let mut at = self.stderr.len();
+        for line in self.stderr.split_inclusive('\n').rev() {
+            at -= line.len();
+            if begins(line) {
+                return &self.stderr[at..];
+            }
+        }
+        ""
+    }
+
+    /// Checks that nothing was done, and that the last sentence holds all of `words`.
+    #[track_caller]
+    pub(crate) fn assert_refused(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(2), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        self.assert_says(words);
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_says(&self, words: &[&str]) {
+        let sentence = self.sentence();
+        for word in words {
+            assert!(sentence.contains(word), "no `{word}` in `{sentence}`: {self:?}");
+        }
+        assert!(!sentence.contains("panicked"), "{self:?}");
+    }
+
+    /// Checks the exit status.
+    #[track_caller]
+    pub(crate) fn assert_code(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// The one JSON document that standard output is.
+    #[track_caller]
+    pub(crate) fn document(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A process that runs. Its standard output goes to a file, so that it never waits for a reader.
+pub(crate) struct Running {
+    child: Child,
+    stdout: PathBuf,
+    errors: BufReader<ChildStderr>,
+    stderr: String,
+    /// Its children when it was told to end: they may outlive it for a moment.
+    children: Vec<OwnedFd>,
+}
+
+impl Running {
+    /// Starts a command in a process group of its own, as a shell at a terminal would.
+    pub(crate) fn start(place: &Place, mut command: Command) -> Self {
+        let stdout = place.path("stdout");
+        let file = File::create(&stdout).expect("the place is ours");
+        command.stdout(file).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().expect("it can be started");
+        let errors = BufReader::new(child.stderr.take().expect("piped"));
+        Self { child, stdout, errors, stderr: String::new(), children: Vec::new() }
+    }
+
+    /// Waits until it says a line on standard error that holds `text`.
+    #[track_caller]
+    pub(crate) fn until(&mut self, text: &str) {
+        while let Some(line) = self.next_line() {
+            if line.contains(text) {
+                return;
+            }
+        }
+        panic!("it ended without `{text}`: {}", self.stderr);
+    }
+
+    /// Waits for its next line on standard error; `None` when there is none any more.
+    fn next_line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let length = self.errors.read_line(&mut line).expect("plain text");
+        self.stderr.push_str(&line);
+        (length > 0).then_some(line)
+    }
+
+    /// Waits for its end, but no longer than `milliseconds`; whether it came.
+    pub(crate) fn ends_within(&self, milliseconds: u32) -> bool {
+        ends_within(&self.child, milliseconds)
+    }
+
+    /// A file that it has open for writing, by how its path ends.
+    pub(crate) fn open_file(&self, ending: &str) -> File {
+        let directory = format!("/proc/{}/fd", self.child.id());
+        let paths = fs::read_dir(directory).expect("root may look").flatten().map(|fd| fd.path());
+        let has_ending = |path: &PathBuf| {
+            fs::read_link(path).is_ok_and(|file| file.to_string_lossy().ends_with(ending))
+        };
+        let path = paths.into_iter().find(has_ending).expect("it is open");
+        File::options().write(true).open(path).expect("root may")
+    }
+
+    /// What a key at the terminal does: the signal reaches the whole process group.
+    pub(crate) fn signal_group(&mut self, signal: Signal) {
+        self.children.extend(children_of(&self.child));
+        kill_process_group(Pid::from_child(&self.child), signal).expect("it lives");
+    }
+
+    /// Waits for its end and looks at what it left.
+    #[track_caller]
+    pub(crate) fn finish(mut self, place: &Place) -> Outcome {
+        while self.errors.read_line(&mut self.stderr).expect("plain text") > 0 {}
+        let code = self.child.wait().expect("it is ours").code();
+        self.children.iter().for_each(wait_for_end);
+        place.assert_nothing_left(self.child.id());
+        let stdout = fs::read_to_string(&self.stdout).expect("plain text");
+        Outcome { code, stdout, stderr: std::mem::take(&mut self.stderr) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // When a check has failed, it must not go on for ever.
+        let _dead_already = self.child.kill();
+    }
+}
+
+/// Kills a process as `kill -9` does, and waits until those are dead who know that it died: the
+/// guardian, who cleans up, and a mkfs.
+///
+/// It is stopped first, so that its children are all known; the moment is as random as before.
+pub(crate) fn kill(child: &mut Child) {
+    let pid = Pid::from_child(child);
+    kill_process(pid, Signal::STOP).expect("it is not waited for yet");
+    let stopped = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid), stopped).expect("it is ours");
+    let children = children_of(child);
+    kill_process(pid, Signal::KILL).expect("it is not waited for yet");
+    child.wait().expect("it is ours");
+    children.iter().for_each(wait_for_end);
+}
+
+/// Waits until a process ends, but no longer than `milliseconds`; whether it ended.
+pub(crate) fn ends_within(child: &Child, milliseconds: u32) -> bool {
+    let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("it is ours");
+    wait_at_most(&end, milliseconds)
+}
+
+/// Waits for a descriptor to have something to say, but no longer than `milliseconds`.
+pub(crate) fn wait_at_most(descriptor: &impl AsFd, milliseconds: u32) -> bool {
+    let nanoseconds = i64::from(milliseconds % 1000) * 1_000_000;
+    let timeout = Timespec { tv_sec: i64::from(milliseconds / 1000), tv_nsec: nanoseconds };
+    let mut events = [PollFd::new(descriptor, PollFlags::IN)];
+    poll(&mut events, Some(&timeout)).expect("it can be waited for") > 0
+}
+
+fn children_of(child: &Child) -> Vec<OwnedFd> {
+    let path = format!("/proc/{0}/task/{0}/children", child.id());
+    let pids = fs::read_to_string(Path::new(&path)).unwrap_or_default();
+    let pids = pids.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
+    pids.filter_map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).collect()
+}
+
+fn wait_for_end(process: &OwnedFd) {
+    const LONG: u32 = 60_000;
+    assert!(wait_at_most(process, LONG), "a child process outlives its parent by a minute");
+}

@@ -1,0 +1,207 @@
+//! Targets that cannot be measured here: said before anything is made.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::statvfs;
+
+use crate::place::{Place, names_in, say_skipped};
+use crate::process::Outcome;
+
+/// Mounts that only a holder process, and what is started in its namespace, can see.
+pub(crate) struct PrivateMounts {
+    holder: Child,
+}
+
+impl PrivateMounts {
+    /// Runs a shell script in a mount namespace of its own and keeps the namespace.
+    pub(crate) fn new(script: &str) -> Self {
+        let script = format!("set -e; {script}; echo ready; read _");
+        let mut holder = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("util-linux is installed");
+        let mut ready = [0; 6];
+        let stdout = holder.stdout.as_mut().expect("piped");
+        std::io::Read::read_exact(stdout, &mut ready).expect("the script succeeds");
+        Self { holder }
+    }
+
+    /// The command as it runs there, with the same process number.
+    pub(crate) fn command(&self, place: &Place, arguments: &str) -> Command {
+        let mut command = self.enter();
+        command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.path(""));
+        command.arg(env!("CARGO_BIN_EXE_fsprism"));
+        let mut command = place.here(command, arguments);
+        if !arguments.contains("--scratch") {
+            command.arg("--scratch").arg(place.path("scratch"));
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, place: &Place, arguments: &str) -> Outcome {
+        place.finish(self.command(place, arguments))
+    }
+
+    /// Runs a program there that must succeed.
+    pub(crate) fn do_there(&self, script: &str) {
+        let status = self.enter().args(["sh", "-c", script]).status();
+        assert!(status.expect("util-linux is installed").success(), "{script}");
+    }
+
+    fn enter(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()));
+        command
+    }
+
+    /// The path as it is seen from outside.
+    pub(crate) fn path(&self, place: &Place, name: &str) -> PathBuf {
+        let root = format!("/proc/{}/root", self.holder.id());
+        PathBuf::from(format!("{root}{}", place.text(name)))
+    }
+
+    /// Free inodes of the file system there: an image that is not freed holds one.
+    pub(crate) fn free_inodes(&self, place: &Place, name: &str) -> u64 {
+        statvfs(self.path(place, name)).expect("it is mounted").f_ffree
+    }
+}
+
+impl Drop for PrivateMounts {
+    fn drop(&mut self) {
+        drop(self.holder.stdin.take());
+        let _ended = self.holder.wait();
+    }
+}
+
+#[test]
+fn paths_that_cannot_be_measured_are_refused() {
+    let Some(place) = Place::as_root("paths_that_cannot_be_measured_are_refused") else { return };
+    fs::write(place.path("file"), "x").expect("the place is ours");
+    place.make("read-only");
+    place.make("tiny");
+    let (read_only, tiny) = (place.text("read-only"), place.text("tiny"));
+    let mounts = PrivateMounts::new(&format!(
+        "mount --bind {read_only} {read_only}; mount -o remount,bind,ro {read_only}; \
+         mount -t tmpfs -o size=16m none {tiny}"
+    ));
+    for (arguments, words) in [
+        ("./missing", &["missing does not exist", "another directory"][..]),
+        ("./file", &["file is not a directory"]),
+        ("./read-only", &["cannot be written", "Read-only file system", "a directory that can be"]),
+        ("./tiny", &["bytes free", "a directory with more"]),
+        ("ext4 --scratch ./missing", &["--scratch"]),
+        ("ext4 --scratch ./file", &["--scratch"]),
+        ("ext4 --scratch ./read-only", &["--scratch"]),
+    ] {
+        mounts.run(&place, &format!("survey {arguments}")).assert_refused(words);
+    }
+    assert_eq!(names_in(&place.path("")), ["file", "read-only", "scratch", "tiny"]);
+    assert!(names_in(&mounts.path(&place, "tiny")).is_empty());
+}
+
+#[test]
+fn sizes_that_do_not_fit_are_refused() {
+    let Some(place) = Place::as_root("sizes_that_do_not_fit_are_refused") else { return };
+    for (arguments, words) in [
+        ("ext4:size=0", &["`size=`", "above 0"][..]),
+        ("ext4:size=999t", &["size=", "--scratch"]),
+        ("tmpfs:size=999t", &["memory", "smaller size="]),
+        ("xfs:size=16m", &["xfs needs at least", "larger size="]),
+        ("tmpfs:size=96m --size 100g", &["smaller --size", "larger size="]),
+        ("ext4:size=128m --size 900g", &["smaller --size", "larger size="]),
+        ("tmpfs:size=128m --size 1000", &["larger --size"]),
+        ("tmpfs:size=8m", &["larger size="]),
+    ] {
+        place.run(&format!("survey {arguments}")).assert_refused(words);
+    }
+    assert_eq!(names_in(&place.path("")), ["scratch"]);
+}
+
+#[test]
+fn a_scratch_directory_without_room_is_refused() {
+    let Some(place) = Place::as_root("a_scratch_directory_without_room_is_refused") else { return };
+    let scratch = place.text("scratch");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=16m none {scratch}"));
+    let words = ["does not fit", "smaller size=", "--scratch"];
+    mounts.run(&place, "survey ext4").assert_refused(&words);
+    mounts.run(&place, "survey ext4:size=128m").assert_refused(&words);
+    assert!(names_in(&mounts.path(&place, "scratch")).is_empty());
+}
+
+/// Two images that fit one by one, and not together.
+#[test]
+fn images_that_do_not_fit_beside_each_other_are_refused() {
+    let name = "images_that_do_not_fit_beside_each_other_are_refused";
+    let Some(place) = Place::as_root(name) else { return };
+    let scratch = place.text("scratch");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=160m none {scratch}"));
+    let free = mounts.free_inodes(&place, "scratch");
+    let outcome = mounts.run(&place, "survey a=ext4:size=100m b=ext4:size=100m");
+    outcome.assert_refused(&["smaller size=", "--scratch"]);
+    assert_eq!(mounts.free_inodes(&place, "scratch"), free, "the first image is freed");
+}
+
+#[test]
+fn what_the_kernel_or_the_tools_lack_is_refused() {
+    let name = "what_the_kernel_or_the_tools_lack_is_refused";
+    let Some(place) = Place::as_root(name) else { return };
+    let known = fs::read_to_string("/proc/filesystems").expect("/proc is mounted");
+    if known.contains("\tf2fs") {
+        say_skipped(name, "its part on f2fs needs a kernel without f2fs");
+    } else {
+        place.run("survey f2fs").assert_refused(&["kernel has no f2fs", "linux-image"]);
+    }
+    let mounts = PrivateMounts::new("mount --bind /dev/null \"$(command -v mkfs.xfs)\"");
+    let words = ["mkfs.xfs is not installed", "apt install xfsprogs"];
+    mounts.run(&place, "survey xfs").assert_refused(&words);
+    mounts.run(&place, "survey tmpfs xfs").assert_refused(&words);
+}
+
+#[test]
+fn defaults_that_are_not_there_are_skipped_with_the_package_that_adds_them() {
+    let name = "defaults_that_are_not_there_are_skipped";
+    let Some(place) = Place::as_root(name) else { return };
+    let mounts = PrivateMounts::new(&format!(
+        "mount --bind /dev/null \"$(command -v mkfs.xfs)\"; \
+         mount --bind /dev/null \"$(command -v mkfs.btrfs)\"; \
+         mount -t tmpfs -o size=1g none {}",
+        place.text("scratch")
+    ));
+    let free = mounts.free_inodes(&place, "scratch");
+    let arguments = "survey --blocks 1 --budget 1s --size 1m --format json --out run";
+    let outcome = mounts.run(&place, arguments);
+    let document = outcome.assert_code(0).document();
+    let labels: Vec<_> = document["targets"].as_array().expect("a list").iter().collect();
+    assert_eq!(labels.iter().map(|target| &target["label"]).collect::<Vec<_>>(), ["tmpfs", "ext4"]);
+    let skipped = document["skipped"].as_array().expect("a list");
+    for (target, package) in [("xfs", "xfsprogs"), ("btrfs", "btrfs-progs")] {
+        let one = skipped.iter().find(|one| one["target"] == target).expect("it is skipped");
+        assert!(one["why"].as_str().expect("a sentence").contains(package), "{one}");
+    }
+    assert_eq!(mounts.free_inodes(&place, "scratch"), free);
+}
+
+#[test]
+fn labels_are_unique() {
+    let Some(place) = Place::as_root("labels_are_unique") else { return };
+    let words = ["labelled `a`", "other="];
+    place.run("survey a=tmpfs a=ext4").assert_refused(&words);
+    place.run("survey tmpfs tmpfs").assert_refused(&["labelled `tmpfs`", "other=tmpfs"]);
+}
+
+#[test]
+fn options_that_mkfs_or_the_kernel_refuses_are_named() {
+    let name = "options_that_mkfs_or_the_kernel_refuses_are_named";
+    let Some(place) = Place::as_root(name) else { return };
+    let mut command = place.measure("survey");
+    command.arg("ext4:size=128m,mkfs=-O nonesuch");
+    let outcome = place.finish(command);
+    outcome.assert_says(&["nonesuch", "mkfs="]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+    let outcome = place.run("survey tmpfs ext4:size=128m,mount=nonesuch");
+    outcome.assert_refused(&["nonesuch", "mount="]);
+}

@@ -1,0 +1,190 @@
+//! Run directories that are not as they should be.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use crate::place::{Place, names_in};
+use crate::process::{Outcome, Running};
+use crate::refusals::PrivateMounts;
+
+/// A place with a finished run in `run`.
+fn place_with_run(test: &str) -> Option<Place> {
+    let place = Place::as_root(test)?;
+    let arguments = "run survey/io ext4:size=128m --blocks 2 --budget 1s --size 1m --out run";
+    place.run(arguments).assert_code(0);
+    Some(place)
+}
+
+#[test]
+fn a_directory_that_holds_something_is_no_place_for_a_run() {
+    let name = "a_directory_that_holds_something_is_no_place_for_a_run";
+    let Some(place) = Place::as_root(name) else { return };
+    let out = place.make("out");
+    fs::write(out.join("letter"), "x").expect("the place is ours");
+    let outcome = place.run("survey tmpfs:size=128m --out out");
+    outcome.assert_refused(&["not empty", "--out", "--resume"]);
+    assert_eq!(names_in(&out), ["letter"]);
+    fs::write(place.path("file"), "x").expect("the place is ours");
+    place.run("survey tmpfs:size=128m --out file").assert_refused(&["--out"]);
+    place.run("survey tmpfs:size=128m --out /proc/run").assert_refused(&["--out"]);
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let place = Place::new();
+    place.make("empty");
+    for run in ["missing", "empty", "/dev/null"] {
+        let report = place.finish(place.fsprism(&format!("report {run}")));
+        report.assert_refused(&[run, "not a run directory"]);
+        place.run(&format!("survey --resume {run}")).assert_refused(&[run, "not a run directory"]);
+    }
+    assert!(names_in(&place.path("empty")).is_empty());
+}
+
+#[test]
+fn a_newer_run_wants_a_newer_program() {
+    let Some(place) = place_with_run("a_newer_run_wants_a_newer_program") else { return };
+    let path = place.path("run/manifest.json");
+    let manifest = fs::read_to_string(&path).expect("it is there");
+    let newer = manifest.replacen("\"schema_version\": 1", "\"schema_version\": 1000", 1);
+    assert_ne!(manifest, newer);
+    fs::write(&path, newer).expect("it is ours");
+    for arguments in ["report run", "report run --format json", "survey --resume run"] {
+        let outcome = place.finish(place.fsprism(arguments));
+        outcome.assert_refused(&["schema version 1000", "use a newer fsprism"]);
+    }
+}
+
+#[test]
+fn a_damaged_run_names_the_line() {
+    let Some(place) = place_with_run("a_damaged_run_names_the_line") else { return };
+    let path = place.path("run/cells.jsonl");
+    let journal = fs::read_to_string(&path).expect("it is there");
+    let lines: Vec<&str> = journal.lines().collect();
+    for damage in ["", "{\"kind\":\"replicate\"}", "no JSON", "{\"kind\":\"unheard-of\"}"] {
+        let mut damaged = lines.clone();
+        damaged[2] = if damage.is_empty() { &lines[2][..40] } else { damage };
+        fs::write(&path, damaged.join("\n") + "\n").expect("it is ours");
+        for arguments in ["report run", "survey --resume run"] {
+            let outcome = place.finish(place.fsprism(arguments));
+            outcome.assert_refused(&["cells.jsonl, line 3", "damaged"]);
+        }
+    }
+    fs::write(place.path("run/manifest.json"), "{}").expect("it is ours");
+    let outcome = place.finish(place.fsprism("report run"));
+    outcome.assert_refused(&["manifest.json", "damaged"]);
+}
+
+/// What a power cut leaves: the last line is torn, and what stands before it counts.
+#[test]
+fn a_torn_last_line_is_measured_again() {
+    let Some(place) = place_with_run("a_torn_last_line_is_measured_again") else { return };
+    let path = place.path("run/cells.jsonl");
+    let journal = fs::read_to_string(&path).expect("it is there");
+    // The end is cut off, and half of the replicate before it.
+    let lines: Vec<&str> = journal.lines().collect();
+    let whole = lines[..lines.len() - 2].join("\n");
+    let torn = format!("{whole}\n{}", &lines[lines.len() - 2][..50]);
+    fs::write(&path, torn).expect("it is ours");
+    let report = place.finish(place.fsprism("report run --format json"));
+    assert!(report.assert_code(0).document()["end"].is_null());
+    let outcome = place.run("run --resume run --format json");
+    let document = outcome.assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 2), "{cells:?}");
+    assert_eq!(document["end"]["reason"], "blocks");
+}
+
+#[test]
+fn a_finished_run_is_not_gone_on_with() {
+    let Some(place) = place_with_run("a_finished_run_is_not_gone_on_with") else { return };
+    let journal = fs::read_to_string(place.path("run/cells.jsonl")).expect("it is there");
+    let outcome = place.run("run --resume run --format json");
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["end"]["reason"], "blocks");
+    assert!(outcome.stderr.contains("nothing is left to measure"), "{outcome:?}");
+    let after = fs::read_to_string(place.path("run/cells.jsonl")).expect("it is there");
+    assert_eq!(after, journal);
+}
+
+/// Killed while it made the directory, a run left a name that neither `--out` nor `--resume` took.
+#[test]
+fn a_directory_that_was_hardly_begun_can_be_begun_again() {
+    let name = "a_directory_that_was_hardly_begun_can_be_begun_again";
+    let Some(place) = Place::as_root(name) else { return };
+    let run = place.make("run");
+    fs::create_dir(run.join("histograms")).expect("the place is ours");
+    fs::write(run.join("manifest.json.part"), "{").expect("the place is ours");
+    let arguments = "run survey/caching ext4:size=128m --blocks 1 --budget 1s --size 1m --out run";
+    place.run(arguments).assert_code(0);
+    assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json"]);
+    // And between the manifest and the journal.
+    fs::remove_file(run.join("cells.jsonl")).expect("it is ours");
+    fs::remove_dir_all(run.join("histograms")).expect("it is ours");
+    fs::create_dir(run.join("histograms")).expect("it is ours");
+    place.finish(place.fsprism("report run --format json")).assert_code(0);
+    place.run("run --resume run").assert_code(0);
+}
+
+#[test]
+fn a_run_is_written_by_one_process_and_read_by_any() {
+    let name = "a_run_is_written_by_one_process_and_read_by_any";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/io ext4:size=128m --blocks 100 --budget 4s --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    let report = place.fsprism("report run --format json").output().expect("it can be started");
+    assert!(Outcome::of(report).assert_code(0).document()["end"].is_null());
+    let second = place.run_beside("run --resume run");
+    second.assert_refused(&["being written by another fsprism", "wait for it"]);
+    running.signal_group(Signal::TERM);
+    running.finish(&place).assert_code(130);
+}
+
+/// The default size of an image follows the room there is, which is another when a run goes on:
+/// the targets of one run were once of two sizes.
+#[test]
+fn a_resumed_run_has_targets_of_the_size_they_had() {
+    let name = "a_resumed_run_has_targets_of_the_size_they_had";
+    let Some(place) = Place::as_root(name) else { return };
+    let scratch = place.text("scratch");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=300m none {scratch}"));
+    let arguments = "run survey/caching ext4 --blocks 40 --budget 2s --size 1m --out run";
+    let mut running = Running::start(&place, mounts.command(&place, arguments));
+    running.until("block 1 done");
+    running.signal_group(Signal::TERM);
+    running.finish(&place).assert_code(130);
+    mounts.do_there(&format!("head -c 200m /dev/zero > {scratch}/kept"));
+    let outcome = mounts.run(&place, "run --resume run");
+    outcome.assert_refused(&["does not fit", "--scratch"]);
+    mounts.do_there(&format!("rm {scratch}/kept"));
+    let outcome = mounts.run(&place, "run --resume run --format json");
+    assert_eq!(outcome.assert_code(0).document()["targets"][0]["size_bytes"], 270 << 20);
+}
+
+/// A relative path means something else in another directory, and so does another scratch
+/// directory: a run that went on there would have measured two things under one label.
+#[test]
+fn a_resumed_run_measures_where_it_did() {
+    let Some(place) = Place::as_root("a_resumed_run_measures_where_it_did") else { return };
+    place.make("data");
+    place.make("elsewhere");
+    place.make("elsewhere/data");
+    let arguments =
+        "run survey/io ./data ext4:size=128m --blocks 40 --budget 2s --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    running.signal_group(Signal::TERM);
+    running.finish(&place).assert_code(130);
+    let elsewhere = place.text("elsewhere");
+    let other = place.fsprism(&format!("run --resume run --scratch {elsewhere}"));
+    let words = format!("--scratch {}", place.text("scratch"));
+    place.finish(other).assert_refused(&[&words]);
+    let mut there = place.measure("run --resume ../run --format json");
+    there.current_dir(elsewhere);
+    let document = place.finish(there).assert_code(0).document();
+    let data = place.path("data").canonicalize().expect("it is there");
+    assert_eq!(document["targets"][0]["specification"], data.to_str().expect("plain text"));
+    assert_eq!(document["targets"][0]["label"], "./data");
+}

@@ -1,0 +1,89 @@
+//! Signals that ask for an end, and those that insist.
+
+use std::fs;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::documents::assert_valid;
+use crate::place::Place;
+use crate::process::Running;
+
+const ARGUMENTS: &str = "run survey/io ext4:size=128m tmpfs:size=128m --blocks 80 --budget 2s \
+                         --size 1m --format json --out run";
+
+#[test]
+fn sigint_ends_a_run_with_its_report_and_it_can_be_gone_on_with() {
+    ends_and_goes_on("sigint_ends_a_run_with_its_report", Signal::INT);
+}
+
+#[test]
+fn sigterm_ends_a_run_with_its_report_and_it_can_be_gone_on_with() {
+    ends_and_goes_on("sigterm_ends_a_run_with_its_report", Signal::TERM);
+}
+
+#[test]
+fn a_lost_terminal_ends_a_run_with_its_report() {
+    ends_and_goes_on("a_lost_terminal_ends_a_run_with_its_report", Signal::HUP);
+}
+
+fn ends_and_goes_on(name: &str, signal: Signal) {
+    let Some(place) = Place::as_root(name) else { return };
+    let mut running = Running::start(&place, place.measure(ARGUMENTS));
+    running.until("block 1 done");
+    running.signal_group(signal);
+    let outcome = running.finish(&place);
+    let document = outcome.assert_code(130).document();
+    assert_valid(&document);
+    assert_eq!(document["end"]["reason"], "interrupted");
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["failed"].is_null()), "{cells:?}");
+    let measured = cells[0]["replicates"].as_u64().expect("a number");
+    assert!((1..80).contains(&measured), "{measured}");
+
+    let outcome = place.run("run --resume run --format json");
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["end"]["reason"], "blocks");
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 80), "{cells:?}");
+}
+
+/// A mkfs that says when it is reached, and then takes for ever, unmoved by SIGINT if so asked.
+fn with_slow_mkfs(place: &Place, ignores: &str) -> Command {
+    let tools = place.make("tools");
+    let fifo = place.text("reached");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());
+    let script = format!("#!/bin/sh\n{ignores}\necho reached > {fifo}\nexec sleep 100000\n");
+    fs::write(place.path("script"), script).expect("the place is ours");
+    place.install(&place.path("script"), "tools/mkfs.ext4");
+    let path = std::env::var("PATH").expect("there is one");
+    let mut command = place.measure(ARGUMENTS);
+    command.env("PATH", format!("{}:{path}", tools.display()));
+    command
+}
+
+#[test]
+fn a_signal_while_targets_are_made_is_no_failure_of_mkfs() {
+    let name = "a_signal_while_targets_are_made_is_no_failure_of_mkfs";
+    let Some(place) = Place::as_root(name) else { return };
+    let mut running = Running::start(&place, with_slow_mkfs(&place, ":"));
+    fs::read_to_string(place.path("reached")).expect("mkfs comes so far");
+    running.signal_group(Signal::INT);
+    let outcome = running.finish(&place);
+    outcome.assert_code(130).assert_says(&["interrupted before anything was measured"]);
+    assert_eq!(outcome.stdout, "");
+    assert!(!place.path("run").exists());
+}
+
+#[test]
+fn a_second_signal_ends_at_once_and_leaves_nothing() {
+    let name = "a_second_signal_ends_at_once_and_leaves_nothing";
+    let Some(place) = Place::as_root(name) else { return };
+    let mut running = Running::start(&place, with_slow_mkfs(&place, "trap '' INT TERM"));
+    fs::read_to_string(place.path("reached")).expect("mkfs comes so far");
+    // Two kinds, so that the kernel does not take them for one.
+    running.signal_group(Signal::TERM);
+    running.signal_group(Signal::INT);
+    let outcome = running.finish(&place);
+    assert_eq!(outcome.assert_code(130).stdout, "");
+}

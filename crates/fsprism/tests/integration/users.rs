@@ -1,0 +1,66 @@
+//! Ordinary users: directories are theirs to measure, scratch targets are root's.
+
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::place::{Place, names_in, say_skipped};
+
+const NOBODY: u32 = 65534;
+
+impl Place {
+    /// The program as an ordinary user runs it, in a directory of theirs.
+    fn as_nobody(&self, arguments: &str) -> Command {
+        let program = self.path("program");
+        let theirs = self.path("theirs");
+        if !theirs.exists() {
+            // The program's own file may lie where only root looks.
+            self.install(env!("CARGO_BIN_EXE_fsprism").as_ref(), "program");
+            self.make("theirs");
+            chown(&theirs, Some(NOBODY), Some(NOBODY)).expect("root");
+            chown(self.path("scratch"), Some(NOBODY), Some(NOBODY)).expect("root");
+        }
+        let mut command = self.here(Command::new(&program), arguments);
+        command.uid(NOBODY).gid(NOBODY).current_dir(&theirs);
+        command
+    }
+}
+
+#[test]
+fn a_scratch_target_is_roots() {
+    let Some(place) = Place::as_root("a_scratch_target_is_roots") else { return };
+    for target in ["ext4", "tmpfs", "old=xfs:size=1g"] {
+        let arguments = format!("survey {target} --scratch ../scratch");
+        let outcome = place.finish(place.as_nobody(&arguments));
+        outcome.assert_refused(&["needs root", "sudo", "directory"]);
+    }
+    let outcome = place.finish(place.as_nobody("survey .:memory=64m --blocks 1"));
+    outcome.assert_refused(&["memory=", "run as root"]);
+    let outcome = place.finish(place.as_nobody("survey ../scratch/.."));
+    outcome.assert_refused(&["cannot be written", "a directory that can be"]);
+    assert!(names_in(&place.path("theirs")).is_empty());
+}
+
+#[test]
+fn without_root_the_defaults_are_directories() {
+    let name = "without_root_the_defaults_are_directories";
+    let Some(place) = Place::as_root(name) else { return };
+    let shared = rustix::fs::statvfs("/dev/shm").map_or(0, |room| room.f_bavail * room.f_frsize);
+    if shared < 128 << 20 {
+        say_skipped(name, "it needs 128 MiB in /dev/shm");
+        return;
+    }
+    let arguments = "survey --blocks 1 --budget 1s --size 1m --format json --out run";
+    let outcome = place.finish(place.as_nobody(arguments));
+    let document = outcome.assert_code(0).document();
+    assert!(outcome.stderr.contains("as root, fsprism would make and measure tmpfs, ext4, xfs"));
+    assert_eq!(document["targets"][0]["label"], ".");
+    assert_eq!(document["targets"][1]["label"], "/dev/shm");
+    assert_eq!(document["targets"].as_array().map(Vec::len), Some(2));
+    let skipped = document["skipped"].as_array().expect("a list");
+    let ext4 = skipped.iter().find(|one| one["target"] == "ext4").expect("root would make it");
+    assert!(ext4["why"].as_str().expect("a sentence").contains("root"), "{ext4}");
+    assert_eq!(names_in(&place.path("theirs")), ["run"]);
+    let left = names_in("/dev/shm".as_ref());
+    assert!(left.iter().all(|name| !name.starts_with(".fsprism-")), "{left:?}");
+}

@@ -1,0 +1,120 @@
+//! What can go wrong in a target's life.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::availability::Unavailable;
+use super::device::DeviceError;
+use super::file_system::FileSystem;
+
+/// Why a target could not be made, changed or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// It cannot be made here; nothing was tried.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The named device must not be written to any more.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The workshop was opened too late.
+    #[error("the workshop must be opened while the process has one thread; it has {threads}")]
+    SeveralThreads {
+        /// How many there are.
+        threads: usize,
+    },
+    /// What every target needs could not be set up.
+    #[error("targets cannot be prepared: {doing}: {source}; see that /proc and /run are usable")]
+    Workshop {
+        /// What was tried.
+        doing: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The image or its loop device could not be made.
+    #[error("no image in {directory}: {source}; name another directory with --scratch",
+        directory = directory.display())]
+    Image {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// mkfs failed.
+    #[error("`{command}` failed: {message}; change mkfs= or size=")]
+    Mkfs {
+        /// The command line.
+        command: String,
+        /// What it wrote to its standard error.
+        message: String,
+    },
+    /// The kernel did not mount it.
+    #[error(
+        "{file_system} could not be mounted with the options `{options}`: {source}; \
+        change mount= or mkfs="
+    )]
+    Mount {
+        /// The file system.
+        file_system: FileSystem,
+        /// The options given.
+        options: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The target was in use when it was to be unmounted; it was detached.
+    #[error(
+        "the target {label} could not be unmounted cleanly: {source}; \
+        close what is open in it"
+    )]
+    Unmount {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The conditions could not be made or entered.
+    #[error(
+        "the conditions (memory=, read_bps=, ...) cannot be made: {source}; \
+        run as root, or leave them out"
+    )]
+    Conditions {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The work directory inside a directory target.
+    #[error("{path}: {source}; give a directory that can be written", path = path.display())]
+    WorkDirectory {
+        /// The work directory.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The target cannot be mounted again.
+    #[error(
+        "the target {label} cannot be mounted again: {reason}; \
+        a scratch target such as ext4 can"
+    )]
+    NotRemountable {
+        /// The target's label.
+        label: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The target's facts could not be read, or it could not be synced.
+    #[error("the target {label} does not answer: {source}; see the kernel's log")]
+    Io {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Something of ours is still there.
+    #[error(
+        "not everything could be removed: {source}; look for fsprism- in /run, in \
+        /sys/fs/cgroup and in the targets"
+    )]
+    LeftBehind {
+        /// What the kernel or the guardian said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,292 @@
+//! The guardian: a small process that removes what the kernel does not when fsprism dies.
+//!
+//! Mounts, loop devices and images vanish with the process that made them: they live in its
+//! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area
+//! and work directories have names in file systems of the host, and somebody has to remove those
+//! after any death, SIGKILL included. The guardian is told of each thing through a pipe *before*
+//! it is made; the pipe's end of file is fsprism's death. Messages are written whole (they are
+//! shorter than `PIPE_BUF`), and outlive their writer in the pipe.
+//!
+//! It is forked while fsprism has one thread and before the private mount namespace is made, so
+//! that it does not keep that alive. It has a session of its own and blocks every signal, so that
+//! neither the terminal nor a kill of fsprism's process group reaches it; it holds no descriptor
+//! but the pipe and the process' own.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, waitpid};
+
+use super::owner::{Leftover, Owner};
+use super::removal;
+use super::work_directory;
+use crate::sys;
+
+/// How often, and with which pause, a thing that is still busy is tried again: ten seconds.
+const ATTEMPTS: u32 = 400;
+const PAUSE: Duration = Duration::from_millis(25);
+/// How long a dying process may take to let go of its mounts before its things are removed.
+const DEATH_SECONDS: i64 = 30;
+
+/// What a registered path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// The mount area, which is an empty directory on the host.
+    MountArea = b'd',
+    /// A cgroup.
+    Cgroup = b'c',
+    /// A work directory, with all its content.
+    WorkDirectory = b'w',
+    /// An image that has a name for a moment.
+    Image = b'f',
+    /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
+    LoopBinding = b'l',
+}
+
+impl Kind {
+    fn of_byte(byte: u8) -> Option<Self> {
+        let kinds =
+            [Self::MountArea, Self::Cgroup, Self::WorkDirectory, Self::Image, Self::LoopBinding];
+        kinds.into_iter().find(|&kind| kind as u8 == byte)
+    }
+}
+
+const ADD: u8 = b'+';
+const REMOVE: u8 = b'-';
+const QUIT: u8 = b'q';
+
+/// Our end of the guardian.
+#[derive(Debug)]
+pub(super) struct Guardian {
+    pid: Pid,
+    pipe: Mutex<Option<File>>,
+}
+
+impl Guardian {
+    /// Forks the guardian. The caller has made sure that this process has one thread.
+    pub(super) fn start(owner: Owner) -> io::Result<Self> {
+        let parent = pidfd_open(getpid(), PidfdFlags::empty())?;
+        let (orders, our_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (ready, says_ready) = pipe_with(PipeFlags::CLOEXEC)?;
+        let child = || {
+            settle(&[orders.as_fd(), says_ready.as_fd(), parent.as_fd()])
+                .and_then(|()| Ok(rustix::io::write(&says_ready, b"r")?))
+                .map_or(102, |_| watch(owner, &orders, &parent))
+        };
+        let pid = sys::fork_blocking_signals(child)?;
+        drop(says_ready);
+        // Until its session is its own, a signal to our process group would reach it.
+        let mut byte = [0];
+        if File::from(ready).read(&mut byte)? == 0 {
+            return Err(io::Error::other("the guardian process died as it began"));
+        }
+        Ok(Self { pid, pipe: Mutex::new(Some(File::from(our_end))) })
+    }
+
+    /// The guardian's process.
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Tells of a thing that is about to be made.
+    pub(super) fn add(&self, kind: Kind, path: &Path) -> io::Result<()> {
+        self.send(ADD, kind, path)
+    }
+
+    /// Tells that a thing is gone.
+    pub(super) fn remove(&self, kind: Kind, path: &Path) -> io::Result<()> {
+        self.send(REMOVE, kind, path)
+    }
+
+    /// Lets the guardian remove what is left, and waits for it. A second call does nothing.
+    ///
+    /// # Errors
+    /// When something could not be removed.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        let pipe = self.pipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(mut pipe) = pipe else { return Ok(()) };
+        // If the guardian is dead, waiting for it says so.
+        let _told = pipe.write_all(&[QUIT, 0, 0, 0]);
+        drop(pipe);
+        let status = waitpid(Some(self.pid), WaitOptions::empty())?;
+        match status.and_then(|(_, status)| status.exit_status()) {
+            Some(0) => Ok(()),
+            _ => Err(io::Error::other("the guardian process could not remove everything")),
+        }
+    }
+
+    fn send(&self, order: u8, kind: Kind, path: &Path) -> io::Result<()> {
+        let path = path.as_os_str().as_bytes();
+        let length = u16::try_from(path.len()).map_err(|_| io::ErrorKind::InvalidFilename)?;
+        let mut message = vec![order, kind as u8];
+        message.extend(length.to_le_bytes());
+        message.extend(path);
+        match &mut *self.pipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(pipe) => pipe.write_all(&message),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let _nobody_to_tell = self.finish();
+    }
+}
+
+/// Lets go of everything of fsprism's that the guardian does not need.
+fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::thread::set_name(c"fsprism-guard")?;
+    rustix::process::chdir("/")?;
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    for standard in 0..3 {
+        sys::duplicate_onto(&null, standard)?;
+    }
+    sys::close_all_but(kept);
+    // `null` may have been closed just now; it must not be closed again.
+    std::mem::forget(null);
+    Ok(())
+}
+
+/// Follows orders until fsprism quits or dies, then removes what is left; the exit status.
+fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
+    let mut ward = Ward { owner, things: Vec::new(), bytes: Vec::new() };
+    let mut buffer = [0; 4096];
+    let quit = loop {
+        match rustix::io::read(orders, &mut buffer) {
+            Ok(0) => break false,
+            Ok(length) => {
+                ward.bytes.extend_from_slice(&buffer[..length]);
+                if ward.follow_orders() {
+                    break true;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break false,
+        }
+    };
+    if !quit {
+        // Its mounts and its place in cgroups go after its descriptors: wait for the whole death.
+        let timeout = Timespec { tv_sec: DEATH_SECONDS, tv_nsec: 0 };
+        let _in_any_case = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
+    }
+    i32::from(!ward.remove_all())
+}
+
+/// What the guardian watches over.
+struct Ward {
+    owner: Owner,
+    things: Vec<(Kind, PathBuf)>,
+    bytes: Vec<u8>,
+}
+
+impl Ward {
+    /// Takes every whole message from `bytes`; true when one says to quit.
+    fn follow_orders(&mut self) -> bool {
+        while let [order, kind, low, high, ..] = self.bytes[..] {
+            let end = 4 + usize::from(u16::from_le_bytes([low, high]));
+            if self.bytes.len() < end {
+                return false;
+            }
+            let path = PathBuf::from(std::ffi::OsStr::from_bytes(&self.bytes[4..end]));
+            self.bytes.drain(..end);
+            match (order, Kind::of_byte(kind)) {
+                (QUIT, _) => return true,
+                (ADD, Some(kind)) if self.may_touch(kind, &path) => self.things.push((kind, path)),
+                (REMOVE, Some(kind)) => {
+                    self.things.retain(|thing| *thing != (kind, path.clone()));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether the path's own name says that our process made it.
+    fn may_touch(&self, kind: Kind, path: &Path) -> bool {
+        let leftover = match kind {
+            Kind::MountArea => Leftover::MountArea,
+            Kind::Cgroup => Leftover::Cgroup,
+            Kind::WorkDirectory => Leftover::WorkDirectory,
+            Kind::Image => Leftover::Image,
+            Kind::LoopBinding => return true,
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
+    }
+
+    /// Removes everything, the last made first; true when nothing is left.
+    fn remove_all(&mut self) -> bool {
+        self.things.reverse();
+        for _ in 0..ATTEMPTS {
+            self.things.retain(|(kind, path)| !is_removed(*kind, path));
+            if self.things.is_empty() {
+                return true;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        false
+    }
+}
+
+fn is_removed(kind: Kind, path: &Path) -> bool {
+    match kind {
+        Kind::MountArea => removal::remove_empty(path).is_ok(),
+        Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
+        Kind::WorkDirectory => work_directory::remove(path).is_ok(),
+        Kind::Image => removal::remove_file(path).is_ok(),
+        Kind::LoopBinding => !path.exists(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ward() -> Ward {
+        let owner = Owner::this().expect("/proc is mounted");
+        Ward { owner, things: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn message(order: u8, kind: Kind, path: &str) -> Vec<u8> {
+        let length = u16::try_from(path.len()).expect("short").to_le_bytes();
+        [&[order, kind as u8, length[0], length[1]], path.as_bytes()].concat()
+    }
+
+    #[test]
+    fn messages_may_arrive_in_pieces() {
+        let mut ward = ward();
+        let path = format!("/x/{}-1", ward.owner);
+        let bytes = message(ADD, Kind::Cgroup, &path);
+        ward.bytes.extend(&bytes[..7]);
+        assert!(!ward.follow_orders() && ward.things.is_empty());
+        ward.bytes.extend(&bytes[7..]);
+        ward.bytes.extend([QUIT, 0, 0, 0]);
+        assert!(ward.follow_orders());
+        assert_eq!(ward.things, [(Kind::Cgroup, PathBuf::from(&path))]);
+        ward.bytes.extend(message(REMOVE, Kind::Cgroup, &path));
+        ward.follow_orders();
+        assert!(ward.things.is_empty());
+    }
+
+    #[test]
+    fn only_names_of_its_own_process_are_taken() {
+        let mut ward = ward();
+        let undotted = format!("/x/{}-1", ward.owner);
+        let longer = format!("/x/.{}-1-results", ward.owner);
+        for path in ["/home", "/x/.fsprism-1-2-3", "/", &undotted, &longer] {
+            ward.bytes.extend(message(ADD, Kind::WorkDirectory, path));
+        }
+        ward.follow_orders();
+        assert!(ward.things.is_empty());
+    }
+}

@@ -1,0 +1,415 @@
+//! A target while it lives: made, mounted again, made afresh, removed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{statvfs, syncfs};
+
+use super::availability::memory_available_bytes;
+use super::cgroup::{Cgroups, Entered};
+use super::device::NamedDevice;
+use super::error::TargetError;
+use super::facts::{DeviceNumbers, TargetFacts};
+use super::file_system::FileSystem;
+use super::guardian::Kind;
+use super::loop_device::{LoopDevice, make_image};
+use super::mkfs;
+use super::owner::{Leftover, sweep};
+use super::removal;
+use super::spec::{Place, ScratchSpec, TargetSpec};
+use super::surroundings::Step;
+use super::work_directory::{self, WorkDirectory};
+use super::workshop::Shop;
+
+/// A file system, or a directory of one, that can be measured now.
+///
+/// Made by [`Workshop::make`](super::Workshop::make). Dropping removes it; [`Target::close`] does
+/// so and says what failed.
+#[derive(Debug)]
+pub struct Target {
+    shop: Arc<Shop>,
+    spec: TargetSpec,
+    home: Home,
+    cgroups: Cgroups,
+    facts: TargetFacts,
+}
+
+/// What is below a target.
+#[derive(Debug)]
+enum Home {
+    /// A work directory of ours inside somebody's directory.
+    Directory(WorkDirectory),
+    /// A file system of ours.
+    Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
+    /// Nothing is left.
+    Removed,
+}
+
+/// What a scratch file system is made on.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Memory,
+    Image(Arc<LoopDevice>),
+    Device(Arc<NamedDevice>),
+}
+
+/// Room in a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// What an ordinary user may still write; for file systems in memory no more than the
+    /// kernel has available.
+    pub free_bytes: u64,
+    /// The file system's size; for ramfs, which has none, what is free.
+    pub total_bytes: u64,
+    /// Files that may still be made; `None` where the file system sets no number.
+    pub free_inodes: Option<u64>,
+}
+
+/// Threads may share a target.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Target>();
+};
+
+impl Source {
+    /// What mount(8) would be given.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Self::Memory => PathBuf::from("fsprism"),
+            Self::Image(image) => image.path(),
+            Self::Device(device) => device.path().to_owned(),
+        }
+    }
+}
+
+impl Target {
+    /// The directory to work in.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        match &self.home {
+            Home::Directory(work) => work.root(),
+            Home::Scratch { mount_point, .. } => mount_point,
+            // A path at which nothing can be made.
+            Home::Removed => Path::new("/dev/null/removed"),
+        }
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn spec(&self) -> &TargetSpec {
+        &self.spec
+    }
+
+    /// What the kernel and the tools say it is.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// The block device below it; for a loop device its own numbers, not those of its image's.
+    #[must_use]
+    pub fn device_numbers(&self) -> Option<DeviceNumbers> {
+        self.facts.device
+    }
+
+    /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
+    #[must_use]
+    pub fn supports_cold(&self) -> bool {
+        !matches!(self.facts.file_system.as_str(), "tmpfs" | "ramfs")
+    }
+
+    /// Moves this whole process under the target's conditions until the guard is dropped. Does
+    /// nothing where there are none.
+    ///
+    /// Moving takes the kernel some 50 microseconds, or after a pause several milliseconds, in
+    /// which it waits for all processors; keep it out of what is timed.
+    ///
+    /// # Errors
+    /// [`TargetError::Conditions`] when the kernel refuses; the process is then where it was.
+    pub fn enter(&self) -> Result<Entered<'_>, TargetError> {
+        self.cgroups.enter()
+    }
+
+    /// Writes all dirty data of its file system.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`], also for data that could not be written earlier.
+    pub fn sync(&self) -> Result<(), TargetError> {
+        let synced = fs::File::open(self.root()).and_then(|root| Ok(syncfs(root)?));
+        synced.map_err(self.io_error())
+    }
+
+    /// How much room there is.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`] when the file system does not say.
+    pub fn space(&self) -> Result<Space, TargetError> {
+        let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
+        let mut space = Space {
+            free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
+            total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
+            free_inodes: (room.f_files > 0).then_some(room.f_favail),
+        };
+        if !self.supports_cold() {
+            let available = memory_available_bytes();
+            let unlimited = space.total_bytes == 0;
+            space.free_bytes = if unlimited { available } else { space.free_bytes.min(available) };
+            space.total_bytes = space.total_bytes.max(space.free_bytes);
+        }
+        Ok(space)
+    }
+
+    /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a
+    /// directory gets a new work directory.
+    ///
+    /// # Errors
+    /// What failed; the target is then good for [`Target::close`] only.
+    pub fn remake(&mut self) -> Result<(), TargetError> {
+        match &self.home {
+            Home::Directory(work) => {
+                let path = || work.root().to_owned();
+                let failed = |source| TargetError::WorkDirectory { path: path(), source };
+                work.remake().map_err(failed)?;
+                self.tell(Step::WorkDirectoryMade);
+                Ok(())
+            }
+            Home::Scratch { .. } => {
+                self.unmount()?;
+                self.format()?;
+                self.mount()
+            }
+            Home::Removed => Err(self.not_remountable("it was removed")),
+        }
+    }
+
+    /// Unmounts and mounts it: nothing of it is then in memory but what mounting reads.
+    ///
+    /// # Errors
+    /// [`TargetError::NotRemountable`] for directories and for file systems in memory.
+    pub fn remount(&mut self) -> Result<(), TargetError> {
+        match &self.home {
+            Home::Scratch { source: Source::Memory, .. } => {
+                Err(self.not_remountable("its files are in memory only and would be lost"))
+            }
+            Home::Scratch { source, .. } => {
+                let source = source.clone();
+                self.unmount()?;
+                if let Source::Image(image) = source {
+                    image.forget_pages().map_err(self.io_error())?;
+                }
+                self.mount()
+            }
+            Home::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
+            Home::Removed => Err(self.not_remountable("it was removed")),
+        }
+    }
+
+    /// Removes it. A second call does nothing.
+    ///
+    /// # Errors
+    /// The first failure; the rest is removed all the same.
+    pub fn close(&mut self) -> Result<(), TargetError> {
+        if matches!(self.home, Home::Removed) {
+            return Ok(());
+        }
+        let home_removed = self.unmount().and_then(|()| self.remove_work_directory());
+        // The last hold on the loop device, which the kernel then clears.
+        self.home = Home::Removed;
+        let left_behind = |source| TargetError::LeftBehind { source };
+        let groups_removed = self.cgroups.remove(&self.shop.guardian).map_err(left_behind);
+        self.tell(Step::Removed);
+        home_removed.and(groups_removed)
+    }
+
+    /// `device` is the one that `spec` names, if it names one, and has been checked.
+    pub(super) fn make(
+        shop: Arc<Shop>,
+        spec: &TargetSpec,
+        device: Option<NamedDevice>,
+    ) -> Result<Self, TargetError> {
+        let home = match &spec.place {
+            Place::Directory(directory) => make_work_directory(&shop, directory)?,
+            Place::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
+        };
+        // From here on dropping it removes what was made.
+        let mut target = Self {
+            shop,
+            spec: spec.clone(),
+            home,
+            cgroups: Cgroups::default(),
+            facts: TargetFacts::default(),
+        };
+        match &target.home {
+            Home::Scratch { .. } => {
+                target.tell(Step::Bound);
+                target.format()?;
+                target.mount()?;
+            }
+            _ => target.tell(Step::WorkDirectoryMade),
+        }
+        target.read_facts()?;
+        target.make_conditions()?;
+        Ok(target)
+    }
+
+    fn format(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { source, scratch, .. } = &self.home else { return Ok(()) };
+        let device = source.path();
+        match source {
+            Source::Memory => return Ok(()),
+            Source::Image(image) => {
+                // Only saves room: mkfs does not rely on zeros.
+                let _mkfs_writes_anyway = image.discard();
+                // Were we killed now, mkfs would hold the device until it is dead too.
+                let binding = image.binding();
+                let failed = self.io_error();
+                self.shop.guardian.add(Kind::LoopBinding, &binding).map_err(&failed)?;
+                let command = mkfs::format(scratch, &device);
+                self.shop.guardian.remove(Kind::LoopBinding, &binding).map_err(&failed)?;
+                self.facts.mkfs = Some(command?);
+            }
+            Source::Device(named) => {
+                // Devices come and go; another device may stand at the path by now.
+                named.check_again()?;
+                self.facts.mkfs = Some(mkfs::format(scratch, &device)?);
+            }
+        }
+        self.tell(Step::Formatted);
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { source, mount_point, mounted, scratch } = &mut self.home else {
+            return Ok(());
+        };
+        if let Source::Device(named) = source {
+            named.check_again()?;
+        }
+        let mut options = scratch.mount.clone().unwrap_or_default();
+        if scratch.file_system == FileSystem::Tmpfs {
+            let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
+            let comma = if options.is_empty() { "" } else { "," };
+            options = format!("{options}{comma}size={size_bytes}");
+        }
+        mkfs::mount_at(scratch.file_system, &source.path(), mount_point, &options)?;
+        *mounted = true;
+        self.tell(Step::Mounted);
+        Ok(())
+    }
+
+    fn unmount(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { mount_point, mounted, .. } = &mut self.home else { return Ok(()) };
+        if std::mem::take(mounted) {
+            let label = self.spec.label.clone();
+            mkfs::unmount_at(mount_point)
+                .map_err(|source| TargetError::Unmount { label, source })?;
+            self.tell(Step::Unmounted);
+        }
+        Ok(())
+    }
+
+    fn remove_work_directory(&self) -> Result<(), TargetError> {
+        let top = match &self.home {
+            Home::Directory(work) => work.top(),
+            Home::Scratch { mount_point, .. } => {
+                return removal::remove_empty(mount_point).map_err(self.io_error());
+            }
+            Home::Removed => return Ok(()),
+        };
+        let removed = work_directory::remove(top);
+        let told = removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, top));
+        told.map_err(self.io_error())
+    }
+
+    fn read_facts(&mut self) -> Result<(), TargetError> {
+        let source = match &self.home {
+            Home::Scratch { source, .. } => Some(source),
+            _ => None,
+        };
+        let mkfs = self.facts.mkfs.take();
+        let facts = TargetFacts::read(&self.spec, self.root(), source, mkfs);
+        self.facts = facts.map_err(self.io_error())?;
+        Ok(())
+    }
+
+    fn make_conditions(&mut self) -> Result<(), TargetError> {
+        let wanted = self.spec.conditions;
+        if wanted.are_none() {
+            return Ok(());
+        }
+        let disk = self.facts.device.map(DeviceNumbers::whole_disk);
+        let name = self.shop.new_name();
+        self.cgroups = Cgroups::make(&wanted, disk, &name, &self.shop.guardian)?;
+        self.facts.conditions = self.cgroups.in_force().clone();
+        self.tell(Step::ConditionsMade);
+        Ok(())
+    }
+
+    fn tell(&self, step: Step) {
+        if let Some(on_step) = self.shop.surroundings.on_step {
+            on_step(&self.spec, step);
+        }
+    }
+
+    fn io_error(&self) -> impl Fn(io::Error) -> TargetError + use<> {
+        let label = self.spec.label.clone();
+        move |source| TargetError::Io { label: label.clone(), source }
+    }
+
+    fn not_remountable(&self, reason: &'static str) -> TargetError {
+        TargetError::NotRemountable { label: self.spec.label.clone(), reason }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let _nobody_to_tell = self.close();
+    }
+}
+
+fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
+    sweep(directory, Leftover::WorkDirectory);
+    // The guardian's own directory is another: the path must hold there too.
+    let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
+    let top =
+        top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
+    let told = shop.guardian.add(Kind::WorkDirectory, &top);
+    match told.and_then(|()| WorkDirectory::make(&top)) {
+        Ok(work) => Ok(Home::Directory(work)),
+        Err(source) => {
+            // Where something has the name already, that is not ours to remove.
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
+            }
+            Err(TargetError::WorkDirectory { path: top, source })
+        }
+    }
+}
+
+fn make_scratch(
+    shop: &Shop,
+    scratch: &ScratchSpec,
+    device: Option<NamedDevice>,
+    label: &str,
+) -> Result<Home, TargetError> {
+    let directory = &shop.surroundings.scratch;
+    let failed = |source| TargetError::Image { directory: directory.clone(), source };
+    let source = if let Some(device) = device {
+        Source::Device(Arc::new(device))
+    } else if scratch.file_system.lives_in_memory() {
+        Source::Memory
+    } else {
+        let size_bytes = shop.surroundings.image_bytes_of(scratch);
+        let fallback_name = format!("{}.img", shop.new_name());
+        let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
+        let image = Arc::new(image.and_then(LoopDevice::bind).map_err(failed)?);
+        shop.note_image(&image);
+        Source::Image(image)
+    };
+    let mount_point = shop.new_mount_point(label);
+    let mount_point = mount_point
+        .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
+    Ok(Home::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
+}

@@ -1,0 +1,177 @@
+//! Formatting and mounting: the command lines, and what became of them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{self, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use super::error::TargetError;
+use super::file_system::FileSystem;
+use super::spec::ScratchSpec;
+use crate::sys;
+
+/// Where administrators' programs lie when PATH does not say so, as for plain users on Debian.
+const ADMIN_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// The file of a program, looked for in PATH and where administrators' programs lie.
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories = env::split_paths(&path).chain(ADMIN_DIRECTORIES.map(PathBuf::from));
+    directories.map(|directory| directory.join(name)).find(|program| program.is_file())
+}
+
+/// Formats `device` and returns the command line that did it.
+pub(super) fn format(scratch: &ScratchSpec, device: &Path) -> Result<String, TargetError> {
+    let name = program_name(scratch.file_system);
+    let arguments = arguments(scratch.file_system, scratch.mkfs.as_deref().unwrap_or_default());
+    let command_line = format!("{name} {} {}", arguments.join(" "), device.display());
+    let failed = |message: String| TargetError::Mkfs { command: command_line.clone(), message };
+    let absolute = |path: &Path| path::absolute(path).map_err(|error| failed(error.to_string()));
+    let program = match find_program(&name) {
+        Some(program) => absolute(&program)?,
+        None => name.into(),
+    };
+    let mut command = Command::new(program);
+    command.args(&arguments).arg(absolute(device)?).env("LC_ALL", "C").stdin(Stdio::null());
+    // No word of the user's, which has no slash, names a device here.
+    command.current_dir("/");
+    sys::die_with_parent(&mut command);
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(command_line);
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Err(failed(if lines.is_empty() { output.status.to_string() } else { lines.join("; ") }))
+}
+
+/// The first line in which mkfs tells its version, if it does.
+pub(super) fn version(file_system: FileSystem) -> Option<String> {
+    let asks_version = if file_system == FileSystem::Vfat { "--help" } else { "-V" };
+    let output = Command::new(find_program(&program_name(file_system))?)
+        .arg(asks_version)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// Mounts `source` with options as mount(8) takes them.
+pub(super) fn mount_at(
+    file_system: FileSystem,
+    source: &Path,
+    mount_point: &Path,
+    options: &str,
+) -> Result<(), TargetError> {
+    let (flags, data) = split_mount_options(options);
+    let failed = |source: std::io::Error| TargetError::Mount {
+        file_system,
+        options: options.to_owned(),
+        source,
+    };
+    let data = std::ffi::CString::new(data).map_err(|error| failed(error.into()))?;
+    let data = Some(data.as_c_str()).filter(|data| !data.is_empty());
+    mount(source, mount_point, file_system.name(), flags, data)
+        .map_err(|error| failed(error.into()))
+}
+
+/// Unmounts; what is still in use is detached all the same, and reported.
+pub(super) fn unmount_at(mount_point: &Path) -> std::io::Result<()> {
+    let Err(error) = unmount(mount_point, UnmountFlags::empty()) else { return Ok(()) };
+    unmount(mount_point, UnmountFlags::DETACH)?;
+    Err(error.into())
+}
+
+pub(super) fn program_name(file_system: FileSystem) -> String {
+    format!("mkfs.{file_system}")
+}
+
+/// The options before the device: ours, then the user's.
+fn arguments(file_system: FileSystem, user: &str) -> Vec<String> {
+    let ours: &[&str] = match file_system {
+        FileSystem::Tmpfs | FileSystem::Ramfs | FileSystem::Vfat => &[],
+        FileSystem::Ext2 | FileSystem::Ext3 | FileSystem::Ext4 => &["-F", "-q"],
+        FileSystem::Xfs | FileSystem::Btrfs => &["-f", "-q"],
+        FileSystem::F2fs => &["-f"],
+    };
+    let ours = ours.iter().map(|&option| option.to_owned());
+    let mut all: Vec<String> = ours.chain(user.split_whitespace().map(str::to_owned)).collect();
+    if file_system.is_ext() && !user.contains("lazy_") {
+        write_tables_now(&mut all);
+    }
+    all
+}
+
+/// Without this, ext4 goes on writing its inode tables in the background while we measure.
+fn write_tables_now(arguments: &mut Vec<String>) {
+    const NOW: &str = "lazy_itable_init=0,lazy_journal_init=0";
+    // mke2fs heeds only its last -E, so ours must join the user's.
+    match arguments.iter().rposition(|argument| argument.starts_with("-E")) {
+        Some(at) if arguments[at] != "-E" => arguments[at] = format!("{},{NOW}", arguments[at]),
+        Some(at) if at + 1 < arguments.len() => {
+            arguments[at + 1] = format!("{},{NOW}", arguments[at + 1]);
+        }
+        _ => arguments.extend(["-E".to_owned(), NOW.to_owned()]),
+    }
+}
+
+/// Splits off the options that every file system shares: mount(2) takes them as flags.
+fn split_mount_options(options: &str) -> (MountFlags, String) {
+    let mut flags = MountFlags::empty();
+    let mut data = Vec::new();
+    for option in options.split(',').filter(|option| !option.is_empty()) {
+        match option {
+            "ro" => flags |= MountFlags::RDONLY,
+            "noatime" => flags |= MountFlags::NOATIME,
+            "nodiratime" => flags |= MountFlags::NODIRATIME,
+            "relatime" => flags |= MountFlags::RELATIME,
+            "strictatime" => flags |= MountFlags::STRICTATIME,
+            "lazytime" => flags |= MountFlags::LAZYTIME,
+            "sync" => flags |= MountFlags::SYNCHRONOUS,
+            "dirsync" => flags |= MountFlags::DIRSYNC,
+            "nosuid" => flags |= MountFlags::NOSUID,
+            "nodev" => flags |= MountFlags::NODEV,
+            "noexec" => flags |= MountFlags::NOEXEC,
+            "defaults" | "rw" | "async" | "atime" | "suid" | "dev" | "exec" => {}
+            own => data.push(own),
+        }
+    }
+    (flags, data.join(","))
+}
+
+/// Asks for the kernel's module; whether that helped is seen in /proc/filesystems.
+pub(super) fn try_modprobe(module: impl AsRef<OsStr>) {
+    let Some(program) = find_program("modprobe") else { return };
+    let mut command = Command::new(program);
+    command.arg("-q").arg(module).stdin(Stdio::null()).stderr(Stdio::null());
+    let _seen_in_proc = command.status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "lazy_itable_init=0,lazy_journal_init=0";
+
+    #[test]
+    fn ext_tables_are_written_at_once_unless_the_user_says_otherwise() {
+        let line = |user| arguments(FileSystem::Ext4, user).join(" ");
+        assert_eq!(line(""), format!("-F -q -E {NOW}"));
+        assert_eq!(line("-O ^has_journal"), format!("-F -q -O ^has_journal -E {NOW}"));
+        assert_eq!(line("-E stride=16 -m 0"), format!("-F -q -E stride=16,{NOW} -m 0"));
+        assert_eq!(line("-Estride=16"), format!("-F -q -Estride=16,{NOW}"));
+        assert_eq!(line("-E lazy_itable_init=1"), "-F -q -E lazy_itable_init=1");
+        assert_eq!(arguments(FileSystem::Xfs, "-m crc=0").join(" "), "-f -q -m crc=0");
+    }
+
+    #[test]
+    fn shared_mount_options_become_flags() {
+        let (flags, data) = split_mount_options("noatime,commit=30,defaults,lazytime,data=ordered");
+        assert_eq!(flags, MountFlags::NOATIME | MountFlags::LAZYTIME);
+        assert_eq!(data, "commit=30,data=ordered");
+    }
+}

@@ -1,0 +1,221 @@
+//! The names that everything made outside a target carries: whose it is, and whether they live.
+//!
+//! They begin with `fsprism-<pid>-<start>`, where `start` is the process' start time in clock
+//! ticks since boot: together they name one process, even after its number was given to another.
+//! Names are matched to their last letter, for users may have a `fsprism-2026-11` of their own.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+
+use super::removal;
+use super::work_directory;
+
+/// What the names of all things that fsprism leaves lying for a while hold.
+const PREFIX: &str = "fsprism-";
+
+/// A process that makes targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pid: u32,
+    start_ticks: u64,
+}
+
+/// What of ours may lie on the host under a name; each kind has names of one form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leftover {
+    /// An empty directory, `fsprism-<pid>-<start>-mounts`.
+    MountArea,
+    /// A control group, `fsprism-<pid>-<start>-<n>`.
+    Cgroup,
+    /// A directory with everything in it, `.fsprism-<pid>-<start>-<n>`.
+    WorkDirectory,
+    /// A file, `fsprism-<pid>-<start>-<n>.img`.
+    Image,
+}
+
+impl Leftover {
+    /// The owner that a name of exactly this kind's form tells.
+    pub(super) fn owner_of(self, name: &str) -> Option<Owner> {
+        let (before, after, numbers) = match self {
+            Self::MountArea => ("", "-mounts", 2),
+            Self::Cgroup => ("", "", 3),
+            Self::WorkDirectory => (".", "", 3),
+            Self::Image => ("", ".img", 3),
+        };
+        let name = name.strip_prefix(before)?.strip_prefix(PREFIX)?.strip_suffix(after)?;
+        let found: Vec<u64> = name.split('-').map(plain_number).collect::<Option<_>>()?;
+        let owner =
+            Owner { pid: u32::try_from(*found.first()?).ok()?, start_ticks: *found.get(1)? };
+        (found.len() == numbers).then_some(owner)
+    }
+}
+
+impl Owner {
+    /// This process.
+    pub(super) fn this() -> io::Result<Self> {
+        let pid = std::process::id();
+        let start_ticks = start_ticks(pid).ok_or_else(|| {
+            io::Error::other("/proc/self/stat does not say when this process began; mount /proc")
+        })?;
+        Ok(Self { pid, start_ticks })
+    }
+
+    /// Whether no process of this number and start is there (in this process' view of /proc).
+    fn is_gone(self) -> bool {
+        start_ticks(self.pid) != Some(self.start_ticks)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{PREFIX}{}-{}", self.pid, self.start_ticks)
+    }
+}
+
+/// Takes the lock by which a directory's owner shows, beyond its own process numbers, that it
+/// lives: a container that shares the directory sees other numbers, but the same lock.
+pub(super) fn lock_as_owner(directory: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = open(directory, flags, Mode::empty())?;
+    flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(fd)
+}
+
+/// Removes from `directory` what dead owners left in it. What cannot be removed stays: it is
+/// nobody's error now.
+pub(super) fn sweep(directory: &Path, leftover: Leftover) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| leftover.owner_of(name));
+        if owner.is_none_or(|owner| !owner.is_gone()) {
+            continue;
+        }
+        let path = entry.path();
+        // The lock is held until the directory is gone.
+        let Ok(_lock) = lock_as_owner(&path) else { continue };
+        let _stays_if_it_must = match leftover {
+            Leftover::MountArea | Leftover::Cgroup => removal::remove_empty(&path),
+            Leftover::WorkDirectory => work_directory::remove(&path),
+            // Images lose their names while their owner lives, or by its guardian.
+            Leftover::Image => Ok(()),
+        };
+    }
+}
+
+/// A number as [`fmt::Display`] writes it: digits, and none of them a leading zero.
+fn plain_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
+}
+
+/// Field 22 of /proc/PID/stat; the second is a name in brackets that may hold anything.
+fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Leftover; 4] =
+        [Leftover::MountArea, Leftover::Cgroup, Leftover::WorkDirectory, Leftover::Image];
+
+    #[test]
+    fn each_kind_has_names_of_one_form() {
+        let owner = Owner::this().expect("/proc is mounted");
+        let names = [
+            format!("{owner}-mounts"),
+            format!("{owner}-3"),
+            format!(".{owner}-3"),
+            format!("{owner}-3.img"),
+        ];
+        for (of, name) in names.iter().enumerate() {
+            for (index, kind) in KINDS.into_iter().enumerate() {
+                let expected = (index == of).then_some(owner);
+                assert_eq!(kind.owner_of(name), expected, "{kind:?} {name}");
+            }
+        }
+        assert!(!owner.is_gone());
+        assert!(Owner { start_ticks: owner.start_ticks + 1, ..owner }.is_gone());
+    }
+
+    #[test]
+    fn names_that_users_give_tell_no_owner() {
+        for name in [
+            "fsprism-",
+            "fsprism-1",
+            "fsprism-x-1",
+            "other-1-2",
+            "fsprism-runs",
+            "fsprism-1-2-x",
+            "fsprism-2025-01",
+            "fsprism-2025-01-results",
+            ".fsprism-2026-11",
+            ".fsprism-2026-11-02",
+            ".fsprism-1-2-3-4",
+            ".fsprism-1-2-3.old",
+            ".fsprism-1-2-+3",
+            ".fsprism-1-2-3 ",
+            ".fsprism-1--2-3",
+            "fsprism-1-2.img",
+            "..fsprism-1-2-3",
+            "fsprism-2026-11-02",
+            "fsprism-2026-11",
+            ".fsprism-1-2-mounts",
+            "fsprism-mounts",
+        ] {
+            for kind in KINDS {
+                assert_eq!(kind.owner_of(name), None, "{kind:?} {name}");
+            }
+        }
+        // This date has the form of a group's name; but there is no dot before it.
+        assert_eq!(Leftover::WorkDirectory.owner_of("fsprism-2026-11-12"), None);
+    }
+
+    #[test]
+    fn a_sweep_takes_the_dead_and_leaves_the_living() {
+        let mine = Owner::this().expect("/proc is mounted");
+        let place = std::env::temp_dir().join(format!("sweep-{mine}"));
+        let dead = Owner { start_ticks: mine.start_ticks + 1, ..mine };
+        fs::create_dir_all(&place).expect("temporary directory");
+        for owner in [dead, mine] {
+            let made = work_directory::WorkDirectory::make(&place.join(format!(".{owner}-1")));
+            drop(made.expect("temporary directory"));
+        }
+        let theirs = ["fsprism-runs", "fsprism-2026-11", "fsprism-2025-01-results"]
+            .map(str::to_owned)
+            .into_iter()
+            // The form of ours, but not made by us.
+            .chain([
+                format!("{dead}-1"),
+                format!(".{dead}-2"),
+                format!(".{dead}"),
+                dead.to_string(),
+            ]);
+        let theirs: Vec<_> = theirs.map(|name| place.join(name).join("inner")).collect();
+        for inner in &theirs {
+            fs::create_dir_all(inner).expect("temporary directory");
+        }
+        let left = place.join(format!(".{dead}-1"));
+        let lock = lock_as_owner(&left).expect("nobody else locks it");
+        sweep(&place, Leftover::WorkDirectory);
+        assert!(left.exists(), "somebody whose numbers differ holds it");
+        drop(lock);
+        fs::create_dir(place.join(format!(".{dead}-3"))).expect("temporary directory");
+        for kind in KINDS {
+            sweep(&place, kind);
+        }
+        assert!(!left.exists());
+        assert!(!place.join(format!(".{dead}-3")).exists(), "death came before the marker");
+        assert!(place.join(format!(".{mine}-1")).exists());
+        for inner in &theirs {
+            assert!(inner.exists(), "{}", inner.display());
+        }
+        fs::remove_dir_all(&place).expect("it is ours");
+    }
+}

@@ -1,0 +1,366 @@
+//! The `key=value,...` part of a target's text: splitting it, and what each key may stand on.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::file_system::{FileSystem, nearest};
+use super::spec::{Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size};
+
+/// A key that a target's text may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Size,
+    Mkfs,
+    Mount,
+    Device,
+    Memory,
+    ReadBps,
+    WriteBps,
+    ReadIops,
+    WriteIops,
+}
+
+impl Key {
+    const ALL: [Self; 9] = [
+        Self::Size,
+        Self::Mkfs,
+        Self::Mount,
+        Self::Device,
+        Self::Memory,
+        Self::ReadBps,
+        Self::WriteBps,
+        Self::ReadIops,
+        Self::WriteIops,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Mkfs => "mkfs",
+            Self::Mount => "mount",
+            Self::Device => "device",
+            Self::Memory => "memory",
+            Self::ReadBps => "read_bps",
+            Self::WriteBps => "write_bps",
+            Self::ReadIops => "read_iops",
+            Self::WriteIops => "write_iops",
+        }
+    }
+
+    /// The key that `text` begins with, if an equals sign follows it.
+    pub(super) fn at_start_of(text: &str) -> Option<Self> {
+        let (name, _) = text.split_once('=')?;
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    fn value_may_hold_commas(self) -> bool {
+        matches!(self, Self::Mkfs | Self::Mount)
+    }
+
+    fn throttles_a_device(self) -> bool {
+        matches!(self, Self::ReadBps | Self::WriteBps | Self::ReadIops | Self::WriteIops)
+    }
+
+    fn is_condition(self) -> bool {
+        self == Self::Memory || self.throttles_a_device()
+    }
+}
+
+/// Keys with their values, in the order given, none of them twice.
+#[derive(Debug, Default)]
+pub(super) struct Options(Vec<(Key, String)>);
+
+impl Options {
+    pub(super) fn parse(text: &str, target: &str) -> Result<Self, SpecError> {
+        let mut options: Vec<(Key, String)> = Vec::new();
+        for piece in text.split(',').filter(|_| !text.is_empty()) {
+            if let Some(key) = Key::at_start_of(piece) {
+                if options.iter().any(|(earlier, _)| *earlier == key) {
+                    let target = target.to_owned();
+                    return Err(SpecError::RepeatedOption { key: key.name(), target });
+                }
+                options.push((key, piece[key.name().len() + 1..].to_owned()));
+                continue;
+            }
+            match options.last_mut() {
+                Some((key, value)) if key.value_may_hold_commas() => {
+                    value.push(',');
+                    value.push_str(piece);
+                }
+                _ => {
+                    let given = piece.split('=').next().unwrap_or_default();
+                    let nearest = nearest(given, Key::ALL.map(Key::name));
+                    return Err(SpecError::UnknownOption { given: given.to_owned(), nearest });
+                }
+            }
+        }
+        match options.iter().find(|(_, value)| value.is_empty()) {
+            Some((key, _)) => Err(SpecError::Empty { key: key.name() }),
+            None => Ok(Self(options)),
+        }
+    }
+
+    /// The options that say what `spec` says.
+    pub(super) fn of(spec: &TargetSpec) -> Self {
+        let Conditions { memory_bytes, read_bps, write_bps, read_iops, write_iops } =
+            spec.conditions;
+        let mut options = Vec::new();
+        let number = |value: Option<u64>| value.map(|value| value.to_string());
+        let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
+        if let Place::Scratch(scratch) = &spec.place {
+            add(Key::Size, number(scratch.size_bytes));
+            add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
+            add(Key::Mkfs, scratch.mkfs.clone());
+            add(Key::Mount, scratch.mount.clone());
+        }
+        add(Key::Memory, number(memory_bytes));
+        add(Key::ReadBps, number(read_bps));
+        add(Key::WriteBps, number(write_bps));
+        add(Key::ReadIops, number(read_iops));
+        add(Key::WriteIops, number(write_iops));
+        Self(options)
+    }
+
+    pub(super) fn scratch(&self, file_system: FileSystem) -> Result<ScratchSpec, SpecError> {
+        if file_system.lives_in_memory() {
+            let reason = "it has no device and is not formatted";
+            let useless =
+                |key: Key| key == Key::Mkfs || key == Key::Device || key.throttles_a_device();
+            self.refuse(useless, file_system.name(), reason)?;
+        }
+        if file_system == FileSystem::Ramfs {
+            let reason = "it has no limit (tmpfs has)";
+            self.refuse(|key| key == Key::Size, file_system.name(), reason)?;
+        }
+        self.refuse_other_devices()?;
+        let device = self.value(Key::Device).map(PathBuf::from);
+        if device.is_some() {
+            let reason = "it takes its size from the device";
+            self.refuse(|key| key == Key::Size, "a target with device=", reason)?;
+        }
+        Ok(ScratchSpec {
+            file_system,
+            size_bytes: self.number(Key::Size)?,
+            mkfs: self.value(Key::Mkfs).map(str::to_owned),
+            mount: self.value(Key::Mount).map(str::to_owned),
+            device,
+        })
+    }
+
+    pub(super) fn conditions(&self) -> Result<Conditions, SpecError> {
+        Ok(Conditions {
+            memory_bytes: self.number(Key::Memory)?,
+            read_bps: self.number(Key::ReadBps)?,
+            write_bps: self.number(Key::WriteBps)?,
+            read_iops: self.number(Key::ReadIops)?,
+            write_iops: self.number(Key::WriteIops)?,
+        })
+    }
+
+    /// A directory lies on what is there already: it takes conditions and nothing else.
+    pub(super) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
+        let reason = "fsprism does not make that file system";
+        self.refuse(|key| !key.is_condition(), "a directory", reason)
+    }
+
+    /// mkfs and mount take devices beside the one that we give them, which nobody has checked.
+    fn refuse_other_devices(&self) -> Result<(), SpecError> {
+        let mkfs = self.value(Key::Mkfs).unwrap_or_default();
+        let mount = self.value(Key::Mount).unwrap_or_default();
+        // A word without a slash is no path: mkfs is started where no device lies.
+        let mkfs = mkfs.split_whitespace().find(|word| word.contains('/') || names_a_device(word));
+        let mount = mount.split(',').find(|word| names_a_device(word));
+        let key_and_word = mkfs.map(|word| (Key::Mkfs, word));
+        match key_and_word.or_else(|| mount.map(|word| (Key::Mount, word))) {
+            Some((key, word)) => {
+                Err(SpecError::NamesADevice { key: key.name(), word: word.to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn refuse(
+        &self,
+        useless: impl Fn(Key) -> bool,
+        place: &str,
+        reason: &'static str,
+    ) -> Result<(), SpecError> {
+        match self.0.iter().find(|(key, _)| useless(*key)) {
+            Some((key, _)) => {
+                let (key, place) = (key.name(), place.to_owned());
+                Err(SpecError::NotForThis { key, place, reason })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, wanted: Key) -> Option<&str> {
+        self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, key: Key) -> Result<Option<u64>, SpecError> {
+        let Some(text) = self.value(key) else { return Ok(None) };
+        let value = || text.to_owned();
+        match parse_size(text) {
+            None => Err(SpecError::BadSize { key: key.name(), value: value() }),
+            Some(0) => Err(SpecError::Zero { key: key.name(), value: value() }),
+            Some(number) => Ok(Some(number)),
+        }
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(formatter, "{comma}{}={value}", key.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an option, or one of several behind commas, has a device for its value; `LABEL=` and
+/// `UUID=` too may stand for one there.
+fn names_a_device(word: &str) -> bool {
+    const KEYS: [&str; 5] = ["device", "logdev", "rtdev", "journal_dev", "journal_path"];
+    let mut options = word.split(',').filter_map(|option| option.split_once('='));
+    // A letter may stand right before its value: -Jdevice=.
+    options.any(|(key, _)| KEYS.iter().any(|known| key.trim_start().ends_with(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(text: &str) -> ScratchSpec {
+        match text.parse::<TargetSpec>().expect(text).place {
+            Place::Scratch(scratch) => scratch,
+            Place::Directory(path) => panic!("{text} was taken for the path {}", path.display()),
+        }
+    }
+
+    fn path(text: &str) -> PathBuf {
+        match text.parse::<TargetSpec>().expect(text).place {
+            Place::Directory(path) => path,
+            Place::Scratch(_) => panic!("{text} was taken for a file system"),
+        }
+    }
+
+    #[test]
+    fn commas_stay_in_mkfs_and_mount_values() {
+        let ext4 =
+            scratch("ext4:size=4G,mkfs=-O ^has_journal,metadata_csum,mount=noatime,nobarrier");
+        assert_eq!(ext4.size_bytes, Some(4 << 30));
+        assert_eq!(ext4.mkfs.as_deref(), Some("-O ^has_journal,metadata_csum"));
+        assert_eq!(ext4.mount.as_deref(), Some("noatime,nobarrier"));
+        let journal = scratch("ext4:mount=journal_checksum,commit=30,size=64m");
+        assert_eq!(journal.mount.as_deref(), Some("journal_checksum,commit=30"));
+        assert_eq!(journal.size_bytes, Some(64 << 20));
+    }
+
+    #[test]
+    fn labels_and_conditions_are_read() {
+        let spec: TargetSpec = "old=ext4:memory=64m,read_bps=50m,write_iops=9".parse().expect("ok");
+        assert_eq!(spec.label, "old");
+        assert_eq!(spec.conditions.memory_bytes, Some(64 << 20));
+        assert_eq!(spec.conditions.read_bps, Some(50 << 20));
+        assert_eq!(spec.conditions.write_iops, Some(9));
+        assert_eq!("ext4:size=1g".parse::<TargetSpec>().expect("ok").label, "ext4:size=1g");
+        assert_eq!(scratch("ext4:device=/dev/sdb").device, Some(PathBuf::from("/dev/sdb")));
+    }
+
+    #[test]
+    fn paths_are_told_from_file_systems() {
+        assert_eq!(path("/mnt/a=b"), PathBuf::from("/mnt/a=b"));
+        assert_eq!(path("./ext4"), PathBuf::from("./ext4"));
+        assert_eq!(path("disk=/mnt/data"), PathBuf::from("/mnt/data"));
+        assert_eq!(path("/mnt/a:b:memory=1m,read_bps=2m"), PathBuf::from("/mnt/a:b"));
+        // Tests run in the crate's directory, where `src` is.
+        assert_eq!(path("src"), PathBuf::from("src"));
+        assert_eq!(path("l=src:memory=1m"), PathBuf::from("src"));
+        assert!(matches!(
+            "nowhere".parse::<TargetSpec>(),
+            Err(SpecError::UnknownFileSystem { .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_written_parses_back() {
+        for text in [
+            "ext4",
+            "old=ext4:size=1048576,mkfs=-O ^a,b,mount=c,d=e,memory=5,read_bps=1,write_iops=2",
+            "xfs:device=/dev/sdb",
+            "a=/mnt/data:memory=1024",
+            "tmpfs:size=4096",
+            "./src",
+        ] {
+            let spec: TargetSpec = text.parse().expect(text);
+            assert_eq!(spec.to_string(), text);
+            assert_eq!(spec.to_string().parse::<TargetSpec>().as_ref(), Ok(&spec));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_option_to_change() {
+        for (text, sentence) in [
+            ("ext5", "`ext5` is neither a file system"),
+            ("btfs:size=1g", "did you mean `btrfs`?"),
+            ("ext4:sise=1g", "no option `sise`; did you mean `size=`?"),
+            ("ext4:size=1g,mem=4m", "no option `mem`"),
+            ("ext4:noatime", "no option `noatime`"),
+            ("ext4:size=1g,size=2g", "`size=` stands twice"),
+            ("ext4:size=0", "`size=0` leaves nothing to measure"),
+            ("ext4:size=1.5g", "`size=1.5g` is not a size"),
+            ("ext4:size=99999999999g", "is not a size"),
+            ("ext4:read_iops=x", "`read_iops=x` is not a size"),
+            ("ext4:mount=", "`mount=` has no value"),
+            ("tmpfs:mkfs=-F", "`mkfs=` means nothing for tmpfs"),
+            ("tmpfs:read_bps=1m", "`read_bps=` means nothing for tmpfs"),
+            ("ramfs:size=1m", "`size=` means nothing for ramfs"),
+            ("ext4:device=/dev/sdb,size=1g", "`size=` means nothing for a target with device="),
+            ("/mnt:size=1g", "`size=` means nothing for a directory"),
+            ("a b=ext4", "`a b` cannot be a label"),
+            ("=ext4", "`` cannot be a label"),
+        ] {
+            let error = text.parse::<TargetSpec>().expect_err(text).to_string();
+            assert!(error.contains(sentence), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_other_device_is_named() {
+        for (text, word) in [
+            ("btrfs:mkfs=-d raid0 /dev/sdb", "`/dev/sdb`"),
+            ("xfs:mkfs=-l logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
+            ("xfs:mkfs=-l size=64m,logdev=/dev/sdb1", "`size=64m,logdev=/dev/sdb1`"),
+            ("ext4:mkfs=-J device=/dev/sdb1", "`device=/dev/sdb1`"),
+            ("ext4:mkfs=-Jdevice=/dev/sdb1", "`-Jdevice=/dev/sdb1`"),
+            ("ext4:mkfs=-J device=LABEL=journal", "`device=LABEL=journal`"),
+            ("ext4:mkfs=-d ./tree", "`./tree`"),
+            ("f2fs:mkfs=-c ../dev/sdb,device=/dev/sda", "`../dev/sdb`"),
+            ("xfs:mount=logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
+            ("xfs:mount=noatime,rtdev=/dev/sdb1", "`rtdev=/dev/sdb1`"),
+            ("ext4:mount=journal_path=/dev/sdb1", "`journal_path=/dev/sdb1`"),
+            ("ext4:mount=noatime,journal_dev=0x811", "`journal_dev=0x811`"),
+            ("btrfs:mount=device=/dev/sdb", "`device=/dev/sdb`"),
+        ] {
+            let error = text.parse::<TargetSpec>().expect_err(text);
+            assert!(matches!(error, SpecError::NamesADevice { .. }), "{text}: {error}");
+            assert!(error.to_string().contains(word), "{text}: {error}");
+        }
+        // Slashes that name no device, and our own key.
+        assert!("btrfs:mount=subvol=/".parse::<TargetSpec>().is_ok());
+        assert_eq!(
+            scratch("ext4:mkfs=-J size=4,device=/dev/sdb").device,
+            Some(PathBuf::from("/dev/sdb"))
+        );
+    }
+
+    #[test]
+    fn a_label_stands_for_one_target() {
+        let specs = ["a=ext4", "b=ext4", "a=xfs"].map(|text| text.parse().expect(text));
+        assert_eq!(super::super::refuse_duplicate_labels(&specs[..2]), Ok(()));
+        let error = super::super::refuse_duplicate_labels(&specs).expect_err("a twice");
+        assert!(error.to_string().contains("labelled `a`"), "{error}");
+    }
+}

@@ -1,0 +1,98 @@
+//! What was observed of a replicate, and what the run keeps of it.
+
+use measure::{Clock, Histogram};
+use record::{CacheEvidence, LatencySummary, MetricDefinition, TimelineRecord, Warning};
+use runner::Measured;
+use workload::Outcome;
+
+use crate::benchmark::Benchmark;
+use crate::counters::Happened;
+
+/// Slices of a replicate's timeline that the journal keeps.
+const SLICES_MAX: usize = 32;
+
+/// One execution as it was observed.
+pub(crate) struct Observed {
+    pub(crate) outcome: Outcome,
+    pub(crate) evidence: CacheEvidence,
+    pub(crate) happened: Happened,
+    /// Time of everything around the operations.
+    pub(crate) overhead_ns: u64,
+}
+
+impl Observed {
+    /// The replicate as the runner keeps it.
+    pub(crate) fn into_measured(self, benchmark: &Benchmark, clock: &impl Clock) -> Measured {
+        let outcome = self.outcome;
+        let operations = outcome.recorder.operations();
+        let busy_ns = outcome.recorder.busy_ns();
+        let time_ns = busy_ns as f64 / operations.max(1) as f64;
+        let value = |metric: &MetricDefinition| match metric.name.as_str() {
+            "bandwidth" => outcome.rate_per_s * benchmark.workload.request_bytes as f64,
+            "throughput" => outcome.rate_per_s,
+            _ => time_ns,
+        };
+        let mut warnings = Vec::new();
+        let page_bytes = rustix::param::page_size() as u64;
+        if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
+            warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
+        }
+        if self.happened.throttled_periods > 0 {
+            warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
+        }
+        let written = self.evidence.device_written_bytes.unwrap_or(0);
+        if written > 0 && !benchmark.changes_anything() {
+            let what = format!("{written} bytes were written while nothing was changed");
+            warnings.push(Warning::BackgroundWork { what });
+        }
+        let timeline = timeline(outcome.recorder.timeline(), clock);
+        let metrics = benchmark.metrics().iter().map(value).collect();
+        let latency = summary(outcome.recorder.histogram());
+        let (histogram, _) = outcome.recorder.into_parts();
+        Measured {
+            metrics,
+            operations,
+            bytes: outcome.bytes,
+            elapsed_ns: outcome.elapsed_ns,
+            busy_ns,
+            latency,
+            histogram,
+            timeline: Some(timeline),
+            evidence: self.evidence,
+            steal_ns: self.happened.steal_ns,
+            warnings,
+        }
+    }
+}
+
+fn summary(histogram: &Histogram) -> LatencySummary {
+    LatencySummary {
+        min_ns: histogram.min(),
+        p50_ns: histogram.quantile(0.5),
+        p90_ns: histogram.quantile(0.9),
+        p99_ns: histogram.quantile(0.99),
+        max_ns: histogram.max(),
+    }
+}
+
+/// The timeline as the journal keeps it: neighbouring slices are added up until few enough are
+/// left.
+fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
+    let mut slices: Vec<[u64; 64]> = timeline.slices().map(|slice| *slice.counts).collect();
+    let mut slice_ticks = timeline.slice_ticks();
+    while slices.len() > SLICES_MAX {
+        let sum = |pair: &[[u64; 64]]| {
+            std::array::from_fn(|log2| pair.iter().map(|counts| counts[log2]).sum())
+        };
+        slices = slices.chunks(2).map(sum).collect();
+        slice_ticks *= 2;
+    }
+    let pairs = |counts: &[u64; 64]| {
+        let all = (0u8..).zip(counts.iter().copied());
+        all.filter(|(_, count)| *count > 0).collect()
+    };
+    TimelineRecord {
+        slice_ns: clock.nanos(slice_ticks),
+        slices: slices.iter().map(pairs).collect(),
+    }
+}

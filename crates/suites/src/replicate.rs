@@ -1,0 +1,123 @@
+//! One execution of a cell: the cache state made and proved, the operations, the proof, the
+//! restoration.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use machine::target::cache_state::{self, Residency};
+use measure::SystemClock;
+use runner::Failure;
+use workload::{EngineError, Outcome, Session, Workload};
+
+use crate::benchmark::Benchmark;
+use crate::counters::{Counters, Happened};
+use crate::live_target::LiveTarget;
+use crate::observed::Observed;
+use crate::state::{self, Claim};
+
+/// What is to be executed, and with what.
+#[derive(Debug)]
+pub(crate) struct Replicate<'a> {
+    pub(crate) benchmark: &'a Benchmark,
+    pub(crate) workload: &'a Workload,
+    pub(crate) seed: u64,
+    pub(crate) clock: &'a SystemClock,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// What was seen around the operations.
+struct Seen {
+    outcome: Outcome,
+    happened: Happened,
+    before: Option<Residency>,
+    after: Option<Residency>,
+}
+
+impl Replicate<'_> {
+    /// Executes it on `live`, which is left as it was found.
+    pub(crate) fn observe(&self, live: &mut LiveTarget) -> Result<Observed, Failure> {
+        let began = Instant::now();
+        let state = self.benchmark.cache_state;
+        let seen = self.within_conditions(live)?;
+        if seen.outcome.interrupted {
+            return Err(Failure::Interrupted);
+        }
+        let reads = self.workload.operation == workload::Operation::Read;
+        let read_bytes = if reads { seen.outcome.bytes } else { 0 };
+        let evidence = state::evidence(seen.before, seen.after, &seen.happened);
+        if let Err(why) = state::verify(Claim { state, read_bytes }, &evidence) {
+            live.cooled.insert(self.benchmark.place);
+            return Err(Failure::State { why, evidence });
+        }
+        let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
+        Ok(Observed { outcome: seen.outcome, evidence, happened: seen.happened, overhead_ns })
+    }
+
+    /// Everything that is charged to the target's limits.
+    fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
+        let (Some(file_set), Some(counters)) =
+            (live.file_sets.get(&self.benchmark.place), live.counters.as_ref())
+        else {
+            return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
+        };
+        let entered = live.target.enter().map_err(|error| failed(&error))?;
+        let mut session = workload::prepare(self.workload, file_set, self.seed)
+            .map_err(|error| self.engine_failure(&error))?;
+        let touched = session.touched().to_vec();
+        if self.benchmark.place.directories().is_some() && live.cooled.remove(&self.benchmark.place)
+        {
+            state::warm_directories(&touched).map_err(|error| failed(&error))?;
+        }
+        // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
+        live.target.sync().map_err(|error| failed(&error))?;
+        let files = if self.benchmark.moves_data_in_place() { touched } else { Vec::new() };
+        let before = state::make(self.benchmark.cache_state, live.target.root(), &files)
+            .map_err(|error| failed(&error))?;
+        let (outcome, happened) = self.run(&mut session, counters)?;
+        let after = self.resident_after(before, &files)?;
+        session.restore().map_err(|error| self.engine_failure(&error))?;
+        // What this one made dirty is not to be written while another target is measured.
+        live.target.sync().map_err(|error| failed(&error))?;
+        entered.leave().map_err(|error| failed(&error))?;
+        Ok(Seen { outcome, happened, before, after })
+    }
+
+    /// Runs the session with the clock's own type, so that its readings are compiled in.
+    fn run(
+        &self,
+        session: &mut Session,
+        counters: &Counters,
+    ) -> Result<(Outcome, Happened), Failure> {
+        let before = counters.read().map_err(|error| failed(&error))?;
+        let outcome = match self.clock {
+            SystemClock::Tsc(clock) => session.run(clock, self.stop),
+            SystemClock::Monotonic(clock) => session.run(clock, self.stop),
+        };
+        let outcome = outcome.map_err(|error| self.engine_failure(&error))?;
+        let after = counters.read().map_err(|error| failed(&error))?;
+        Ok((outcome, after.since(&before)))
+    }
+
+    fn resident_after(
+        &self,
+        before: Option<Residency>,
+        files: &[PathBuf],
+    ) -> Result<Option<Residency>, Failure> {
+        let count = |_| cache_state::residency_of(files).map_err(|error| failed(&error));
+        before.map(count).transpose()
+    }
+
+    fn engine_failure(&self, error: &EngineError) -> Failure {
+        if self.stop.load(Ordering::Relaxed) {
+            return Failure::Interrupted;
+        }
+        failed(error)
+    }
+}
+
+fn failed(error: &dyn Display) -> Failure {
+    Failure::Cell { why: error.to_string() }
+}

@@ -1,0 +1,173 @@
+//! What one replicate was: the parts of its threads, added up.
+
+use measure::{Clock, Recorder};
+
+use crate::run_loop::LoopOutcome;
+
+/// What one replicate was.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Every operation of every thread.
+    pub recorder: Recorder,
+    /// Bytes moved by timed calls.
+    pub bytes: u64,
+    /// From the start of the first thread to the end of the last, untimed parts and all.
+    pub elapsed_ns: u64,
+    /// Operations per second: how many threads ran at once, on average over `elapsed_ns`, divided
+    /// by the mean time of an operation (Little's law).
+    ///
+    /// Untimed parts are left out, so for a single thread this is its operations divided by the
+    /// time spent in them. Two threads that are never slowed down by each other reach twice that,
+    /// but only as far as they ran at the same time: one after the other, they reach it once. 0 if
+    /// no time passed in operations.
+    pub rate_per_s: f64,
+    /// The share of `elapsed_ns` in which all threads ran, from 0 to 1; 1 for a single thread.
+    pub overlap: f64,
+    /// Each thread's part.
+    pub threads: Vec<ThreadOutcome>,
+    /// Bytes that verification compared, and found right.
+    pub checked_bytes: u64,
+    /// Whether the stop flag ended it before the last operation.
+    pub interrupted: bool,
+}
+
+/// One thread's part of an [`Outcome`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadOutcome {
+    /// Operations done: fewer than asked for if another thread was the first to have done them.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// Time spent in timed intervals.
+    pub busy_ns: u64,
+    /// From start to end, untimed parts and all.
+    pub elapsed_ns: u64,
+}
+
+/// What one thread brings home.
+pub(super) struct Part {
+    pub(super) recorder: Recorder,
+    pub(super) outcome: LoopOutcome,
+    pub(super) checked_bytes: u64,
+    pub(super) start_ticks: u64,
+    pub(super) end_ticks: u64,
+}
+
+/// What all threads did together.
+pub(super) fn add_up(parts: Vec<Part>, clock: &impl Clock) -> Outcome {
+    let spans = Spans::of(&parts);
+    let threads: Vec<_> = parts
+        .iter()
+        .map(|part| ThreadOutcome {
+            operations: part.outcome.operations,
+            bytes: part.outcome.bytes,
+            busy_ns: part.recorder.busy_ns(),
+            elapsed_ns: clock.nanos(part.end_ticks.saturating_sub(part.start_ticks)),
+        })
+        .collect();
+    let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
+    let busy_ns: u64 = threads.iter().map(|thread| thread.busy_ns).sum();
+    let rate_per_s = match busy_ns {
+        0 => 0.0,
+        _ => spans.threads_at_once() * operations as f64 * 1e9 / busy_ns as f64,
+    };
+    Outcome {
+        bytes: threads.iter().map(|thread| thread.bytes).sum(),
+        elapsed_ns: clock.nanos(spans.all_ticks),
+        rate_per_s,
+        overlap: spans.overlap(),
+        checked_bytes: parts.iter().map(|part| part.checked_bytes).sum(),
+        interrupted: parts.iter().any(|part| part.outcome.interrupted),
+        recorder: merged(parts),
+        threads,
+    }
+}
+
+/// When threads ran.
+struct Spans {
+    /// From the first start to the last end.
+    all_ticks: u64,
+    /// From the last start to the first end; 0 if some thread ended before another began.
+    common_ticks: u64,
+    /// The sum over threads.
+    each_ticks: u64,
+}
+
+impl Spans {
+    fn of(parts: &[Part]) -> Self {
+        let starts = || parts.iter().map(|part| part.start_ticks);
+        let ends = || parts.iter().map(|part| part.end_ticks);
+        let between = |start: Option<u64>, end: Option<u64>| {
+            end.unwrap_or(0).saturating_sub(start.unwrap_or(0))
+        };
+        Self {
+            all_ticks: between(starts().min(), ends().max()),
+            common_ticks: between(starts().max(), ends().min()),
+            each_ticks: starts().zip(ends()).map(|(start, end)| end.saturating_sub(start)).sum(),
+        }
+    }
+
+    /// How many threads ran at the same time, on average.
+    fn threads_at_once(&self) -> f64 {
+        if self.all_ticks == 0 { 1.0 } else { self.each_ticks as f64 / self.all_ticks as f64 }
+    }
+
+    /// The share of the time in which all ran.
+    fn overlap(&self) -> f64 {
+        if self.all_ticks == 0 { 1.0 } else { self.common_ticks as f64 / self.all_ticks as f64 }
+    }
+}
+
+fn merged(parts: Vec<Part>) -> Recorder {
+    let mut recorders = parts.into_iter().map(|part| part.recorder);
+    let mut all = recorders.next().unwrap_or_else(|| Recorder::new(0, 1));
+    for recorder in recorders {
+        all.merge(&recorder);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::ManualClock;
+
+    use super::*;
+
+    /// A thread that did an operation of 6 ns in each 10 ns of its span.
+    fn part(start_ticks: u64, end_ticks: u64) -> Part {
+        let operations = (end_ticks - start_ticks) / 10;
+        let mut recorder = Recorder::new(0, 1 << 20);
+        for start in (start_ticks..end_ticks).step_by(10) {
+            recorder.record(start, start + 6, &ManualClock::new());
+        }
+        let outcome = LoopOutcome { operations, ..LoopOutcome::default() };
+        Part { recorder, outcome, checked_bytes: 0, start_ticks, end_ticks }
+    }
+
+    fn summed(spans: &[(u64, u64)]) -> (u64, f64, f64) {
+        let parts = spans.iter().map(|&(start, end)| part(start, end)).collect();
+        let outcome = add_up(parts, &ManualClock::new());
+        // In operations per 6 ns: 1 is what a single thread reaches.
+        (outcome.elapsed_ns, outcome.rate_per_s * 6e-9, outcome.overlap)
+    }
+
+    #[test]
+    fn threads_count_as_far_as_they_ran_at_the_same_time() {
+        for (spans, elapsed_ns, rate, overlap) in [
+            (&[(1000, 2000)][..], 1000, 1.0, 1.0),
+            (&[(1000, 2000), (1000, 2000)], 1000, 2.0, 1.0),
+            // One after the other, with and without a pause.
+            (&[(1000, 2000), (2000, 3000)], 2000, 1.0, 0.0),
+            (&[(3000, 4000), (1000, 2000)], 3000, 2.0 / 3.0, 0.0),
+            (&[(1000, 2000), (1500, 2500)], 1500, 4.0 / 3.0, 1.0 / 3.0),
+            // The last one began late and ended early.
+            (&[(1000, 2000), (1000, 2000), (1200, 1800)], 1000, 2.6, 0.6),
+            (&[(1000, 1000), (1000, 1000)], 0, 0.0, 1.0),
+        ] {
+            let (found_ns, found_rate, found_overlap) = summed(spans);
+            assert_eq!(found_ns, elapsed_ns, "{spans:?}");
+            assert!((found_rate - rate).abs() < 1e-9, "{spans:?} {found_rate}");
+            assert!((found_overlap - overlap).abs() < 1e-9, "{spans:?} {found_overlap}");
+        }
+    }
+}
