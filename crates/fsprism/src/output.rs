@@ -8,7 +8,6 @@ use anyhow::Context;
 use record::{Document, Run};
 
 use crate::arguments::Format;
-use crate::exit::Blame;
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
@@ -29,7 +28,7 @@ pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document>
 
 /// Prints a run that was read from `path` already.
 pub(crate) fn print_document(run: &Run, path: &Path, format: Format) -> anyhow::Result<Document> {
-    let document = ::report::document(run, path).blame_input()?;
+    let document = ::report::document(run, path);
     let text = match format {
         Format::Terminal => ::report::render_terminal(&document, &terminal_options()),
         Format::Json => ::report::render_json(&document),

@@ -158,7 +158,8 @@ impl fmt::Display for Warning {
                  {interval_ns:.0} ns"
             ),
             Self::TooFewReplicates { have, need } => {
-                write!(f, "{have} replicates; an interval needs {need}")
+                let plural = if *have == 1 { "" } else { "s" };
+                write!(f, "{have} replicate{plural}; an interval needs {need}")
             }
             Self::CacheStateNotAsAsked { discarded, why } => {
                 write!(f, "{discarded} replicates were thrown away: {why}")
@@ -167,10 +168,7 @@ impl fmt::Display for Warning {
                 write!(f, "the hypervisor took {percent:.1} % of the measured time")
             }
             Self::CpuThrottled { periods } => {
-                write!(
-                    f,
-                    "the processor quota of the control group was reached in {periods} periods"
-                )
+                write!(f, "the control group's processor quota was reached in {periods} periods")
             }
             Self::BackgroundWork { what } => {
                 write!(f, "background work of the file system: {what}")
@@ -224,6 +222,9 @@ mod tests {
         let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
         let expected = "no percentiles, since the histograms cannot be read: the log ends early";
         assert_eq!(lost.to_string(), expected);
+        let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
+        assert_eq!(few(1), "1 replicate; an interval needs 6");
+        assert_eq!(few(2), "2 replicates; an interval needs 6");
         assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

@@ -8,7 +8,6 @@
 
 mod analysis;
 mod csv;
-mod error;
 mod json;
 #[cfg(test)]
 mod sample;
@@ -16,6 +15,5 @@ mod terminal;
 
 pub use analysis::document;
 pub use csv::render_csv;
-pub use error::ReportError;
 pub use json::render_json;
 pub use terminal::{Options, render_machine, render_terminal};

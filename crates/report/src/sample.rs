@@ -161,7 +161,7 @@ impl Sample {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
         let run = self.write(&path);
-        crate::document(&run, &path).unwrap()
+        crate::document(&run, &path)
     }
 
     /// Writes the run directory, with all its histograms.

@@ -43,7 +43,7 @@ fn inapplicable(benchmark: &Benchmark, live: &LiveTarget) -> Option<(&'static st
             "its pages are the only copy of its files, so they are never cold",
         )),
         (_, Operation::AppendFsync) => {
-            Some(("append and fsync", "it keeps nothing, so there is nothing to make durable"))
+            Some(("append and fsync", "it has no device that fsync could write to"))
         }
         _ => None,
     }

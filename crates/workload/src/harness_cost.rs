@@ -78,7 +78,7 @@ pub fn engine_to_bare<C: Clock>(
             Side::First => rivals.bare.run(operations),
             Side::Second => {
                 let recorder = &mut rivals.recorder;
-                rivals.engine.run(length, clock, recorder, || false).map(drop)
+                rivals.engine.run(length, clock, recorder, &|| false).map(drop)
             }
         })
     };
@@ -156,12 +156,12 @@ pub fn noop_to_two_readings<C: Clock>(
     let mut step = Noop::new(BLOCKS, 1);
     let length = LoopLength { operations, batch: 1 };
     let mut recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
-    run_loop(&mut step, length, clock, &mut recorder, || false)?;
+    run_loop(&mut step, length, clock, &mut recorder, &|| false)?;
     interleaved(rounds, |side| {
         let watch = Watch::start(clock);
         match side {
             Side::First => {
-                run_loop(&mut step, length, clock, &mut recorder, || false)?;
+                run_loop(&mut step, length, clock, &mut recorder, &|| false)?;
             }
             Side::Second => two_readings(operations, clock),
         }

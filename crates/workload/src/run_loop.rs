@@ -108,7 +108,7 @@ pub fn run_loop<S: Step, C: Clock>(
     length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
-    halt: impl Halt,
+    halt: &impl Halt,
 ) -> Result<LoopOutcome, EngineError> {
     let ended = if length.batch <= 1 {
         run_single(step, length.operations, clock, recorder, halt)
@@ -124,7 +124,7 @@ fn run_single<S: Step, C: Clock>(
     operations: u64,
     clock: &C,
     recorder: &mut Recorder,
-    halt: impl Halt,
+    halt: &impl Halt,
 ) -> Result<LoopOutcome, Failure> {
     let at_first_slot = |fault| Failure { fault, slot: 0 };
     let mut outcome = LoopOutcome::default();
@@ -152,7 +152,7 @@ fn run_batches<S: Step, C: Clock>(
     length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
-    halt: impl Halt,
+    halt: &impl Halt,
 ) -> Result<LoopOutcome, Failure> {
     let mut outcome = LoopOutcome::default();
     while outcome.operations < length.operations {
@@ -261,7 +261,7 @@ mod tests {
         diary: &mut Diary,
         length: LoopLength,
         step_ns: u64,
-        halt: impl Halt,
+        halt: &impl Halt,
     ) -> (Result<LoopOutcome, EngineError>, Recorder) {
         let clock = ManualClock::with_step(step_ns);
         let mut recorder = Recorder::new(0, SLICE_TICKS);
@@ -273,7 +273,7 @@ mod tests {
     fn each_operation_has_its_hooks_around_it_and_is_recorded() {
         let mut diary = Diary::default();
         let length = LoopLength { operations: 2, batch: 1 };
-        let (outcome, recorder) = run(&mut diary, length, 7, || false);
+        let (outcome, recorder) = run(&mut diary, length, 7, &|| false);
         let expected = LoopOutcome { operations: 2, bytes: 20, interrupted: false };
         assert_eq!(outcome.expect("the diary does not fail"), expected);
         assert_eq!((recorder.operations(), recorder.busy_ns()), (2, 14));
@@ -285,7 +285,7 @@ mod tests {
     fn a_batch_times_its_calls_together_and_nothing_else() {
         let mut diary = Diary::default();
         let length = LoopLength { operations: 3, batch: 2 };
-        let (outcome, recorder) = run(&mut diary, length, 7, || false);
+        let (outcome, recorder) = run(&mut diary, length, 7, &|| false);
         let outcome = outcome.expect("the diary does not fail");
         assert_eq!((outcome.operations, outcome.bytes), (3, 30));
         assert_eq!((recorder.operations(), recorder.busy_ns()), (3, 14));
@@ -300,7 +300,7 @@ mod tests {
         for batch in [1, 10] {
             let asked = Cell::new(0);
             let length = LoopLength { operations: 10_000, batch };
-            let (outcome, _) = run(&mut Diary::default(), length, 50, || {
+            let (outcome, _) = run(&mut Diary::default(), length, 50, &|| {
                 asked.set(asked.get() + 1);
                 asked.get() == 3
             });
@@ -332,7 +332,7 @@ mod tests {
         for batch in [1, 10] {
             let length = LoopLength { operations: 1000, batch };
             let halt = After(Cell::new(7));
-            let (outcome, _) = run(&mut Diary::default(), length, 1, halt);
+            let (outcome, _) = run(&mut Diary::default(), length, 1, &halt);
             let outcome = outcome.expect("the diary does not fail");
             assert_eq!((outcome.operations, outcome.interrupted), (7 * batch as u64, false));
         }
@@ -342,7 +342,7 @@ mod tests {
     fn a_fault_ends_the_loop_and_is_explained_with_its_slot() {
         let mut diary = Diary { fails_at: Some(4), ..Diary::default() };
         let length = LoopLength { operations: 10, batch: 3 };
-        let (outcome, _) = run(&mut diary, length, 1, || false);
+        let (outcome, _) = run(&mut diary, length, 1, &|| false);
         let error = outcome.expect_err("operation 4 fails");
         assert!(matches!(&error, EngineError::DeviceFailed { path, .. }
             if path.to_str() == Some("slot 1")));
@@ -353,7 +353,7 @@ mod tests {
     fn the_bare_loop_does_the_same_calls() {
         let (mut bare, mut timed) = (Diary::default(), Diary::default());
         assert_eq!(run_bare(&mut bare, 5).expect("the diary does not fail"), 50);
-        let (outcome, _) = run(&mut timed, LoopLength { operations: 5, batch: 1 }, 1, || false);
+        let (outcome, _) = run(&mut timed, LoopLength { operations: 5, batch: 1 }, 1, &|| false);
         assert_eq!(outcome.expect("the diary does not fail").bytes, 50);
         assert_eq!(bare.lines, timed.lines);
     }

@@ -114,6 +114,20 @@ pub(crate) fn another_at_the_path_is_refused() {
     workshop.close().expect("nothing is left");
 }
 
+/// A name without a slash stands for a device where fsprism was started in its directory.
+pub(crate) fn a_name_in_mkfs_is_no_device() {
+    let disk = Disk::new("disk", b"precious");
+    let workshop = workshop();
+    symlink(&disk.device, super::support::scratch().join("stick")).expect("it can be written");
+    std::env::set_current_dir(super::support::scratch()).expect("it is there");
+    let error = refusal(&workshop, "btrfs:mkfs=-d raid0 -m raid0 stick");
+    assert!(matches!(error, TargetError::Mkfs { .. }), "{error}");
+    assert!(disk.content().starts_with(b"precious\0"), "not a byte may change");
+    fs::remove_file("stick").expect("ours");
+    std::env::set_current_dir("/").expect("it is there");
+    workshop.close().expect("nothing is left");
+}
+
 pub(crate) fn in_use_is_refused() {
     let disk = Disk::new("disk", &[]);
     run("mkfs.ext4", &["-q", &disk.device]);

@@ -12,7 +12,6 @@ use std::path::Path;
 
 use record::{Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport};
 
-use crate::error::ReportError;
 pub(crate) use comparisons::BLOCKS_LEAST;
 pub(crate) use doubts::severity;
 pub(crate) use gathered::{Gathered, gather};
@@ -23,10 +22,8 @@ const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
 /// What the run at `path` says.
 ///
 /// A histogram log that cannot be read costs its cell the percentiles, and a warning says so.
-///
-/// # Errors
-/// None at present: what the journal holds is enough for a document.
-pub fn document(run: &Run, path: &Path) -> Result<Document, ReportError> {
+#[must_use]
+pub fn document(run: &Run, path: &Path) -> Document {
     let manifest = &run.manifest;
     let gathered = gather(run);
     let reports = gathered.iter().map(|one| {
@@ -37,7 +34,7 @@ pub fn document(run: &Run, path: &Path) -> Result<Document, ReportError> {
         Line::End(end) => Some(end.clone()),
         _ => None,
     });
-    Ok(Document {
+    Document {
         schema_version: SCHEMA_VERSION,
         tool: Some(manifest.tool.clone()),
         run: manifest.run.clone(),
@@ -49,7 +46,7 @@ pub fn document(run: &Run, path: &Path) -> Result<Document, ReportError> {
         skipped: manifest.skipped.clone(),
         warnings: run_warnings(run),
         end,
-    })
+    }
 }
 
 /// What makes the whole run doubtful.

@@ -8,6 +8,7 @@ use super::sentence::{
     absent, alike_neighbours, alike_the_best, label, own_figure, why_not_compared,
 };
 use super::text::list;
+use super::units::unbroken;
 
 /// The sentence of one benchmark, for example `create, 2 threads: speed-up tmpfs 1.39x [1.35,
 /// 1.42], ext4 1.21x [1.18, 1.25]; ext4 scales less than tmpfs; every interval is above 1x; 1x is
@@ -26,7 +27,9 @@ pub(super) fn sentence(document: &Document, title: &str, ranking: &Ranking<'_>) 
     clauses.extend(against_one(&ranking.entries));
     clauses.extend(absent(&ranking.absent));
     let baseline = ranking.entries.first().and_then(|entry| entry.cell.baseline.as_deref());
-    clauses.extend(baseline.map(|name| format!("1x is {}", names::title(document, name))));
+    clauses.extend(
+        baseline.map(|name| format!("{} {}", unbroken("1x is"), names::title(document, name))),
+    );
     format!("{title}: {}", clauses.join("; "))
 }
 

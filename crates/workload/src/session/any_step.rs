@@ -31,7 +31,7 @@ macro_rules! any_step {
                 length: LoopLength,
                 clock: &C,
                 recorder: &mut Recorder,
-                halt: impl Halt,
+                halt: &impl Halt,
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
                     $(Self::$variant(step) => run_loop(step, length, clock, recorder, halt),)*

@@ -132,10 +132,10 @@ impl<C: Clock> Start<'_, C> {
         recorder.begin_at(start_ticks);
         let ended = if self.workload.threads == 1 {
             let stopped = || self.stop.load(Ordering::Relaxed);
-            step.run(length, self.clock, &mut recorder, stopped)
+            step.run(length, self.clock, &mut recorder, &stopped)
         } else {
             let company = Company { stop: self.stop, is_over: &self.is_over };
-            step.run(length, self.clock, &mut recorder, company)
+            step.run(length, self.clock, &mut recorder, &company)
         };
         // Even of a thread that failed: nothing is left to be measured then.
         self.is_over.store(true, Ordering::Relaxed);
@@ -161,5 +161,21 @@ impl Halt for Company<'_> {
     #[inline(always)]
     fn at_interval(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_in_company_end_when_it_is_over_and_are_interrupted_when_stopped() {
+        let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let company = Company { stop: &stop, is_over: &is_over };
+        assert_eq!((company.at_slice(), company.at_interval()), (false, false));
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!((company.at_slice(), company.at_interval()), (false, true));
+        stop.store(true, Ordering::Relaxed);
+        assert!(company.at_slice());
     }
 }
