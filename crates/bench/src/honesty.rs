@@ -54,12 +54,7 @@ fn experiment(name: &str, suite: &str, targets: [&str; 2]) -> anyhow::Result<Cou
     Ok(count)
 }
 
-fn document(
-    fsprism: &Path,
-    suite: &str,
-    targets: [&str; 2],
-    out: &Path,
-) -> anyhow::Result<Value> {
+fn document(fsprism: &Path, suite: &str, targets: [&str; 2], out: &Path) -> anyhow::Result<Value> {
     let output = Command::new(fsprism)
         .args(["run", suite])
         .args(targets)

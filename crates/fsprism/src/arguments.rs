@@ -122,7 +122,7 @@ pub(crate) struct Measuring {
     /// A device that may be formatted although it holds data; said in full for each device
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// The run directory; by default fsprism-runs/<time>-<command> here
+    /// The run directory; by default fsprism-runs/TIME-COMMAND here
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Go on with a run that was cut off

@@ -54,6 +54,6 @@ pub use description::{
 pub use error::{EngineError, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
-pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, run_bare, run_loop};
+pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
 pub use session::{Outcome, Session, ThreadOutcome, prepare};
 pub use steps::Noop;

@@ -191,31 +191,6 @@ fn each_slot(
     Ok(())
 }
 
-/// The same operations with no clock at all. Gives the bytes moved. Not a fair reference for what
-/// the harness costs: [`crate::harness_cost`] has one, and says why.
-///
-/// # Errors
-/// The first fault of the step, as the error it explains it to be.
-#[inline(never)]
-pub fn run_bare<S: Step>(step: &mut S, operations: u64) -> Result<u64, EngineError> {
-    let mut bytes = 0;
-    for index in 0..operations {
-        match one_bare(step, index) {
-            Ok(moved) => bytes += moved,
-            Err(fault) => return Err(step.explain(fault, 0)),
-        }
-    }
-    Ok(bytes)
-}
-
-#[inline(always)]
-fn one_bare<S: Step>(step: &mut S, index: u64) -> Result<u64, Fault> {
-    step.before(index, 0)?;
-    let moved = step.timed(index, 0)?;
-    step.after(index, 0)?;
-    Ok(moved)
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -347,14 +322,5 @@ mod tests {
         assert!(matches!(&error, EngineError::DeviceFailed { path, .. }
             if path.to_str() == Some("slot 1")));
         assert_eq!(diary.lines.last(), Some(&('t', 4, 1)));
-    }
-
-    #[test]
-    fn the_bare_loop_does_the_same_calls() {
-        let (mut bare, mut timed) = (Diary::default(), Diary::default());
-        assert_eq!(run_bare(&mut bare, 5).expect("the diary does not fail"), 50);
-        let (outcome, _) = run(&mut timed, LoopLength { operations: 5, batch: 1 }, 1, &|| false);
-        assert_eq!(outcome.expect("the diary does not fail").bytes, 50);
-        assert_eq!(bare.lines, timed.lines);
     }
 }

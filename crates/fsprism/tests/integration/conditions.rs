@@ -88,7 +88,7 @@ fn a_run_ends_when_it_is_precise_enough_or_its_time_is_up() {
     let outcome = place.run(&format!("{run} --precision 1000000000% --budget 30s --out precise"));
     let document = outcome.assert_code(0).document();
     assert_eq!(document["end"]["reason"], "precision");
-    assert_eq!(document["cells"][0]["replicates"], 6, "as many as an interval needs");
+    assert_eq!(document["cells"][0]["replicates"], 7, "an interval, and one that confirms it");
     let outcome = place.run(&format!("{run} --precision 0.0001% --budget 1s --out timed"));
     let document = outcome.assert_code(0).document();
     assert_eq!(document["end"]["reason"], "budget");
