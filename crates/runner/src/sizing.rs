@@ -24,6 +24,9 @@ const SLICE_MIN_NS: f64 = 1e6;
 /// Beyond this length, more blocks are worth more than longer replicates.
 const SLICE_MAX_NS: f64 = 100e6;
 const OPERATIONS_MIN: u64 = 4;
+/// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
+/// saw: what is rehearsed, written back and undone grows with the operations.
+const TIME_PER_MEASURED: f64 = 2.0;
 
 /// Operations and batch of a cell's replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,8 @@ fn blocks_and_slice(pilots: &BTreeMap<u32, PilotMeasure>, means: Means) -> (u32,
     let overhead_ns: f64 = pilots.values().map(|pilot| pilot.overhead_ns as f64).sum();
     let fixed_ns = overhead_ns + means.block_setup.as_nanos() as f64;
     let budget_ns = means.budget.as_nanos() as f64;
-    let slice_for = |blocks: u32| (budget_ns / f64::from(blocks) - fixed_ns) / cells;
+    let slice_for =
+        |blocks: u32| (budget_ns / f64::from(blocks) - fixed_ns) / cells / TIME_PER_MEASURED;
     let blocks = means.blocks.unwrap_or_else(|| {
         let fits = (BLOCKS_MIN..=BLOCKS_AIM).rev().find(|&n| slice_for(n) >= SLICE_WANTED_NS);
         fits.unwrap_or(BLOCKS_MIN)
@@ -139,7 +143,7 @@ mod tests {
             let pilots = vec![pilot(1000.0); 150];
             let sizing = sized(&pilots, seconds(budget_s));
             let operations = sizing.sizes[&0].operations as f64;
-            let block_s = 1.0 + 150.0 * (1e6 + operations * 1000.0) / 1e9;
+            let block_s = 1.0 + 150.0 * (1e6 + TIME_PER_MEASURED * operations * 1000.0) / 1e9;
             let total_s = block_s * f64::from(sizing.blocks);
             assert!(total_s <= budget_s as f64 * 1.01, "{total_s} s of {budget_s} s");
             assert!(sizing.blocks >= BLOCKS_MIN);

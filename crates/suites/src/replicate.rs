@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use machine::target::cache_state::{self, Residency};
-use measure::SystemClock;
+use measure::{MonotonicClock, SystemClock};
+use record::CacheState;
 use runner::Failure;
-use workload::{EngineError, Outcome, Session, Workload};
+use workload::{EngineError, FileSet, Outcome, Session, Workload};
 
 use crate::benchmark::Benchmark;
 use crate::counters::{Counters, Happened};
@@ -64,6 +65,7 @@ impl Replicate<'_> {
             return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
         };
         let entered = live.target.enter().map_err(|error| failed(&error))?;
+        self.rehearse(file_set)?;
         let mut session = workload::prepare(self.workload, file_set, self.seed)
             .map_err(|error| self.engine_failure(&error))?;
         let touched = session.touched().to_vec();
@@ -83,6 +85,21 @@ impl Replicate<'_> {
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
         Ok(Seen { outcome, happened, before, after })
+    }
+
+    /// Does what changes directories once, and undoes it: only then is in memory what the file
+    /// system needs for it (bitmaps, tables of inodes, free space), which no count of pages shows.
+    fn rehearse(&self, file_set: &FileSet) -> Result<(), Failure> {
+        let changes = self.workload.operation.changes_directories();
+        if !changes || self.benchmark.cache_state != CacheState::Warm {
+            return Ok(());
+        }
+        let mut session = workload::prepare(self.workload, file_set, !self.seed)
+            .map_err(|error| self.engine_failure(&error))?;
+        session
+            .run(&MonotonicClock, self.stop)
+            .and_then(|_| session.restore())
+            .map_err(|error| self.engine_failure(&error))
     }
 
     /// Runs the session with the clock's own type, so that its readings are compiled in.

@@ -64,7 +64,7 @@ fn a_survey_says_one_document_and_its_report_the_same() {
     assert_eq!(report.stdout, outcome.stdout);
     let run = place.path("run-json");
     assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json"]);
-    assert_eq!(names_in(&run.join("histograms")).len(), 70);
+    assert_eq!(names_in(&run.join("histograms")).len(), 69);
 }
 
 #[test]
