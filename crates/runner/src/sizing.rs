@@ -24,6 +24,9 @@ const SLICE_MIN_NS: f64 = 1e6;
 /// Beyond this length, more blocks are worth more than longer replicates.
 const SLICE_MAX_NS: f64 = 100e6;
 const OPERATIONS_MIN: u64 = 4;
+/// The part of the budget that is planned for. The rest is for blocks that take longer than the
+/// pilot promised; if none does, it buys more blocks.
+const PLANNED_SHARE: f64 = 0.85;
 /// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
 /// saw: what is rehearsed, written back and undone grows with the operations.
 const TIME_PER_MEASURED: f64 = 2.0;
@@ -73,7 +76,7 @@ fn blocks_and_slice(pilots: &BTreeMap<u32, PilotMeasure>, means: Means) -> (u32,
     let cells = pilots.len().max(1) as f64;
     let overhead_ns: f64 = pilots.values().map(|pilot| pilot.overhead_ns as f64).sum();
     let fixed_ns = overhead_ns + means.block_setup.as_nanos() as f64;
-    let budget_ns = means.budget.as_nanos() as f64;
+    let budget_ns = means.budget.as_nanos() as f64 * PLANNED_SHARE;
     let slice_for =
         |blocks: u32| (budget_ns / f64::from(blocks) - fixed_ns) / cells / TIME_PER_MEASURED;
     let blocks = means.blocks.unwrap_or_else(|| {
