@@ -2,8 +2,8 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median over rounds with its exact 95 %
-//! interval. The first argument, if any, is a directory on a tmpfs to work in; the word `honesty`
-//! runs the experiments of `docs/honesty.md` in its place.
+//! interval. The first argument, if any, is a directory on a tmpfs to work in; the words `same`
+//! and `throttled` run the experiments of `docs/honesty.md` in its place.
 
 mod engine;
 mod fio;
@@ -18,10 +18,13 @@ use measure::SystemClock;
 use table::Table;
 
 fn main() -> anyhow::Result<()> {
-    if std::env::args_os().nth(1).is_some_and(|word| word == "honesty") {
-        return honesty::measure();
+    let word = std::env::args_os().nth(1);
+    match word.as_ref().and_then(|word| word.to_str()) {
+        Some("same") => return honesty::same(),
+        Some("throttled") => return honesty::throttled(),
+        _ => {}
     }
-    let parent = std::env::args_os().nth(1).map_or_else(|| "/dev/shm".into(), PathBuf::from);
+    let parent = word.map_or_else(|| "/dev/shm".into(), PathBuf::from);
     let work = tempfile::Builder::new()
         .prefix("fsprism-bench-")
         .tempdir_in(&parent)

@@ -48,6 +48,8 @@ pub struct PilotMeasure {
     pub time_per_operation_ns: f64,
     /// Time of everything around the operations, in nanoseconds.
     pub overhead_ns: u64,
+    /// Fewest operations per thread that show what the cell is to show.
+    pub operations_min: u64,
     /// Most operations per thread that the file set allows in one replicate.
     pub operations_max: u64,
     /// Operations that must share a timed interval because one is too short for the clock.

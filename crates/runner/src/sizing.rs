@@ -95,10 +95,12 @@ fn size_of_group(group: &[&PilotMeasure], slice_ns: f64) -> Size {
     let wanted = (slice_ns / slowest_ns)
         .max((slice_ns / 10.0 / fastest_ns).min(3.0 * slice_ns / slowest_ns));
     let most = group.iter().map(|pilot| pilot.operations_max).min().unwrap_or(1).max(1);
+    let least = group.iter().map(|pilot| pilot.operations_min).max().unwrap_or(1);
+    let least = least.max(OPERATIONS_MIN).min(most);
     let batch = group.iter().map(|pilot| pilot.batch).max().unwrap_or(1).max(1);
     // `as` saturates, and the bounds follow at once.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let operations = (wanted as u64).clamp(OPERATIONS_MIN.min(most), most);
+    let operations = (wanted as u64).clamp(least, most);
     let whole_batches = (operations / u64::from(batch)).max(1) * u64::from(batch);
     Size { operations: whole_batches, batch }
 }
@@ -127,7 +129,8 @@ mod tests {
 
     fn pilot(time_per_operation_ns: f64) -> PilotMeasure {
         let (overhead_ns, operations_max, batch) = (1_000_000, u64::MAX, 1);
-        PilotMeasure { time_per_operation_ns, overhead_ns, operations_max, batch }
+        let operations_min = 1;
+        PilotMeasure { time_per_operation_ns, overhead_ns, operations_min, operations_max, batch }
     }
 
     fn sized(pilots: &[PilotMeasure], means: Means) -> Sizing {
@@ -172,6 +175,15 @@ mod tests {
     fn the_file_set_bounds_the_operations() {
         let small = PilotMeasure { operations_max: 10, ..pilot(100.0) };
         assert_eq!(sized(&[small], seconds(60)).sizes[&0].operations, 10);
+    }
+
+    #[test]
+    fn a_cell_that_needs_many_operations_gets_them_for_the_whole_group() {
+        let needy = PilotMeasure { operations_min: 100_000, ..pilot(1000.0) };
+        let sizing = sized(&[pilot(1000.0), needy], seconds(1));
+        assert_eq!(sizing.sizes[&0].operations, 100_000);
+        let small = PilotMeasure { operations_max: 10, ..needy };
+        assert_eq!(sized(&[small], seconds(1)).sizes[&0].operations, 10);
     }
 
     #[test]

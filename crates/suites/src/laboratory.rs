@@ -16,9 +16,11 @@ use crate::benchmark::{Benchmark, Place};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
 use crate::replicate::Replicate;
+use crate::throttle::Throttle;
 
-/// Operations of a pilot: few enough to be quick on a slow device.
+/// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
 const PILOT_OPERATIONS: u64 = 32;
+const PILOT_BYTES: u64 = 4 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
@@ -164,7 +166,8 @@ impl Executor for Laboratory {
         let (target, benchmark) = self.cells[cell as usize];
         let benchmark = self.benchmarks[benchmark].clone();
         let operations_max = self.operations_max(&self.targets[target].target, &benchmark);
-        let operations = PILOT_OPERATIONS.min(operations_max);
+        let of_bytes = PILOT_BYTES / benchmark.workload.request_bytes as u64;
+        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(operations_max);
         let observed = self.measure(cell, &self.workload(cell, operations, 1), seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
@@ -173,9 +176,12 @@ impl Executor for Laboratory {
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
         let batch = if benchmark.workload.operation.can_batch() { batch as u32 } else { 1 };
+        let throttle = Throttle::of(&self.targets[target].target, &benchmark);
+        let seen_ns = typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns));
         Ok(PilotMeasure {
-            time_per_operation_ns: typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
+            time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
+            operations_min: throttle.operations_min,
             operations_max,
             batch,
         })

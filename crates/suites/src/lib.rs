@@ -16,6 +16,7 @@ mod replicate;
 mod state;
 mod survey;
 mod system_call;
+mod throttle;
 
 pub use benchmark::{Benchmark, Place};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};

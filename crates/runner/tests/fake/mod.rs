@@ -91,6 +91,7 @@ impl Executor for Fake {
         Ok(PilotMeasure {
             time_per_operation_ns: 1000.0 * f64::from(cell + 1),
             overhead_ns: 1_000_000,
+            operations_min: 1,
             operations_max: 1_000_000,
             batch: 1,
         })

@@ -1,0 +1,79 @@
+//! What a throttled device means for the length of a replicate.
+//!
+//! The kernel's throttle hands out what a slice of time allows in one go: up to that, a throttled
+//! device is as fast as a free one. A replicate shows the throttle only when it asks for several
+//! slices' worth, and a pilot, which asks for less, does not see it at all.
+
+use machine::target::{Conditions, Target};
+use record::CacheState;
+use workload::Operation;
+
+use crate::benchmark::Benchmark;
+
+/// Slices of 100 ms (block/blk-throttle.c, `DFL_THROTL_SLICE`), as many as make the first one small
+/// beside the rest.
+const SLICES_S: f64 = 0.3;
+
+/// What the target's throttle asks of a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Throttle {
+    /// Operations that ask for several slices' worth; 1 without a throttle.
+    pub(crate) operations_min: u64,
+    /// The least time of an operation once the first slice is used up; 0 without a throttle.
+    pub(crate) time_per_operation_ns: f64,
+}
+
+impl Throttle {
+    /// The throttle of `target` that the operations of `benchmark` meet.
+    pub(crate) fn of(target: &Target, benchmark: &Benchmark) -> Self {
+        Self::under(&target.facts().conditions.limits, benchmark)
+    }
+
+    fn under(limits: &Conditions, benchmark: &Benchmark) -> Self {
+        let (bps, iops) = match (benchmark.workload.operation, benchmark.cache_state) {
+            (Operation::Read, CacheState::Cold) => (limits.read_bps, limits.read_iops),
+            (Operation::AppendFsync, _) => (limits.write_bps, limits.write_iops),
+            _ => (None, None),
+        };
+        let by_bytes = bps.map(|bps| bps as f64 / benchmark.workload.request_bytes as f64);
+        let rates_per_s = by_bytes.into_iter().chain(iops.map(|iops| iops as f64));
+        let rate_per_s = rates_per_s.fold(f64::INFINITY, f64::min);
+        if rate_per_s.is_infinite() {
+            return Self { operations_min: 1, time_per_operation_ns: 0.0 };
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let operations_min = (rate_per_s * SLICES_S).ceil().max(1.0) as u64;
+        Self { operations_min, time_per_operation_ns: 1e9 / rate_per_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites;
+
+    fn benchmark(name: &str) -> Benchmark {
+        let survey = suites().into_iter().next().expect("the survey comes first");
+        let named = |benchmark: &Benchmark| benchmark.name == name;
+        survey.benchmarks.into_iter().find(named).expect("the survey has it")
+    }
+
+    #[test]
+    fn a_throttled_cold_read_takes_its_time_and_enough_operations() {
+        let limits = Conditions { read_bps: Some(4096 * 1000), ..Conditions::default() };
+        let throttle = Throttle::under(&limits, &benchmark("random-read-4k-cold"));
+        assert_eq!(throttle, Throttle { operations_min: 300, time_per_operation_ns: 1e6 });
+        let both = Conditions { read_iops: Some(100), ..limits };
+        let throttle = Throttle::under(&both, &benchmark("random-read-4k-cold"));
+        assert_eq!(throttle, Throttle { operations_min: 30, time_per_operation_ns: 1e7 });
+    }
+
+    #[test]
+    fn what_does_not_meet_the_throttle_is_left_alone() {
+        let limits = Conditions { read_bps: Some(4096), ..Conditions::default() };
+        let free = Throttle { operations_min: 1, time_per_operation_ns: 0.0 };
+        assert_eq!(Throttle::under(&limits, &benchmark("random-read-4k-warm")), free);
+        assert_eq!(Throttle::under(&limits, &benchmark("append-fsync-4k")), free);
+        assert_eq!(Throttle::under(&limits, &benchmark("create-100")), free);
+    }
+}
