@@ -13,10 +13,10 @@ use crate::table::Table;
 pub(crate) const FILE_BYTES: u64 = 256 << 20;
 /// Rounds are a few milliseconds long, shorter than a scheduler's slice, and so many that the
 /// preempted ones do not reach the median.
-const ROUNDS: usize = 501;
+const ROUNDS: usize = 301;
 const OPERATIONS: u64 = 2_000;
 const FILES: u64 = 1_000_000;
-const FILES_ROUNDS: usize = 8;
+const FILES_ROUNDS: usize = 6;
 
 /// Adds the rows of the engine.
 pub(crate) fn measure<C: Clock>(table: &mut Table, work: &Path, clock: &C) -> anyhow::Result<()> {

@@ -12,7 +12,8 @@ use crate::timeline::Timeline;
 pub struct Recorder {
     histogram: Histogram,
     timeline: Timeline,
-    busy_ns: u64,
+    /// What the batches took beyond (or below) the sum of their operations' rounded times.
+    batch_rest_ns: i64,
 }
 
 /// Many threads must not crowd out the caches whose effect they measure.
@@ -26,7 +27,7 @@ impl Recorder {
         Self {
             histogram: Histogram::new(),
             timeline: Timeline::new(origin_ticks, slice_ticks),
-            busy_ns: 0,
+            batch_rest_ns: 0,
         }
     }
 
@@ -44,7 +45,6 @@ impl Recorder {
     #[inline(always)]
     pub fn record(&mut self, start_ticks: u64, end_ticks: u64, clock: &impl Clock) -> bool {
         let latency_ns = clock.nanos(end_ticks.saturating_sub(start_ticks));
-        self.busy_ns += latency_ns;
         self.histogram.record(latency_ns);
         self.timeline.record(end_ticks, latency_ns)
     }
@@ -60,7 +60,8 @@ impl Recorder {
     ) -> bool {
         let batch_ns = clock.nanos(end_ticks.saturating_sub(start_ticks));
         let latency_ns = rounded_quotient(batch_ns, operations.max(1));
-        self.busy_ns = self.busy_ns.saturating_add(batch_ns);
+        let rest_ns = batch_ns.wrapping_sub(latency_ns.wrapping_mul(operations)).cast_signed();
+        self.batch_rest_ns = self.batch_rest_ns.saturating_add(rest_ns);
         self.histogram.record_n(latency_ns, operations);
         self.timeline.record_n(end_ticks, latency_ns, operations)
     }
@@ -69,7 +70,7 @@ impl Recorder {
     pub fn merge(&mut self, other: &Self) {
         self.histogram.merge(&other.histogram);
         self.timeline.merge(&other.timeline);
-        self.busy_ns = self.busy_ns.saturating_add(other.busy_ns);
+        self.batch_rest_ns = self.batch_rest_ns.saturating_add(other.batch_rest_ns);
     }
 
     /// The latencies of all operations, in nanoseconds.
@@ -89,12 +90,13 @@ impl Recorder {
 
     /// The time spent in operations, summed over threads.
     pub fn busy_ns(&self) -> u64 {
-        self.busy_ns
+        let sum_ns = u64::try_from(self.histogram.sum()).unwrap_or(u64::MAX);
+        sum_ns.saturating_add_signed(self.batch_rest_ns)
     }
 
     /// The mean time of an operation in nanoseconds, exact for batches too; 0 without operations.
     pub fn mean_ns(&self) -> f64 {
-        if self.operations() == 0 { 0.0 } else { self.busy_ns as f64 / self.operations() as f64 }
+        if self.operations() == 0 { 0.0 } else { self.busy_ns() as f64 / self.operations() as f64 }
     }
 
     /// The parts, for who keeps them.

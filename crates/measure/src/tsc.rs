@@ -3,14 +3,15 @@
 //! `rdtsc` alone may be executed before the instructions in front of it, or after those behind it.
 //! The two readings here are the cheapest that enclose an operation, and nothing but it:
 //!
-//! - [`start`] is `lfence; rdtsc; lfence`. The first fence keeps the bookkeeping of the operation
-//!   before out of the interval, the second keeps the operation itself from beginning early. A
-//!   system call would bring an ordering of its own, a memory copy or a call into a library
-//!   would not.
+//! - [`start`] is `rdtsc; lfence`. The fence keeps the operation from beginning before the reading;
+//!   a system call would bring an ordering of its own, a memory copy or a call into a library would
+//!   not. The reading may come before the last of the bookkeeping in front of it has been executed,
+//!   which makes an operation seem longer, never shorter, by the few nanoseconds which that takes;
+//!   a second fence that kept it out would cost every operation 14 ns.
 //! - [`end`] is a bare `rdtscp`, which waits until every instruction before it has been executed
 //!   and every load is globally visible. What comes after may begin early, but that is
-//!   bookkeeping, and the next [`start`] waits for it. Stores may still be on their way to the
-//!   cache; waiting for them would time the memory system's write buffer, not the operation.
+//!   bookkeeping. Stores may still be on their way to the cache; waiting for them would time the
+//!   memory system's write buffer, not the operation.
 //!
 //! Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, RDTSC, RDTSCP
 //! and LFENCE; G. Paoloni, "How to Benchmark Code Execution Times on Intel IA-32 and IA-64", whose
@@ -28,13 +29,12 @@ mod x86_64 {
     use crate::calibration::WhyNotTsc;
     use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
-    /// The counter, after everything before and before everything after.
+    /// The counter, before everything after.
     #[inline(always)]
     pub(crate) fn start() -> u64 {
         // SAFETY: `lfence` and `rdtsc` touch no memory; `lfence` is part of SSE2, which every
         // x86-64 processor has, and Linux leaves `rdtsc` permitted to user programs.
         unsafe {
-            _mm_lfence();
             let ticks = _rdtsc();
             _mm_lfence();
             ticks

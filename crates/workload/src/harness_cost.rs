@@ -1,9 +1,9 @@
 //! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock
 //! at all.
 //!
-//! Every function measures the two sides in one process, one right after the other, round by round,
-//! and in the other order every second round, so that drift of the machine hits both. It gives one
-//! ratio per round; what to make of them is the caller's.
+//! Every function measures the two sides in one process, one right after the other. A round is A, B,
+//! B, A: what going first or second does, and any steady drift of the machine, hits both alike. It
+//! gives one ratio per round; what to make of them is the caller's.
 //!
 //! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other
 //! work too, whichever side is preempted looks slow: rounds should then be shorter than a
@@ -25,7 +25,7 @@ use rustix::time::{ClockId, clock_gettime};
 use bare::Bare;
 
 use crate::buffer::{AlignedBuffer, Payload};
-use crate::choose::AnyChooser;
+use crate::choose::{AnyChooser, Choices};
 use crate::description::{Sharing, Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, open_directory};
@@ -50,6 +50,13 @@ pub struct Ratios {
 struct Cost {
     elapsed_ns: u64,
     processor_ns: u64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, more: Self) {
+        self.elapsed_ns += more.elapsed_ns;
+        self.processor_ns += more.processor_ns;
+    }
 }
 
 /// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
@@ -135,7 +142,11 @@ fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
     let file_bytes = plan.file_set.data_files(role).size_bytes;
     let (spacing, choices) =
         Spacing::of(workload.access, workload.alignment, request_bytes as u64, file_bytes)?;
-    let choose = AnyChooser::new(workload.access, &plan.choices(thread, 1, choices))?;
+    // Other places than the engine's: whoever came second to the same ones would find them in the
+    // processor's caches. Sequential ones begin half a thread's share away.
+    let (sharers, thread_between) = (2 * workload.threads, 2 * thread + 1);
+    let elsewhere = Choices { thread: thread_between, sharers, ..plan.choices(thread, 1, choices) };
+    let choose = AnyChooser::new(workload.access, &elsewhere)?;
     let missing = WorkloadError::Zero("the number of files");
     let file = plan.data_files(thread, role)?.pop().ok_or(missing)?;
     let buffer = AlignedBuffer::new(request_bytes);
@@ -213,14 +224,11 @@ fn interleaved(
     mut run: impl FnMut(Side) -> Result<Cost, EngineError>,
 ) -> Result<Ratios, EngineError> {
     let mut ratios = Ratios::default();
-    for round in 0..rounds {
-        let (first, second) = if round % 2 == 0 {
-            let first = run(Side::First)?;
-            (first, run(Side::Second)?)
-        } else {
-            let second = run(Side::Second)?;
-            (run(Side::First)?, second)
-        };
+    for _ in 0..rounds {
+        let mut first = run(Side::First)?;
+        let mut second = run(Side::Second)?;
+        second += run(Side::Second)?;
+        first += run(Side::First)?;
         let ratio = |first: u64, second: u64| first as f64 / second.max(1) as f64;
         ratios.elapsed.push(ratio(first.elapsed_ns, second.elapsed_ns));
         ratios.processor.push(ratio(first.processor_ns, second.processor_ns));

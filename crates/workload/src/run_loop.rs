@@ -128,6 +128,9 @@ fn run_single<S: Step, C: Clock>(
 ) -> Result<LoopOutcome, Failure> {
     let at_first_slot = |fault| Failure { fault, slot: 0 };
     let mut outcome = LoopOutcome::default();
+    // Each operation is recorded after the next one's readings, which do not wait for that: the
+    // chain from a reading to its bucket then runs beside the clock, not behind it.
+    let mut last: Option<(u64, u64)> = None;
     for index in 0..operations {
         step.before(index, 0).map_err(at_first_slot)?;
         let start_ticks = clock.start();
@@ -136,13 +139,19 @@ fn run_single<S: Step, C: Clock>(
         outcome.bytes += moved.map_err(at_first_slot)?;
         step.after(index, 0).map_err(at_first_slot)?;
         outcome.operations = index + 1;
-        if recorder.record(start_ticks, end_ticks, clock) && halt.at_slice() {
+        if let Some((start_ticks, end_ticks)) = last.replace((start_ticks, end_ticks))
+            && recorder.record(start_ticks, end_ticks, clock)
+            && halt.at_slice()
+        {
             outcome.interrupted = outcome.operations < operations;
             break;
         }
         if halt.at_interval() {
             break;
         }
+    }
+    if let Some((start_ticks, end_ticks)) = last {
+        recorder.record(start_ticks, end_ticks, clock);
     }
     Ok(outcome)
 }

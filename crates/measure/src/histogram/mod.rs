@@ -16,7 +16,6 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
-    count: u64,
     /// `u64::MAX` while empty.
     min: u64,
     max: u64,
@@ -74,7 +73,7 @@ pub enum HistogramError {
 impl Histogram {
     /// An empty histogram. Its memory, 58 KiB, is touched now, so that recording never faults.
     pub fn new() -> Self {
-        Self { counts: zeroed_counts(), count: 0, min: u64::MAX, max: 0, sum: 0 }
+        Self { counts: zeroed_counts(), min: u64::MAX, max: 0, sum: 0 }
     }
 
     /// The size of what [`new`](Self::new) allocates.
@@ -85,7 +84,6 @@ impl Histogram {
     pub fn record(&mut self, value: u64) {
         // One at a time, a count of 2^64 is out of reach: no check.
         self.counts[bucket_of(value)] += 1;
-        self.count += 1;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum += u128::from(value);
@@ -98,7 +96,6 @@ impl Histogram {
         }
         let bucket = &mut self.counts[bucket_of(value)];
         *bucket = bucket.saturating_add(count);
-        self.count = self.count.saturating_add(count);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum = self.sum.saturating_add(u128::from(value) * u128::from(count));
@@ -109,20 +106,20 @@ impl Histogram {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count = count.saturating_add(*more);
         }
-        self.count = self.count.saturating_add(other.count);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// How many values were recorded.
+    /// How many values were recorded. Added up when it is asked for: a counter of its own would be
+    /// one more store per value.
     pub fn count(&self) -> u64 {
-        self.count
+        self.counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.min > self.max
     }
 
     /// The least value, exact.
@@ -142,7 +139,7 @@ impl Histogram {
 
     /// The arithmetic mean, from the exact sum.
     pub fn mean(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { self.sum as f64 / self.count as f64 }
+        if self.is_empty() { 0.0 } else { self.sum as f64 / self.count() as f64 }
     }
 
     /// The least value that at least the share `q` of all values do not exceed, to within 1 %.
@@ -154,11 +151,12 @@ impl Histogram {
         if self.is_empty() {
             return 0;
         }
-        let rank = rank_of(q, self.count);
+        let all = self.count();
+        let rank = rank_of(q, all);
         if rank == 1 {
             return self.min;
         }
-        if rank == self.count {
+        if rank == all {
             return self.max;
         }
         let mut counted = 0_u64;
@@ -197,13 +195,12 @@ impl Histogram {
     /// Where bounds are not those of a bucket, or the counts add up to more than `u64::MAX`.
     pub fn from_buckets(buckets: impl IntoIterator<Item = Bucket>) -> Result<Self, HistogramError> {
         let mut histogram = Self::new();
+        let mut total = 0_u64;
         for Bucket { low, high, count } in buckets {
             if bounds_of(bucket_of(low)) != (low, high) {
                 return Err(HistogramError::NoSuchBucket { low, high });
             }
-            if histogram.count.checked_add(count).is_none() {
-                return Err(HistogramError::TooMany);
-            }
+            total = total.checked_add(count).ok_or(HistogramError::TooMany)?;
             histogram.record_n(low + (high - low) / 2, count);
         }
         if !histogram.is_empty() {
@@ -244,7 +241,7 @@ impl Default for Histogram {
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Histogram")
-            .field("count", &self.count)
+            .field("count", &self.count())
             .field("exact", &self.exact())
             .field("buckets", &self.buckets().count())
             .finish_non_exhaustive()

@@ -24,8 +24,8 @@ pub(crate) const SLICE_NS: u64 = 100_000;
 
 impl Session {
     /// Does the operations. Of several threads, all end when the first has done its own: the others
-    /// finish the interval that they are in. `stop` is looked at about every 0.1 ms, and after
-    /// every operation that takes longer.
+    /// finish the interval that they are in. `stop` is looked at about every 0.1 ms; where
+    /// operations take longer, after the next one.
     ///
     /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses
     /// between.
