@@ -1,9 +1,9 @@
 //! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock
 //! at all.
 //!
-//! Every function measures the two sides in one process, one right after the other. A round is A, B,
-//! B, A: what going first or second does, and any steady drift of the machine, hits both alike. It
-//! gives one ratio per round; what to make of them is the caller's.
+//! Every function measures the two sides in one process, one right after the other. A round is A,
+//! B, B, A: what going first or second does, and any steady drift of the machine, hits both alike.
+//! It gives one ratio per round; what to make of them is the caller's.
 //!
 //! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other
 //! work too, whichever side is preempted looks slow: rounds should then be shorter than a

@@ -1,8 +1,8 @@
 //! The reference: a loop written by hand, nothing in it but the choice of an offset and the call.
 //!
-//! Not the engine's own loop with its clock taken out: as a closure over a step that was slower than
-//! the engine with its clock readings, and a reference that is slower than what is compared with it
-//! makes any harness look free. The chooser is a local here, as in a loop by hand.
+//! Not the engine's own loop with its clock taken out: as a closure over a step that was slower
+//! than the engine with its clock readings, and a reference that is slower than what is compared
+//! with it makes any harness look free. The chooser is a local here, as in a loop by hand.
 
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choose};
