@@ -96,9 +96,11 @@ fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
             let stop = AtomicBool::new(true);
             let outcome = session.run(&measure::MonotonicClock, &stop).expect("not an error");
             assert!(outcome.interrupted);
-            // An operation timed by itself is recorded after the next one, a batch at once.
-            let each = if batch == 1 { 2 } else { batch as u64 };
-            assert_eq!(outcome.recorder.operations(), 2 * each);
+            // An operation timed by itself is recorded after the next one, a batch at once; the
+            // first thread to be interrupted ends the other after the interval it is in.
+            let (least, most) = (batch as u64, if batch == 1 { 2 } else { batch as u64 });
+            let counted = outcome.recorder.operations();
+            assert!((2 * least..=2 * most).contains(&counted), "{counted} of batch {batch}");
             let done: u64 = outcome.threads.iter().map(|thread| thread.operations).sum();
             assert_eq!(done, outcome.recorder.operations());
             session.restore().expect("nothing stands in the way");
