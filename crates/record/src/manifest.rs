@@ -112,7 +112,7 @@ pub struct TargetRecord {
 }
 
 /// Conditions of a target: limits that the kernel enforces while it is measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
     /// Limit of the memory control group, in bytes.
     pub memory_bytes: Option<u64>,
@@ -124,6 +124,21 @@ pub struct Conditions {
     pub read_iops: Option<u64>,
     /// Throttle of device writes, in operations per second.
     pub write_iops: Option<u64>,
+}
+
+impl Conditions {
+    /// Whether the device's rate is limited in any way.
+    #[must_use]
+    pub fn throttle_device(&self) -> bool {
+        let limits = [self.read_bps, self.write_bps, self.read_iops, self.write_iops];
+        limits.iter().any(Option::is_some)
+    }
+
+    /// Whether nothing is limited.
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Something that was not measured.

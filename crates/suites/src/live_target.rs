@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use machine::describe;
 use machine::target::{Place as TargetPlace, Target, TargetError};
-use record::{Conditions, TargetRecord};
+use record::TargetRecord;
 use workload::{DataFiles, DirectorySet, FileSet, FileSetSpec};
 
 use crate::benchmark::Place;
@@ -111,7 +111,6 @@ fn specification(place: Place, data_file_bytes: u64) -> FileSetSpec {
 #[must_use]
 pub fn target_record(live: &LiveTarget) -> TargetRecord {
     let facts = live.target.facts();
-    let limits = facts.conditions.limits;
     let device =
         facts.device.and_then(|numbers| describe::block_device(numbers.major, numbers.minor).ok());
     TargetRecord {
@@ -125,13 +124,7 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         size_bytes: facts.size_bytes,
         device,
         loop_direct_io: facts.loop_direct_io,
-        conditions: Conditions {
-            memory_bytes: limits.memory_bytes,
-            read_bps: limits.read_bps,
-            write_bps: limits.write_bps,
-            read_iops: limits.read_iops,
-            write_iops: limits.write_iops,
-        },
+        conditions: facts.conditions.limits,
         condition_caveats: facts.conditions.caveats.iter().map(ToString::to_string).collect(),
     }
 }

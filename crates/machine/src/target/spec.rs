@@ -16,7 +16,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+pub use record::Conditions;
 
 use super::file_system::FileSystem;
 use super::spec_options::{Key, Options};
@@ -56,36 +56,6 @@ pub struct ScratchSpec {
     pub mount: Option<String>,
     /// The block device to format; `None` takes an image on a loop device.
     pub device: Option<PathBuf>,
-}
-
-/// Limits under which a target is measured; `None` leaves a resource as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conditions {
-    /// Memory of the measuring process, its page cache included, in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Bytes read from the device per second.
-    pub read_bps: Option<u64>,
-    /// Bytes written to the device per second.
-    pub write_bps: Option<u64>,
-    /// Reads from the device per second.
-    pub read_iops: Option<u64>,
-    /// Writes to the device per second.
-    pub write_iops: Option<u64>,
-}
-
-impl Conditions {
-    /// Whether the device's rate is limited in any way.
-    #[must_use]
-    pub fn throttle_device(&self) -> bool {
-        let limits = [self.read_bps, self.write_bps, self.read_iops, self.write_iops];
-        limits.iter().any(Option::is_some)
-    }
-
-    /// Whether nothing is limited.
-    #[must_use]
-    pub fn are_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Why a target's text was not understood, or asks for what cannot be.
