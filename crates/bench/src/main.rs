@@ -1,8 +1,7 @@
 //! `make bench`: what the harness itself costs, as ratios against bare loops and fio.
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
-//! the machine hits both sides; the table gives the median over rounds with its exact 95 %
-//! interval. The first argument, if any, is a directory on a tmpfs to work in; the words `same`
+//! the machine hits both sides; the table gives the median with its exact 95 % interval. The first argument, if any, is a directory on a tmpfs to work in; the words `same`
 //! and `throttled` run the experiments of `docs/honesty.md` in its place.
 
 mod engine;
@@ -14,7 +13,6 @@ mod table;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use measure::SystemClock;
 use table::Table;
 
 fn main() -> anyhow::Result<()> {
@@ -22,6 +20,10 @@ fn main() -> anyhow::Result<()> {
     match word.as_ref().and_then(|word| word.to_str()) {
         Some("same") => return honesty::same(),
         Some("throttled") => return honesty::throttled(),
+        Some(engine::ONE_PROCESS) => {
+            let work = std::env::args_os().nth(2).context("a directory is wanted")?;
+            return engine::one_process(work.as_ref());
+        }
         _ => {}
     }
     let parent = word.map_or_else(|| "/dev/shm".into(), PathBuf::from);
@@ -30,10 +32,7 @@ fn main() -> anyhow::Result<()> {
         .tempdir_in(&parent)
         .with_context(|| format!("cannot work in {}", parent.display()))?;
     let mut table = Table::default();
-    match SystemClock::calibrate().0 {
-        SystemClock::Tsc(clock) => engine::measure(&mut table, work.path(), &clock)?,
-        SystemClock::Monotonic(clock) => engine::measure(&mut table, work.path(), &clock)?,
-    }
+    engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");

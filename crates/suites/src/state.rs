@@ -11,9 +11,8 @@ use rustix::fs::{AtFlags, Dir, statat};
 
 use crate::counters::Happened;
 
-/// How often, and with which pause, pages that stay are evicted again: two seconds.
-const EVICTIONS_MAX: u32 = 100;
-const EVICTION_PAUSE: Duration = Duration::from_millis(20);
+/// How long pages that the phase before has asked for ahead of its reads may take to come.
+const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Brings the touched files into `state` and counts what is resident then.
 ///
@@ -28,7 +27,7 @@ pub(crate) fn make(
         return Ok(None);
     }
     match state {
-        CacheState::Cold => evict(root, files).map(Some),
+        CacheState::Cold => cache_state::evict_all(root, files, EVICTION_PATIENCE).map(Some),
         CacheState::Warm => {
             let found = cache_state::residency_of(files)?;
             if found.is_full() {
@@ -39,20 +38,6 @@ pub(crate) fn make(
         }
         CacheState::Any => Ok(None),
     }
-}
-
-/// Evicts the files. Pages that the phase before has asked for ahead of its reads may still be on
-/// their way, from a slow device for long: they can be evicted only once they have come.
-fn evict(root: &Path, files: &[PathBuf]) -> io::Result<Residency> {
-    let mut found = cache_state::evict_all(root, files)?;
-    for _ in 0..EVICTIONS_MAX {
-        if found.is_none() {
-            break;
-        }
-        std::thread::sleep(EVICTION_PAUSE);
-        found = cache_state::evict_all(root, files)?;
-    }
-    Ok(found)
 }
 
 /// Brings directories into memory: their lists, and the attributes of every entry. There are no

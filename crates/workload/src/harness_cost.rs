@@ -13,13 +13,14 @@
 mod bare;
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use measure::{Clock, Recorder};
-use rustix::fs::{CWD, FileType, Mode, mkdirat, mknodat};
+use rustix::fs::{FileType, Mode, mknodat};
 use rustix::time::{ClockId, clock_gettime};
 
 use bare::Bare;
@@ -28,13 +29,16 @@ use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choices};
 use crate::description::{Sharing, Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::{FileSet, Role, create_empty_files, open_directory};
+use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
-use crate::session::{AnyStep, Plan, SLICE_NS};
+use crate::session::{AnyStep, Plan, SLICE_NS, pin, prepare};
 use crate::steps::{Noop, Spacing};
 
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
 const BLOCKS: u64 = 1 << 16;
+
+/// Files that one side makes before it is the other's turn: some milliseconds.
+const FILES_PER_TURN: usize = 2_000;
 
 /// One ratio per round.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,6 +47,14 @@ pub struct Ratios {
     pub elapsed: Vec<f64>,
     /// Of the processor times of all threads.
     pub processor: Vec<f64>,
+}
+
+impl Ratios {
+    fn push(&mut self, [first, second]: [Cost; 2]) {
+        let ratio = |first: u64, second: u64| first as f64 / second.max(1) as f64;
+        self.elapsed.push(ratio(first.elapsed_ns, second.elapsed_ns));
+        self.processor.push(ratio(first.processor_ns, second.processor_ns));
+    }
 }
 
 /// What one side of one round took.
@@ -62,7 +74,7 @@ impl std::ops::AddAssign for Cost {
 /// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
 /// costs nothing.
 ///
-/// Only for reads and writes, over one file that all threads share; neither side is pinned.
+/// Only for reads and writes, over one file that all threads share; on both sides each thread stays on one processor.
 ///
 /// # Errors
 /// As [`crate::prepare`] and [`crate::Session::run`].
@@ -81,7 +93,7 @@ pub fn engine_to_bare<C: Clock>(
     let operations = workload.operations_per_thread;
     let length = LoopLength { operations, batch: workload.batch };
     let mut run = |side| {
-        together(&mut rivals, clock, &|rivals| match side {
+        together(&mut rivals, clock, &|rivals: &mut Rivals| match side {
             Side::First => rivals.bare.run(operations),
             Side::Second => {
                 let recorder = &mut rivals.recorder;
@@ -93,6 +105,36 @@ pub fn engine_to_bare<C: Clock>(
     run(Side::First)?;
     run(Side::Second)?;
     interleaved(rounds, run)
+}
+
+/// The rate of a whole replicate with its thread, barrier and pinning over the rate of the bare
+/// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as in a survey.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn replicate_to_bare<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    rounds: usize,
+    clock: &C,
+) -> Result<Vec<f64>, EngineError> {
+    let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
+    workload.check()?;
+    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?];
+    let mut seed = 1;
+    let ratios = interleaved(rounds, |side| match side {
+        Side::First => {
+            together(&mut bare, clock, &|bare: &mut Bare| bare.run(workload.operations_per_thread))
+        }
+        Side::Second => {
+            seed += 1;
+            let mut session = prepare(&workload, file_set, seed)?;
+            let elapsed_ns = session.run(clock, &AtomicBool::new(false))?.elapsed_ns;
+            session.restore()?;
+            Ok(Cost { elapsed_ns, processor_ns: 0 })
+        }
+    })?;
+    Ok(ratios.elapsed)
 }
 
 /// The rate of the bare loop in one thread, in operations per second of elapsed time.
@@ -182,7 +224,7 @@ pub fn noop_to_two_readings<C: Clock>(
 
 /// The time to make `count` empty files as a file set does over the time of a loop with nothing in
 /// it but the call, per round. Both make a new directory below `root` each round, and remove it
-/// untimed.
+/// untimed; within a round they take turns, so that what the machine does hits both alike.
 ///
 /// # Errors
 /// The first call that failed.
@@ -192,23 +234,39 @@ pub fn set_up_to_bare_loop<C: Clock>(
     rounds: usize,
     clock: &C,
 ) -> Result<Ratios, EngineError> {
-    let path = root.join("set-up");
-    interleaved(rounds, |side| {
-        let failed = |operation, errno| EngineError::from_errno(operation, &path, errno);
-        mkdirat(CWD, &path, Mode::RWXU).map_err(|errno| failed("mkdirat", errno))?;
-        let watch = Watch::start(clock);
-        match side {
-            Side::First => create_empty_files(&path, count, &AtomicBool::new(false))?,
-            Side::Second => bare_creates(&path, count)?,
+    let paths = [root.join("set-up"), root.join("bare")];
+    let mut ratios = Ratios::default();
+    for _ in 0..rounds {
+        for path in &paths {
+            make_directory(path)?;
         }
-        let cost = watch.stop();
-        std::fs::remove_dir_all(&path).map_err(|source| EngineError::System {
-            operation: "remove",
-            path: path.clone(),
-            source,
-        })?;
-        Ok(cost)
-    })
+        let mut costs = [Cost::default(); 2];
+        for (turn, first) in (0..count).step_by(FILES_PER_TURN).enumerate() {
+            let numbers = first..count.min(first + FILES_PER_TURN as u64);
+            let sides = [Side::First, Side::Second];
+            // A B B A.
+            for side in if turn % 2 == 0 { sides } else { [sides[1], sides[0]] } {
+                let path = &paths[side as usize];
+                let watch = Watch::start(clock);
+                match side {
+                    Side::First => {
+                        create_empty_files(path, numbers.clone(), &AtomicBool::new(false))?;
+                    }
+                    Side::Second => bare_creates(path, numbers.clone())?,
+                }
+                costs[side as usize] += watch.stop();
+            }
+        }
+        ratios.push(costs);
+        for path in &paths {
+            std::fs::remove_dir_all(path).map_err(|source| EngineError::System {
+                operation: "remove",
+                path: path.clone(),
+                source,
+            })?;
+        }
+    }
+    Ok(ratios)
 }
 
 /// The two sides of a ratio.
@@ -229,9 +287,7 @@ fn interleaved(
         let mut second = run(Side::Second)?;
         second += run(Side::Second)?;
         first += run(Side::First)?;
-        let ratio = |first: u64, second: u64| first as f64 / second.max(1) as f64;
-        ratios.elapsed.push(ratio(first.elapsed_ns, second.elapsed_ns));
-        ratios.processor.push(ratio(first.processor_ns, second.processor_ns));
+        ratios.push([first, second]);
     }
     Ok(ratios)
 }
@@ -264,32 +320,32 @@ fn thread_processor_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Runs all rivals, each in a thread of its own, or the only one in this thread. Elapsed time is
-/// that of the slowest.
-fn together<C: Clock>(
-    rivals: &mut [Rivals],
+/// Runs all rivals, each in a thread of its own on a processor of its own, as a replicate does.
+/// Elapsed time is that of the slowest.
+fn together<C: Clock, R: Send>(
+    rivals: &mut [R],
     clock: &C,
-    run: &(impl Fn(&mut Rivals) -> Result<(), EngineError> + Sync),
+    run: &(impl Fn(&mut R) -> Result<(), EngineError> + Sync),
 ) -> Result<Cost, EngineError> {
     let barrier = Barrier::new(rivals.len());
-    let body = |rivals: &mut Rivals| {
+    let body = |number: usize, rivals: &mut R| {
+        let pinned = pin::allowed_processors().and_then(|all| pin::stay_on(&all, number));
         barrier.wait();
+        let failed = |errno| EngineError::from_errno("sched_setaffinity", Path::new("/"), errno);
+        pinned.map_err(failed)?;
         let watch = Watch::start(clock);
         run(rivals).map(|()| watch.stop())
     };
-    let costs: Vec<Result<Cost, EngineError>> = if let [only] = rivals {
-        vec![body(only)]
-    } else {
-        thread::scope(|scope| {
-            let body = &body;
-            let threads: Vec<_> =
-                rivals.iter_mut().map(|rivals| scope.spawn(move || body(rivals))).collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        })
-    };
+    let costs: Vec<Result<Cost, EngineError>> = thread::scope(|scope| {
+        let body = &body;
+        let rivals = rivals.iter_mut().enumerate();
+        let threads: Vec<_> =
+            rivals.map(|(number, rivals)| scope.spawn(move || body(number, rivals))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    });
     let mut total = Cost::default();
     for cost in costs {
         let cost = cost?;
@@ -310,19 +366,22 @@ fn two_readings<C: Clock>(times: u64, clock: &C) {
 
 /// The loop that set-up is measured against: count in the name itself, make the node, nothing else.
 #[inline(never)]
-fn bare_creates(path: &Path, count: u64) -> Result<(), EngineError> {
+fn bare_creates(path: &Path, numbers: Range<u64>) -> Result<(), EngineError> {
     let failed = |errno| EngineError::from_errno("mknodat", path, errno);
     let directory = open_directory(path)?;
-    let mut digits = *b"e00000000000";
-    for _ in 0..count {
+    let mut name = format!("e{:011x}", numbers.start).into_bytes();
+    for _ in numbers {
         let mode = Mode::RUSR | Mode::WUSR;
-        mknodat(&directory, &digits[..], FileType::RegularFile, mode, 0).map_err(failed)?;
-        for digit in digits[1..].iter_mut().rev() {
-            if *digit < b'9' {
-                *digit += 1;
+        mknodat(&directory, &name[..], FileType::RegularFile, mode, 0).map_err(failed)?;
+        for digit in name[1..].iter_mut().rev() {
+            *digit = match *digit {
+                b'9' => b'a',
+                b'f' => b'0',
+                other => other + 1,
+            };
+            if *digit != b'0' {
                 break;
             }
-            *digit = b'0';
         }
     }
     Ok(())

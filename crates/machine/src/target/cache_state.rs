@@ -13,6 +13,8 @@ use std::ops::Add;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, fadvise};
 
@@ -23,6 +25,8 @@ const READ_BYTES: usize = 1 << 20;
 /// Pages may be in a processor's private list when they are to be dropped; the kernel empties the
 /// lists when it meets one, so that the next attempt succeeds.
 const EVICT_ATTEMPTS: u32 = 4;
+/// Between attempts to drop pages that may be on their way.
+const EVICT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Whether this kernel has no `cachestat`; learnt from its first refusal.
 static NO_CACHESTAT: AtomicBool = AtomicBool::new(false);
@@ -139,17 +143,29 @@ pub fn residency_of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::R
 /// counts.
 ///
 /// Pages that are the only copy (tmpfs, ramfs), or that somebody has mapped, stay: the caller
-/// looks at what is returned.
+/// looks at what is returned. Pages that were asked for ahead of a read may still be on their way,
+/// from a slow device for long, and can be dropped only once they have come: for as long as
+/// `patience`, pages that are left are dropped again.
 ///
 /// # Errors
 /// What the kernel says of the file system, a failed write of dirty pages among it, or of the
 /// first file that cannot be opened.
 pub fn evict_all<P: AsRef<Path>>(
     root: &Path,
-    paths: impl IntoIterator<Item = P>,
+    paths: impl IntoIterator<Item = P, IntoIter: Clone>,
+    patience: Duration,
 ) -> io::Result<Residency> {
     rustix::fs::syncfs(File::open(root)?)?;
-    paths.into_iter().map(|path| drop_pages(&open_quietly(path.as_ref())?)).sum()
+    let paths = paths.into_iter();
+    let began = Instant::now();
+    loop {
+        let dropped = paths.clone().map(|path| drop_pages(&open_quietly(path.as_ref())?));
+        let left: Residency = dropped.sum::<io::Result<_>>()?;
+        if left.is_none() || began.elapsed() >= patience {
+            return Ok(left);
+        }
+        thread::sleep(EVICT_PAUSE);
+    }
 }
 
 /// Reads whole files; counts after the last is read, for a memory limit may have thrown out the

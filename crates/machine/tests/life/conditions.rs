@@ -1,9 +1,12 @@
 //! Limits that the kernel enforces and reports.
 
-use std::fs;
+use std::fs::{self, File};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use machine::target::{ConditionCaveat, cache_state};
+use rustix::fs::{Advice, fadvise};
 
 use super::support::{scratch, spec, workshop};
 
@@ -27,7 +30,11 @@ pub(crate) fn memory_is_limited() {
     fs::write(&path, vec![1; 128 << 20]).expect("there is room");
     let all = cache_state::read_in_all([&path]).expect("a plain file");
     assert!(all.is_full(), "outside there is memory enough: {all:?}");
-    assert!(cache_state::evict_all(target.root(), [&path]).expect("a plain file").is_none());
+    assert!(
+        cache_state::evict_all(target.root(), [&path], Duration::ZERO)
+            .expect("a plain file")
+            .is_none()
+    );
 
     let before = own_groups();
     let entered = target.enter().expect("root");
@@ -53,7 +60,11 @@ pub(crate) fn device_rates_are_limited() {
     assert_eq!(in_force.limits, target.spec().conditions, "as the kernel reads them back");
     let path = target.root().join("file");
     fs::write(&path, vec![1; 1 << 20]).expect("there is room");
-    assert!(cache_state::evict_all(target.root(), [&path]).expect("a plain file").is_none());
+    assert!(
+        cache_state::evict_all(target.root(), [&path], Duration::ZERO)
+            .expect("a plain file")
+            .is_none()
+    );
     let entered = target.enter().expect("root");
     assert!(cache_state::read_in_all([&path]).expect("a plain file").is_full());
     if let Some(group) = version_one_group("blkio") {
@@ -85,4 +96,22 @@ pub(crate) fn a_directory_takes_conditions() {
     assert_ne!(own_groups(), before);
     drop(entered);
     assert_eq!(own_groups(), before);
+}
+
+/// What a slow device still has to deliver cannot be evicted before it has come.
+pub(crate) fn pages_on_their_way_are_evicted() {
+    let workshop = workshop();
+    let target = workshop.make(&spec("ext4:size=256m,read_bps=1m")).expect("root");
+    let path = target.root().join("file");
+    fs::write(&path, vec![1; 1 << 20]).expect("there is room");
+    let evict = |patience| cache_state::evict_all(target.root(), [&path], patience);
+    assert!(evict(Duration::ZERO).expect("a plain file").is_none());
+    let file = File::open(&path).expect("it was written");
+    let entered = target.enter().expect("root");
+    let bytes = Some(NonZeroU64::new(1 << 20).expect("not 0"));
+    fadvise(&file, 0, bytes, Advice::WillNeed).expect("a plain file");
+    entered.leave().expect("home is still there");
+    let at_once = evict(Duration::ZERO).expect("a plain file");
+    assert!(!at_once.is_none(), "the device delivers for a second: {at_once:?}");
+    assert!(evict(Duration::from_secs(60)).expect("a plain file").is_none());
 }

@@ -39,6 +39,7 @@ const CASES: &[Case] = &[
     ("unmounting_comes_in", propagation::unmounting_comes_in_and_nothing_goes_out),
     ("memory_is_limited", conditions::memory_is_limited),
     ("device_rates_are_limited", conditions::device_rates_are_limited),
+    ("pages_on_their_way_are_evicted", conditions::pages_on_their_way_are_evicted),
     ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),

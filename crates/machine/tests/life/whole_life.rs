@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::time::Duration;
 
 use machine::target::{
     Step, Surroundings, Target, TargetError, Unavailable, Workshop, cache_state,
@@ -50,7 +51,7 @@ pub(crate) fn in_memory(text: &str) {
     }
     let file = write(&target);
     drop(file);
-    let left = cache_state::evict_all(target.root(), [target.root().join("file")]);
+    let left = cache_state::evict_all(target.root(), [target.root().join("file")], Duration::ZERO);
     assert!(!left.expect("a plain file").is_none(), "the only copy stays");
     assert!(matches!(target.remount(), Err(TargetError::NotRemountable { .. })));
     assert!(target.root().join("file").exists());
@@ -85,7 +86,7 @@ pub(crate) fn on_a_loop_device(text: &str) {
 fn cache_cycle(target: &Target) {
     let root = target.root();
     let file = root.join("file");
-    let cold = cache_state::evict_all(root, [&file]).expect("a plain file");
+    let cold = cache_state::evict_all(root, [&file], Duration::ZERO).expect("a plain file");
     assert!(cold.is_none(), "{cold:?}");
     let warm = cache_state::read_in_all([&file]).expect("a plain file");
     assert!(warm.is_full() && warm.dirty_pages == Some(0), "{warm:?}");
@@ -95,7 +96,7 @@ fn cache_cycle(target: &Target) {
     }
     let all = cache_state::residency_of(&paths).expect("plain files");
     assert!(all.is_full() && all.dirty_pages > Some(0), "{all:?}");
-    assert!(cache_state::evict_all(root, &paths).expect("plain files").is_none());
+    assert!(cache_state::evict_all(root, &paths, Duration::ZERO).expect("plain files").is_none());
     assert!(cache_state::read_in_all(&paths).expect("plain files").is_full());
 }
 
@@ -121,7 +122,9 @@ pub(crate) fn an_overlay_is_counted() {
     fs::write(merged.join("new"), content()).expect("there is room");
     for paths in [[merged.join("file")], [merged.join("new")]] {
         assert!(cache_state::residency_of(&paths).expect("plain files").is_full());
-        assert!(cache_state::evict_all(&merged, &paths).expect("plain files").is_none());
+        assert!(
+            cache_state::evict_all(&merged, &paths, Duration::ZERO).expect("plain files").is_none()
+        );
         assert!(cache_state::read_in_all(&paths).expect("plain files").is_full());
     }
     rustix::mount::unmount(&merged, rustix::mount::UnmountFlags::empty()).expect("nothing is open");
@@ -157,7 +160,8 @@ pub(crate) fn in_a_directory() {
     assert_eq!(top.parent(), directory.canonicalize().ok().as_deref());
     assert_eq!(fs::read_dir(&root).expect("it is there").count(), 0, "as on a new file system");
     drop(write(&target));
-    let cold = cache_state::evict_all(&root, [root.join("file")]).expect("a plain file");
+    let cold =
+        cache_state::evict_all(&root, [root.join("file")], Duration::ZERO).expect("a plain file");
     assert!(!target.supports_cold() || cold.is_none(), "{cold:?}");
     assert!(matches!(target.remount(), Err(TargetError::NotRemountable { .. })));
     target.remake().expect("it is ours");

@@ -4,6 +4,7 @@
 //! does nothing but write digits into a name that it keeps, make the call relative to the open
 //! directory, and look at the stop flag.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,20 +39,25 @@ pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), Engine
     for number in 0..directories.count {
         let path = file_set.directory(number);
         make_directory(&path)?;
-        create_empty_files(&path, directories.entries, stop)?;
+        create_empty_files(&path, 0..directories.entries, stop)?;
     }
     Ok(())
 }
 
-/// Makes `count` empty files in an existing directory, named as the entries of a directory set.
+/// Makes empty files in an existing directory: the entries of a directory set that have these
+/// numbers.
 ///
 /// # Errors
 /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised.
-pub fn create_empty_files(path: &Path, count: u64, stop: &AtomicBool) -> Result<(), EngineError> {
+pub fn create_empty_files(
+    path: &Path,
+    numbers: Range<u64>,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
     let directory = open_directory(path)?;
     let mut maker = Maker::default();
     let mut name = EntryName::new(Kind::Entry, 0);
-    for number in 0..count {
+    for number in numbers {
         if stop.load(Ordering::Relaxed) {
             return Err(EngineError::Stopped);
         }
@@ -128,6 +134,6 @@ fn new_file(path: &Path, flags: OFlags) -> Result<OwnedFd, EngineError> {
         .map_err(|errno| EngineError::from_errno("openat", path, errno))
 }
 
-fn make_directory(path: &Path) -> Result<(), EngineError> {
+pub(crate) fn make_directory(path: &Path) -> Result<(), EngineError> {
     mkdirat(CWD, path, Mode::RWXU).map_err(|errno| EngineError::from_errno("mkdirat", path, errno))
 }

@@ -3,7 +3,7 @@
 mod any_step;
 mod gate;
 mod outcome;
-mod pin;
+pub(crate) mod pin;
 mod prepare;
 mod restore;
 mod run;

@@ -4,13 +4,13 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The processors that this process may use, in order.
-pub(super) fn allowed_processors() -> Result<Vec<usize>, Errno> {
+pub(crate) fn allowed_processors() -> Result<Vec<usize>, Errno> {
     let allowed = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor)).collect())
 }
 
 /// Keeps the calling thread on the `thread`-th of `processors`, counted round.
-pub(super) fn stay_on(processors: &[usize], thread: usize) -> Result<(), Errno> {
+pub(crate) fn stay_on(processors: &[usize], thread: usize) -> Result<(), Errno> {
     if processors.is_empty() {
         return Ok(());
     }

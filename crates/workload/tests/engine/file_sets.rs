@@ -47,7 +47,7 @@ fn a_file_set_of_odd_sizes_and_of_nothing_can_be_made() {
 fn making_stops_at_once_when_told_to() {
     let stop = AtomicBool::new(true);
     for scratch in Scratch::everywhere() {
-        let error = create_empty_files(scratch.path(), 1_000_000, &stop).expect_err("stopped");
+        let error = create_empty_files(scratch.path(), 0..1_000_000, &stop).expect_err("stopped");
         assert!(matches!(error, EngineError::Stopped));
         assert_eq!(listing(scratch.path()).len(), 0);
         let error = FileSet::create(scratch.path(), &SPEC, SEED, &stop).expect_err("stopped");
