@@ -19,7 +19,10 @@ const ADMIN_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories = env::split_paths(&path).chain(ADMIN_DIRECTORIES.map(PathBuf::from));
-    directories.map(|directory| directory.join(name)).find(|program| program.is_file())
+    let can_run = |program: &PathBuf| {
+        program.is_file() && rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    directories.map(|directory| directory.join(name)).find(can_run)
 }
 
 /// Formats `device` and returns the command line that did it.
