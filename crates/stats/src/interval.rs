@@ -2,7 +2,7 @@
 
 use crate::refusal::{Refusal, check_count, check_open_unit};
 use crate::sample::{self, Sample};
-use crate::student;
+use crate::distribution::student;
 
 /// A range which holds the true value with probability `level`, in the unit of what it is of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod distribution;
 pub mod interval;
 pub mod multiple;
 pub mod order;
@@ -18,7 +19,6 @@ pub mod planning;
 mod refusal;
 mod sample;
 pub mod signed_rank;
-mod student;
 
 pub use interval::Interval;
 pub use paired::PairedRatio;

@@ -9,7 +9,8 @@
 
 use crate::interval::{Interval, t_interval};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
-use crate::{sample, student};
+use crate::distribution::student;
+use crate::sample;
 
 /// How the first series compares with the second, block by block.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,7 @@ const LARGE_DF: f64 = 3_000.0;
 /// The `probability` quantile of t with `df` degrees of freedom.
 ///
 /// The caller has checked that 0 < `probability` < 1 and `df` >= 1.
-pub(crate) fn quantile(probability: f64, df: f64) -> f64 {
+pub fn quantile(probability: f64, df: f64) -> f64 {
     if df <= LARGE_DF {
         return distribution(df).inverse_cdf(probability);
     }
@@ -27,7 +27,7 @@ pub(crate) fn quantile(probability: f64, df: f64) -> f64 {
 }
 
 /// The probability that t with `df` degrees of freedom lies at least |`t`| from 0, either side.
-pub(crate) fn two_sided_p(t: f64, df: f64) -> f64 {
+pub fn two_sided_p(t: f64, df: f64) -> f64 {
     let t = t.abs();
     let upper_tail = if df <= LARGE_DF {
         distribution(df).sf(t)
