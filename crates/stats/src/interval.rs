@@ -1,8 +1,8 @@
 //! A confidence interval, and the interval of a mean by Student's t.
 
+use crate::distribution::student;
 use crate::refusal::{Refusal, check_count, check_open_unit};
 use crate::sample::{self, Sample};
-use crate::distribution::student;
 
 /// A range which holds the true value with probability `level`, in the unit of what it is of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,19 +12,11 @@
 //! and a quantile far out), it takes the extreme, and the other side gets what is left over. So an
 //! interval exists as soon as the smallest and largest value together reach the level, that is,
 //! once 1 - q^n - (1 - q)^n >= level.
-//!
-//! Where the binomial's variance is beyond `EXACT_VARIANCE_MAX`, the normal approximation of the
-//! same section of Le Boudec replaces it: there its error is a rank or two of hundreds.
 
-use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
-
+use crate::distribution::binomial;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit};
 use crate::sample::Sample;
-
-/// The variance n q (1 - q) up to which ranks are exact. statrs evaluates the binomial to ten
-/// digits there, and wrongly at 2.5e7 (n = 1e8, q = 0.5).
-const EXACT_VARIANCE_MAX: f64 = 1e5;
 
 /// The ranks of two order statistics that enclose a quantile. Ranks count from 1, the smallest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,10 +40,7 @@ pub fn ranks(n: u64, q: f64, level: f64) -> Result<Ranks, Refusal> {
         return Err(Refusal::TooFew { what, needed, given: n });
     }
     let allowed = 1.0 - level;
-    if n as f64 * q * (1.0 - q) > EXACT_VARIANCE_MAX {
-        return Ok(approximate_ranks(n, q, allowed));
-    }
-    Ok(exact_ranks(n, q, allowed))
+    Ok(innermost_ranks(n, q, allowed))
 }
 
 /// The least number of values that support a two-sided interval of the `q` quantile at `level`.
@@ -98,32 +87,15 @@ pub fn median_interval(sample: &Sample, level: f64) -> Result<Interval, Refusal>
     quantile_interval(sample, 0.5, level)
 }
 
-fn exact_ranks(n: u64, q: f64, allowed: f64) -> Ranks {
-    let below = Binomial::new(q, n).expect("q was checked to be a probability");
+fn innermost_ranks(n: u64, q: f64, allowed: f64) -> Ranks {
     let budget = MissBudget::new(n, q, allowed);
     // The lower end misses when fewer than `low` values lie below the quantile. `low - 1` is the
     // last count whose cumulative probability the budget affords; rank 1 is always affordable.
-    let low = partition_point(1, n, |rank| below.cdf(rank - 1) <= budget.low).max(2) - 1;
+    let low = partition_point(1, n, |rank| binomial::cdf(rank - 1, n, q) <= budget.low).max(2) - 1;
     // The upper end misses when `high` values or more do.
-    let high = partition_point(1, n, |rank| below.sf(rank - 1) > budget.high).min(n);
-    Ranks { low, high, coverage: 1.0 - below.cdf(low - 1) - below.sf(high - 1) }
-}
-
-/// Le Boudec, section 2.2.2: floor(nq - z sqrt(nq(1 - q))) and ceil(nq + z sqrt(nq(1 - q))) + 1,
-/// both rounded outwards.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "with so large a variance both ranks lie far from 1 and from n"
-)]
-fn approximate_ranks(n: u64, q: f64, allowed: f64) -> Ranks {
-    let normal = Normal::standard();
-    let (centre, deviation) = (n as f64 * q, (n as f64 * q * (1.0 - q)).sqrt());
-    let reach = -normal.inverse_cdf(allowed / 2.0) * deviation;
-    let (low, high) = ((centre - reach).floor(), (centre + reach).ceil() + 1.0);
-    let at_most = |count: f64| normal.cdf((count + 0.5 - centre) / deviation);
-    let coverage = at_most(high - 1.0) - at_most(low - 1.0);
-    Ranks { low: low as u64, high: high as u64, coverage }
+    let high = partition_point(1, n, |rank| binomial::sf(rank - 1, n, q) > budget.high).min(n);
+    let missed = binomial::cdf(low - 1, n, q) + binomial::sf(high - 1, n, q);
+    Ranks { low, high, coverage: 1.0 - missed }
 }
 
 /// How often each end of an interval may miss.
@@ -211,27 +183,15 @@ mod tests {
             (1_000, 0.99, 983, 997),
             (12_345, 0.999, 12_325, 12_340),
             (1_000_000, 0.999, 998_938, 999_062),
+            (1_000_000, 0.5, 499_020, 500_981),
+            (100_000_000, 0.5, 49_990_200, 50_009_801),
+            (100_000_000, 0.99, 98_998_049, 99_001_951),
             (100_000_000, 0.9995, 99_949_561, 99_950_439),
             (1_000_000_000, 0.999999, 999_998_938, 999_999_063),
         ];
         for (n, q, low, high) in table {
             let got = ranks(n, q, 0.95).unwrap();
             assert_eq!((got.low, got.high), (low, high), "n = {n}, q = {q}");
-        }
-    }
-
-    // From SciPy as above.
-    #[test]
-    fn approximate_ranks_lie_just_outside_the_exact_ones() {
-        let table = [
-            (1_000_000, 0.5, 499_020, 500_981),
-            (100_000_000, 0.5, 49_990_200, 50_009_801),
-            (100_000_000, 0.99, 98_998_049, 99_001_951),
-        ];
-        for (n, q, low, high) in table {
-            let got = ranks(n, q, 0.95).unwrap();
-            assert!(low - got.low <= 2 && got.high - high <= 2, "n = {n}, q = {q}: {got:?}");
-            assert!((got.coverage - 0.95).abs() < 1e-3, "n = {n}, q = {q}: {got:?}");
         }
     }
 
@@ -244,10 +204,15 @@ mod tests {
                     let got = ranks(n, q, level).unwrap();
                     assert!(got.coverage >= level - 1e-12, "n = {n}, q = {q}, level = {level}");
                     assert!(1 <= got.low && got.low < got.high && got.high <= n);
-                    let below = Binomial::new(q, n).unwrap();
                     let half = (1.0 - level) / 2.0;
-                    assert!(below.cdf(got.low) > half || got.high == n, "low end too far out");
-                    assert!(got.low == 1 || below.sf(got.high - 2) > half, "high end too far out");
+                    assert!(
+                        binomial::cdf(got.low, n, q) > half || got.high == n,
+                        "low end too far out"
+                    );
+                    assert!(
+                        got.low == 1 || binomial::sf(got.high - 2, n, q) > half,
+                        "high end too far out"
+                    );
                 }
             }
         }

@@ -7,9 +7,9 @@
 //! is the log of the ratio of the two geometric means, and Student's t on those differences gives
 //! its interval and p value (section 13.2).
 
+use crate::distribution::student;
 use crate::interval::{Interval, t_interval};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
-use crate::distribution::student;
 use crate::sample;
 
 /// How the first series compares with the second, block by block.

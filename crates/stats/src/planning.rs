@@ -1,7 +1,7 @@
 //! How many blocks a wanted precision takes, judged by the blocks there are.
 
-use crate::refusal::{Refusal, check_open_unit, check_positive};
 use crate::distribution::student;
+use crate::refusal::{Refusal, check_open_unit, check_positive};
 
 /// The precision reached so far.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,8 +7,7 @@
 //! out, as Wilcoxon did; tied sizes share their mean rank. Up to [`EXACT_PAIRS_MAX`] pairs the
 //! distribution of W+ is counted out, ties included; beyond, it is taken as normal.
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
+use crate::distribution::normal;
 use crate::paired::LogRatios;
 use crate::refusal::{Refusal, check_count};
 
@@ -94,7 +93,7 @@ impl DoubledRanks {
             self.group_sizes.iter().map(|&size| size as f64).map(|t| t.powi(3) - t).sum();
         let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties / 48.0;
         let z = (self.w_plus as f64 / 2.0 - n * (n + 1.0) / 4.0) / variance.sqrt();
-        (2.0 * Normal::standard().sf(z.abs())).min(1.0)
+        (2.0 * normal::sf(z.abs())).min(1.0)
     }
 }
 

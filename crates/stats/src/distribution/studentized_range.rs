@@ -1,13 +1,237 @@
-//! The distribution of the studentized range, for Tukey's honestly significant difference.
+//! The distribution of the studentized range, for Tukey's honestly significant difference: the
+//! range of `groups` standard normal values, divided by an independent estimate of their standard
+//! deviation with `df` degrees of freedom.
+//!
+//! The structure is that of algorithm AS 190 (Lund & Lund, Applied Statistics 32(2), 1983): the
+//! tail of the range of k normals, integrated over the distribution of the estimate. Both are
+//! integrals over the whole line of smooth functions that vanish at either end, for which the
+//! plain sum over equidistant nodes converges faster than any power of their distance (Trefethen &
+//! Weideman, "The Exponentially Convergent Trapezoidal Rule", SIAM Review 56(3), 2014).
+//! What is integrated is the tail itself, never its complement, so that small p keep their digits.
 
-/// The probability of a range above `q`, of `groups` means with `df` degrees of freedom of error.
+use super::saddle::{deviance, stirling_error};
+use super::{assert_degrees, assert_open_unit, normal};
+
+/// The probability of a range above `q`, of `groups` means with `df` degrees of freedom of error
+/// (may be infinite).
+///
+/// The relative error is below 1e-10 for 2 to 1,000 groups and at least 1 degree of freedom, down
+/// to p = 1e-100.
+///
+/// # Panics
+/// If there are fewer than 2 groups, or `df` is not above 0.
 pub fn sf(q: f64, groups: u32, df: f64) -> f64 {
-    let _ = (q, groups, df);
-    f64::NAN
+    let range = NormalRange::new(groups);
+    assert_degrees(df);
+    studentized_sf(q, &range, df)
 }
 
-/// The `probability` quantile of the range of `groups` means with `df` degrees of freedom.
+/// The `probability` quantile of the range of `groups` means with `df` degrees of freedom (may be
+/// infinite), to ten digits; to fewer below p = 1e-5, since the search goes by the upper tail.
+///
+/// # Panics
+/// If `probability` is not strictly between 0 and 1, there are fewer than 2 groups, or `df` is not
+/// above 0.
 pub fn quantile(probability: f64, groups: u32, df: f64) -> f64 {
-    let _ = (probability, groups, df);
-    f64::NAN
+    assert_open_unit(probability);
+    assert_degrees(df);
+    let range = NormalRange::new(groups);
+    let above = 1.0 - probability;
+    // The smaller tail on a logarithmic scale, falling with q in both cases.
+    let excess = |q: f64| {
+        let sf = studentized_sf(q, &range, df);
+        let ratio = if probability < 0.5 { probability / (1.0 - sf) } else { sf / above };
+        ratio.ln().clamp(-1e3, 1e3)
+    };
+    falling_root(excess)
+}
+
+fn studentized_sf(q: f64, range: &NormalRange, df: f64) -> f64 {
+    if q <= 0.0 {
+        return 1.0;
+    }
+    if q.is_infinite() {
+        return 0.0;
+    }
+    if df.is_infinite() {
+        return range.sf(q).min(1.0);
+    }
+    Estimate { df }.expectation_about(most_relevant_log(q, df), |s| range.sf(q * s)).min(1.0)
+}
+
+/// About where the integrand over the logarithm of the estimate is largest: far out, the range's
+/// tail falls like exp(-q^2 s^2 / 4).
+fn most_relevant_log(q: f64, df: f64) -> f64 {
+    let pull = (q * q / 2.0 - 4.0).max(0.0);
+    -0.5 * (pull / df).ln_1p()
+}
+
+/// An estimate of a standard deviation of 1 with `df` degrees of freedom: chi / sqrt(df).
+struct Estimate {
+    df: f64,
+}
+
+impl Estimate {
+    /// The expectation of `value`, which falls with the estimate, summed outwards from the
+    /// logarithm `centre`.
+    fn expectation_about(&self, centre: f64, value: impl Fn(f64) -> f64) -> f64 {
+        let step = (STEP_IN_DEVIATIONS / (2.0 * self.df).sqrt()).min(STEP_LONGEST);
+        let term = |x: f64| {
+            // With few degrees of freedom the left tail is a slow exponential; this bend, the
+            // identity on the right, shortens it.
+            let (bend, slope) =
+                if self.df < BENT_BELOW { (-(-x).exp_m1(), 1.0 + (-x).exp()) } else { (0.0, 1.0) };
+            let log = centre + x + bend;
+            let density = self.density_per_log(log);
+            if density > 0.0 { density * slope * value(log.exp()) } else { 0.0 }
+        };
+        let mut sum = term(0.0);
+        for direction in [1.0, -1.0] {
+            let mut before = 0.0;
+            for index in 1..OUTER_NODES_MAX {
+                let next = term(direction * step * f64::from(index));
+                sum += next;
+                if next <= before && next <= sum * NEGLIGIBLE {
+                    break;
+                }
+                before = next;
+            }
+        }
+        sum * step
+    }
+
+    /// The density of the logarithm: with a = df / 2 and v = s^2 - 1,
+    /// 2 sqrt(a / (2 pi)) exp(-a D(v) - E(a)), D and E being those of `saddle`.
+    fn density_per_log(&self, log: f64) -> f64 {
+        let a = self.df / 2.0;
+        let v = (2.0 * log).exp_m1();
+        // The deviance v - ln(1 + v), where the logarithm is known.
+        let deviance = if v.abs() < 0.5 { deviance(v, 1.0 + v) } else { v - 2.0 * log };
+        2.0 * (a / std::f64::consts::TAU).sqrt() * (-a * deviance - stirling_error(a)).exp()
+    }
+}
+
+/// The outer step, in standard deviations of the logarithm of the estimate, and at most.
+const STEP_IN_DEVIATIONS: f64 = 0.3;
+const STEP_LONGEST: f64 = 0.08;
+
+/// Below this many degrees of freedom the outer variable is bent.
+const BENT_BELOW: f64 = 8.0;
+
+/// Terms below this share of the sum are left out.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// More than the integral ever has.
+const OUTER_NODES_MAX: u32 = 4_000;
+
+/// The range of k independent standard normal values.
+///
+/// Its tail is the integral over the largest value z of
+/// k phi(z) (Phi(z)^(k - 1) - (Phi(z) - Phi(z - w))^(k - 1)): the others lie below z, and not all
+/// of them above z - w (David & Nagaraja, "Order Statistics", 3rd edition, section 2.3).
+struct NormalRange {
+    /// k - 1.
+    others: f64,
+    nodes: Vec<Node>,
+}
+
+/// What a value of the largest contributes, for every w.
+struct Node {
+    z: f64,
+    /// The distance of nodes times k phi(z) Phi(z)^(k - 1).
+    weight: f64,
+    /// 1 / Phi(z).
+    inverse_cdf: f64,
+}
+
+/// The distance between values of the largest.
+const INNER_STEP: f64 = 0.1;
+
+/// The least value of the largest that matters, and how many follow it: up to 40, where ranges
+/// above 66 have their largest values; no f64 holds the probability of those.
+const LEAST: f64 = -6.6;
+const INNER_NODES: u32 = 466;
+
+/// Largest values further than this from w / 2, and above `LARGEST`, do not matter.
+const REACH: f64 = 6.6;
+const LARGEST: f64 = 9.5;
+
+impl NormalRange {
+    fn new(groups: u32) -> Self {
+        assert!(groups >= 2, "a range needs at least 2 groups");
+        let k = f64::from(groups);
+        let others = k - 1.0;
+        let node = |index: u32| {
+            let z = LEAST + INNER_STEP * f64::from(index);
+            let (cdf, sf) = (normal::cdf(z), normal::sf(z));
+            let log_cdf = if z < 0.0 { cdf.ln() } else { (-sf).ln_1p() };
+            let log_density = -z * z / 2.0 + others * log_cdf;
+            let weight = k * INNER_STEP * log_density.exp() / std::f64::consts::TAU.sqrt();
+            Node { z, weight, inverse_cdf: 1.0 / cdf }
+        };
+        Self { others, nodes: (0..INNER_NODES).map(node).collect() }
+    }
+
+    /// The probability of a range above `w`, which is above 0.
+    fn sf(&self, w: f64) -> f64 {
+        let (low, high) = (w / 2.0 - REACH, (w / 2.0 + REACH).max(LARGEST));
+        let from = self.nodes.partition_point(|node| node.z < low);
+        let to = self.nodes.partition_point(|node| node.z <= high);
+        self.nodes[from..to].iter().map(|node| node.weight * self.not_all_within(node, w)).sum()
+    }
+
+    /// The probability that not all others lie within `w` of the largest, given that they lie
+    /// below it.
+    fn not_all_within(&self, node: &Node, w: f64) -> f64 {
+        let share_beyond = normal::cdf(node.z - w) * node.inverse_cdf;
+        let expected = self.others * share_beyond;
+        if expected < 1e-9 {
+            return expected * (1.0 - (expected - share_beyond) / 2.0);
+        }
+        -(self.others * (-share_beyond.min(1.0)).ln_1p()).exp_m1()
+    }
+}
+
+/// The root of a function that falls from positive to negative values as its argument, above 0,
+/// grows: brackets by doubling, then the method of Ridders (Press et al., "Numerical Recipes", 3rd
+/// edition, section 9.2.1).
+fn falling_root(function: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (2.0, 4.0);
+    let (mut at_low, mut at_high) = (function(low), function(high));
+    while at_high > 0.0 && high < f64::MAX / 2.0 {
+        (low, at_low) = (high, at_high);
+        high *= 2.0;
+        at_high = function(high);
+    }
+    while at_low < 0.0 && low > f64::MIN_POSITIVE {
+        (high, at_high) = (low, at_low);
+        low /= 2.0;
+        at_low = function(low);
+    }
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        let at_middle = function(middle);
+        let scale = (at_middle * at_middle - at_low * at_high).sqrt();
+        if at_middle == 0.0 || scale <= 0.0 || !scale.is_finite() {
+            return middle;
+        }
+        let root = middle + (middle - low) * at_middle / scale;
+        let at_root = function(root);
+        if (at_middle > 0.0) != (at_root > 0.0) {
+            let ends = if at_middle > 0.0 {
+                [middle, at_middle, root, at_root]
+            } else {
+                [root, at_root, middle, at_middle]
+            };
+            [low, at_low, high, at_high] = ends;
+        } else if at_root > 0.0 {
+            (low, at_low) = (root, at_root);
+        } else {
+            (high, at_high) = (root, at_root);
+        }
+        if at_root.abs() < 1e-12 || high - low < high * 1e-14 {
+            return root;
+        }
+    }
+    f64::midpoint(low, high)
 }

@@ -1,0 +1,73 @@
+//! Quantiles: the place where a tail has a given probability, by Newton's method.
+//!
+//! The logarithm of a tail, against the logarithm of the value, is nearly straight far out and
+//! bent one way everywhere (the densities of ln x here are log-concave, and so then are both
+//! tails), so that Newton's method approaches the root from one side after its first step. A
+//! bracket catches what rounding and underflow do to that.
+
+use super::{Side, Target};
+
+/// More than the worst quantile takes.
+const STEPS_MAX: u32 = 200;
+
+/// The longest step, as a difference of logarithms.
+const STEP_LONGEST: f64 = 8.0;
+
+/// A relative change after which the next would be lost in rounding: errors square at every step.
+const CLOSE_ENOUGH: f64 = 1e-11;
+
+/// What Newton's method needs to know of a distribution at one value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// The probability of the target's tail.
+    pub(super) tail: f64,
+    /// The density of the logarithm of the value.
+    pub(super) density_per_log: f64,
+}
+
+/// The positive value whose tail is `target`, searched for from `start`.
+pub(super) fn quantile(target: Target, start: f64, read: impl Fn(f64) -> Reading) -> f64 {
+    let (mut low, mut high) = (0.0, f64::MAX);
+    let mut value = start;
+    for _ in 0..STEPS_MAX {
+        let reading = read(value);
+        let too_high = match target.side {
+            Side::Lower => reading.tail > target.probability,
+            Side::Upper => reading.tail < target.probability,
+        };
+        if too_high {
+            high = value;
+        } else {
+            low = value;
+        }
+        let step = newton_step(target, reading);
+        let mut next = value * step.exp();
+        if !(next > low && next < high) && step.abs() > CLOSE_ENOUGH {
+            next = middle(low, high);
+        }
+        if (next / value - 1.0).abs() < CLOSE_ENOUGH || next == 0.0 {
+            return next;
+        }
+        value = next;
+    }
+    value
+}
+
+/// The step of ln value which Newton's method takes on the logarithm of the tail.
+fn newton_step(target: Target, reading: Reading) -> f64 {
+    let outwards = match target.side {
+        Side::Lower => -1.0,
+        Side::Upper => 1.0,
+    };
+    if reading.tail <= 0.0 || reading.density_per_log <= 0.0 {
+        return -outwards * STEP_LONGEST;
+    }
+    let excess = (reading.tail / target.probability).ln();
+    let step = outwards * excess * reading.tail / reading.density_per_log;
+    step.clamp(-STEP_LONGEST, STEP_LONGEST)
+}
+
+/// The geometric middle, which halves the exponent.
+fn middle(low: f64, high: f64) -> f64 {
+    low.max(f64::MIN_POSITIVE).sqrt() * high.sqrt()
+}
