@@ -10,15 +10,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod autocorrelation;
+pub mod bootstrap;
 pub mod distribution;
+pub mod equivalence;
+pub mod fieller;
 pub mod interval;
+pub mod mann_whitney;
 pub mod multiple;
 pub mod order;
+pub mod outliers;
 pub mod paired;
 pub mod planning;
+pub mod ratio_of_medians;
 mod refusal;
 mod sample;
 pub mod signed_rank;
+pub mod welch;
 
 pub use interval::Interval;
 pub use paired::PairedRatio;

@@ -105,7 +105,8 @@ impl LogRatios {
         self.are_equal(log_ratio, 0.0)
     }
 
-    fn are_constant(&self) -> bool {
+    /// Whether all log ratios are the same but for rounding.
+    pub(crate) fn are_constant(&self) -> bool {
         let low = self.values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         self.are_equal(low, high)

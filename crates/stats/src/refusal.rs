@@ -59,6 +59,32 @@ pub enum Refusal {
         /// The value.
         value: f64,
     },
+    /// The values are all alike, or as good as that, where their spread is what is asked about.
+    #[error("{what} needs values that differ, and these do not, or too few of them do")]
+    NoSpread {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+    },
+    /// A statistic is infinite or not a number on the sample or on a resample of it.
+    #[error("the statistic is {value} on a resample, and only finite ones can be analysed")]
+    StatisticNotFinite {
+        /// What the statistic gave.
+        value: f64,
+    },
+    /// The bias-corrected and accelerated interval does not exist for this sample.
+    #[error("a BCa interval does not exist here: {why}")]
+    NoBca {
+        /// What is missing, as a sentence without its full stop.
+        why: &'static str,
+    },
+    /// The denominator of a ratio is not told apart from 0.
+    #[error(
+        "the denominator is not told apart from 0 at this level, so no interval holds the ratio"
+    )]
+    DenominatorNearZero,
+    /// The groups of a nested design differ in size.
+    #[error("a nested design needs groups of one size at each level, and these differ")]
+    Unbalanced,
 }
 
 /// Refuses a confidence level or a quantile that is not strictly between 0 and 1.
@@ -89,6 +115,18 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
 pub(crate) fn check_count(what: &'static str, given: usize, needed: u64) -> Result<(), Refusal> {
     let given = given as u64;
     if given >= needed { Ok(()) } else { Err(Refusal::TooFew { what, needed, given }) }
+}
+
+/// Refuses a standard error, or another measure of spread, that is 0 or beyond what f64 holds.
+pub(crate) fn check_spread(what: &'static str, spread: f64) -> Result<(), Refusal> {
+    if !spread.is_finite() {
+        return Err(Refusal::OutOfRange {
+            what: "the spread",
+            value: spread,
+            range: "within what f64 holds",
+        });
+    }
+    if spread > 0.0 { Ok(()) } else { Err(Refusal::NoSpread { what }) }
 }
 
 #[cfg(test)]

@@ -117,6 +117,20 @@ pub(crate) fn standard_deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
+/// The variance of the mean of at least two values; exactly 0 where they are all the same, which
+/// the rounding of their mean would hide.
+pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
+    if is_constant(values) {
+        return 0.0;
+    }
+    standard_deviation(values).powi(2) / values.len() as f64
+}
+
+/// Whether all values are the same.
+pub(crate) fn is_constant(values: &[f64]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

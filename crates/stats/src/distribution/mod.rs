@@ -24,6 +24,8 @@ mod saddle;
 pub mod student;
 pub mod studentized_range;
 
+pub(crate) use saddle::stirling_error;
+
 /// Both tails of a distribution at one point. The smaller has full relative accuracy.
 #[derive(Clone, Copy, Debug)]
 struct Tails {

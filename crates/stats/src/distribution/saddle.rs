@@ -23,7 +23,7 @@ const STIRLING: [f64; 8] = [
 ];
 
 /// ln gamma(z + 1) - (z + 1/2) ln z + z - ln(2 pi) / 2, for `z` above 0.
-pub(super) fn stirling_error(z: f64) -> f64 {
+pub(crate) fn stirling_error(z: f64) -> f64 {
     // Small z climb to the series by gamma(z + 2) = (z + 1) gamma(z + 1).
     let (mut climbed, mut z) = (0.0, z);
     while z < SERIES_FROM {

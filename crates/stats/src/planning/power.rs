@@ -1,0 +1,163 @@
+//! The least difference that so many paired blocks can show.
+//!
+//! If the log ratios of the pairs are normal with mean d and standard deviation s, the t of n pairs
+//! is noncentral t distributed with n - 1 degrees of freedom and noncentrality d sqrt(n) / s, and
+//! the power is the probability that it lies beyond the test's critical values on either side
+//! (Cohen, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition, chapter 2). No
+//! normal approximation is used: noncentral t is (Z + noncentrality) / sqrt(W / df) with Z normal
+//! and W chi-square, and is integrated over W numerically.
+
+use crate::distribution::{normal, stirling_error, student};
+use crate::refusal::{Refusal, check_open_unit, check_positive};
+
+/// A planned comparison of paired blocks by t on their log ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedPlan {
+    /// The number of paired blocks, at least 2.
+    pub blocks: u64,
+    /// The standard deviation of ln(first / second) from block to block, above 0.
+    pub deviation_of_logs: f64,
+    /// The confidence level at which a difference counts as shown.
+    pub level: f64,
+    /// The probability with which a difference is to be shown: 0.8 by custom. It must lie above
+    /// what the level leaves over, with which none is shown as one.
+    pub power: f64,
+}
+
+/// The least ratio above 1 that the plan shows with the probability asked for; a ratio of its
+/// inverse is shown as often.
+///
+/// # Errors
+/// Refuses fewer than two blocks, a deviation that is not above 0, a level outside 0 to 1, and a
+/// power that is not between what the level leaves over and 1.
+pub fn least_detectable_ratio(plan: &PairedPlan) -> Result<f64, Refusal> {
+    check_open_unit("the level", plan.level)?;
+    check_open_unit("the power", plan.power)?;
+    check_positive("the deviation of log ratios", plan.deviation_of_logs)?;
+    if plan.power <= 1.0 - plan.level {
+        let (what, range) = ("the power", "above 1 - level");
+        return Err(Refusal::OutOfRange { what, value: plan.power, range });
+    }
+    if plan.blocks < 2 {
+        let what = "a paired comparison";
+        return Err(Refusal::TooFew { what, needed: 2, given: plan.blocks });
+    }
+    let test = Test::new((plan.blocks - 1) as f64, plan.level);
+    let noncentrality = test.noncentrality_of(plan.power);
+    let ratio = (noncentrality / (plan.blocks as f64).sqrt() * plan.deviation_of_logs).exp();
+    if ratio.is_finite() {
+        return Ok(ratio);
+    }
+    let (what, range) = ("the least detectable ratio", "within what f64 holds");
+    Err(Refusal::OutOfRange { what, value: ratio, range })
+}
+
+/// A two-sided t test, and what integrals over its estimated spread take.
+struct Test {
+    critical: f64,
+    df: f64,
+    /// Where the integration starts, the width of its steps, and their number.
+    from: f64,
+    step: f64,
+    steps: u32,
+}
+
+impl Test {
+    /// The integrand is left out where its weight is below e^-40 of its peak.
+    const NEGLIGIBLE: f64 = 40.0;
+
+    /// The trapezoid rule's error falls exponentially with the number of steps once they resolve
+    /// the rise of the power, which is as steep as the critical value is large.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between four thousand and a few hundred thousand"
+    )]
+    fn new(df: f64, level: f64) -> Self {
+        let critical = student::quantile((1.0 + level) / 2.0, df);
+        let from = -(Self::NEGLIGIBLE / df) - (2.0 * Self::NEGLIGIBLE / df).sqrt();
+        let to = (2.0 * Self::NEGLIGIBLE / df).sqrt().min(3.0);
+        let steps = (4_000.0 + 60.0 * critical.min(1e4)) as u32;
+        Self { critical, df, from, step: (to - from) / f64::from(steps), steps }
+    }
+
+    /// The probability of a t beyond either critical value.
+    ///
+    /// Integrated over y = ln sqrt(W / df), whose density is proportional to e^(df (y - (e^(2y) -
+    /// 1) / 2)).
+    fn power(&self, noncentrality: f64) -> f64 {
+        let df = self.df;
+        // 2 (df / 2)^(df / 2) e^(-df / 2) / Gamma(df / 2), by what Stirling's formula leaves over.
+        let half = df / 2.0;
+        let log_constant =
+            2f64.ln() + 0.5 * (half / std::f64::consts::TAU).ln() - stirling_error(half);
+        let at = |index: u32| {
+            let y = self.from + f64::from(index) * self.step;
+            let log_density = log_constant + df * (y - (2.0 * y).exp_m1() / 2.0);
+            let bound = self.critical * y.exp();
+            let beyond = normal::sf(bound - noncentrality) + normal::sf(bound + noncentrality);
+            log_density.exp() * beyond
+        };
+        let sum: f64 = (0..=self.steps).map(at).sum();
+        (sum * self.step).clamp(0.0, 1.0)
+    }
+
+    /// The noncentrality at which the power is as asked for, by halving.
+    fn noncentrality_of(&self, power: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        while self.power(high) < power && high < 1e12 {
+            (low, high) = (high, 2.0 * high);
+        }
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if self.power(middle) < power {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(blocks: u64) -> PairedPlan {
+        PairedPlan { blocks, deviation_of_logs: 0.05, level: 0.95, power: 0.8 }
+    }
+
+    // With no difference the power is what the level leaves over, at any degrees of freedom.
+    #[test]
+    fn no_difference_is_shown_as_often_as_the_level_leaves_over() {
+        for df in [1.0, 2.0, 5.0, 30.0, 1e3, 1e6, 1e8] {
+            for level in [0.9, 0.95, 0.999] {
+                let got = Test::new(df, level).power(0.0);
+                assert!((got / (1.0 - level) - 1.0).abs() < 1e-8, "{df} {level}: {got}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_blocks_show_less_and_in_the_end_as_the_normal_distribution_says() {
+        let all: Vec<f64> = [2, 3, 5, 10, 100, 1_000_000]
+            .map(|blocks| least_detectable_ratio(&plan(blocks)).unwrap())
+            .to_vec();
+        assert!(all.windows(2).all(|pair| pair[0] > pair[1]), "{all:?}");
+        // z(0.975) + z(0.8).
+        let wanted = (1.959963984540054 + 0.8416212335729143) * 0.05 / 1e3;
+        assert!((all[5].ln() / wanted - 1.0).abs() < 1e-5, "{all:?}");
+    }
+
+    #[test]
+    fn senseless_plans_are_refused() {
+        let refused = |plan: PairedPlan| least_detectable_ratio(&plan).is_err();
+        assert!(refused(plan(1)));
+        assert!(refused(PairedPlan { deviation_of_logs: 0.0, ..plan(5) }));
+        assert!(refused(PairedPlan { level: 1.0, ..plan(5) }));
+        assert!(refused(PairedPlan { power: 0.05, ..plan(5) }));
+        assert!(refused(PairedPlan { power: 1.0, ..plan(5) }));
+        assert!(refused(PairedPlan { deviation_of_logs: 1e4, ..plan(2) }));
+    }
+}
