@@ -12,6 +12,8 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod changepoint;
+pub mod cliff;
 pub mod distribution;
 pub mod equivalence;
 pub mod fieller;
@@ -25,7 +27,9 @@ pub mod planning;
 pub mod ratio_of_medians;
 mod refusal;
 mod sample;
+pub mod scalability;
 pub mod signed_rank;
+pub mod steady_state;
 pub mod welch;
 
 pub use interval::Interval;

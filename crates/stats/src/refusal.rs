@@ -85,6 +85,14 @@ pub enum Refusal {
     /// The groups of a nested design differ in size.
     #[error("a nested design needs groups of one size at each level, and these differ")]
     Unbalanced,
+    /// The values leave open what was asked for.
+    #[error("{what} cannot be told from these values: {why}")]
+    NotIdentified {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+        /// What stands in the way.
+        why: &'static str,
+    },
 }
 
 /// Refuses a confidence level or a quantile that is not strictly between 0 and 1.

@@ -1,0 +1,282 @@
+//! Changes of any kind in a short series: E-divisive, with a permutation test of each change.
+//!
+//! Matteson & James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate
+//! Data", Journal of the American Statistical Association 109, 2014, sections 2 and 3. The energy
+//! distance between two stretches X and Y (exponent 1) is twice the mean distance between their
+//! values less the mean distances within each. The best change of a segment is the split, and the
+//! end of the stretch after it, where m n / (m + n) times that distance is largest. The best
+//! change of all segments is kept if permuting values within the segments found so far rarely
+//! gives a larger one; then the search goes on within the two new segments.
+//!
+//! A search looks at every split and end, n^2 / 2 of them, in constant time each: the sums of the
+//! distances within a stretch grow from those within the stretch that starts one value later.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::changepoint::Segmentation;
+use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
+
+/// The longest series that is accepted: each change takes a second or two there.
+pub const LENGTH_MAX: usize = 2_000;
+
+/// How to look for changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// The least number of values in a segment, at least 2.
+    pub length_min: usize,
+    /// A change is kept if its p value is at most this: 0 to 1. It must be at least
+    /// 1 / (permutations + 1) for any change to be kept.
+    pub significance: f64,
+    /// How many permutations to test a change with.
+    pub permutations: u32,
+    /// The seed of the permutations.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    /// Five values, 0.05, 199 permutations, seed 0.
+    fn default() -> Self {
+        Self { length_min: 5, significance: 0.05, permutations: 199, seed: 0 }
+    }
+}
+
+/// A change that was kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Index of the first value after the change.
+    pub at: usize,
+    /// The scaled energy distance, in the values' unit.
+    pub statistic: f64,
+    /// (permutations that reach the statistic + 1) / (permutations + 1).
+    pub p: f64,
+}
+
+/// The series cut at its changes, and the tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Divided {
+    /// The segments.
+    pub segmentation: Segmentation,
+    /// The changes in the order in which they were found.
+    pub changes: Vec<Change>,
+}
+
+/// Cuts `values`, which are in the order of their measurement, where their distribution changes.
+///
+/// # Errors
+/// Refuses values that are not finite, fewer than `length_min` or more than [`LENGTH_MAX`] of
+/// them, a `length_min` below 2, and a significance outside 0 to 1 or out of the permutations'
+/// reach.
+pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> {
+    check(values, options)?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let mut bounds = vec![0, values.len()];
+    let mut changes = Vec::new();
+    while let Some(best) = best_split(values, &bounds, options.length_min) {
+        let reached = (0..options.permutations)
+            .filter(|_| {
+                let shuffled = permuted(values, &bounds, &mut random);
+                let other = best_split(&shuffled, &bounds, options.length_min);
+                // Equal sums may differ by the rounding of another order.
+                other.is_some_and(|it| it.statistic >= best.statistic * (1.0 - 1e-12))
+            })
+            .count();
+        let p = (reached + 1) as f64 / (f64::from(options.permutations) + 1.0);
+        if p > options.significance {
+            break;
+        }
+        changes.push(Change { at: best.at, statistic: best.statistic, p });
+        bounds.push(best.at);
+        bounds.sort_unstable();
+    }
+    let inner = bounds[1..bounds.len() - 1].to_vec();
+    Ok(Divided { segmentation: Segmentation::cut(values, inner), changes })
+}
+
+fn check(values: &[f64], options: Options) -> Result<(), Refusal> {
+    let length_min = options.length_min;
+    if length_min < 2 {
+        let (what, value) = ("the least length of a segment", length_min as f64);
+        return Err(Refusal::OutOfRange { what, value, range: "at 2 or above" });
+    }
+    check_count("a search for changes", values.len(), length_min as u64)?;
+    if values.len() > LENGTH_MAX {
+        let (what, value) = ("the number of values", values.len() as f64);
+        return Err(Refusal::OutOfRange { what, value, range: "at 2000 or below" });
+    }
+    check_finite(values)?;
+    check_open_unit("the significance", options.significance)?;
+    if options.significance * (f64::from(options.permutations) + 1.0) < 1.0 {
+        let (what, value) = ("the number of permutations", f64::from(options.permutations));
+        return Err(Refusal::OutOfRange { what, value, range: "at 1 / significance - 1 or above" });
+    }
+    Ok(())
+}
+
+/// `values` in random order within each segment.
+fn permuted(values: &[f64], bounds: &[usize], random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+    let mut shuffled = values.to_vec();
+    for pair in bounds.windows(2) {
+        shuffled[pair[0]..pair[1]].shuffle(random);
+    }
+    shuffled
+}
+
+#[derive(Clone, Copy)]
+struct Split {
+    at: usize,
+    statistic: f64,
+}
+
+/// The best split of all segments; none if all are too short or hold equal values.
+fn best_split(values: &[f64], bounds: &[usize], length_min: usize) -> Option<Split> {
+    let splits = bounds.windows(2).filter_map(|pair| {
+        let inner = split_of(&values[pair[0]..pair[1]], length_min)?;
+        Some(Split { at: pair[0] + inner.at, ..inner })
+    });
+    splits.max_by(|a, b| a.statistic.total_cmp(&b.statistic))
+}
+
+fn split_of(values: &[f64], length_min: usize) -> Option<Split> {
+    let n = values.len();
+    if n < 2 * length_min {
+        return None;
+    }
+    let mut best = Split { at: 0, statistic: 0.0 };
+    let from_start = distances_from_start(values);
+    // Of every value, the sum of its distances to those from `at` up to it.
+    let mut to_earlier = vec![0.0; n];
+    for at in (length_min..n).rev() {
+        let mut within = 0.0;
+        for end in at + 1..=n {
+            to_earlier[end - 1] += (values[at] - values[end - 1]).abs();
+            within += to_earlier[end - 1];
+            if end - at < length_min {
+                continue;
+            }
+            let sums = [from_start[at], within, from_start[end]];
+            let statistic = scaled_distance(at as f64, (end - at) as f64, sums);
+            if statistic > best.statistic {
+                best = Split { at, statistic };
+            }
+        }
+    }
+    (best.statistic > 0.0).then_some(best)
+}
+
+/// Of every beginning, by its length, the sum of the distances within it.
+fn distances_from_start(values: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for (index, value) in values.iter().enumerate() {
+        let to_earlier: f64 = values[..index].iter().map(|earlier| (value - earlier).abs()).sum();
+        sums.push(sums[index] + to_earlier);
+    }
+    sums
+}
+
+/// m n / (m + n) times the energy distance, from the sums of distances within the first stretch,
+/// the second and both together (equations 5 and 6 of the paper).
+fn scaled_distance(m: f64, n: f64, [first, second, both]: [f64; 3]) -> f64 {
+    let between = 2.0 * (both - first - second) / (m * n);
+    let within = 2.0 * first / (m * (m - 1.0)) + 2.0 * second / (n * (n - 1.0));
+    m * n / (m + n) * (between - within)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution, Normal};
+
+    use super::*;
+
+    fn normal(seed: u64, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Normal::new(mean, deviation).unwrap().sample_iter(random).take(n).collect()
+    }
+
+    /// The definition, with every pair of values looked at.
+    fn plain_distance(first: &[f64], second: &[f64]) -> f64 {
+        let mean_between = |a: &[f64], b: &[f64], pairs: usize| {
+            let sum: f64 = a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs())).sum();
+            sum / pairs as f64
+        };
+        let (m, n) = (first.len(), second.len());
+        let distance = 2.0 * mean_between(first, second, m * n)
+            - mean_between(first, first, m * (m - 1))
+            - mean_between(second, second, n * (n - 1));
+        (m * n) as f64 / (m + n) as f64 * distance
+    }
+
+    #[test]
+    fn the_split_is_the_best_by_definition() {
+        for seed in 0..20 {
+            let mut values = normal(seed, 14, 0.0, 1.0);
+            values.extend(normal(seed + 100, 9, 1.5, 0.5));
+            let mut best = (0, 0.0);
+            for at in 3..=20 {
+                for end in at + 3..=23 {
+                    let statistic = plain_distance(&values[..at], &values[at..end]);
+                    if statistic > best.1 {
+                        best = (at, statistic);
+                    }
+                }
+            }
+            let got = split_of(&values, 3).unwrap();
+            assert_eq!(got.at, best.0, "seed {seed}");
+            assert!((got.statistic - best.1).abs() < 1e-10, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn changes_of_mean_and_of_spread_are_found() {
+        let mut values = normal(1, 40, 10.0, 0.5);
+        values.extend(normal(2, 40, 12.0, 0.5));
+        values.extend(normal(3, 60, 12.0, 4.0));
+        let got = e_divisive(&values, Options::default()).unwrap();
+        let at = &got.segmentation.changepoints;
+        assert_eq!(at.len(), 2, "{at:?}");
+        assert!(at[0].abs_diff(40) <= 1 && at[1].abs_diff(80) <= 6, "{at:?}");
+        assert!(got.changes.iter().all(|it| it.p <= 0.05));
+    }
+
+    #[test]
+    fn the_seed_decides_and_nothing_else() {
+        let values = normal(9, 60, 0.0, 1.0);
+        let once = e_divisive(&values, Options::default()).unwrap();
+        assert_eq!(e_divisive(&values, Options::default()).unwrap(), once);
+    }
+
+    /// 200 series without a change at 0.05: 10 false ones expected, 28 at six deviations.
+    #[test]
+    fn false_changes_are_as_rare_as_stated() {
+        let options = Options { permutations: 39, ..Options::default() };
+        let found = (0..200)
+            .filter(|seed| {
+                let values = normal(1000 + seed, 24, 5.0, 1.0);
+                !e_divisive(&values, options).unwrap().changes.is_empty()
+            })
+            .count();
+        assert!((1..=28).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn equal_values_hold_no_change() {
+        let got = e_divisive(&[4.0; 30], Options::default()).unwrap();
+        assert_eq!(got.segmentation.changepoints, []);
+    }
+
+    #[test]
+    fn what_cannot_be_tested_is_refused() {
+        let with = |options: Options| e_divisive(&[1.0; 20], options);
+        assert!(e_divisive(&[1.0; 4], Options::default()).is_err());
+        assert!(e_divisive(&[1.0; LENGTH_MAX + 1], Options::default()).is_err());
+        assert!(e_divisive(&[f64::NAN; 9], Options::default()).is_err());
+        assert!(with(Options { length_min: 1, ..Options::default() }).is_err());
+        assert!(
+            with(Options { significance: 0.01, permutations: 98, ..Options::default() }).is_err()
+        );
+        assert!(
+            with(Options { significance: 0.01, permutations: 99, ..Options::default() }).is_ok()
+        );
+    }
+}

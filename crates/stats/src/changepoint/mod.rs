@@ -1,0 +1,50 @@
+//! Where a series changes, and what kind of start it had.
+//!
+//! [`pelt`] finds every change in mean or variance of a long series; [`divisive`] supposes no
+//! distribution and tests each change by permutation, for short series such as one value per run;
+//! [`warmup`] classifies a series by its segments.
+
+pub mod divisive;
+pub mod pelt;
+pub mod warmup;
+
+/// A stretch of a series between two changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Index of its first value.
+    pub start: usize,
+    /// Index just past its last value.
+    pub end: usize,
+    /// The mean of its values.
+    pub mean: f64,
+    /// The variance of its values, the squares divided by their number (maximum likelihood).
+    pub variance: f64,
+}
+
+/// A series cut into segments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segmentation {
+    /// Index of the first value of each new segment, ascending; the series' own start is none.
+    pub changepoints: Vec<usize>,
+    /// The segments, in order; together they cover the series.
+    pub segments: Vec<Segment>,
+}
+
+impl Segmentation {
+    /// Cuts at `changepoints`, which ascend and lie strictly within `values`.
+    fn cut(values: &[f64], changepoints: Vec<usize>) -> Self {
+        let starts = std::iter::once(0).chain(changepoints.iter().copied());
+        let ends = changepoints.iter().copied().chain(std::iter::once(values.len()));
+        let segments = starts.zip(ends).map(|(start, end)| segment(values, start, end)).collect();
+        Self { changepoints, segments }
+    }
+}
+
+fn segment(values: &[f64], start: usize, end: usize) -> Segment {
+    let part = &values[start..end];
+    let n = part.len() as f64;
+    // About the first value, so that a large offset takes no digits from the mean.
+    let mean = part[0] + part.iter().map(|value| value - part[0]).sum::<f64>() / n;
+    let variance = part.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+    Segment { start, end, mean, variance }
+}

@@ -1,0 +1,216 @@
+//! Changes in mean and variance by PELT: the cheapest of all segmentations, found without trying
+//! them all.
+//!
+//! Cost: minus twice the log-likelihood of a normal segment, without the constants that every
+//! segmentation shares: n ln(v) for n values of variance v. A segmentation costs the sum of its
+//! segments' costs and a penalty per change (Killick, Fearnhead & Eckley, "Optimal Detection of
+//! Changepoints With a Linear Computational Cost", Journal of the American Statistical Association
+//! 107, 2012, section 2).
+//!
+//! Floor: a stretch of equal values has variance 0 and would cost minus infinity. Values are known
+//! only to their resolution q, the least distance between two different ones, and rounding to q
+//! has variance q^2 / 12; no segment is credited with less. (Where differences are themselves
+//! rounding errors, q is at least 3.5e-12 times the largest deviation from the mean.) Below the
+//! floor f, a segment costs n (ln f + v / f - 1), the likelihood's own maximum under the
+//! constraint. It joins n ln(v) smoothly, and, being a minimum, keeps what pruning rests on: two
+//! parts never cost more than their whole.
+//!
+//! Search: F(s), the least cost of the first s values, is the minimum over the last change t of
+//! F(t) + cost(t, s) + penalty. A t with F(t) + cost(t, s) > F(s) is never again the better choice
+//! than s (section 3.1, theorem 3.1, K = 0), once s itself may be a last change: where segments
+//! must have m values, that is from s + m on, and until then t stays. The result is the exact
+//! optimum.
+//!
+//! Each t still in play carries count, mean and sum of squares of what follows it, updated value
+//! by value (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products",
+//! Technometrics 4(3), 1962). Unlike differences of prefix sums, these lose no digits to an offset
+//! of the whole series or of one stretch of it. Time grows as n times the usual length of a
+//! segment: as n where changes keep occurring, as n^2 where there is none.
+
+use crate::changepoint::Segmentation;
+use crate::refusal::{Refusal, check_count, check_finite, check_positive};
+
+/// How to look for changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// What a change must save, in units of minus twice the log-likelihood. `None` is 15 ln n
+    /// (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, section 4.2).
+    pub penalty: Option<f64>,
+    /// The least number of values in a segment, at least 2.
+    pub length_min: usize,
+    /// The least variance that a segment is credited with, above 0, in the square of the values'
+    /// unit. `None` takes it from the values' resolution.
+    pub variance_floor: Option<f64>,
+}
+
+impl Default for Options {
+    /// Penalty 15 ln n, two values, and a floor from the resolution.
+    fn default() -> Self {
+        Self { penalty: None, length_min: 2, variance_floor: None }
+    }
+}
+
+/// Cuts `values`, which are in the order of their measurement, where their mean or variance
+/// changes.
+///
+/// # Errors
+/// Refuses values that are not finite, fewer than two and fewer than `length_min`, a `length_min`
+/// below 2, a penalty that is negative or not finite, and a floor that is not above 0.
+pub fn pelt(values: &[f64], options: Options) -> Result<Segmentation, Refusal> {
+    let n = values.len();
+    let length_min = options.length_min;
+    if length_min < 2 {
+        let (what, value) = ("the least length of a segment", length_min as f64);
+        return Err(Refusal::OutOfRange { what, value, range: "at 2 or above" });
+    }
+    check_count("a search for changes", n, length_min as u64)?;
+    check_finite(values)?;
+    let penalty = options.penalty.unwrap_or(15.0 * (n as f64).ln());
+    if !(penalty.is_finite() && penalty >= 0.0) {
+        let what = "the penalty of a change";
+        return Err(Refusal::OutOfRange { what, value: penalty, range: "at 0 or above" });
+    }
+    let Some(scaled) = Scaled::new(values) else {
+        return Ok(Segmentation::cut(values, Vec::new()));
+    };
+    let floor = match options.variance_floor {
+        Some(floor) => {
+            check_positive("the variance floor", floor)?;
+            floor / scaled.unit / scaled.unit
+        }
+        None => scaled.resolution_variance(),
+    };
+    let search = Search { values: &scaled.values, penalty, length_min, floor };
+    Ok(Segmentation::cut(values, search.changepoints()))
+}
+
+/// The series about its mean and in units of its largest deviation, so that no square overflows.
+/// The same factor on every value moves every segmentation's cost by the same amount.
+struct Scaled {
+    values: Vec<f64>,
+    unit: f64,
+}
+
+impl Scaled {
+    /// Nothing for a series of equal values.
+    fn new(values: &[f64]) -> Option<Self> {
+        let n = values.len() as f64;
+        // Halved, because the distance of two finite values can overflow.
+        let halves = values.iter().map(|value| value / 2.0);
+        let centre: f64 = halves.clone().map(|half| half / n).sum();
+        let deviations: Vec<f64> = halves.map(|half| half - centre).collect();
+        let largest = deviations.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
+        let equal = values.iter().all(|value| *value == values[0]);
+        (!equal && largest > 0.0).then(|| Self {
+            values: deviations.iter().map(|deviation| deviation / largest).collect(),
+            unit: 2.0 * largest,
+        })
+    }
+
+    /// The variance of rounding to the least distance between two different values.
+    fn resolution_variance(&self) -> f64 {
+        let mut ascending = self.values.clone();
+        ascending.sort_by(f64::total_cmp);
+        let gaps = ascending.windows(2).map(|pair| pair[1] - pair[0]);
+        let least = gaps.filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min);
+        least.clamp(3.5e-12, 2.0).powi(2) / 12.0
+    }
+}
+
+struct Search<'a> {
+    values: &'a [f64],
+    penalty: f64,
+    length_min: usize,
+    floor: f64,
+}
+
+/// A possible last change, with the running description of the values after it.
+#[derive(Clone, Copy)]
+struct Candidate {
+    start: usize,
+    /// F(start).
+    cost_before: f64,
+    mean: f64,
+    squares: f64,
+    /// From this end on it cannot be the best.
+    expires: usize,
+    /// F(start) and the cost of the values after it.
+    cost: f64,
+}
+
+impl Candidate {
+    fn add(&mut self, value: f64, end: usize) {
+        let from_mean = value - self.mean;
+        self.mean += from_mean / (end - self.start) as f64;
+        self.squares += from_mean * (value - self.mean);
+    }
+}
+
+impl Search<'_> {
+    fn changepoints(&self) -> Vec<usize> {
+        let n = self.values.len();
+        let mut least = vec![f64::INFINITY; n + 1];
+        least[0] = -self.penalty;
+        let mut last_change = vec![0; n + 1];
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for end in self.length_min..=n {
+            for candidate in &mut candidates {
+                candidate.add(self.values[end - 1], end);
+            }
+            let start = end - self.length_min;
+            if least[start].is_finite() {
+                candidates.push(self.candidate(start, least[start]));
+            }
+            for candidate in &mut candidates {
+                candidate.cost = candidate.cost_before + self.cost(candidate, end);
+                let total = candidate.cost + self.penalty;
+                if total < least[end] {
+                    (least[end], last_change[end]) = (total, candidate.start);
+                }
+            }
+            let (best, expires) = (least[end], end + self.length_min);
+            candidates.retain_mut(|candidate| {
+                if candidate.cost > best {
+                    candidate.expires = candidate.expires.min(expires);
+                }
+                candidate.expires > end + 1
+            });
+        }
+        backtrack(&last_change)
+    }
+
+    /// The change at `start`, followed by the least number of values.
+    fn candidate(&self, start: usize, cost_before: f64) -> Candidate {
+        let (expires, cost) = (usize::MAX, f64::INFINITY);
+        let mut it = Candidate { start, cost_before, mean: 0.0, squares: 0.0, expires, cost };
+        for end in start + 1..=start + self.length_min {
+            it.add(self.values[end - 1], end);
+        }
+        it
+    }
+
+    fn cost(&self, candidate: &Candidate, end: usize) -> f64 {
+        let n = (end - candidate.start) as f64;
+        let variance = candidate.squares / n;
+        if variance >= self.floor {
+            n * variance.ln()
+        } else {
+            n * (self.floor.ln() + variance / self.floor - 1.0)
+        }
+    }
+}
+
+/// The changes of the best segmentation, from the last change of every beginning's.
+fn backtrack(last_change: &[usize]) -> Vec<usize> {
+    let mut changes = Vec::new();
+    let mut end = last_change.len() - 1;
+    while last_change[end] > 0 {
+        end = last_change[end];
+        changes.push(end);
+    }
+    changes.reverse();
+    changes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Where the steps are on the grid, and how far a cliff is pinned down within its step.
+
+use super::model::{Contrast, Model};
+use super::{Options, REPLICATES_MAX};
+
+/// How often a size on the grid is probed to settle whether a step is there.
+const GRID_REPLICATES_MAX: usize = 4;
+
+/// The probability that a search over a flat curve finds a step by chance.
+const FALSE_ALARM: f64 = 0.01;
+
+/// How far off its standard error a difference must be to be worth another look.
+const SUSPICION: f64 = 2.0;
+
+/// Sizes of one plateau.
+#[derive(Clone, Debug)]
+pub(super) struct Plateau {
+    points: Vec<usize>,
+}
+
+impl Plateau {
+    /// Each size by the share of the plateau's probes that it has.
+    fn weights(&self, model: &Model) -> Vec<(usize, f64)> {
+        let total: usize = self.points.iter().map(|&point| model.count(point)).sum();
+        let share = |point: usize| model.count(point) as f64 / total as f64;
+        self.points.iter().map(|&point| (point, share(point))).collect()
+    }
+
+    pub(super) fn level(&self, model: &Model) -> f64 {
+        self.weights(model).iter().map(|(point, weight)| weight * model.level(*point)).sum()
+    }
+}
+
+/// Neighbouring steps in one direction: one cliff.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// The last grid size before it.
+    pub(super) left: usize,
+    /// The first grid size after it.
+    pub(super) right: usize,
+    pub(super) before: Plateau,
+    pub(super) after: Plateau,
+    /// 1 if values fall, -1 if they rise.
+    sign: f64,
+    height: f64,
+}
+
+/// The difference between each size on the grid and the next.
+fn drops(model: &Model, grid_length: usize) -> Vec<Contrast> {
+    (1..grid_length).map(|right| model.contrast(&[(right - 1, 1.0), (right, -1.0)])).collect()
+}
+
+/// Whether each grid interval is a step.
+fn separated(model: &Model, grid_length: usize, options: &Options) -> Vec<bool> {
+    let critical = model.critical(FALSE_ALARM / 2.0 / (grid_length - 1) as f64);
+    let is_step = |drop: &Contrast| {
+        drop.value.abs() >= options.ratio_least.ln() && drop.value.abs() > critical * drop.error
+    };
+    drops(model, grid_length).iter().map(is_step).collect()
+}
+
+/// The two sides of the grid interval that most looks like a step without being one for certain,
+/// while probing them again may tell.
+pub(super) fn suspects(model: &Model, grid_length: usize, options: &Options) -> Vec<usize> {
+    let separated = separated(model, grid_length, options);
+    let drops = drops(model, grid_length);
+    let doubtful = (0..grid_length - 1).filter(|&left| {
+        let drop = drops[left];
+        !separated[left]
+            && drop.value.abs() >= options.ratio_least.ln()
+            && drop.value.abs() > SUSPICION * drop.error
+            && model.count(left).min(model.count(left + 1)) < GRID_REPLICATES_MAX
+    });
+    let most = doubtful.max_by(|&a, &b| {
+        let size = |left: usize| drops[left].value.abs() / drops[left].error;
+        size(a).total_cmp(&size(b))
+    });
+    let sides = most.into_iter().flat_map(|left| [left, left + 1]);
+    sides.filter(|&point| model.count(point) < GRID_REPLICATES_MAX).collect()
+}
+
+/// The cliffs on the grid, the highest first.
+pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<Run> {
+    let separated = separated(model, grid_length, options);
+    let drops = drops(model, grid_length);
+    let mut runs = Vec::new();
+    let mut left = 0;
+    while left < grid_length - 1 {
+        if !separated[left] {
+            left += 1;
+            continue;
+        }
+        let falls = drops[left].value > 0.0;
+        let mut right = left + 1;
+        while right < grid_length - 1 && separated[right] && (drops[right].value > 0.0) == falls {
+            right += 1;
+        }
+        // The neighbour beyond belongs to the plateau, unless a step lies between.
+        let mut before = Plateau { points: vec![left] };
+        if left > 0 && !separated[left - 1] {
+            before.points.push(left - 1);
+        }
+        let mut after = Plateau { points: vec![right] };
+        if right < grid_length - 1 && !separated[right] {
+            after.points.push(right + 1);
+        }
+        let height = (model.level(left) - model.level(right)).abs();
+        let sign = if falls { 1.0 } else { -1.0 };
+        runs.push(Run { left, right, before, after, sign, height });
+        left = right;
+    }
+    runs.sort_by(|a, b| b.height.total_cmp(&a.height));
+    runs
+}
+
+/// What to probe next.
+pub(super) enum Target {
+    /// A size probed before, by its index.
+    Again(usize),
+    /// A size, by its logarithm.
+    New(f64),
+}
+
+/// How far a cliff is pinned down.
+pub(super) struct Bracket {
+    /// Logarithm of the largest size found before the cliff.
+    pub(super) low: f64,
+    /// Logarithm of the smallest size found after it.
+    pub(super) high: f64,
+    /// Sizes in between that are neither, ascending.
+    undecided: Vec<usize>,
+}
+
+impl Bracket {
+    pub(super) fn new(model: &Model, run: &Run, options: &Options) -> Self {
+        let (left, right) = (model.log_size(run.left), model.log_size(run.right));
+        let inside = |point: usize| left < model.log_size(point) && model.log_size(point) < right;
+        let mut points: Vec<usize> =
+            (0..model.len()).filter(|&it| inside(it) && model.count(it) > 0).collect();
+        points.sort_by(|&a, &b| model.log_size(a).total_cmp(&model.log_size(b)));
+        // The level is shared out among the halvings that the wanted width takes.
+        let halvings = ((right - left) / options.width.ln_1p()).log2().max(1.0);
+        let critical = model.critical((1.0 - options.level) / halvings);
+        let side = |point: usize| {
+            let it = threshold_contrast(model, run, point);
+            let off = run.sign * it.value / it.error;
+            if off.abs() <= critical { 0.0 } else { off.signum() }
+        };
+        let sides: Vec<(usize, f64)> = points.iter().map(|&it| (it, side(it))).collect();
+        let all = |wanted: f64| sides.iter().filter(move |it| it.1 == wanted).map(|it| it.0);
+        let first_after = all(-1.0).map(|it| model.log_size(it)).fold(right, f64::min);
+        let last_before = all(1.0).map(|it| model.log_size(it)).fold(left, f64::max);
+        // Where the two contradict each other, the interval reaches round both.
+        let low = all(1.0).map(|it| model.log_size(it)).filter(|it| *it < first_after);
+        let high = all(-1.0).map(|it| model.log_size(it)).filter(|it| *it > last_before);
+        let (low, high) = (low.fold(left, f64::max), high.fold(right, f64::min));
+        let within = |it: &usize| low < model.log_size(*it) && model.log_size(*it) < high;
+        Self { low, high, undecided: points.into_iter().filter(within).collect() }
+    }
+
+    /// None once the bracket is no wider than `wanted`, or all of it that is left is undecided.
+    pub(super) fn next(&self, model: &Model, wanted: f64) -> Option<Target> {
+        if self.high - self.low <= wanted {
+            return None;
+        }
+        let again = self.undecided.iter().find(|&&it| model.count(it) < REPLICATES_MAX);
+        if let Some(&point) = again {
+            return Some(Target::Again(point));
+        }
+        let (Some(&first), Some(&last)) = (self.undecided.first(), self.undecided.last()) else {
+            return Some(Target::New(f64::midpoint(self.low, self.high)));
+        };
+        let (first, last) = (model.log_size(first), model.log_size(last));
+        let (below, above) = (first - self.low, self.high - last);
+        if below.max(above) <= wanted / 2.0 {
+            return None;
+        }
+        let middle = if below >= above {
+            f64::midpoint(self.low, first)
+        } else {
+            f64::midpoint(last, self.high)
+        };
+        Some(Target::New(middle))
+    }
+}
+
+/// How far a size's level lies above the middle between the plateaus.
+fn threshold_contrast(model: &Model, run: &Run, point: usize) -> Contrast {
+    let mut weights = vec![(point, 1.0)];
+    for plateau in [&run.before, &run.after] {
+        weights.extend(plateau.weights(model).iter().map(|&(it, share)| (it, -share / 2.0)));
+    }
+    model.contrast(&weights)
+}

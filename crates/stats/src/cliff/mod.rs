@@ -1,0 +1,326 @@
+//! Finding the sizes at which a measured value falls off a cliff, with few probes.
+//!
+//! A pure state machine: [`Search::ask`] names a size, the caller measures there and
+//! [`Search::tell`]s the value; [`Search::result`] says what is known. The idea is Chen &
+//! Patterson's ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993): performance over
+//! size is a staircase of plateaus, and what is worth knowing are the levels and the steps.
+//!
+//! * **Position.** A cliff's position is the size at which the value crosses the geometric mean of
+//!   the plateaus on both sides. For a sharp cliff that is the cliff; for a gradual one, a ramp on
+//!   logarithmic scales, it is the middle of the ramp on the logarithmic scale of size.
+//! * **Model.** ln value = level of the size + drift x order of the probe + noise, the noise of one
+//!   spread everywhere. Sizes probed more than once give drift and noise, so a machine that warms
+//!   up or throttles is not mistaken for a cliff. Every comparison is a t test of a contrast.
+//! * **Grid.** Sizes a factor of about 2 apart, in random order. Both end points are probed three
+//!   times: within, in the middle and at the end.
+//! * **Steps.** Neighbours on the grid that may differ by [`Options::ratio_least`] are probed again
+//!   until their intervals separate or do not. Neighbouring steps in one direction make one cliff,
+//!   so two cliffs are told apart only if a flat grid interval lies between them; a slope of less
+//!   than the least ratio per factor of 2 is no cliff.
+//! * **Bisection,** in the logarithm of size. A new size is probed until it lies significantly above
+//!   or below the threshold, at most [`REPLICATES_MAX`] times. One that stays undecided lies on the
+//!   ramp: the search goes on to either side of it. Next to every fourth such probe a size on a
+//!   plateau beside the cliff is probed again, in random order, as drift control.
+//! * **Interval.** From the largest size found before the cliff to the smallest found after it.
+
+mod locate;
+mod model;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::interval::Interval;
+use crate::refusal::{Refusal, check_open_unit, check_positive};
+use locate::{Bracket, Run};
+use model::Model;
+
+/// How often a size on the way down is probed before it counts as undecided.
+pub const REPLICATES_MAX: usize = 4;
+
+/// What to search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// The least size, above 0, in any unit.
+    pub low: f64,
+    /// The largest size, at least twice the least.
+    pub high: f64,
+    /// The wanted width of the interval: 0.01 is 1 %, largest over smallest less 1; above 0.
+    pub width: f64,
+    /// Values that differ by less than this factor over a factor of 2 in size are one plateau;
+    /// above 1.
+    pub ratio_least: f64,
+    /// How often the interval shall hold the position: 0 to 1.
+    pub level: f64,
+    /// The most probes for the grid and the largest cliff.
+    pub probes_max: usize,
+    /// The most further probes for each further cliff.
+    pub probes_max_further: usize,
+    /// The seed of the order of probes.
+    pub seed: u64,
+}
+
+impl Options {
+    /// A search from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level 0.95, 40
+    /// probes and 20 for each further cliff, seed 0.
+    pub fn new(low: f64, high: f64) -> Self {
+        let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
+        let (probes_max, probes_max_further) = (40, 20);
+        Self { low, high, width, ratio_least, level, probes_max, probes_max_further, seed }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        check_positive("the least size", self.low)?;
+        check_positive("the largest size", self.high)?;
+        check_positive("the width", self.width)?;
+        check_open_unit("the level", self.level)?;
+        if self.high / self.low < 2.0 {
+            let (what, range) = ("the largest size", "at twice the least or above");
+            return Err(Refusal::OutOfRange { what, value: self.high, range });
+        }
+        if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
+            let (what, value) = ("the least ratio", self.ratio_least);
+            return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
+        }
+        Ok(())
+    }
+}
+
+/// Why the search for a cliff ended where it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// The interval is as narrow as wanted.
+    Width,
+    /// Whatever is left undecided lies on the ramp, or is too noisy.
+    Noise,
+    /// The probes are used up, or the search is still going on.
+    Probes,
+}
+
+/// One cliff.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cliff {
+    /// The sizes between which it lies.
+    pub size: Interval,
+    /// The geometric mean of those.
+    pub position: f64,
+    /// The value on the plateau before it, drift removed.
+    pub before: f64,
+    /// The value on the plateau after it, drift removed.
+    pub after: f64,
+    /// Why the interval is no narrower.
+    pub reached: Reached,
+}
+
+/// What is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The cliffs by size, ascending; none is "no cliff".
+    pub cliffs: Vec<Cliff>,
+    /// The relative standard deviation of a value: 0.03 is 3 %.
+    pub noise: f64,
+    /// The factor by which values changed from one probe to the next.
+    pub drift_per_probe: f64,
+    /// The number of values told.
+    pub probes: usize,
+}
+
+/// One value measured.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// Index into [`Search::points`].
+    point: usize,
+    log_value: f64,
+}
+
+/// A search under way.
+#[derive(Clone, Debug)]
+pub struct Search {
+    options: Options,
+    /// Sizes and their logarithms; those of the grid come first, ascending.
+    points: Vec<(f64, f64)>,
+    grid_length: usize,
+    probes: Vec<Probe>,
+    queue: Vec<usize>,
+    asked: Option<usize>,
+    runs: Option<Vec<Run>>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Search {
+    /// A search that has measured nothing.
+    ///
+    /// # Errors
+    /// Refuses sizes that are not above 0, a largest size below twice the least, a width not above
+    /// 0, a least ratio not above 1 and a level outside 0 to 1.
+    pub fn new(options: Options) -> Result<Self, Refusal> {
+        options.check()?;
+        let points = grid(options.low, options.high);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+        let last = points.len() - 1;
+        let mut queue: Vec<usize> = (0..=last).collect();
+        queue.shuffle(&mut random);
+        let mut ends = [[0, last], [0, last]];
+        ends.iter_mut().for_each(|pair| pair.shuffle(&mut random));
+        let middle = queue.len() / 2;
+        queue.splice(middle..middle, ends[0]);
+        // Taken from the back.
+        queue.splice(0..0, ends[1]);
+        let grid_length = points.len();
+        let (probes, asked, runs) = (Vec::new(), None, None);
+        Ok(Self { options, points, grid_length, probes, queue, asked, runs, random })
+    }
+
+    /// The size to measure next; none once there is nothing more to learn or the probes are used
+    /// up. Names the same size until a value is told.
+    pub fn ask(&mut self) -> Option<f64> {
+        if self.asked.is_none() {
+            if self.queue.is_empty() {
+                self.queue = self.plan();
+                self.queue.shuffle(&mut self.random);
+            }
+            self.asked = self.queue.pop();
+        }
+        self.asked.map(|point| self.points[point].0)
+    }
+
+    /// The value measured at the size that was asked for.
+    ///
+    /// # Errors
+    /// Refuses a value that is not finite and above 0; the size is then still asked for.
+    ///
+    /// # Panics
+    /// If no size has been asked for.
+    pub fn tell(&mut self, value: f64) -> Result<(), Refusal> {
+        let index = self.probes.len();
+        if !value.is_finite() {
+            return Err(Refusal::NotFinite { index, value });
+        }
+        if value <= 0.0 {
+            return Err(Refusal::NotPositive { index, value });
+        }
+        let point = self.asked.take().expect("a size is asked for before its value is told");
+        self.probes.push(Probe { point, log_value: value.ln() });
+        Ok(())
+    }
+
+    /// What the values told so far say.
+    ///
+    /// # Errors
+    /// Refuses a search whose grid is not measured yet.
+    pub fn result(&self) -> Result<Outcome, Refusal> {
+        let needed = self.grid_length + 4;
+        if self.probes.len() < needed {
+            let (what, given) = ("a search for cliffs", self.probes.len() as u64);
+            return Err(Refusal::TooFew { what, needed: needed as u64, given });
+        }
+        let model = Model::new(&self.points, &self.probes);
+        let runs = match &self.runs {
+            Some(runs) => runs.clone(),
+            None => locate::runs(&model, self.grid_length, &self.options),
+        };
+        let mut cliffs: Vec<Cliff> = runs.iter().map(|run| self.cliff(&model, run)).collect();
+        cliffs.sort_by(|a, b| a.position.total_cmp(&b.position));
+        Ok(Outcome {
+            cliffs,
+            noise: model.noise(),
+            drift_per_probe: model.drift().exp(),
+            probes: self.probes.len(),
+        })
+    }
+
+    /// The sizes to probe next, by index.
+    fn plan(&mut self) -> Vec<usize> {
+        let model = Model::new(&self.points, &self.probes);
+        if self.runs.is_none() {
+            let budget = self.options.probes_max;
+            let suspects = locate::suspects(&model, self.grid_length, &self.options);
+            if !suspects.is_empty() && self.probes.len() + suspects.len() <= budget {
+                return suspects;
+            }
+            self.runs = Some(locate::runs(&model, self.grid_length, &self.options));
+        }
+        let runs = self.runs.clone().unwrap_or_default();
+        let mut budget = self.options.probes_max;
+        for run in &runs {
+            if self.probes.len() < budget {
+                let next = self.next_of(&model, run);
+                if !next.is_empty() {
+                    return next;
+                }
+            }
+            budget += self.options.probes_max_further;
+        }
+        Vec::new()
+    }
+
+    /// The next sizes for one cliff; none once it is as narrow as it gets.
+    fn next_of(&mut self, model: &Model, run: &Run) -> Vec<usize> {
+        let bracket = Bracket::new(model, run, &self.options);
+        let Some(target) = bracket.next(model, self.options.width.ln_1p()) else {
+            return Vec::new();
+        };
+        let point = match target {
+            locate::Target::Again(point) => point,
+            locate::Target::New(log_size) => {
+                self.points.push((log_size.exp(), log_size));
+                self.points.len() - 1
+            }
+        };
+        let mut next = vec![point];
+        let since_grid_point =
+            self.probes.iter().rev().take_while(|probe| probe.point >= self.grid_length).count();
+        if since_grid_point >= 4 {
+            next.push(if model.count(run.left) <= model.count(run.right) {
+                run.left
+            } else {
+                run.right
+            });
+        }
+        next
+    }
+
+    fn cliff(&self, model: &Model, run: &Run) -> Cliff {
+        let bracket = Bracket::new(model, run, &self.options);
+        let (low, high) = (bracket.low.exp(), bracket.high.exp());
+        let wanted = self.options.width.ln_1p();
+        let reached = if bracket.high - bracket.low <= wanted {
+            Reached::Width
+        } else if bracket.next(model, wanted).is_none() {
+            Reached::Noise
+        } else {
+            Reached::Probes
+        };
+        Cliff {
+            size: Interval { low, high, level: self.options.level },
+            position: f64::midpoint(bracket.low, bracket.high).exp(),
+            before: run.before.level(model).exp(),
+            after: run.after.level(model).exp(),
+            reached,
+        }
+    }
+}
+
+/// Sizes from `low` to `high`, equally far apart on a logarithmic scale, by a factor near 2.
+fn grid(low: f64, high: f64) -> Vec<(f64, f64)> {
+    let (log_low, log_high) = (low.ln(), high.ln());
+    let octaves = (log_high - log_low) / std::f64::consts::LN_2;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "two finite sizes are at most 2,098 factors of 2 apart"
+    )]
+    let steps = octaves.round().max(1.0) as usize;
+    let at = |step: usize| {
+        let log_size = log_low + (log_high - log_low) * step as f64 / steps as f64;
+        match step {
+            0 => (low, log_low),
+            _ if step == steps => (high, log_high),
+            _ => (log_size.exp(), log_size),
+        }
+    };
+    (0..=steps).map(at).collect()
+}
+
+#[cfg(test)]
+mod tests;

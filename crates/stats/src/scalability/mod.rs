@@ -1,0 +1,319 @@
+//! How throughput grows with concurrency: Amdahl's law and the Universal Scalability Law.
+//!
+//! X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)): gamma is the throughput of one, alpha the
+//! cost of waiting for each other, beta the cost of agreeing with each other; beta = 0 is Amdahl's
+//! law (Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to 6). With beta above 0
+//! throughput peaks at N = sqrt((1 - alpha) / beta) and falls beyond.
+//!
+//! Fit: least squares by Levenberg and Marquardt, with alpha and beta free of any bound. Neither can be negative in the model; where the free optimum is, the models without
+//! alpha, without beta and without both are fitted, and of those within bounds the closest stands
+//! for the law. Its own error bars then are those of the smaller model, and the optimum that was
+//! given up is reported beside it.
+//!
+//! Choice: from the larger model to the smaller, each parameter must earn its place by an F test
+//! of the extra sum of squares at the level asked for (Bates & Watts, "Nonlinear Regression
+//! Analysis and Its Applications", Wiley 1988, chapter 3).
+
+mod least_squares;
+
+use crate::distribution::{fisher, student};
+use crate::interval::Interval;
+use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
+use least_squares::{Curve, Free, Optimum};
+
+/// Which parameters a model has; the others are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// gamma: throughput in proportion.
+    Linear,
+    /// gamma and alpha.
+    Amdahl,
+    /// gamma and beta, where waiting costs nothing but agreeing does.
+    Coherency,
+    /// gamma, alpha and beta.
+    Usl,
+}
+
+impl Model {
+    fn free(self) -> Free {
+        match self {
+            Self::Linear => Free { alpha: false, beta: false },
+            Self::Amdahl => Free { alpha: true, beta: false },
+            Self::Coherency => Free { alpha: false, beta: true },
+            Self::Usl => Free { alpha: true, beta: true },
+        }
+    }
+
+    /// The number of parameters.
+    pub fn parameters(self) -> u64 {
+        match self {
+            Self::Linear => 1,
+            Self::Amdahl | Self::Coherency => 2,
+            Self::Usl => 3,
+        }
+    }
+}
+
+/// A parameter's estimate and its error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// Its standard error, from the Jacobian at the optimum.
+    pub std_error: f64,
+    /// Its interval, by Student's t with the fit's degrees of freedom. It may reach below 0.
+    pub interval: Interval,
+}
+
+/// One model fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The model.
+    pub model: Model,
+    /// Throughput of one, in the throughput's unit.
+    pub gamma: Estimate,
+    /// Cost of waiting, at least 0; none where the model has no alpha.
+    pub alpha: Option<Estimate>,
+    /// Cost of agreeing, at least 0; none where the model has no beta.
+    pub beta: Option<Estimate>,
+    /// sqrt(residual sum of squares / degrees of freedom), in the throughput's unit.
+    pub residual_std_error: f64,
+    /// The number of values less the number of parameters.
+    pub degrees_of_freedom: u64,
+    /// alpha and beta of the optimum without bounds, where that lies outside of them.
+    pub given_up: Option<(f64, f64)>,
+    optimum: Optimum,
+}
+
+impl Fit {
+    /// The throughput that the model expects of `n`.
+    pub fn throughput(&self, n: f64) -> f64 {
+        self.optimum.curve.at(n) * self.optimum.unit
+    }
+}
+
+/// Where throughput is highest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// The concurrency of highest throughput.
+    pub n: f64,
+    /// Its interval, by the delta method on ln n.
+    pub n_interval: Interval,
+    /// The throughput there.
+    pub x: f64,
+    /// Its interval, by the delta method.
+    pub x_interval: Interval,
+    /// Whether `n` lies within the concurrencies measured; beyond them it is an extrapolation.
+    pub within_range: bool,
+}
+
+/// Both laws fitted, and the choice between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalability {
+    /// The model that the values support.
+    pub chosen: Fit,
+    /// Proportion only.
+    pub linear: Fit,
+    /// Amdahl's law, or, at its bound, the linear model.
+    pub amdahl: Result<Fit, Refusal>,
+    /// The Universal Scalability Law, or, at its bounds, a smaller model.
+    pub usl: Result<Fit, Refusal>,
+    /// p value of "alpha and beta together explain no more than the better of them alone", where
+    /// the law of three parameters could be fitted within its bounds.
+    pub third_parameter_p: Option<f64>,
+    /// Where throughput peaks, if that can be told.
+    pub peak: Result<Peak, Refusal>,
+}
+
+/// Fits throughput `x[i]` at concurrency `n[i]`; concurrencies may repeat. Intervals are at
+/// `level`, and a parameter is kept that is significant at 1 - `level`.
+///
+/// A model needs one distinct concurrency more than it has parameters: two for the linear one,
+/// three for Amdahl's law, four for the Universal Scalability Law. A model short of that is
+/// refused alone. A peak is refused unless the chosen model has a beta whose interval lies above
+/// 0.
+///
+/// # Errors
+/// Refuses a `level` outside 0 to 1, series that differ in length, values that are not finite,
+/// concurrencies below 1, throughputs not above 0, and fewer than two distinct concurrencies.
+pub fn scalability(n: &[f64], x: &[f64], level: f64) -> Result<Scalability, Refusal> {
+    check_open_unit("the level", level)?;
+    let data = Data::new(n, x, level)?;
+    let linear = data.fit(Model::Linear)?;
+    let amdahl = data.bounded(Model::Amdahl);
+    let usl = data.bounded(Model::Usl);
+    let (chosen, third_parameter_p) = data.choose(&linear, &usl);
+    let peak = data.peak(&chosen);
+    Ok(Scalability { chosen, linear, amdahl, usl, third_parameter_p, peak })
+}
+
+struct Data<'a> {
+    n: &'a [f64],
+    x: &'a [f64],
+    level: f64,
+    distinct: u64,
+}
+
+impl<'a> Data<'a> {
+    fn new(n: &'a [f64], x: &'a [f64], level: f64) -> Result<Self, Refusal> {
+        if n.len() != x.len() {
+            return Err(Refusal::LengthsDiffer { first: n.len(), second: x.len() });
+        }
+        check_finite(n)?;
+        check_finite(x)?;
+        if let Some(&value) = n.iter().find(|&&value| value < 1.0) {
+            return Err(Refusal::OutOfRange {
+                what: "a concurrency",
+                value,
+                range: "at 1 or above",
+            });
+        }
+        if let Some(index) = x.iter().position(|&value| value <= 0.0) {
+            return Err(Refusal::NotPositive { index, value: x[index] });
+        }
+        let mut ascending = n.to_vec();
+        ascending.sort_by(f64::total_cmp);
+        ascending.dedup();
+        Ok(Self { n, x, level, distinct: ascending.len() as u64 })
+    }
+
+    /// The model's optimum, in or out of bounds.
+    fn optimum(&self, model: Model) -> Result<Optimum, Refusal> {
+        let what = match model {
+            Model::Linear => "a line of throughput by concurrency",
+            Model::Amdahl | Model::Coherency => "a law of two parameters by distinct concurrency",
+            Model::Usl => "the Universal Scalability Law by distinct concurrency",
+        };
+        let distinct = usize::try_from(self.distinct).unwrap_or(usize::MAX);
+        check_count(what, distinct, model.parameters() + 1)?;
+        least_squares::optimum(self.n, self.x, model.free())
+            .ok_or(Refusal::NotIdentified { what, why: "the squares have no definite minimum" })
+    }
+
+    fn fit(&self, model: Model) -> Result<Fit, Refusal> {
+        self.optimum(model).map(|optimum| self.describe(model, optimum, None))
+    }
+
+    /// The model, or the closest smaller one where its optimum lies out of bounds.
+    fn bounded(&self, model: Model) -> Result<Fit, Refusal> {
+        let free = self.optimum(model)?;
+        if free.curve.within_bounds() {
+            return Ok(self.describe(model, free, None));
+        }
+        let smaller = match model {
+            Model::Usl => &[Model::Linear, Model::Amdahl, Model::Coherency][..],
+            _ => &[Model::Linear],
+        };
+        let given_up = Some((free.curve.alpha, free.curve.beta));
+        let fits = smaller.iter().filter_map(|&it| Some((it, self.optimum(it).ok()?)));
+        let within = fits.filter(|(_, optimum)| optimum.curve.within_bounds());
+        let closest = within.min_by(|a, b| a.1.squares.total_cmp(&b.1.squares));
+        let (what, why) = ("this law", "no model within its bounds has an optimum");
+        let (model, optimum) = closest.ok_or(Refusal::NotIdentified { what, why })?;
+        Ok(self.describe(model, optimum, given_up))
+    }
+
+    fn describe(&self, model: Model, optimum: Optimum, given_up: Option<(f64, f64)>) -> Fit {
+        let degrees_of_freedom = self.n.len() as u64 - model.parameters();
+        let df = degrees_of_freedom as f64;
+        let variance = optimum.squares / df;
+        let t = student::quantile(f64::midpoint(1.0, self.level), df);
+        let estimate = |value: f64, which: usize, unit: f64| {
+            let std_error = (variance * optimum.inverse[which][which]).sqrt() * unit;
+            let interval = around(value, t * std_error, self.level);
+            Estimate { value, std_error, interval }
+        };
+        let unit = optimum.unit;
+        let (curve, free) = (optimum.curve, model.free());
+        Fit {
+            model,
+            gamma: estimate(curve.gamma * unit, 0, unit),
+            alpha: free.alpha.then(|| estimate(curve.alpha, 1, 1.0)),
+            beta: free.beta.then(|| estimate(curve.beta, 2, 1.0)),
+            residual_std_error: variance.sqrt() * unit,
+            degrees_of_freedom,
+            given_up,
+            optimum,
+        }
+    }
+
+    /// Drops parameters for as long as the F test allows.
+    fn choose(&self, linear: &Fit, usl: &Result<Fit, Refusal>) -> (Fit, Option<f64>) {
+        let two = [Model::Amdahl, Model::Coherency].into_iter().filter_map(|it| self.fit(it).ok());
+        let within = two.filter(|it| it.optimum.curve.within_bounds());
+        let two = within.min_by(|a, b| a.optimum.squares.total_cmp(&b.optimum.squares));
+        let mut third_parameter_p = None;
+        if let Ok(usl) = usl
+            && usl.model == Model::Usl
+        {
+            let p = self.extra_squares_p(two.as_ref().unwrap_or(linear), usl);
+            third_parameter_p = Some(p);
+            if p < 1.0 - self.level {
+                return (usl.clone(), third_parameter_p);
+            }
+        }
+        match two {
+            Some(two) if self.extra_squares_p(linear, &two) < 1.0 - self.level => {
+                (two, third_parameter_p)
+            }
+            _ => (linear.clone(), third_parameter_p),
+        }
+    }
+
+    /// The F test of the larger model's extra parameters.
+    fn extra_squares_p(&self, smaller: &Fit, larger: &Fit) -> f64 {
+        let extra = smaller.optimum.squares - larger.optimum.squares;
+        // Squares are in units of the largest throughput's.
+        let rounding = 1e-24 * self.x.len() as f64;
+        if extra <= rounding {
+            return 1.0;
+        }
+        if larger.optimum.squares <= rounding {
+            return 0.0;
+        }
+        let df1 = (larger.model.parameters() - smaller.model.parameters()) as f64;
+        let df2 = larger.degrees_of_freedom as f64;
+        fisher::sf(extra / df1 / (larger.optimum.squares / df2), df1, df2)
+    }
+
+    fn peak(&self, fit: &Fit) -> Result<Peak, Refusal> {
+        let refused = |why| Err(Refusal::NotIdentified { what: "a peak of throughput", why });
+        let curve = fit.optimum.curve;
+        match fit.beta {
+            None => return refused("the values support no law that has one"),
+            Some(beta) if beta.interval.low <= 0.0 => {
+                return refused("the interval of beta reaches 0");
+            }
+            Some(_) if curve.alpha >= 1.0 => return refused("alpha is 1 or above"),
+            Some(_) => {}
+        }
+        let n = ((1.0 - curve.alpha) / curve.beta).sqrt();
+        let df = fit.degrees_of_freedom as f64;
+        let t = student::quantile(f64::midpoint(1.0, self.level), df);
+        let (variance, unit) = (fit.optimum.squares / df, fit.optimum.unit);
+        let error = |gradient: [f64; 3]| t * (variance * fit.optimum.form(gradient)).sqrt();
+        // The gradient of ln n, and of X, on which n has no influence at its peak.
+        let of_ln_n = [0.0, -0.5 / (1.0 - curve.alpha), -0.5 / curve.beta];
+        let factor = error(of_ln_n).exp();
+        let x = fit.throughput(n);
+        let least = self.n.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok(Peak {
+            n,
+            n_interval: Interval { low: n / factor, high: n * factor, level: self.level },
+            x,
+            x_interval: around(x, error(curve.gradient(n)) * unit, self.level),
+            within_range: least <= n && n <= largest(self.n),
+        })
+    }
+}
+
+fn around(value: f64, half_width: f64, level: f64) -> Interval {
+    Interval { low: value - half_width, high: value + half_width, level }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests;
