@@ -34,9 +34,9 @@ impl Plateau {
 /// Neighbouring steps in one direction: one cliff.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// The last grid size before it.
+    /// The last grid size that is certainly before it.
     pub(super) left: usize,
-    /// The first grid size after it.
+    /// The first grid size that is certainly after it.
     pub(super) right: usize,
     pub(super) before: Plateau,
     pub(super) after: Plateau,
@@ -95,18 +95,21 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
         while right < grid_length - 1 && separated[right] && (drops[right].value > 0.0) == falls {
             right += 1;
         }
-        // The neighbour beyond belongs to the plateau, unless a step lies between.
-        let mut before = Plateau { points: vec![left] };
-        if left > 0 && !separated[left - 1] {
-            before.points.push(left - 1);
+        // A ramp may begin or end unnoticed in the interval beyond, so the plateaus lie one further.
+        let flat = |interval: usize| interval < grid_length - 1 && !separated[interval];
+        let first = if left > 0 && flat(left - 1) { left - 1 } else { left };
+        let mut before = Plateau { points: vec![first] };
+        if first < left && first > 0 && flat(first - 1) {
+            before.points.push(first - 1);
         }
-        let mut after = Plateau { points: vec![right] };
-        if right < grid_length - 1 && !separated[right] {
-            after.points.push(right + 1);
+        let last = if flat(right) { right + 1 } else { right };
+        let mut after = Plateau { points: vec![last] };
+        if last > right && flat(last) {
+            after.points.push(last + 1);
         }
-        let height = (model.level(left) - model.level(right)).abs();
+        let height = (model.level(first) - model.level(last)).abs();
         let sign = if falls { 1.0 } else { -1.0 };
-        runs.push(Run { left, right, before, after, sign, height });
+        runs.push(Run { left: first, right: last, before, after, sign, height });
         left = right;
     }
     runs.sort_by(|a, b| b.height.total_cmp(&a.height));

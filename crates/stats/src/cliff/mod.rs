@@ -244,7 +244,8 @@ impl Search {
         let mut budget = self.options.probes_max;
         for run in &runs {
             if self.probes.len() < budget {
-                let next = self.next_of(&model, run);
+                let mut next = self.next_of(&model, run);
+                next.truncate(budget - self.probes.len());
                 if !next.is_empty() {
                     return next;
                 }
