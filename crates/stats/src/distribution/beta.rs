@@ -37,6 +37,9 @@ pub(super) struct Place {
 impl Place {
     /// The place whose x / y is `odds`.
     pub(super) fn from_odds(odds: f64) -> Self {
+        if odds <= 0.0 {
+            return Self { x: 0.0, y: 1.0 };
+        }
         if odds.is_infinite() {
             return Self { x: 1.0, y: 0.0 };
         }
@@ -51,6 +54,9 @@ impl Place {
 impl Beta {
     /// The tails at `place`.
     pub(super) fn tails(self, place: Place) -> Tails {
+        if place.x.is_nan() {
+            return Tails::from_lower(f64::NAN);
+        }
         if place.x <= 0.0 {
             return Tails::from_lower(0.0);
         }

@@ -16,10 +16,13 @@ const STEPS_MAX: u32 = 10_000;
 
 /// The tails at `x` of the gamma distribution of shape `a`, scale 1.
 pub(super) fn tails(a: f64, x: f64) -> Tails {
+    if x.is_nan() {
+        return Tails::from_lower(f64::NAN);
+    }
     if x <= 0.0 {
         return Tails::from_lower(0.0);
     }
-    if x.is_infinite() {
+    if (x / a).is_infinite() {
         return Tails::from_upper(0.0);
     }
     if a > LARGE_SHAPE {

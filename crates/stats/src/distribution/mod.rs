@@ -37,7 +37,8 @@ struct Tails {
 
 impl Tails {
     fn from_lower(lower: f64) -> Self {
-        let lower = lower.min(1.0);
+        // Not `min`, which would hide NaN.
+        let lower = if lower > 1.0 { 1.0 } else { lower };
         Self { lower, upper: 1.0 - lower }
     }
 
@@ -100,6 +101,9 @@ fn assert_open_unit(probability: f64) {
 fn assert_degrees(df: f64) {
     assert!(df > 0.0, "degrees of freedom are above 0, and {df} is not");
 }
+
+#[cfg(test)]
+mod tests;
 
 #[cfg(test)]
 fn assert_relative(got: f64, wanted: f64, tolerance: f64) {

@@ -58,8 +58,18 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
     } else {
         Target { side: Side::Upper, probability: 2.0 * probability.min(1.0 - probability) }
     };
-    let odds = odds_quantile(target, beta(df));
-    (df.sqrt() * odds.sqrt()).copysign(above_median)
+    root_of_square(target, df).copysign(above_median)
+}
+
+/// The t above 0 whose square has the tail `target`.
+fn root_of_square(target: Target, df: f64) -> f64 {
+    if target.side == Side::Upper {
+        let excess = tail_at_farthest(df) / target.probability;
+        if excess > 1.0 {
+            return (df * ODDS_FARTHEST).sqrt() * excess.powf(1.0 / df);
+        }
+    }
+    (df * odds_quantile(target, beta(df))).sqrt()
 }
 
 /// The tails of t^2 at the square of `t`, which is at least 0.
@@ -68,9 +78,12 @@ fn tails_of_square(t: f64, df: f64) -> Tails {
     if odds <= ODDS_FARTHEST {
         return beta(df).tails(Place::from_odds(odds));
     }
-    let at_farthest = beta(df).tails(Place::from_odds(ODDS_FARTHEST)).upper;
-    let root_ratio = ODDS_FARTHEST.sqrt() * df.sqrt() / t;
-    Tails::from_upper(at_farthest * root_ratio.powf(df))
+    let root_ratio = (df * ODDS_FARTHEST).sqrt() / t;
+    Tails::from_upper(tail_at_farthest(df) * root_ratio.powf(df))
+}
+
+fn tail_at_farthest(df: f64) -> f64 {
+    beta(df).tails(Place::from_odds(ODDS_FARTHEST)).upper
 }
 
 fn beta(df: f64) -> Beta {
@@ -109,6 +122,12 @@ mod tests {
             assert_relative(sf(t, 2.0), 1.0 / r / (r + t), 1e-13);
         }
         assert_relative(sf(1e290, 1.0), 1e-290 / std::f64::consts::PI, 1e-12);
+    }
+
+    #[test]
+    fn quantiles_of_heavy_tails_reach_as_far_as_an_f64() {
+        assert_relative(quantile(1e-300, 1.0), -1e300 / std::f64::consts::PI, 1e-12);
+        assert_relative(cdf(quantile(1e-200, 0.7), 0.7), 1e-200, 1e-12);
     }
 
     #[test]

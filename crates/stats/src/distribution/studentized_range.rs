@@ -47,6 +47,9 @@ pub fn quantile(probability: f64, groups: u32, df: f64) -> f64 {
 }
 
 fn studentized_sf(q: f64, range: &NormalRange, df: f64) -> f64 {
+    if q.is_nan() {
+        return q;
+    }
     if q <= 0.0 {
         return 1.0;
     }
@@ -111,8 +114,8 @@ impl Estimate {
     }
 }
 
-/// Where `x` lies once the left is drawn out, and the slope of that: nothing changes at 0 and far
-/// to the right. With few degrees of freedom the left tail is a slow exponential, which this
+/// Where `x` lies once the left is drawn out, and the slope of that: 0 stays, and
+/// little changes to its right. With few degrees of freedom the left tail is a slow exponential, which this
 /// shortens; with many it would only sharpen what the steps have to resolve.
 fn bend(x: f64) -> (f64, f64) {
     (x - BEND * (-x).exp_m1(), 1.0 + BEND * (-x).exp())
@@ -164,6 +167,9 @@ const COARSE_GROUPS: f64 = 200.0;
 const LEAST: f64 = -6.6;
 const MOST: f64 = 40.0;
 
+/// So unlikely a largest value does not matter either.
+const LEAST_WEIGHT: f64 = 1e-22;
+
 /// Largest values further than this from w / 2, and above `LARGEST`, do not matter.
 const REACH: f64 = 6.6;
 const LARGEST: f64 = 9.5;
@@ -183,7 +189,8 @@ impl NormalRange {
             Node { z, weight, inverse_cdf: 1.0 / cdf }
         };
         let places = (0_u32..).map(|index| LEAST + step * f64::from(index));
-        let nodes = places.take_while(|&z| z < MOST).map(node).collect();
+        let nodes = places.take_while(|&z| z < MOST).map(node);
+        let nodes = nodes.skip_while(|node| node.weight < LEAST_WEIGHT).collect();
         Self { others, fineness, nodes }
     }
 
