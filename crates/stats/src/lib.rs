@@ -14,6 +14,7 @@ pub mod autocorrelation;
 pub mod bootstrap;
 pub mod changepoint;
 pub mod cliff;
+pub mod design;
 pub mod distribution;
 pub mod equivalence;
 pub mod fieller;

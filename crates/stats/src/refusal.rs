@@ -1,5 +1,7 @@
 //! Why an estimator refuses its input, and the checks that several estimators share.
 
+use crate::design::Refused;
+
 /// Why an estimate is refused: the numbers given do not support it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -93,6 +95,9 @@ pub enum Refusal {
         /// What stands in the way.
         why: &'static str,
     },
+    /// A table of observations, or a question about it, that is no analysable design.
+    #[error(transparent)]
+    Design(#[from] Refused),
 }
 
 /// Refuses a confidence level or a quantile that is not strictly between 0 and 1.

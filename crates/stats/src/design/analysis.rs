@@ -1,0 +1,318 @@
+//! The analysis of variance itself: effects with their intervals, and where the variation comes
+//! from.
+
+use super::cells::Cells;
+use super::diagnostics::{self, Diagnostic};
+use super::fit::{Fit, Margin, Term, fit, margins};
+use super::model::{Model, ModelChoice, Modelled, Why, modelled};
+use super::precision::Precision;
+use super::{DesignKind, Estimate, Factor, Table, unbalanced};
+use crate::design::design_kind::Replications;
+use crate::distribution::fisher;
+use crate::refusal::{Refusal, check_open_unit};
+
+/// How to analyse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Whether effects add up or multiply.
+    pub model: ModelChoice,
+    /// Confidence levels of the intervals and of the F quantiles, each strictly between 0 and 1.
+    pub levels: Vec<f64>,
+    /// The largest number of factors that interact; interactions of more are taken for errors.
+    /// None: all that the design allows, which without replications is all but that of all
+    /// factors.
+    pub interacting: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { model: ModelChoice::Auto, levels: vec![0.95], interacting: None }
+    }
+}
+
+/// What an experiment says.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The design, as the observations show it.
+    pub design: DesignKind,
+    /// The model used. A multiplicative one has all numbers below in decimal logarithms, but for
+    /// those called ratios.
+    pub model: Model,
+    /// Why it was used.
+    pub why: Why,
+    /// The mean, of all observations; with two factors and unequal replications, of all cells.
+    pub grand_mean: Estimate,
+    /// Under a multiplicative model ten to the power of `grand_mean`: the geometric mean.
+    pub geometric_mean: Option<Estimate>,
+    /// The effect of each level of each factor, by factor.
+    pub effects: Vec<Effect>,
+    /// The effects of combinations of levels, where interactions are part of the model.
+    pub interactions: Vec<Interaction>,
+    /// Sums of squares of the observations and of their mean.
+    pub totals: Totals,
+    /// Where the variation comes from; the last source is the errors.
+    pub anova: Vec<Source>,
+    /// The standard deviation of errors, the square root of their mean square; none where the
+    /// model fits but for rounding.
+    pub error_deviation: Option<f64>,
+    /// The degrees of freedom of the errors, at least 1.
+    pub error_df: u64,
+    /// What the errors look like.
+    pub diagnostics: Vec<Diagnostic>,
+    pub(super) factors: Vec<Factor>,
+    pub(super) margins: Vec<Margin>,
+    pub(super) precision: Precision,
+}
+
+/// The effect of one level of one factor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The factor's name.
+    pub factor: String,
+    /// The level's name.
+    pub level: String,
+    /// The level's mean less the grand mean.
+    pub estimate: Estimate,
+    /// Under a multiplicative model the level's geometric mean divided by the overall one.
+    pub ratio: Option<Estimate>,
+    /// The level's mean.
+    pub mean: f64,
+}
+
+/// The interaction of some factors: what their combinations do beyond the sum of what fewer of
+/// them do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// The factors' names.
+    pub factors: Vec<String>,
+    /// The number of levels of each.
+    pub levels: Vec<usize>,
+    /// One effect per combination of levels; the last factor's level runs fastest.
+    pub effects: Vec<f64>,
+    /// The standard error of each effect; none where it differs between combinations (unequal
+    /// replications) or does not exist.
+    pub std_error: Option<f64>,
+    precision: Precision,
+    variance: Option<f64>,
+}
+
+impl Interaction {
+    /// The effect of the combination of these levels, counted from 0; none if there is no such.
+    pub fn at(&self, levels: &[usize]) -> Option<Estimate> {
+        if levels.len() != self.levels.len() || levels.iter().zip(&self.levels).any(|(l, n)| l >= n)
+        {
+            return None;
+        }
+        let position = levels.iter().zip(&self.levels).fold(0, |at, (level, n)| at * n + level);
+        Some(self.precision.estimate(self.effects[position], self.variance))
+    }
+}
+
+/// Sums of squares about 0 (Jain's y, y.. and y - y..).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// Of the observations.
+    pub observations: f64,
+    /// Of their mean, as often as there are observations.
+    pub mean: f64,
+    /// Of the observations about their mean: the total variation.
+    pub about_mean: f64,
+    /// The degrees of freedom of the total variation: observations less one.
+    pub df: u64,
+}
+
+/// A source of variation: a row of the table of the analysis of variance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The factor's name, several joined by " x ", or "errors".
+    pub name: String,
+    /// The sum of squares.
+    pub sum_sq: f64,
+    /// Its degrees of freedom.
+    pub df: u64,
+    /// One divided by the other.
+    pub mean_sq: f64,
+    /// The mean square divided by that of the errors; none for the errors, and where they are 0.
+    pub f: Option<f64>,
+    /// The probability of an F at least this large if the source had no effect.
+    pub p: Option<f64>,
+    /// The share of the total variation, in percent. With unequal replications of two factors the
+    /// shares need not sum to 100.
+    pub percent_of_variation: f64,
+    /// The F that is exceeded with probability 1 - level, per confidence level.
+    pub f_quantiles: Vec<FQuantile>,
+}
+
+/// An entry of a table of F variates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FQuantile {
+    /// The confidence level.
+    pub level: f64,
+    /// The quantile.
+    pub f: f64,
+}
+
+/// Analyses the observations of a full factorial design: one factor, two, or more, each
+/// combination observed as often; one or two factors also with unequal replications.
+///
+/// # Errors
+/// Refuses levels of confidence outside 0 to 1, factors of one level, more than ten factors,
+/// combinations never observed, unequal replications of three or more factors, observations that
+/// are all equal, a multiplicative model of values that are not above 0, and a design which leaves
+/// no degrees of freedom for errors.
+pub fn analyse(table: &Table, options: &Options) -> Result<Analysis, Refusal> {
+    for &level in &options.levels {
+        check_open_unit("the level", level)?;
+    }
+    let modelled = modelled(table, options.model)?;
+    let fit = fit(&modelled.cells, options.interacting)?;
+    let mean_sq = fit.error_sum_sq / fit.error_df as f64;
+    let exact = mean_sq.sqrt() <= modelled.rounding;
+    let deviation = (!exact).then(|| mean_sq.sqrt());
+    let precision = Precision::new(deviation, fit.error_df, &options.levels);
+    Ok(gathered(table, &modelled, &fit, precision))
+}
+
+fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision) -> Analysis {
+    let cells = &modelled.cells;
+    let multiplicative = modelled.model == Model::Multiplicative;
+    let margins = margins(cells);
+    let grand_mean = precision.estimate(cells.pivot + fit.grand, Some(fit.grand_variance));
+    let context = Context { table, modelled, fit, precision: &precision };
+    Analysis {
+        design: context.design(),
+        model: modelled.model,
+        why: modelled.why,
+        geometric_mean: multiplicative.then(|| grand_mean.power_of_ten()),
+        grand_mean,
+        effects: context.effects(&margins),
+        interactions: context.interactions(),
+        totals: Totals::of(cells),
+        anova: context.anova(),
+        error_deviation: precision.deviation,
+        error_df: fit.error_df,
+        diagnostics: diagnostics::of(cells, fit, precision.deviation.is_none()),
+        factors: table.factors().to_vec(),
+        margins,
+        precision,
+    }
+}
+
+/// What the parts of an analysis are worked out from.
+struct Context<'a> {
+    table: &'a Table,
+    modelled: &'a Modelled,
+    fit: &'a Fit,
+    precision: &'a Precision,
+}
+
+impl Context<'_> {
+    fn design(&self) -> DesignKind {
+        let replications = self.modelled.cells.replications();
+        DesignKind::FullFactorial { factors: self.table.factors().len(), replications }
+    }
+
+    fn is_balanced(&self) -> bool {
+        matches!(self.modelled.cells.replications(), Replications::Equal(_))
+    }
+
+    fn effects(&self, margins: &[Margin]) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (axis, factor) in self.table.factors().iter().enumerate() {
+            let variances = self.effect_variances(&margins[axis]);
+            let term = &self.fit.terms[axis];
+            for (level, name) in factor.levels.iter().enumerate() {
+                let estimate =
+                    self.precision.estimate(term.effects.data[level], Some(variances[level]));
+                effects.push(Effect {
+                    factor: factor.name.clone(),
+                    level: name.clone(),
+                    ratio: (self.modelled.model == Model::Multiplicative)
+                        .then(|| estimate.power_of_ten()),
+                    estimate,
+                    mean: self.modelled.cells.pivot + margins[axis].means[level],
+                });
+            }
+        }
+        effects
+    }
+
+    fn effect_variances(&self, margin: &Margin) -> Vec<f64> {
+        if self.table.factors().len() == 1 && !self.is_balanced() {
+            return unbalanced::one_factor_variances(&self.modelled.cells);
+        }
+        margin.effect_variances()
+    }
+
+    fn interactions(&self) -> Vec<Interaction> {
+        let of_several = self.fit.terms.iter().filter(|term| term.axes.len() > 1);
+        of_several.map(|term| self.interaction(term)).collect()
+    }
+
+    fn interaction(&self, term: &Term) -> Interaction {
+        let observations = self.modelled.cells.observations() as f64;
+        let variance = self.is_balanced().then(|| term.df as f64 / observations);
+        Interaction {
+            factors: self.names(term),
+            levels: term.effects.dims.clone(),
+            effects: term.effects.data.clone(),
+            std_error: self.precision.std_error(variance),
+            precision: self.precision.clone(),
+            variance,
+        }
+    }
+
+    fn names(&self, term: &Term) -> Vec<String> {
+        term.axes.iter().map(|&axis| self.table.factors()[axis].name.clone()).collect()
+    }
+
+    fn anova(&self) -> Vec<Source> {
+        let total = self.modelled.cells.total_squares();
+        let source = |name, sum_sq, df| Source::new(name, (sum_sq, df), total);
+        let of_terms =
+            self.fit.terms.iter().map(|t| source(self.names(t).join(" x "), t.sum_sq, t.df));
+        let mut sources: Vec<Source> = of_terms.map(|s| self.precision.judged(s)).collect();
+        sources.push(source("errors".to_owned(), self.fit.error_sum_sq, self.fit.error_df));
+        sources
+    }
+}
+
+impl Totals {
+    pub(super) fn of(cells: &Cells) -> Self {
+        let observations = cells.observations();
+        Self {
+            observations: cells.raw_squares(),
+            mean: observations as f64 * (cells.pivot + cells.mean()).powi(2),
+            about_mean: cells.total_squares(),
+            df: observations as u64 - 1,
+        }
+    }
+}
+
+impl Source {
+    /// A source of this share of a total sum of squares, not yet compared with errors.
+    pub(super) fn new(name: String, (sum_sq, df): (f64, u64), total: f64) -> Self {
+        Self {
+            name,
+            sum_sq,
+            df,
+            mean_sq: sum_sq / df as f64,
+            f: None,
+            p: None,
+            percent_of_variation: 100.0 * sum_sq / total,
+            f_quantiles: Vec::new(),
+        }
+    }
+}
+
+impl Precision {
+    /// Adds F, its p value and its quantiles to a source of variation.
+    pub(super) fn judged(&self, source: Source) -> Source {
+        let Some(deviation) = self.deviation else { return source };
+        let (df1, df2) = (source.df as f64, self.df as f64);
+        let f = source.mean_sq / (deviation * deviation);
+        let quantile = |&level: &f64| FQuantile { level, f: fisher::quantile(level, df1, df2) };
+        let f_quantiles = self.levels().iter().map(quantile).collect();
+        Source { f: Some(f), p: Some(fisher::sf(f, df1, df2)), f_quantiles, ..source }
+    }
+}

@@ -1,0 +1,210 @@
+//! Observations gathered by cell, that is, by combination of levels.
+//!
+//! A counting sort puts the observations of a cell side by side. Before that, a pivot close to
+//! their mean is subtracted from all: where values agree in their leading digits that difference
+//! is exact (Sterbenz's lemma: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+//! edition, theorem 2.5), so that no later square loses what they do not share.
+
+use super::design_kind::Replications;
+use super::sums::{mean, squares_about, sum_of};
+use super::{Grid, Refused, Table};
+
+/// The observations of every cell, in the order of the cells: the last factor runs fastest.
+pub(super) struct Cells {
+    /// The number of levels per factor.
+    pub(super) dims: Vec<usize>,
+    /// What was subtracted from all observations.
+    pub(super) pivot: f64,
+    /// The mean of each cell, less the pivot.
+    pub(super) means: Vec<f64>,
+    starts: Vec<u32>,
+    grouped: Vec<f64>,
+    /// Where each observation stands among the grouped ones.
+    places: Vec<u32>,
+}
+
+impl Cells {
+    /// Gathers `values`, which are the table's or what a model makes of them.
+    pub(super) fn new(table: &Table, values: &[f64]) -> Result<Self, Refused> {
+        check_levels(table)?;
+        let dims = table.dims();
+        check_room(table, &dims)?;
+        let mut places = cells_of(table.levels(), &dims);
+        let starts = starts(&places, dims.iter().product());
+        check_empty(table, &dims, &starts)?;
+        let pivot = mean(values);
+        let grouped = grouped(values, pivot, &mut places, &starts);
+        let mut cells = Self { dims, pivot, means: Vec::new(), starts, grouped, places };
+        cells.means = cells.iter().map(mean).collect();
+        Ok(cells)
+    }
+
+    /// The number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of observations.
+    pub(super) fn observations(&self) -> usize {
+        self.grouped.len()
+    }
+
+    /// The observations of each cell, less the pivot.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        (0..self.len()).map(|cell| self.of(cell))
+    }
+
+    /// The observations of one cell, less the pivot.
+    pub(super) fn of(&self, cell: usize) -> &[f64] {
+        &self.grouped[self.starts[cell] as usize..self.starts[cell + 1] as usize]
+    }
+
+    /// The number of observations of one cell.
+    pub(super) fn count(&self, cell: usize) -> f64 {
+        f64::from(self.starts[cell + 1] - self.starts[cell])
+    }
+
+    /// Where an observation stands in the order of cells.
+    pub(super) fn place_of(&self, observation: usize) -> usize {
+        self.places[observation] as usize
+    }
+
+    /// The observation, less the pivot, at this place of the order of cells, and its cell.
+    pub(super) fn grouped_at(&self, place: usize) -> (usize, f64) {
+        let cell = self.starts.partition_point(|&start| start as usize <= place) - 1;
+        (cell, self.grouped[place])
+    }
+
+    /// How often the cells were observed.
+    pub(super) fn replications(&self) -> Replications {
+        let counts = self.starts.windows(2).map(|w| u64::from(w[1] - w[0]));
+        let (least, most) =
+            counts.fold((u64::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
+        if least == most {
+            return Replications::Equal(least);
+        }
+        Replications::Unequal { least, most }
+    }
+
+    /// The mean of all observations, less the pivot.
+    pub(super) fn mean(&self) -> f64 {
+        mean(&self.grouped)
+    }
+
+    /// The sum of squares about the mean of all observations.
+    pub(super) fn total_squares(&self) -> f64 {
+        squares_about(&self.grouped, self.mean())
+    }
+
+    /// The sum of squares about the mean of each observation's cell.
+    pub(super) fn squares_within(&self) -> f64 {
+        let within: Vec<f64> =
+            self.iter().zip(&self.means).map(|(cell, &mean)| squares_about(cell, mean)).collect();
+        super::sums::sum(&within)
+    }
+
+    /// The means as a grid.
+    pub(super) fn grid(&self) -> Grid {
+        Grid { dims: self.dims.clone(), data: self.means.clone() }
+    }
+
+    /// A spread below which observations of this size differ by rounding alone.
+    pub(super) fn rounding(&self, values: &[f64]) -> f64 {
+        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        4.0 * f64::EPSILON * largest
+    }
+
+    /// The sum of squares of the observations themselves, pivot included.
+    pub(super) fn raw_squares(&self) -> f64 {
+        let pivot = self.pivot;
+        sum_of(&self.grouped, |value| (value + pivot) * (value + pivot))
+    }
+}
+
+/// Refuses a factor that does not vary.
+fn check_levels(table: &Table) -> Result<(), Refused> {
+    match table.factors().iter().find(|factor| factor.levels.len() < 2) {
+        None => Ok(()),
+        Some(f) => Err(Refused::TooFewLevels { factor: f.name.clone(), levels: f.levels.len() }),
+    }
+}
+
+/// Refuses more cells than observations, before anything is laid out by cell.
+fn check_room(table: &Table, dims: &[usize]) -> Result<(), Refused> {
+    let all = dims.iter().fold(1_u128, |all, &levels| all.saturating_mul(levels as u128));
+    let observations = table.values().len();
+    if all <= observations as u128 {
+        return Ok(());
+    }
+    let number = |o: usize| {
+        let levels = table.levels().iter().map(|column| u128::from(column[o]));
+        levels.zip(dims).fold(0_u128, |n, (at, &d)| n.saturating_mul(d as u128).saturating_add(at))
+    };
+    let mut seen: Vec<u128> = (0..observations).map(number).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let first = (0..).zip(&seen).find(|(wanted, got)| wanted != *got).map(|(wanted, _)| wanted);
+    let first = first.unwrap_or(seen.len() as u128);
+    let missing = u64::try_from(all - seen.len() as u128).unwrap_or(u64::MAX);
+    Err(Refused::EmptyCells { first: cell_name(table, first), more: missing - 1 })
+}
+
+fn check_empty(table: &Table, dims: &[usize], starts: &[u32]) -> Result<(), Refused> {
+    debug_assert_eq!(dims.iter().product::<usize>() + 1, starts.len());
+    let mut empty = (0_u128..).zip(starts.windows(2)).filter(|(_, w)| w[0] == w[1]);
+    match empty.next() {
+        None => Ok(()),
+        Some((first, _)) => {
+            let more = empty.count() as u64;
+            Err(Refused::EmptyCells { first: cell_name(table, first), more })
+        }
+    }
+}
+
+/// The levels of a cell by name, joined by " x ".
+fn cell_name(table: &Table, cell: u128) -> String {
+    let mut rest = cell;
+    let mut names: Vec<&str> = Vec::new();
+    for factor in table.factors().iter().rev() {
+        let levels = factor.levels.len() as u128;
+        let level = usize::try_from(rest % levels).expect("below the number of levels");
+        names.push(&factor.levels[level]);
+        rest /= levels;
+    }
+    names.reverse();
+    names.join(" x ")
+}
+
+fn cells_of(levels: &[Vec<u32>], dims: &[usize]) -> Vec<u32> {
+    let mut cells = levels[0].clone();
+    for (column, &dim) in levels.iter().zip(dims).skip(1) {
+        let dim = u32::try_from(dim).expect("no more levels than observations");
+        cells.iter_mut().zip(column).for_each(|(cell, level)| *cell = *cell * dim + level);
+    }
+    cells
+}
+
+/// Where each cell begins among the grouped observations, and where the last one ends.
+fn starts(cell_of: &[u32], cells: usize) -> Vec<u32> {
+    let mut starts = vec![0; cells + 1];
+    for &cell in cell_of {
+        starts[cell as usize + 1] += 1;
+    }
+    for cell in 0..cells {
+        starts[cell + 1] += starts[cell];
+    }
+    starts
+}
+
+/// Groups `values` less the pivot, and turns the cell of each into its place among them.
+fn grouped(values: &[f64], pivot: f64, places: &mut [u32], starts: &[u32]) -> Vec<f64> {
+    let mut next = starts.to_vec();
+    let mut grouped = vec![0.0; values.len()];
+    for (&value, place) in values.iter().zip(places) {
+        let cell = *place as usize;
+        *place = next[cell];
+        next[cell] += 1;
+        grouped[*place as usize] = value - pivot;
+    }
+    grouped
+}

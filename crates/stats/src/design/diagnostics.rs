@@ -1,0 +1,320 @@
+//! What the residuals say about the assumptions: errors that are independent, normal and of one
+//! spread, and effects that add up (Jain, "The Art of Computer Systems Performance Analysis",
+//! section 18.7 and chapters 20 and 21, there by eye).
+
+use std::fmt;
+
+use super::cells::Cells;
+use super::design_kind::Replications;
+use super::fit::Fit;
+use super::model::p_of_correlation;
+use super::run_order;
+use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, squares_about, sum, sum_of};
+use crate::distribution::{fisher, normal};
+
+/// The p value below which a diagnostic is a warning. There are up to five diagnostics, so that
+/// one analysis in twenty warns without cause.
+pub const WARNING_P: f64 = 0.01;
+
+/// The least number of observations of each cell for which spreads are compared between cells:
+/// with fewer, deviations from the median are tied to each other or 0.
+const PER_CELL_LEAST: f64 = 4.0;
+
+/// The least number of residuals whose normality is tested (D'Agostino & Stephens, table 4.9).
+const NORMALITY_LEAST: usize = 8;
+
+/// The least number of cells whose spreads are compared with their means.
+const CELLS_LEAST: usize = 5;
+
+/// One thing that residuals say. Displays as a sentence with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Diagnostic {
+    /// The model fits but for rounding, so that no F, no p and no interval exists.
+    ExactFit,
+    /// Whether residuals are normal, by Anderson and Darling's statistic.
+    Normality {
+        /// A squared, adjusted for the number of residuals.
+        a_squared: f64,
+        /// The probability of a statistic at least this large from normal errors.
+        p: f64,
+        /// The number of residuals examined, which are spread evenly over all of them.
+        examined: usize,
+    },
+    /// Whether the spread is the same in all cells, by Brown and Forsythe's test: an analysis of
+    /// variance of distances from the cells' medians.
+    EqualSpread {
+        /// F of the distances.
+        f: f64,
+        /// The degrees of freedom between cells.
+        df1: u64,
+        /// The degrees of freedom within cells.
+        df2: u64,
+        /// The p value of "the spreads are equal".
+        p: f64,
+    },
+    /// Whether the size of residuals goes with the fitted values, cell by cell.
+    SpreadAgainstMean {
+        /// Pearson's correlation of the two.
+        correlation: f64,
+        /// The two-sided p value of "it is 0", by Student's t, as an approximation.
+        p: f64,
+        /// The number of cells examined.
+        cells: usize,
+    },
+    /// Whether neighbouring observations share errors, in the order of rows.
+    Order {
+        /// The correlation of neighbouring residuals.
+        correlation: f64,
+        /// What it is on average when errors are independent: residuals never are.
+        expected: f64,
+        /// The two-sided p value of "errors are independent".
+        p: f64,
+        /// The number of neighbouring pairs examined, spread evenly over all of them.
+        pairs: usize,
+    },
+    /// Whether the effects of two factors multiply rather than add up, by Tukey's one degree of
+    /// freedom.
+    NonAdditivity {
+        /// F of that degree of freedom.
+        f: f64,
+        /// The degrees of freedom that it leaves to errors.
+        df: u64,
+        /// The p value of "they add up".
+        p: f64,
+    },
+}
+
+impl Diagnostic {
+    /// The probability of residuals at least this odd if the assumption holds; none where there
+    /// are no residuals.
+    pub fn p(&self) -> Option<f64> {
+        match *self {
+            Self::ExactFit => None,
+            Self::Normality { p, .. }
+            | Self::EqualSpread { p, .. }
+            | Self::SpreadAgainstMean { p, .. }
+            | Self::Order { p, .. }
+            | Self::NonAdditivity { p, .. } => Some(p),
+        }
+    }
+
+    /// Whether the analysis should not be read without it: p below [`WARNING_P`], or no errors.
+    pub fn is_warning(&self) -> bool {
+        self.p().is_none_or(|p| p < WARNING_P)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ExactFit => {
+                write!(out, "the model fits without errors, so no F, p or interval exists")
+            }
+            Self::Normality { a_squared, p, examined } => write!(
+                out,
+                "normality of {examined} residuals: Anderson-Darling A^2 = {a_squared:.3}, {}",
+                Probability(p)
+            ),
+            Self::EqualSpread { f, df1, df2, p } => write!(
+                out,
+                "equal spread of all cells: Brown-Forsythe F({df1}, {df2}) = {f:.3}, {}",
+                Probability(p)
+            ),
+            Self::SpreadAgainstMean { correlation, p, cells } => write!(
+                out,
+                "size of residuals against fitted values of {cells} cells: \
+                 r = {correlation:.3}, {}",
+                Probability(p)
+            ),
+            Self::Order { correlation, expected, p, pairs } => write!(
+                out,
+                "order of {pairs} pairs of neighbours: r = {correlation:.3}, \
+                 expected {expected:.3}, {}",
+                Probability(p)
+            ),
+            Self::NonAdditivity { f, df, p } => write!(
+                out,
+                "effects that multiply: Tukey's non-additivity F(1, {df}) = {f:.3}, {}",
+                Probability(p)
+            ),
+        }
+    }
+}
+
+/// A p value as prose has it.
+struct Probability(f64);
+
+impl fmt::Display for Probability {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 0.001 { write!(out, "p < 0.001") } else { write!(out, "p = {:.3}", self.0) }
+    }
+}
+
+/// All that can be said of these residuals.
+pub(super) fn of(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnostic> {
+    if is_exact {
+        return vec![Diagnostic::ExactFit];
+    }
+    let residuals = Residuals { cells, fit };
+    let found =
+        [normality(&residuals), spread(&residuals), run_order::of(&residuals), tukey(&residuals)];
+    found.into_iter().flatten().collect()
+}
+
+/// What the model leaves of each observation.
+pub(super) struct Residuals<'a> {
+    pub(super) cells: &'a Cells,
+    pub(super) fit: &'a Fit,
+}
+
+impl Residuals<'_> {
+    /// What the model says of a cell, less the pivot.
+    fn fitted(&self, cell: usize) -> f64 {
+        let rest = self.fit.residual_means.as_ref().map_or(0.0, |rest| rest[cell]);
+        self.cells.means[cell] - rest
+    }
+
+    /// The residuals of one cell, in the order in which they were observed.
+    fn of_cell(&self, cell: usize) -> impl Iterator<Item = f64> {
+        let fitted = self.fitted(cell);
+        self.cells.of(cell).iter().map(move |value| value - fitted)
+    }
+
+    /// The residual at this place of the order of cells.
+    fn grouped_at(&self, place: usize) -> f64 {
+        let (cell, value) = self.cells.grouped_at(place);
+        value - self.fitted(cell)
+    }
+
+    /// The residual of this observation.
+    pub(super) fn at(&self, observation: usize) -> f64 {
+        self.grouped_at(self.cells.place_of(observation))
+    }
+}
+
+/// Anderson and Darling's test where mean and variance are estimated (D'Agostino & Stephens,
+/// "Goodness-of-Fit Techniques", section 4.8.5, case 3).
+fn normality(residuals: &Residuals) -> Option<Diagnostic> {
+    let positions = spread_positions(residuals.cells.observations(), EXAMINED_MOST);
+    let mut values: Vec<f64> = positions.iter().map(|&at| residuals.grouped_at(at)).collect();
+    let examined = values.len();
+    if examined < NORMALITY_LEAST {
+        return None;
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    let n = examined as f64;
+    let centre = mean(&values);
+    let deviation = (squares_about(&values, centre) / (n - 1.0)).sqrt();
+    if deviation <= 0.0 {
+        return None;
+    }
+    let ln = |tail: f64| tail.max(f64::MIN_POSITIVE).ln();
+    let z = |index: usize| (values[index] - centre) / deviation;
+    let terms: Vec<f64> = (0..examined)
+        .map(|i| {
+            let weight = (2 * i + 1) as f64;
+            weight * (ln(normal::cdf(z(i))) + ln(normal::sf(z(examined - 1 - i))))
+        })
+        .collect();
+    let a_squared = (-n - sum(&terms) / n).max(0.0) * (1.0 + 0.75 / n + 2.25 / (n * n));
+    Some(Diagnostic::Normality { a_squared, p: anderson_darling_p(a_squared), examined })
+}
+
+/// The p value of the adjusted statistic (D'Agostino & Stephens, table 4.9).
+fn anderson_darling_p(a: f64) -> f64 {
+    // Beyond 10 the first quadratic would turn upwards again; p is below 1e-23 there.
+    let a = a.min(10.0);
+    let p = if a >= 0.6 {
+        (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
+    } else if a >= 0.34 {
+        (0.9177 - 4.279 * a - 1.38 * a * a).exp()
+    } else if a >= 0.2 {
+        1.0 - (-8.318 + 42.796 * a - 59.938 * a * a).exp()
+    } else {
+        1.0 - (-13.436 + 101.14 * a - 223.73 * a * a).exp()
+    };
+    p.clamp(0.0, 1.0)
+}
+
+fn spread(residuals: &Residuals) -> Option<Diagnostic> {
+    let cells = residuals.cells;
+    if (0..cells.len()).all(|cell| cells.count(cell) >= PER_CELL_LEAST) {
+        return brown_forsythe(cells);
+    }
+    spread_against_mean(residuals)
+}
+
+/// Brown & Forsythe, "Robust Tests for the Equality of Variances", Journal of the American
+/// Statistical Association 69(346), 1974, W50.
+fn brown_forsythe(cells: &Cells) -> Option<Diagnostic> {
+    let distances: Vec<Vec<f64>> = cells.iter().map(distances_from_median).collect();
+    let means: Vec<f64> = distances.iter().map(|cell| mean(cell)).collect();
+    let observations = cells.observations();
+    let weighted = |term: &dyn Fn(usize) -> f64| {
+        let terms: Vec<f64> = (0..cells.len()).map(term).collect();
+        sum(&terms)
+    };
+    let grand = weighted(&|cell| cells.count(cell) * means[cell]) / observations as f64;
+    let between = weighted(&|cell| cells.count(cell) * (means[cell] - grand).powi(2));
+    let within = weighted(&|cell| squares_about(&distances[cell], means[cell]));
+    let (df1, df2) = (cells.len() as u64 - 1, (observations - cells.len()) as u64);
+    // Distances of one size in every cell leave nothing to judge by.
+    if within <= f64::EPSILON * observations as f64 * grand * grand {
+        return None;
+    }
+    let f = between / df1 as f64 / (within / df2 as f64);
+    Some(Diagnostic::EqualSpread { f, df1, df2, p: fisher::sf(f, df1 as f64, df2 as f64) })
+}
+
+fn distances_from_median(values: &[f64]) -> Vec<f64> {
+    let mut ascending = values.to_vec();
+    ascending.sort_unstable_by(f64::total_cmp);
+    let middle = ascending.len() / 2;
+    let median = if ascending.len() % 2 == 1 {
+        ascending[middle]
+    } else {
+        f64::midpoint(ascending[middle - 1], ascending[middle])
+    };
+    values.iter().map(|value| (value - median).abs()).collect()
+}
+
+fn spread_against_mean(residuals: &Residuals) -> Option<Diagnostic> {
+    let cells = spread_positions(residuals.cells.len(), EXAMINED_MOST);
+    if cells.len() < CELLS_LEAST {
+        return None;
+    }
+    let fitted: Vec<f64> = cells.iter().map(|&cell| residuals.fitted(cell)).collect();
+    let size = |&cell: &usize| {
+        let squares: f64 = residuals.of_cell(cell).map(|residual| residual * residual).sum();
+        (squares / residuals.cells.count(cell)).sqrt()
+    };
+    let sizes: Vec<f64> = cells.iter().map(size).collect();
+    let correlation = correlation(&fitted, &sizes)?;
+    let p = p_of_correlation(correlation, (cells.len() - 2) as f64);
+    Some(Diagnostic::SpreadAgainstMean { correlation, p, cells: cells.len() })
+}
+
+/// Tukey, "One Degree of Freedom for Non-Additivity", Biometrics 5(3), 1949; of two factors
+/// without replications.
+fn tukey(residuals: &Residuals) -> Option<Diagnostic> {
+    let (cells, fit) = (residuals.cells, residuals.fit);
+    if cells.dims.len() != 2 || cells.replications() != Replications::Equal(1) || fit.error_df < 2 {
+        return None;
+    }
+    let (rows, columns) = (&fit.terms[0].effects.data, &fit.terms[1].effects.data);
+    let of_rows = |row: usize| -> f64 {
+        let start = row * columns.len();
+        let rest = fit.residual_means.as_ref().map_or(&[][..], |rest| &rest[start..]);
+        rows[row] * rest.iter().zip(columns).map(|(rest, column)| rest * column).sum::<f64>()
+    };
+    let products: Vec<f64> = (0..rows.len()).map(of_rows).collect();
+    let squares = sum_of(rows, |effect| effect * effect) * sum_of(columns, |e| e * e);
+    let sum_sq = sum(&products).powi(2) / squares;
+    let (df, rest) = (fit.error_df - 1, fit.error_sum_sq - sum_sq);
+    if !sum_sq.is_finite() || rest <= fit.error_sum_sq * 1e-12 {
+        return None;
+    }
+    let f = sum_sq / (rest / df as f64);
+    Some(Diagnostic::NonAdditivity { f, df, p: fisher::sf(f, 1.0, df as f64) })
+}

@@ -1,0 +1,158 @@
+//! Effects and sums of squares of balanced data.
+//!
+//! The effect of a set of factors is what the means over the other factors leave when they are
+//! centred along each of the set's axes (Jain, "The Art of Computer Systems Performance Analysis",
+//! chapters 20 to 23). Every sum of squares is one of effects or residuals themselves: none is the
+//! difference of two larger ones, so none can lose its digits.
+
+use super::cells::Cells;
+use super::design_kind::Replications;
+use super::sums::sum_of;
+use super::{DesignKind, Grid, Refused, unbalanced};
+
+/// The most factors whose interactions are worked out, which number 2^factors.
+pub(super) const FACTORS_MOST: usize = 10;
+
+/// One factor, or the interaction of several.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    /// The factors, ascending.
+    pub(super) axes: Vec<usize>,
+    /// The effect of each combination of their levels.
+    pub(super) effects: Grid,
+    pub(super) sum_sq: f64,
+    pub(super) df: u64,
+}
+
+/// A fitted model. All variances are in units of the variance of one observation.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    /// The grand mean, less the pivot.
+    pub(super) grand: f64,
+    pub(super) grand_variance: f64,
+    /// By the number of factors, then in their order.
+    pub(super) terms: Vec<Term>,
+    /// What the model leaves of the cells' means; none where it leaves nothing.
+    pub(super) residual_means: Option<Vec<f64>>,
+    pub(super) error_sum_sq: f64,
+    pub(super) error_df: u64,
+}
+
+/// Fits all effects of up to `order` factors, or of as many as the design allows.
+pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
+    let factors = cells.dims.len();
+    if factors > FACTORS_MOST {
+        return Err(Refused::TooMany { what: "factors", given: factors, most: FACTORS_MOST });
+    }
+    let replications = cells.replications();
+    let fitted = match (replications, factors) {
+        (Replications::Equal(times), _) => balanced(cells, times, order),
+        (Replications::Unequal { .. }, 1) => unbalanced::one_factor(cells),
+        (Replications::Unequal { .. }, 2) => unbalanced::two_factors(cells, order),
+        (Replications::Unequal { least, most }, _) => {
+            let what = "an analysis of three or more factors";
+            return Err(Refused::Unbalanced { what, least, most });
+        }
+    };
+    if fitted.error_df == 0 {
+        return Err(Refused::NoErrors {
+            design: DesignKind::FullFactorial { factors, replications },
+        });
+    }
+    Ok(fitted)
+}
+
+fn balanced(cells: &Cells, replications: u64, order: Option<usize>) -> Fit {
+    let factors = cells.dims.len();
+    let possible = if replications > 1 { factors } else { (factors - 1).max(1) };
+    let order = order.unwrap_or(factors).clamp(1, possible);
+    let observations = cells.observations();
+    let grid = cells.grid();
+    let grand = grid.margin(&[]).data[0];
+    let terms: Vec<Term> = subsets(factors, order)
+        .into_iter()
+        .map(|axes| term(&grid, axes, observations as f64))
+        .collect();
+    let residual_means = (order < factors).then(|| residuals(grid, grand, &terms));
+    let lack_of_fit = residual_means
+        .as_ref()
+        .map_or(0.0, |rest| replications as f64 * sum_of(rest, |value| value * value));
+    let used: u64 = terms.iter().map(|term| term.df).sum();
+    Fit {
+        grand,
+        grand_variance: 1.0 / observations as f64,
+        terms,
+        residual_means,
+        error_sum_sq: cells.squares_within() + lack_of_fit,
+        error_df: observations as u64 - 1 - used,
+    }
+}
+
+/// All sets of one to `order` factors, by size, then in the order of the factors.
+pub(super) fn subsets(factors: usize, order: usize) -> Vec<Vec<usize>> {
+    let members = |mask: u32| (0..factors).filter(|f| mask >> f & 1 == 1).collect::<Vec<usize>>();
+    let mut all: Vec<Vec<usize>> =
+        (1..1_u32 << factors).map(members).filter(|axes| axes.len() <= order).collect();
+    all.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    all
+}
+
+fn term(grid: &Grid, axes: Vec<usize>, observations: f64) -> Term {
+    let effects = effects(grid, &axes);
+    let each = observations / effects.data.len() as f64;
+    let sum_sq = each * sum_of(&effects.data, |effect| effect * effect);
+    let df = effects.dims.iter().map(|&levels| levels as u64 - 1).product();
+    Term { axes, effects, sum_sq, df }
+}
+
+/// The effects of a set of factors: their margin, centred along every axis.
+pub(super) fn effects(grid: &Grid, axes: &[usize]) -> Grid {
+    let mut effects = grid.margin(axes);
+    for axis in 0..axes.len() {
+        effects.centre(axis);
+    }
+    effects
+}
+
+fn residuals(mut grid: Grid, grand: f64, terms: &[Term]) -> Vec<f64> {
+    grid.data.iter_mut().for_each(|value| *value -= grand);
+    for term in terms {
+        grid.subtract(&term.axes, &term.effects);
+    }
+    grid.data
+}
+
+/// The mean over the cells of each level of a factor, and its variance.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Margin {
+    /// Less the pivot.
+    pub(super) means: Vec<f64>,
+    pub(super) variances: Vec<f64>,
+}
+
+/// The margins of all factors. Different levels of a factor share no observation, so their means
+/// are independent.
+pub(super) fn margins(cells: &Cells) -> Vec<Margin> {
+    let means = cells.grid();
+    let variances = Grid {
+        dims: cells.dims.clone(),
+        data: (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).collect(),
+    };
+    let margin = |axis: usize| {
+        let cells_per_level = (cells.len() / cells.dims[axis]) as f64;
+        let mut variances = variances.margin(&[axis]).data;
+        variances.iter_mut().for_each(|variance| *variance /= cells_per_level);
+        Margin { means: means.margin(&[axis]).data, variances }
+    };
+    (0..cells.dims.len()).map(margin).collect()
+}
+
+impl Margin {
+    /// The variance of each level's mean less the mean of them all.
+    pub(super) fn effect_variances(&self) -> Vec<f64> {
+        let levels = self.variances.len() as f64;
+        let all: f64 = self.variances.iter().sum::<f64>() / levels.powi(2);
+        let of = |variance: &f64| all + variance * (1.0 - 2.0 / levels);
+        self.variances.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,163 @@
+//! Why a table of observations, or a question about one, is refused.
+
+use super::DesignKind;
+
+/// Why an analysis of a designed experiment is refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// There is no factor at all, or none of a name that is asked for.
+    #[error("there is no factor {name:?} (the factors are {known})")]
+    NoFactor {
+        /// The name asked for; empty where a table has no factor at all.
+        name: String,
+        /// The names there are, joined by commas.
+        known: String,
+    },
+    /// Two factors, or two levels of one factor, share a name.
+    #[error("the name {name:?} occurs twice among {among}")]
+    SameName {
+        /// The name.
+        name: String,
+        /// Whose names they are, as the end of a sentence.
+        among: String,
+    },
+    /// A row or column is longer or shorter than the others.
+    #[error("{what} holds {given} entries, and {wanted} are needed")]
+    Length {
+        /// The row or column, as the subject of a sentence.
+        what: String,
+        /// The number of entries needed.
+        wanted: usize,
+        /// The number of entries given.
+        given: usize,
+    },
+    /// An observation names a level by a number that no level of its factor has.
+    #[error("observation {index} has level {level} of {factor:?}, which has {levels} levels")]
+    NoLevel {
+        /// Where the observation stands, from 0.
+        index: usize,
+        /// The factor's name.
+        factor: String,
+        /// The level's number, from 0.
+        level: u32,
+        /// The number of the factor's levels.
+        levels: usize,
+    },
+    /// A factor that does not vary.
+    #[error("factor {factor:?} needs at least two levels, and has {levels}")]
+    TooFewLevels {
+        /// The factor's name.
+        factor: String,
+        /// The number of its levels.
+        levels: usize,
+    },
+    /// More than the analysis can take.
+    #[error("{given} {what} are more than the {most} that can be analysed")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The number given.
+        given: usize,
+        /// The largest number possible.
+        most: usize,
+    },
+    /// Some combinations of levels were never observed.
+    #[error("no observation for {first}{}", and_more(*.more))]
+    EmptyCells {
+        /// The levels of the first combination that is missing, joined by " x ".
+        first: String,
+        /// The number of further combinations that are missing.
+        more: u64,
+    },
+    /// The combinations of levels were observed a different number of times.
+    #[error("{what} needs as many observations of every cell, and there are {least} to {most}")]
+    Unbalanced {
+        /// The analysis, as the subject of a sentence.
+        what: &'static str,
+        /// The smallest number of observations of a cell.
+        least: u64,
+        /// The largest number of observations of a cell.
+        most: u64,
+    },
+    /// The effects use up all observations, so that nothing is left to estimate the errors from.
+    #[error("a {design} leaves no degrees of freedom for errors: replicate it")]
+    NoErrors {
+        /// The design.
+        design: DesignKind,
+    },
+    /// The model fits without errors, so that a difference cannot be compared with them.
+    #[error("the errors are 0, so a difference cannot be compared with them")]
+    ExactFit,
+    /// All observations are equal.
+    #[error("all {observations} observations are {value}, so there is nothing to explain")]
+    Constant {
+        /// The number of observations.
+        observations: usize,
+        /// The value of them all.
+        value: f64,
+    },
+    /// Values so large, or so small, that their squares leave the range of a double.
+    #[error("the squares of these values leave the range of numbers: use another unit")]
+    OutOfRange,
+    /// A value at which a logarithm does not exist.
+    #[error("observation {index} is {value}, and a multiplicative model needs values above 0")]
+    NotPositive {
+        /// Where the observation stands, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The coefficients of a contrast do not sum to 0, or are all 0.
+    #[error("the coefficients of a contrast must sum to 0 and not all be 0; they sum to {sum}")]
+    NoContrast {
+        /// Their sum.
+        sum: f64,
+    },
+    /// A two-level analysis of a factor that has not two levels.
+    #[error("a 2^k design needs two levels of every factor, and {factor:?} has {levels}")]
+    NotTwoLevels {
+        /// The factor's name.
+        factor: String,
+        /// The number of its levels.
+        levels: usize,
+    },
+    /// Runs of a 2^k design that are neither all combinations nor a regular fraction of them.
+    #[error("the {runs} different runs are no regular fraction of the {full} combinations")]
+    NoFraction {
+        /// The number of different runs.
+        runs: usize,
+        /// The number of combinations of levels.
+        full: usize,
+    },
+    /// Blocks within which no value can be told from another.
+    #[error("all values are equal within each of the {blocks} blocks, so ranks say nothing")]
+    TiedBlocks {
+        /// The number of blocks.
+        blocks: usize,
+    },
+    /// A rank test of a cell observed more than once.
+    #[error("{test} needs one observation of every cell, and there are {least} to {most}")]
+    NotOnce {
+        /// The test's name.
+        test: &'static str,
+        /// The smallest number of observations of a cell.
+        least: u64,
+        /// The largest number of observations of a cell.
+        most: u64,
+    },
+    /// A rank test of another number of factors.
+    #[error("{test} needs {wanted} factors, and there are {given}")]
+    Factors {
+        /// The test's name.
+        test: &'static str,
+        /// The number of factors it takes.
+        wanted: usize,
+        /// The number of factors given.
+        given: usize,
+    },
+}
+
+fn and_more(more: u64) -> String {
+    if more == 0 { String::new() } else { format!(" (and {more} more)") }
+}

@@ -1,0 +1,185 @@
+//! What cannot be analysed is refused by name, and nothing that can yields NaN.
+
+use super::*;
+
+fn refused(table: &Table) -> String {
+    analyse(table, &options(ModelChoice::Auto)).unwrap_err().to_string()
+}
+
+#[test]
+fn missing_cells_are_named() {
+    let mut builder = TableBuilder::new(["filesystem", "action"]);
+    for (file_system, action) in
+        [("ext4", "read"), ("ext4", "rewrite"), ("ext2", "read"), ("xfs", "read")]
+    {
+        builder.row(&[file_system, action], 1.0 + action.len() as f64).unwrap();
+    }
+    let few = builder.clone().build().unwrap();
+    assert_eq!(refused(&few), "no observation for ext2 x rewrite (and 1 more)");
+    for value in 0..20 {
+        builder.row(&["ext4", "read"], f64::from(value)).unwrap();
+    }
+    assert_eq!(
+        refused(&builder.build().unwrap()),
+        "no observation for ext2 x rewrite (and 1 more)"
+    );
+}
+
+#[test]
+fn a_design_of_more_cells_than_memory_is_refused_at_once() {
+    let levels: Vec<String> = (0..100_000).map(|level| level.to_string()).collect();
+    let factor = |name: &str| Factor { name: name.to_owned(), levels: levels.clone() };
+    let factors = ["a", "b", "c", "d"].map(factor).to_vec();
+    let table = Table::new(factors, vec![vec![0, 1, 2]; 4], vec![1.0, 2.0, 3.0]).unwrap();
+    let more = 10_u128.pow(20) - 4;
+    assert!(u64::try_from(more).is_err());
+    assert_eq!(
+        refused(&table),
+        format!("no observation for 0 x 0 x 0 x 1 (and {} more)", u64::MAX - 1)
+    );
+}
+
+#[test]
+fn designs_without_errors_are_refused() {
+    assert_eq!(
+        refused(&one_way(&[&[1.0], &[2.0], &[3.0]])),
+        "a one-factor full factorial without replications leaves no degrees of freedom for \
+         errors: replicate it"
+    );
+    assert_eq!(
+        refused(&one_way(&[&[1.0, 2.0, 3.0]])),
+        "factor \"a\" needs at least two levels, and has 1"
+    );
+    assert_eq!(
+        refused(&one_way(&[&[2.5, 2.5], &[2.5, 2.5]])),
+        "all 4 observations are 2.5, so there is nothing to explain"
+    );
+}
+
+#[test]
+fn unequal_replications_of_three_factors_are_refused() {
+    let mut builder = TableBuilder::new(["a", "b", "c"]);
+    for i in 0..9_u32 {
+        let row = [i & 1, i >> 1 & 1, i >> 2 & 1].map(|level| level.to_string());
+        builder.row(&row, f64::from(i * i)).unwrap();
+    }
+    assert_eq!(
+        refused(&builder.build().unwrap()),
+        "an analysis of three or more factors needs as many observations of every cell, and \
+         there are 1 to 2"
+    );
+}
+
+#[test]
+fn tables_are_validated() {
+    let factor = |name: &str, levels: &[&str]| Factor {
+        name: name.to_owned(),
+        levels: levels.iter().map(|&level| level.to_owned()).collect(),
+    };
+    let new = |factors: Vec<Factor>, levels: Vec<Vec<u32>>, values: &[f64]| {
+        Table::new(factors, levels, values.to_vec()).map_err(|refusal| refusal.to_string())
+    };
+    let a = factor("a", &["x", "y"]);
+    let cases = [
+        (new(vec![], vec![], &[1.0, 2.0]), "there is no factor \"\" (the factors are none)"),
+        (
+            new(vec![a.clone(), a.clone()], vec![vec![0, 1]; 2], &[1.0, 2.0]),
+            "the name \"a\" occurs twice among the factors",
+        ),
+        (
+            new(vec![factor("a", &["x", "x"])], vec![vec![0, 1]], &[1.0, 2.0]),
+            "the name \"x\" occurs twice among the levels of \"a\"",
+        ),
+        (
+            new(vec![a.clone()], vec![vec![0, 2]], &[1.0, 2.0]),
+            "observation 1 has level 2 of \"a\", which has 2 levels",
+        ),
+        (
+            new(vec![a.clone()], vec![vec![0]], &[1.0, 2.0]),
+            "the column of \"a\" holds 1 entries, and 2 are needed",
+        ),
+        (
+            new(vec![a.clone()], vec![vec![0, 1]], &[1.0, f64::NAN]),
+            "value 1 is NaN, and only finite values can be analysed",
+        ),
+        (
+            new(vec![a], vec![vec![0]], &[1.0]),
+            "an analysis of variance needs at least 2 values, and there are 1",
+        ),
+    ];
+    for (got, wanted) in cases {
+        assert_eq!(got.unwrap_err(), wanted);
+    }
+    assert!(TableBuilder::new(["a", "b"]).row(&["x"], 1.0).is_err());
+}
+
+#[test]
+fn an_exact_fit_has_effects_and_says_why_it_has_no_intervals() {
+    let table = two_way(&[&[&[0.1], &[0.2], &[0.4]], &[&[1.1], &[1.2], &[1.4]]]);
+    let got = analyse(&table, &options(ModelChoice::Additive)).unwrap();
+    assert_eq!(got.diagnostics, [Diagnostic::ExactFit]);
+    assert!(got.diagnostics[0].is_warning());
+    assert_eq!((got.error_deviation, got.grand_mean.std_error), (None, None));
+    assert!(got.anova.iter().all(|source| source.f.is_none() && source.p.is_none()));
+    assert_printed(got.effects[0].estimate.estimate, -0.5, 1e-12);
+    let refusal = contrasts(&got, "a", Adjustment::Holm).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "the errors are 0, so a difference cannot be compared with them"
+    );
+}
+
+#[test]
+fn senseless_questions_are_refused() {
+    let table = one_way(&[&[1.0, 2.0], &[3.0, 5.0], &[4.0, 4.5]]);
+    let got = analyse(&table, &options(ModelChoice::Auto)).unwrap();
+    for coefficients in [vec![1.0, 1.0, 1.0], vec![0.0; 3], vec![1.0, -1.0], vec![f64::NAN; 3]] {
+        assert!(contrast_of(&got, "a", &coefficients).is_err(), "{coefficients:?}");
+    }
+    let refusal = contrasts(&got, "size", Adjustment::Holm).unwrap_err();
+    assert_eq!(refusal.to_string(), "there is no factor \"size\" (the factors are a)");
+    let bad = Options { levels: vec![95.0], ..Options::default() };
+    assert!(matches!(analyse(&table, &bad), Err(Refusal::OutOfRange { .. })));
+}
+
+#[test]
+fn values_whose_squares_leave_the_range_are_refused() {
+    for scale in [1e300, 1e-300] {
+        let values: Vec<Vec<f64>> = vec![vec![scale, 2.0 * scale], vec![3.0 * scale, scale]];
+        let groups: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+        let refusal = refused(&one_way(&groups));
+        assert_eq!(
+            refusal,
+            "the squares of these values leave the range of numbers: use another unit"
+        );
+    }
+}
+
+#[test]
+fn negative_values_have_no_multiplicative_model() {
+    let table = one_way(&[&[1.0, 2.0], &[3.0, -5.0]]);
+    let got = analyse(&table, &options(ModelChoice::Auto)).unwrap();
+    assert_eq!(got.model, Model::Additive);
+    assert_eq!(got.why.to_string(), "observation 3 is -5, which has no logarithm: additive");
+    let refusal = analyse(&table, &options(ModelChoice::Multiplicative)).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "observation 3 is -5, and a multiplicative model needs values above 0"
+    );
+}
+
+#[test]
+fn rank_tests_refuse_what_they_cannot_rank() {
+    let one = one_way(&[&[1.0, 2.0], &[3.0, 5.0]]);
+    assert!(ranks::friedman(&one, "a").is_err());
+    let twice = two_way(&[&[&[1.0, 2.0], &[1.0, 3.0]], &[&[1.0, 2.0], &[4.0, 5.0]]]);
+    assert!(ranks::kruskal_wallis(&twice).is_err());
+    assert!(ranks::friedman(&twice, "b").is_err());
+    let tied = two_way(&[&[&[1.0], &[1.0]], &[&[2.0], &[2.0]]]);
+    assert_eq!(
+        ranks::friedman(&tied, "b").unwrap_err().to_string(),
+        "all values are equal within each of the 2 blocks, so ranks say nothing"
+    );
+    assert!(ranks::friedman(&tied, "c").is_err());
+    assert!(ranks::kruskal_wallis(&one_way(&[&[2.0, 2.0], &[2.0]])).is_err());
+}
