@@ -1,9 +1,9 @@
 //! The regularised incomplete beta function, both tails to full relative accuracy.
 //!
 //! The lower tail is x^a y^b / B(a, b), y = 1 - x, in Loader's form, times a continued fraction
-//! that converges fast below the mean: the one of `DiDonato` & Morris, "Significant Digit Computation
-//! of the Incomplete Beta Function Ratios" (ACM Transactions on Mathematical Software 18(3), 1992,
-//! section 4), evaluated by the modified Lentz method (Press et al., "Numerical Recipes", 3rd
+//! that converges fast below the mean: the one of `DiDonato` & Morris, "Significant Digit
+//! Computation of the Incomplete Beta Function Ratios" (ACM Transactions on Mathematical Software
+//! 18(3), 1992), evaluated by the modified Lentz method (Press et al., "Numerical Recipes", 3rd
 //! edition, section 5.2). Above the mean the roles of x and y are swapped. Where both parameters
 //! are large, and the fraction slow, the density itself is integrated.
 

@@ -89,6 +89,23 @@ mod tests {
         }
     }
 
+    // From SciPy 1.17.1: `mannwhitneyu(x, y, alternative="less", method="exact").pvalue` on
+    // samples of those sizes and that statistic.
+    #[test]
+    fn counting_agrees_with_scipy() {
+        let table = [
+            (7, 5, 8, 0.03263403263403264),
+            (200, 20, 30, 0.024064731658852433),
+            (900, 50, 50, 0.007761972615356018),
+            (1_249, 50, 50, 0.49863110449923176),
+            (1_600, 50, 50, 0.992387258412511),
+            (300, 40, 17, 0.24725551893467426),
+        ];
+        for (u, n1, n2, wanted) in table {
+            assert_relative(cdf(u, n1, n2), wanted, 1e-12);
+        }
+    }
+
     #[test]
     fn one_interleaving_of_all_is_the_most_extreme() {
         assert_relative(cdf(0, 50, 50), 9.911653021418339e-30, 1e-15);

@@ -27,7 +27,8 @@ pub fn sf(q: f64, groups: u32, df: f64) -> f64 {
 }
 
 /// The `probability` quantile of the range of `groups` means with `df` degrees of freedom (may be
-/// infinite), to ten digits; to fewer below p = 1e-5, since the search goes by the upper tail.
+/// infinite), to ten digits. Below p = 1e-5 it has fewer, and below 1e-15 none: the search goes by
+/// the upper tail.
 ///
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, there are fewer than 2 groups, or `df` is not
@@ -114,9 +115,9 @@ impl Estimate {
     }
 }
 
-/// Where `x` lies once the left is drawn out, and the slope of that: 0 stays, and
-/// little changes to its right. With few degrees of freedom the left tail is a slow exponential, which this
-/// shortens; with many it would only sharpen what the steps have to resolve.
+/// Where `x` lies once the left is drawn out, and the slope of that: 0 stays, and little changes to
+/// its right. With few degrees of freedom the left tail is a slow exponential, which this shortens;
+/// with many it would only sharpen what the steps have to resolve.
 fn bend(x: f64) -> (f64, f64) {
     (x - BEND * (-x).exp_m1(), 1.0 + BEND * (-x).exp())
 }
@@ -256,4 +257,45 @@ fn falling_root(function: impl Fn(f64) -> f64) -> f64 {
         }
     }
     f64::midpoint(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::assert_relative;
+
+    // The upper 5 % and 1 % points, as printed in any table (Montgomery, "Design and Analysis of
+    // Experiments", table of percentage points of the studentized range).
+    #[test]
+    fn quantiles_are_those_of_the_published_tables() {
+        let table = [
+            (0.95, 3, 10.0, 3.88),
+            (0.95, 5, 20.0, 4.23),
+            (0.99, 4, 12.0, 5.50),
+            (0.95, 10, f64::INFINITY, 4.47),
+            (0.95, 2, 1.0, 18.0),
+        ];
+        for (p, groups, df, wanted) in table {
+            assert_relative(quantile(p, groups, df), wanted, 0.002);
+        }
+    }
+
+    #[test]
+    fn low_quantiles_and_high_ones_invert_the_tail() {
+        for (groups, df) in [(2, 1.0), (3, 7.5), (30, 40.0), (1_000, f64::INFINITY)] {
+            for p in [1e-4, 0.3, 0.49, 0.51, 0.999_999] {
+                let sf = sf(quantile(p, groups, df), groups, df);
+                assert_relative(1.0 - sf, p, 1e-9);
+                assert_relative(sf, 1.0 - p, 1e-9);
+            }
+        }
+        assert!(quantile(1e-300, 5, 10.0).is_finite());
+        assert!(quantile(1.0 - f64::EPSILON, 5, 1.0) > 1e15);
+    }
+
+    #[test]
+    #[should_panic(expected = "at least 2 groups")]
+    fn one_group_has_no_range() {
+        sf(1.0, 1, 10.0);
+    }
 }
