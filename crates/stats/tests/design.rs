@@ -1,4 +1,4 @@
-//! Designed experiments against statsmodels, SciPy and NIST: see `fixtures/design.py`.
+//! Designed experiments against statsmodels, `SciPy` and NIST: see `fixtures/design.py`.
 
 use serde_json::Value;
 use stats::design::{
@@ -113,7 +113,7 @@ fn contrasts_agree_with_statsmodels() {
             assert_close(pair.intervals[0].low, number(&wanted[2]), 1e-9, &what);
             assert_close(pair.p, number(&wanted[4]), 1e-9, &what);
             let (first, second) = (pair.first.parse(), pair.second.parse());
-            let mut weights = vec![0.0; list(&case["dims"])[0].as_u64().unwrap() as usize];
+            let mut weights = vec![0.0; list(&case["effects"][0]).len()];
             weights[first.unwrap_or(0_usize)] = 1.0;
             weights[second.unwrap_or(0_usize)] = -1.0;
             let weighted = contrast_of(&got, "f0", &weights).expect("a contrast");
@@ -188,7 +188,7 @@ fn rank_tests_agree_with_scipy() {
     check(ranks::friedman(&two, "f1").unwrap(), &fixture["friedman"]);
 }
 
-/// The observations of a case: as stored, or by the rule of NIST's SmLs sets.
+/// The observations of a case: as stored, or by the rule of NIST's `SmLs` sets.
 fn nist_table(case: &Value) -> Table {
     let name = case["name"].as_str().unwrap();
     if let Some(groups) = case["groups"].as_array() {

@@ -267,7 +267,7 @@ impl Context<'_> {
     }
 
     fn anova(&self) -> Vec<Source> {
-        let total = self.modelled.cells.total_squares();
+        let total = self.modelled.cells.total_squares;
         let source = |name, sum_sq, df| Source::new(name, (sum_sq, df), total);
         let of_terms =
             self.fit.terms.iter().map(|t| source(self.names(t).join(" x "), t.sum_sq, t.df));
@@ -282,8 +282,8 @@ impl Totals {
         let observations = cells.observations();
         Self {
             observations: cells.raw_squares(),
-            mean: observations as f64 * (cells.pivot + cells.mean()).powi(2),
-            about_mean: cells.total_squares(),
+            mean: observations as f64 * (cells.pivot + cells.mean).powi(2),
+            about_mean: cells.total_squares,
             df: observations as u64 - 1,
         }
     }

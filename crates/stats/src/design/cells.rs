@@ -6,7 +6,7 @@
 //! edition, theorem 2.5), so that no later square loses what they do not share.
 
 use super::design_kind::Replications;
-use super::sums::{mean, squares_about, sum_of};
+use super::sums::{mean, squares_about, sum_of, sum_over};
 use super::{Grid, Refused, Table};
 
 /// The observations of every cell, in the order of the cells: the last factor runs fastest.
@@ -17,6 +17,10 @@ pub(super) struct Cells {
     pub(super) pivot: f64,
     /// The mean of each cell, less the pivot.
     pub(super) means: Vec<f64>,
+    /// The mean of all observations, less the pivot.
+    pub(super) mean: f64,
+    /// The sum of squares about the mean of all observations.
+    pub(super) total_squares: f64,
     starts: Vec<u32>,
     grouped: Vec<f64>,
     /// Where each observation stands among the grouped ones.
@@ -34,9 +38,11 @@ impl Cells {
         check_empty(table, &dims, &starts)?;
         let pivot = mean(values);
         let grouped = grouped(values, pivot, &mut places, &starts);
-        let mut cells = Self { dims, pivot, means: Vec::new(), starts, grouped, places };
-        cells.means = cells.iter().map(mean).collect();
-        Ok(cells)
+        let mean_of_all = mean(&grouped);
+        let total_squares = squares_about(&grouped, mean_of_all);
+        let bounds = starts.windows(2).map(|w| w[0] as usize..w[1] as usize);
+        let means = bounds.map(|bounds| mean(&grouped[bounds])).collect();
+        Ok(Self { dims, pivot, means, mean: mean_of_all, total_squares, starts, grouped, places })
     }
 
     /// The number of cells.
@@ -86,21 +92,9 @@ impl Cells {
         Replications::Unequal { least, most }
     }
 
-    /// The mean of all observations, less the pivot.
-    pub(super) fn mean(&self) -> f64 {
-        mean(&self.grouped)
-    }
-
-    /// The sum of squares about the mean of all observations.
-    pub(super) fn total_squares(&self) -> f64 {
-        squares_about(&self.grouped, self.mean())
-    }
-
     /// The sum of squares about the mean of each observation's cell.
     pub(super) fn squares_within(&self) -> f64 {
-        let within: Vec<f64> =
-            self.iter().zip(&self.means).map(|(cell, &mean)| squares_about(cell, mean)).collect();
-        super::sums::sum(&within)
+        sum_over(0..self.len(), |cell| squares_about(self.of(cell), self.means[cell]))
     }
 
     /// The means as a grid.

@@ -1,8 +1,8 @@
 //! Comparisons between the levels of one factor.
 //!
 //! A contrast weighs the means of the levels with coefficients that sum to 0 (Jain, "The Art of
-//! Computer Systems Performance Analysis", sections 18.5 and 21.6): its standard error is s_e
-//! sqrt(sum of h^2 / n), where n is the number of observations of each level. Comparing all pairs
+//! Computer Systems Performance Analysis", sections 18.5 and 21.6): its standard error is the
+//! errors' deviation times sqrt(sum of h^2 / n), where n is the number of observations of each level. Comparing all pairs
 //! makes many comparisons: [`Adjustment`] says how their p values allow for that.
 
 use super::table::position_of;

@@ -10,7 +10,7 @@ use super::fit::Fit;
 use super::model::p_of_correlation;
 use super::run_order;
 use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, squares_about, sum, sum_of};
-use crate::distribution::{fisher, normal};
+use crate::distribution::{anderson_darling, fisher, normal};
 
 /// The p value below which a diagnostic is a warning. There are up to five diagnostics, so that
 /// one analysis in twenty warns without cause.
@@ -34,7 +34,7 @@ pub enum Diagnostic {
     ExactFit,
     /// Whether residuals are normal, by Anderson and Darling's statistic.
     Normality {
-        /// A squared, adjusted for the number of residuals.
+        /// A squared, with the residuals' own mean and standard deviation.
         a_squared: f64,
         /// The probability of a statistic at least this large from normal errors.
         p: f64,
@@ -194,7 +194,7 @@ impl Residuals<'_> {
 }
 
 /// Anderson and Darling's test where mean and variance are estimated (D'Agostino & Stephens,
-/// "Goodness-of-Fit Techniques", section 4.8.5, case 3).
+/// "Goodness-of-Fit Techniques", section 4.8.5, both parameters unknown).
 fn normality(residuals: &Residuals) -> Option<Diagnostic> {
     let positions = spread_positions(residuals.cells.observations(), EXAMINED_MOST);
     let mut values: Vec<f64> = positions.iter().map(|&at| residuals.grouped_at(at)).collect();
@@ -217,24 +217,9 @@ fn normality(residuals: &Residuals) -> Option<Diagnostic> {
             weight * (ln(normal::cdf(z(i))) + ln(normal::sf(z(examined - 1 - i))))
         })
         .collect();
-    let a_squared = (-n - sum(&terms) / n).max(0.0) * (1.0 + 0.75 / n + 2.25 / (n * n));
-    Some(Diagnostic::Normality { a_squared, p: anderson_darling_p(a_squared), examined })
-}
-
-/// The p value of the adjusted statistic (D'Agostino & Stephens, table 4.9).
-fn anderson_darling_p(a: f64) -> f64 {
-    // Beyond 10 the first quadratic would turn upwards again; p is below 1e-23 there.
-    let a = a.min(10.0);
-    let p = if a >= 0.6 {
-        (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
-    } else if a >= 0.34 {
-        (0.9177 - 4.279 * a - 1.38 * a * a).exp()
-    } else if a >= 0.2 {
-        1.0 - (-8.318 + 42.796 * a - 59.938 * a * a).exp()
-    } else {
-        1.0 - (-13.436 + 101.14 * a - 223.73 * a * a).exp()
-    };
-    p.clamp(0.0, 1.0)
+    let a_squared = (-n - sum(&terms) / n).max(0.0);
+    let p = anderson_darling::p(a_squared, examined as u64);
+    Some(Diagnostic::Normality { a_squared, p, examined })
 }
 
 fn spread(residuals: &Residuals) -> Option<Diagnostic> {

@@ -134,17 +134,33 @@ pub(super) struct Margin {
 /// are independent.
 pub(super) fn margins(cells: &Cells) -> Vec<Margin> {
     let means = cells.grid();
-    let variances = Grid {
-        dims: cells.dims.clone(),
-        data: (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).collect(),
-    };
-    let margin = |axis: usize| {
-        let cells_per_level = (cells.len() / cells.dims[axis]) as f64;
-        let mut variances = variances.margin(&[axis]).data;
-        variances.iter_mut().for_each(|variance| *variance /= cells_per_level);
-        Margin { means: means.margin(&[axis]).data, variances }
-    };
+    let variances = variances(cells);
+    let margin =
+        |axis: usize| Margin { means: means.margin(&[axis]).data, variances: variances(axis) };
     (0..cells.dims.len()).map(margin).collect()
+}
+
+/// The variance of the mean of each level of a factor.
+fn variances(cells: &Cells) -> impl Fn(usize) -> Vec<f64> {
+    let observations = cells.observations() as f64;
+    let inverse_counts = match cells.replications() {
+        Replications::Equal(_) => None,
+        Replications::Unequal { .. } => Some(Grid {
+            dims: cells.dims.clone(),
+            data: (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).collect(),
+        }),
+    };
+    let all = cells.len();
+    let dims = cells.dims.clone();
+    move |axis| {
+        let levels = dims[axis];
+        let Some(inverse_counts) = &inverse_counts else {
+            return vec![levels as f64 / observations; levels];
+        };
+        let cells_per_level = (all / levels) as f64;
+        let margin = inverse_counts.margin(&[axis]).data;
+        margin.into_iter().map(|mean| mean / cells_per_level).collect()
+    }
 }
 
 impl Margin {

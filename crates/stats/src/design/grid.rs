@@ -10,11 +10,11 @@ pub(super) struct Grid {
 impl Grid {
     /// The means over all axes but `kept`, which ascend.
     pub(super) fn margin(&self, kept: &[usize]) -> Grid {
-        let mut grid = Grid { dims: self.dims.clone(), data: self.data.clone() };
-        for axis in (0..self.dims.len()).rev().filter(|axis| !kept.contains(axis)) {
-            grid = grid.mean_over(axis);
-        }
-        grid
+        let others = (0..self.dims.len()).rev().filter(|axis| !kept.contains(axis));
+        let margin = others.fold(None, |margin: Option<Grid>, axis| {
+            Some(margin.as_ref().unwrap_or(self).mean_over(axis))
+        });
+        margin.unwrap_or_else(|| self.clone())
     }
 
     /// The means over one axis, which disappears.

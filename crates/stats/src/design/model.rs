@@ -161,7 +161,7 @@ fn check_varies(cells: &Cells, values: &[f64]) -> Result<(), Refused> {
     if values.iter().all(|value| *value == values[0]) {
         return Err(Refused::Constant { observations, value: values[0] });
     }
-    let spread = (cells.total_squares() / observations as f64).sqrt();
+    let spread = (cells.total_squares / observations as f64).sqrt();
     if spread.is_finite() && spread > 0.0 {
         return Ok(());
     }

@@ -2,6 +2,8 @@
 //! the number of terms (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition,
 //! section 4.2), and of values from which a centre was subtracted first.
 
+use std::ops::Range;
+
 /// The number of terms below which a plain sum is as good.
 const PLAIN: usize = 64;
 
@@ -16,6 +18,15 @@ pub(super) fn sum_of(values: &[f64], term: impl Fn(f64) -> f64 + Copy) -> f64 {
     }
     let (first, second) = values.split_at(values.len() / 2);
     sum_of(first, term) + sum_of(second, term)
+}
+
+/// The sum of `term(index)` over a range of indices.
+pub(super) fn sum_over(range: Range<usize>, term: impl Fn(usize) -> f64 + Copy) -> f64 {
+    if range.len() <= PLAIN {
+        return range.map(term).sum();
+    }
+    let middle = range.start + range.len() / 2;
+    sum_over(range.start..middle, term) + sum_over(middle..range.end, term)
 }
 
 /// The sum of the values.

@@ -4,7 +4,7 @@
 //! the mean of the observations, each multiplied by its codes (Jain, "The Art of Computer Systems
 //! Performance Analysis", chapters 17 and 18): half the difference that the factor makes. All are
 //! found at once by the fast Walsh-Hadamard transform, which is Yates's algorithm. Replications
-//! give the errors' deviation s_e and the standard error s_e / sqrt(observations) of every effect.
+//! give the errors' deviation; the standard error of every effect is that / sqrt(observations).
 //!
 //! A fraction observes only sums of effects: those whose words differ by a word of the defining
 //! relation are confounded (chapter 19). Which words those are is found from the runs themselves,
@@ -186,7 +186,7 @@ impl Context<'_> {
 
     fn effects(&self, variance: f64) -> Vec<TwoLevelEffect> {
         let cells = &self.modelled.cells;
-        let (observations, total) = (cells.observations() as f64, cells.total_squares());
+        let (observations, total) = (cells.observations() as f64, cells.total_squares);
         let mut effects: Vec<TwoLevelEffect> = self
             .fraction
             .effects(&self.runs.codes, &cells.means)
@@ -204,7 +204,7 @@ impl Context<'_> {
 
     fn anova(&self, effects: &[TwoLevelEffect], names: &[String]) -> Vec<Source> {
         let cells = &self.modelled.cells;
-        let total = cells.total_squares();
+        let total = cells.total_squares;
         let source = |name, sum_sq, df| Source::new(name, (sum_sq, df), total);
         let observations = cells.observations() as f64;
         let of_effect = |effect: &TwoLevelEffect| {

@@ -16,12 +16,12 @@
 use super::Grid;
 use super::cells::Cells;
 use super::fit::{Fit, Term, effects, subsets};
-use super::sums::sum;
+use super::sums::{sum, sum_over};
 
 /// Fits one factor with unequal numbers of observations per level.
 pub(super) fn one_factor(cells: &Cells) -> Fit {
     let observations = cells.observations();
-    let grand = cells.mean();
+    let grand = cells.mean;
     let effects: Vec<f64> = cells.means.iter().map(|mean| mean - grand).collect();
     let squares: Vec<f64> = effects
         .iter()
@@ -114,20 +114,16 @@ impl TwoWay {
     fn sums_of_squares(&self, additive: &Additive) -> [f64; 3] {
         let (row_means, column_means) =
             (self.row_means(&self.means), self.column_means(&self.means));
-        let mut squares = [const { Vec::new() }; 3];
-        for row in 0..self.rows {
-            for column in 0..self.columns {
-                let cell = row * self.columns + column;
+        let weighted = |distance: &dyn Fn(usize, usize, f64) -> f64| {
+            sum_over(0..self.means.len(), |cell| {
+                let (row, column) = (cell / self.columns, cell % self.columns);
                 let both = additive.rows[row] + additive.columns[column];
-                let of_rows = both - column_means[column];
-                let of_columns = both - row_means[row];
-                let rest = self.means[cell] - both;
-                for (sum, distance) in squares.iter_mut().zip([of_rows, of_columns, rest]) {
-                    sum.push(self.counts[cell] * distance * distance);
-                }
-            }
-        }
-        let [rows, columns, both] = squares.map(|terms| sum(&terms));
+                self.counts[cell] * distance(row, column, both).powi(2)
+            })
+        };
+        let rows = weighted(&|_, column, both| both - column_means[column]);
+        let columns = weighted(&|row, _, both| both - row_means[row]);
+        let both = weighted(&|row, column, both| self.means[row * self.columns + column] - both);
         if self.turned { [columns, rows, both] } else { [rows, columns, both] }
     }
 
