@@ -102,12 +102,6 @@ impl Cells {
         Grid { dims: self.dims.clone(), data: self.means.clone() }
     }
 
-    /// A spread below which observations of this size differ by rounding alone.
-    pub(super) fn rounding(&self, values: &[f64]) -> f64 {
-        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        4.0 * f64::EPSILON * largest
-    }
-
     /// The sum of squares of the observations themselves, pivot included.
     pub(super) fn raw_squares(&self) -> f64 {
         let pivot = self.pivot;

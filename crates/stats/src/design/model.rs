@@ -27,6 +27,9 @@ const SLOPE_P: f64 = 0.01;
 /// The least number of cells whose spread and mean can be compared.
 const CELLS_LEAST: usize = 5;
 
+/// The spread, as a share of the largest value, below which values differ by rounding alone.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// Which model to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -134,55 +137,66 @@ pub(super) struct Modelled {
 /// Chooses the model and gathers the observations.
 pub(super) fn modelled(table: &Table, choice: ModelChoice) -> Result<Modelled, Refused> {
     let values = table.values();
-    let plain = Cells::new(table, values)?;
-    check_varies(&plain, values)?;
-    let (model, why) = match choice {
-        ModelChoice::Additive => (Model::Additive, Why::AskedFor),
-        ModelChoice::Multiplicative => (Model::Multiplicative, Why::AskedFor),
-        ModelChoice::Auto => chosen(values, &plain),
-    };
-    if model == Model::Additive {
-        let rounding = plain.rounding(values);
-        return Ok(Modelled { model, why, cells: plain, rounding });
+    if values.iter().all(|value| *value == values[0]) {
+        return Err(Refused::Constant { observations: values.len(), value: values[0] });
     }
-    if let Some((index, value)) = first_not_positive(values) {
-        return Err(Refused::NotPositive { index, value });
+    match choice {
+        ModelChoice::Additive => additive(table, Why::AskedFor),
+        ModelChoice::Multiplicative => multiplicative(table, Why::AskedFor),
+        ModelChoice::Auto => chosen(table),
     }
-    drop(plain);
-    let logs: Vec<f64> = values.iter().map(|value| value.log10()).collect();
-    let cells = Cells::new(table, &logs)?;
-    // A value's last digit moves its logarithm by up to this, however close to 0 that is.
-    let rounding = cells.rounding(&logs).max(4.0 * f64::EPSILON);
-    Ok(Modelled { model, why, cells, rounding })
 }
 
-fn check_varies(cells: &Cells, values: &[f64]) -> Result<(), Refused> {
-    let observations = values.len();
-    if values.iter().all(|value| *value == values[0]) {
-        return Err(Refused::Constant { observations, value: values[0] });
-    }
-    let spread = (cells.total_squares / observations as f64).sqrt();
-    if spread.is_finite() && spread > 0.0 {
-        return Ok(());
+fn additive(table: &Table, why: Why) -> Result<Modelled, Refused> {
+    let (values, model) = (table.values(), Model::Additive);
+    let largest = largest(values);
+    let cells = Cells::new(table, values)?;
+    let squares = [cells.total_squares, largest * largest * values.len() as f64];
+    if squares.iter().all(|squares| squares.is_finite() && *squares > 0.0) {
+        return Ok(Modelled { model, why, cells, rounding: ROUNDING * largest });
     }
     Err(Refused::OutOfRange)
 }
 
-fn chosen(values: &[f64], cells: &Cells) -> (Model, Why) {
+fn multiplicative(table: &Table, why: Why) -> Result<Modelled, Refused> {
+    let (values, model) = (table.values(), Model::Multiplicative);
     if let Some((index, value)) = first_not_positive(values) {
-        return (Model::Additive, Why::NotPositive { index, value });
+        return Err(Refused::NotPositive { index, value });
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.log10()).collect();
+    let cells = Cells::new(table, &logs)?;
+    // A value's last digit moves its logarithm by up to this, however close to 0 that is.
+    let rounding = ROUNDING * largest(&logs).max(1.0);
+    Ok(Modelled { model, why, cells, rounding })
+}
+
+/// The largest magnitude among the values.
+fn largest(values: &[f64]) -> f64 {
+    let larger =
+        |largest: f64, value: &f64| if value.abs() > largest { value.abs() } else { largest };
+    values.iter().fold(0.0, larger)
+}
+
+fn chosen(table: &Table) -> Result<Modelled, Refused> {
+    let values = table.values();
+    if let Some((index, value)) = first_not_positive(values) {
+        return additive(table, Why::NotPositive { index, value });
     }
     let (low, high) =
         values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &v| (low.min(v), high.max(v)));
-    let ratio = high / low;
+    let ratio = (high / low).min(f64::MAX);
     if ratio >= WIDE_RATIO {
-        return (Model::Multiplicative, Why::WideRatio { ratio });
+        return multiplicative(table, Why::WideRatio { ratio });
     }
-    match slope(cells) {
+    let plain = additive(table, Why::Plain { ratio, slope: None })?;
+    match slope(&plain.cells) {
         Some((slope, p)) if slope > STEEP_SLOPE && p < SLOPE_P => {
-            (Model::Multiplicative, Why::SpreadGrows { slope, p })
+            multiplicative(table, Why::SpreadGrows { slope, p })
         }
-        found => (Model::Additive, Why::Plain { ratio, slope: found.map(|(slope, _)| slope) }),
+        found => {
+            let slope = found.map(|(slope, _)| slope);
+            Ok(Modelled { why: Why::Plain { ratio, slope }, ..plain })
+        }
     }
 }
 

@@ -16,9 +16,10 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Ten to the power of an estimate in decimal logarithms, and of its intervals' ends.
+    /// Ten to the power of an estimate in decimal logarithms, and of its intervals' ends, which
+    /// the largest number bounds.
     pub(super) fn power_of_ten(&self) -> Self {
-        let power = |value: f64| 10_f64.powf(value);
+        let power = |value: f64| 10_f64.powf(value).min(f64::MAX);
         let intervals = self.intervals.iter();
         Self {
             estimate: power(self.estimate),
@@ -44,7 +45,9 @@ pub(super) struct Precision {
 
 impl Precision {
     pub(super) fn new(deviation: Option<f64>, df: u64, levels: &[f64]) -> Self {
-        let t = |&level: &f64| student::quantile((1.0 + level) / 2.0, df as f64);
+        // The last levels below 1 would round to it.
+        let upper = |level: f64| ((1.0 + level) / 2.0).min(1.0 - f64::EPSILON / 2.0);
+        let t = |&level: &f64| student::quantile(upper(level), df as f64);
         let t = if df > 0 { levels.iter().map(t).collect() } else { Vec::new() };
         Self { deviation, df, levels: levels.to_vec(), t }
     }

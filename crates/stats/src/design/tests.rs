@@ -3,6 +3,7 @@
 use super::*;
 use crate::refusal::Refusal;
 
+mod behaviour;
 mod published;
 mod refusals;
 
