@@ -1,9 +1,10 @@
 //! Comparisons between the levels of one factor.
 //!
-//! A contrast weighs the means of the levels with coefficients that sum to 0 (Jain, "The Art of
-//! Computer Systems Performance Analysis", sections 18.5 and 21.6): its standard error is the
-//! errors' deviation times sqrt(sum of h^2 / n), where n is the number of observations of each level. Comparing all pairs
-//! makes many comparisons: [`Adjustment`] says how their p values allow for that.
+//! A contrast weighs the means of the levels with coefficients h that sum to 0. Its standard error
+//! is the errors' deviation times the root of the sum of h^2 / n, where n is the number of
+//! observations of each level (Jain, "The Art of Computer Systems Performance Analysis", sections
+//! 18.5 and 21.6). Comparing all pairs makes many comparisons: [`Adjustment`] says how their p
+//! values allow for that.
 
 use super::table::position_of;
 use super::{Analysis, Estimate, Model, Refused};
