@@ -6,7 +6,8 @@
 //! Where to start: [`Sample`] describes one series; [`order`] gives distribution-free intervals
 //! of its quantiles, which storage measurements need first because they are not normal;
 //! [`paired`] compares two targets block by block; [`multiple`] corrects many such comparisons;
-//! [`planning`] says how many more blocks a wanted precision takes.
+//! [`planning`] says how many more blocks a wanted precision takes; [`design`] takes whole
+//! experiments apart into the effects of what was varied.
 
 #![forbid(unsafe_code)]
 

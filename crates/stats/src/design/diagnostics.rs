@@ -16,8 +16,11 @@ use crate::distribution::{anderson_darling, fisher, normal};
 /// one analysis in twenty warns without cause.
 pub const WARNING_P: f64 = 0.01;
 
-/// The least number of observations of each cell for which spreads are compared between cells:
-/// with fewer, deviations from the median are tied to each other or 0.
+/// The number of observations of each cell from which spreads are compared between cells. With
+/// fewer, distances from the median are tied to each other or 0, and the test all but never warns.
+const PER_CELL_ENOUGH: f64 = 6.0;
+
+/// The least number at which that is still better than nothing.
 const PER_CELL_LEAST: f64 = 4.0;
 
 /// The least number of residuals whose normality is tested (D'Agostino & Stephens, table 4.9).
@@ -53,7 +56,8 @@ pub enum Diagnostic {
         /// The p value of "the spreads are equal".
         p: f64,
     },
-    /// Whether the size of residuals goes with the fitted values, cell by cell.
+    /// Whether the size of residuals goes with the fitted values, cell by cell. Without
+    /// replications p is up to twice too small.
     SpreadAgainstMean {
         /// Pearson's correlation of the two.
         correlation: f64,
@@ -224,10 +228,12 @@ fn normality(residuals: &Residuals) -> Option<Diagnostic> {
 
 fn spread(residuals: &Residuals) -> Option<Diagnostic> {
     let cells = residuals.cells;
-    if (0..cells.len()).all(|cell| cells.count(cell) >= PER_CELL_LEAST) {
+    let have = |least: f64| (0..cells.len()).all(|cell| cells.count(cell) >= least);
+    if have(PER_CELL_ENOUGH) {
         return brown_forsythe(cells);
     }
-    spread_against_mean(residuals)
+    let few = || if have(PER_CELL_LEAST) { brown_forsythe(cells) } else { None };
+    spread_against_mean(residuals).or_else(few)
 }
 
 /// Brown & Forsythe, "Robust Tests for the Equality of Variances", Journal of the American

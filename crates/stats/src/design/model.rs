@@ -6,7 +6,7 @@
 //! analysed instead. Two orders of magnitude count as "many times" here. A spread that grows is
 //! judged by the slope of ln s on ln mean over cells: 0 where the spread is constant and 1 where
 //! logarithms make it so (Box, Hunter & Hunter, "Statistics for Experimenters", 2nd edition,
-//! section 8.2).
+//! chapter 8).
 
 use std::fmt;
 

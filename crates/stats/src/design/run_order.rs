@@ -11,7 +11,7 @@
 //! variance = 2 (nu tr(MWMW) - tr(MW)^2) / (nu^2 (nu + 2))
 //! ```
 //!
-//! (there, section 3; Cliff & Ord, "Spatial Processes", section 8.3) and is taken as normal. M is
+//! (there; Cliff & Ord, "Spatial Processes", chapter 8) and is taken as normal. M is
 //! never stored: its entries follow from which levels two observations share.
 
 use super::cells::Cells;

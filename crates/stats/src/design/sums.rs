@@ -41,7 +41,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
 
 /// The sum of squares about `centre`, which is the mean but for its rounding; the second term
 /// takes that rounding out again (Chan, Golub & `LeVeque`, "Algorithms for Computing the Sample
-/// Variance", The American Statistician 37(3), 1983, equation 1.7).
+/// Variance", The American Statistician 37(3), 1983).
 pub(super) fn squares_about(values: &[f64], centre: f64) -> f64 {
     let rest = sum_of(values, |value| value - centre);
     let squares = sum_of(values, |value| (value - centre) * (value - centre));
