@@ -7,10 +7,11 @@ use super::{Options, REPLICATES_MAX};
 const GRID_REPLICATES_MAX: usize = 4;
 
 /// The probability that a search over a flat curve finds a step by chance.
-const FALSE_ALARM: f64 = 0.01;
+const FALSE_ALARM: f64 = 0.03;
 
-/// How far off its standard error a difference must be to be worth another look.
-const SUSPICION: f64 = 2.0;
+/// How many standard errors a difference must have to be worth another look, while no step is
+/// certain yet and once one is.
+const SUSPICION: [f64; 2] = [1.0, 2.0];
 
 /// Sizes of one plateau.
 #[derive(Clone, Debug)]
@@ -64,11 +65,12 @@ fn separated(model: &Model, grid_length: usize, options: &Options) -> Vec<bool> 
 pub(super) fn suspects(model: &Model, grid_length: usize, options: &Options) -> Vec<usize> {
     let separated = separated(model, grid_length, options);
     let drops = drops(model, grid_length);
+    let suspicion = SUSPICION[usize::from(separated.contains(&true))];
     let doubtful = (0..grid_length - 1).filter(|&left| {
         let drop = drops[left];
         !separated[left]
             && drop.value.abs() >= options.ratio_least.ln()
-            && drop.value.abs() > SUSPICION * drop.error
+            && drop.value.abs() > suspicion * drop.error
             && model.count(left).min(model.count(left + 1)) < GRID_REPLICATES_MAX
     });
     let most = doubtful.max_by(|&a, &b| {

@@ -144,8 +144,8 @@ impl Problem<'_> {
         for _ in 0..500 {
             let (matrix, right) = self.normal_equations(curve);
             let mut damped = matrix;
-            for i in 0..3 {
-                damped[i][i] *= 1.0 + damping;
+            for (i, row) in damped.iter_mut().enumerate() {
+                row[i] *= 1.0 + damping;
             }
             let step = solve(damped, right, self.mask)?;
             let next = stepped(curve, step);

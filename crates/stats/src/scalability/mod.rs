@@ -19,7 +19,7 @@ mod least_squares;
 use crate::distribution::{fisher, student};
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
-use least_squares::{Curve, Free, Optimum};
+use least_squares::{Free, Optimum};
 
 /// Which parameters a model has; the others are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

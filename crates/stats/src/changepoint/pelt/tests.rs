@@ -50,11 +50,12 @@ fn cost_of(found: &Segmentation, values: &[f64], penalty: f64, floor: f64) -> f6
 
 #[test]
 fn no_segmentation_is_cheaper() {
-    for seed in 0..120 {
+    for case in 0..120 {
+        let seed = case as u64;
         let quantum = if seed % 2 == 0 { 0.0 } else { 0.5 };
         let values = random_series(seed, 150, quantum);
-        let length_min = [2, 3, 7, 20][seed as usize % 4];
-        let (penalty, floor) = ([0.0, 3.0, 12.0, 40.0][seed as usize / 4 % 4], 0.02);
+        let length_min = [2, 3, 7, 20][case % 4];
+        let (penalty, floor) = ([0.0, 3.0, 12.0, 40.0][case / 4 % 4], 0.02);
         let options = Options { penalty: Some(penalty), length_min, variance_floor: Some(floor) };
         let found = pelt(&values, options).unwrap();
         let best = least_cost(&values, penalty, length_min, floor)[150];
