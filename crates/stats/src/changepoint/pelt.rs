@@ -24,11 +24,21 @@
 //! Each t still in play carries count, mean and sum of squares of what follows it, updated value
 //! by value (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products",
 //! Technometrics 4(3), 1962). Unlike differences of prefix sums, these lose no digits to an offset
-//! of the whole series or of one stretch of it. Time grows as n times the usual length of a
-//! segment: as n where changes keep occurring, as n^2 where there is none.
+//! of the whole series or of one stretch of it.
+//!
+//! Sleep: pruning leaves nearly every t in play while nothing changes, and the search would take
+//! n^2 steps. But where t costs d more than the best t* at s, two parts costing no more than their
+//! whole gives F(t) + cost(t, u) - F(t*) - cost(t*, u) >= d - (cost(t*, u) - cost(t*, s) -
+//! cost(s, u)) for every later u, and the bracket is the same for every t. Until it reaches the
+//! least d of all candidates put to sleep at s, none of them can be the best, and none is looked
+//! at; every so often, the root of their number, they are woken to be pruned. So nothing is lost,
+//! and n values take about n^1.5 steps at worst, and n where changes keep occurring.
 
 use crate::changepoint::Segmentation;
 use crate::refusal::{Refusal, check_count, check_finite, check_positive};
+
+/// How many candidates are too many to look at each time.
+const SLEEP_FROM: usize = 32;
 
 /// How to look for changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,33 +127,66 @@ impl Scaled {
     }
 }
 
-struct Search<'a> {
-    values: &'a [f64],
-    penalty: f64,
-    length_min: usize,
-    floor: f64,
+/// The running description of a stretch of values.
+#[derive(Clone, Copy, Default)]
+struct Stretch {
+    n: f64,
+    mean: f64,
+    squares: f64,
 }
 
-/// A possible last change, with the running description of the values after it.
+impl Stretch {
+    fn add(&mut self, value: f64) {
+        let from_mean = value - self.mean;
+        self.n += 1.0;
+        self.mean += from_mean / self.n;
+        self.squares += from_mean * (value - self.mean);
+    }
+
+    /// This stretch and the `next` one as one (Chan, Golub & `LeVeque`, "Algorithms for Computing
+    /// the Sample Variance", The American Statistician 37(3), 1983).
+    fn with(&self, next: &Self) -> Self {
+        let n = self.n + next.n;
+        let share = next.n / n;
+        let apart = next.mean - self.mean;
+        let squares = self.squares + next.squares + apart * apart * self.n * share;
+        Self { n, mean: self.mean + apart * share, squares }
+    }
+}
+
+/// A possible last change.
 #[derive(Clone, Copy)]
 struct Candidate {
     start: usize,
     /// F(start).
     cost_before: f64,
-    mean: f64,
-    squares: f64,
-    /// From this end on it cannot be the best.
-    expires: usize,
+    /// The values after it; of one that sleeps, up to when it was put to sleep.
+    after: Stretch,
     /// F(start) and the cost of the values after it.
     cost: f64,
+    /// From this end on it cannot be the best.
+    expires: usize,
 }
 
-impl Candidate {
-    fn add(&mut self, value: f64, end: usize) {
-        let from_mean = value - self.mean;
-        self.mean += from_mean / (end - self.start) as f64;
-        self.squares += from_mean * (value - self.mean);
-    }
+/// Candidates that cannot be the best for now, and what tells when they might be again.
+#[derive(Default)]
+struct Sleepers {
+    candidates: Vec<Candidate>,
+    /// The values since they were put to sleep.
+    since: Stretch,
+    /// The values from the best last change until then.
+    reference: Stretch,
+    /// What any of them costs, at least, above the best.
+    margin: f64,
+    /// How many values they may sleep through.
+    patience: f64,
+}
+
+struct Search<'a> {
+    values: &'a [f64],
+    penalty: f64,
+    length_min: usize,
+    floor: f64,
 }
 
 impl Search<'_> {
@@ -152,51 +195,89 @@ impl Search<'_> {
         let mut least = vec![f64::INFINITY; n + 1];
         least[0] = -self.penalty;
         let mut last_change = vec![0; n + 1];
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut awake: Vec<Candidate> = Vec::new();
+        let mut sleepers = Sleepers::default();
         for end in self.length_min..=n {
-            for candidate in &mut candidates {
-                candidate.add(self.values[end - 1], end);
+            let value = self.values[end - 1];
+            awake.iter_mut().for_each(|candidate| candidate.after.add(value));
+            sleepers.since.add(value);
+            if self.must_wake(&sleepers) {
+                wake(&mut sleepers, &mut awake);
             }
             let start = end - self.length_min;
             if least[start].is_finite() {
-                candidates.push(self.candidate(start, least[start]));
+                awake.push(self.candidate(start, least[start]));
             }
-            for candidate in &mut candidates {
-                candidate.cost = candidate.cost_before + self.cost(candidate, end);
-                let total = candidate.cost + self.penalty;
-                if total < least[end] {
-                    (least[end], last_change[end]) = (total, candidate.start);
-                }
-            }
-            let (best, expires) = (least[end], end + self.length_min);
-            candidates.retain_mut(|candidate| {
-                if candidate.cost > best {
+            let best = self.best(&mut awake);
+            (least[end], last_change[end]) = (best.cost + self.penalty, best.start);
+            let expires = end + self.length_min;
+            awake.retain_mut(|candidate| {
+                if candidate.cost > least[end] {
                     candidate.expires = candidate.expires.min(expires);
                 }
                 candidate.expires > end + 1
             });
+            if sleepers.candidates.is_empty() && awake.len() >= SLEEP_FROM {
+                self.put_to_sleep(&best, &mut awake, &mut sleepers);
+            }
         }
         backtrack(&last_change)
     }
 
     /// The change at `start`, followed by the least number of values.
     fn candidate(&self, start: usize, cost_before: f64) -> Candidate {
-        let (expires, cost) = (usize::MAX, f64::INFINITY);
-        let mut it = Candidate { start, cost_before, mean: 0.0, squares: 0.0, expires, cost };
-        for end in start + 1..=start + self.length_min {
-            it.add(self.values[end - 1], end);
-        }
-        it
+        let mut after = Stretch::default();
+        self.values[start..start + self.length_min].iter().for_each(|value| after.add(*value));
+        Candidate { start, cost_before, after, cost: f64::INFINITY, expires: usize::MAX }
     }
 
-    fn cost(&self, candidate: &Candidate, end: usize) -> f64 {
-        let n = (end - candidate.start) as f64;
-        let variance = candidate.squares / n;
-        if variance >= self.floor {
-            n * variance.ln()
-        } else {
-            n * (self.floor.ln() + variance / self.floor - 1.0)
+    /// Brings all costs up to date. There is a candidate: the least one is not put to sleep.
+    fn best(&self, awake: &mut [Candidate]) -> Candidate {
+        let mut best = awake[0];
+        best.cost = f64::INFINITY;
+        for candidate in awake {
+            candidate.cost = candidate.cost_before + self.cost(&candidate.after);
+            if candidate.cost < best.cost {
+                best = *candidate;
+            }
         }
+        best
+    }
+
+    fn put_to_sleep(&self, best: &Candidate, awake: &mut Vec<Candidate>, sleepers: &mut Sleepers) {
+        let far_off = |candidate: &Candidate| candidate.cost - best.cost > self.penalty / 2.0;
+        let (far, near) = awake.iter().copied().partition(far_off);
+        *awake = near;
+        *sleepers = Sleepers { candidates: far, reference: best.after, ..Sleepers::default() };
+        let costs = sleepers.candidates.iter().map(|candidate| candidate.cost);
+        sleepers.margin = costs.fold(f64::INFINITY, f64::min) - best.cost;
+        sleepers.patience = (sleepers.candidates.len() as f64).sqrt().max(16.0);
+    }
+
+    fn must_wake(&self, sleepers: &Sleepers) -> bool {
+        if sleepers.candidates.is_empty() {
+            return false;
+        }
+        let whole = self.cost(&sleepers.reference.with(&sleepers.since));
+        let parts = self.cost(&sleepers.reference) + self.cost(&sleepers.since);
+        let rounding = 1e-3 + 1e-12 * (whole.abs() + parts.abs());
+        whole - parts >= sleepers.margin - rounding || sleepers.since.n >= sleepers.patience
+    }
+
+    fn cost(&self, stretch: &Stretch) -> f64 {
+        let variance = stretch.squares / stretch.n;
+        if variance >= self.floor {
+            stretch.n * variance.ln()
+        } else {
+            stretch.n * (self.floor.ln() + variance / self.floor - 1.0)
+        }
+    }
+}
+
+fn wake(sleepers: &mut Sleepers, awake: &mut Vec<Candidate>) {
+    for mut candidate in sleepers.candidates.drain(..) {
+        candidate.after = candidate.after.with(&sleepers.since);
+        awake.push(candidate);
     }
 }
 

@@ -8,11 +8,15 @@ use super::*;
 
 /// Mean and variance jump at random places; the values are rounded to `quantum` unless that is 0.
 fn random_series(seed: u64, n: usize, quantum: f64) -> Vec<f64> {
+    changing_series(seed, n, quantum, 0.05)
+}
+
+fn changing_series(seed: u64, n: usize, quantum: f64, change: f64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut mean, mut deviation) = (0.0, 1.0);
     (0..n)
         .map(|_| {
-            if random.random_bool(0.05) {
+            if random.random_bool(change) {
                 mean = random.random_range(-5.0..5.0);
                 deviation = random.random_range(0.1..3.0);
             }
@@ -22,25 +26,41 @@ fn random_series(seed: u64, n: usize, quantum: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The least cost of a segmentation without pruning, each segment described afresh.
+/// The least cost of a segmentation without pruning, by differences of prefix sums.
 fn least_cost(values: &[f64], penalty: f64, length_min: usize, floor: f64) -> Vec<f64> {
+    let sums = |of: fn(f64) -> f64| {
+        let mut sum = 0.0;
+        let after = values.iter().map(|value| {
+            sum += of(*value);
+            sum
+        });
+        std::iter::once(0.0).chain(after).collect::<Vec<_>>()
+    };
+    let (plain, squared) = (sums(|value| value), sums(|value| value * value));
     let mut least = vec![f64::INFINITY; values.len() + 1];
     least[0] = -penalty;
     for end in length_min..=values.len() {
         for start in 0..=end - length_min {
-            let total = least[start] + plain_cost(&values[start..end], floor) + penalty;
+            let n = (end - start) as f64;
+            let mean = (plain[end] - plain[start]) / n;
+            let variance = ((squared[end] - squared[start]) / n - mean * mean).max(0.0);
+            let total = least[start] + cost_of_variance(n, variance, floor) + penalty;
             least[end] = least[end].min(total);
         }
     }
     least
 }
 
+fn cost_of_variance(n: f64, variance: f64, floor: f64) -> f64 {
+    let credited = variance.max(floor);
+    n * (credited.ln() + variance / credited - 1.0)
+}
+
 fn plain_cost(part: &[f64], floor: f64) -> f64 {
     let n = part.len() as f64;
     let mean = part.iter().sum::<f64>() / n;
     let variance = part.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
-    let credited = variance.max(floor);
-    n * (credited.ln() + variance / credited - 1.0)
+    cost_of_variance(n, variance, floor)
 }
 
 fn cost_of(found: &Segmentation, values: &[f64], penalty: f64, floor: f64) -> f64 {
@@ -50,9 +70,9 @@ fn cost_of(found: &Segmentation, values: &[f64], penalty: f64, floor: f64) -> f6
 
 #[test]
 fn no_segmentation_is_cheaper() {
-    for case in 0..120 {
+    for case in 0..120_usize {
         let seed = case as u64;
-        let quantum = if seed % 2 == 0 { 0.0 } else { 0.5 };
+        let quantum = if case.is_multiple_of(2) { 0.0 } else { 0.5 };
         let values = random_series(seed, 150, quantum);
         let length_min = [2, 3, 7, 20][case % 4];
         let (penalty, floor) = ([0.0, 3.0, 12.0, 40.0][case / 4 % 4], 0.02);
@@ -62,6 +82,25 @@ fn no_segmentation_is_cheaper() {
         let got = cost_of(&found, &values, penalty, floor);
         assert!((got - best).abs() < 1e-8, "seed {seed}: {got} is not {best}");
         assert!(found.segments.iter().all(|it| it.end - it.start >= length_min));
+    }
+}
+
+/// Long enough, with few enough changes, for most candidates to sleep most of the time.
+#[test]
+fn sleeping_candidates_are_not_missed() {
+    for seed in 0..24_u8 {
+        let quantum = if seed.is_multiple_of(3) { 0.5 } else { 0.0 };
+        let values =
+            changing_series(seed.into(), 900, quantum, [0.0, 0.002, 0.01][usize::from(seed % 3)]);
+        for penalty in [0.5, 6.0, 30.0, 15.0 * 900_f64.ln()] {
+            let (floor, length_min) = (0.02, 2 + usize::from(seed % 2));
+            let options =
+                Options { penalty: Some(penalty), length_min, variance_floor: Some(floor) };
+            let found = pelt(&values, options).unwrap();
+            let best = least_cost(&values, penalty, length_min, floor)[900];
+            let got = cost_of(&found, &values, penalty, floor);
+            assert!((got - best).abs() < 1e-7, "seed {seed} {penalty}: {got} is not {best}");
+        }
     }
 }
 
