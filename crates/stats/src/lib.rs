@@ -8,6 +8,10 @@
 //! [`paired`] compares two targets block by block; [`multiple`] corrects many such comparisons;
 //! [`planning`] says how many more blocks a wanted precision takes; [`design`] takes whole
 //! experiments apart into the effects of what was varied.
+//! [`planning`] says how many more blocks a wanted precision takes. Of series in order,
+//! [`changepoint`] says where they change and [`steady_state`] whether they settled;
+//! [`scalability`] fits laws to throughput by concurrency, and [`cliff`] finds the sizes at which
+//! a value falls.
 
 #![forbid(unsafe_code)]
 

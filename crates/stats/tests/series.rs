@@ -1,5 +1,5 @@
-//! Change points, steady states and scalability laws against ruptures, `NumPy` and `SciPy`, from the
-//! answers in `fixtures/series.json`, which `fixtures/series.py` makes.
+//! Change points, steady states and scalability laws against ruptures, `NumPy` and `SciPy`, from
+//! the answers in `fixtures/series.json`, which `fixtures/series.py` makes.
 
 use serde_json::Value;
 use stats::changepoint::{divisive, pelt};

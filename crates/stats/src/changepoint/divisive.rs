@@ -176,7 +176,7 @@ fn distances_from_start(values: &[f64]) -> Vec<f64> {
 }
 
 /// m n / (m + n) times the energy distance, from the sums of distances within the first stretch,
-/// the second and both together (equations 5 and 6 of the paper).
+/// the second and both together (section 2 of the paper).
 fn scaled_distance(m: f64, n: f64, [first, second, both]: [f64; 3]) -> f64 {
     let between = 2.0 * (both - first - second) / (m * n);
     let within = 2.0 * first / (m * (m - 1.0)) + 2.0 * second / (n * (n - 1.0));

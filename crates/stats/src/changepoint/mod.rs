@@ -43,8 +43,10 @@ impl Segmentation {
 fn segment(values: &[f64], start: usize, end: usize) -> Segment {
     let part = &values[start..end];
     let n = part.len() as f64;
-    // About the first value, so that a large offset takes no digits from the mean.
-    let mean = part[0] + part.iter().map(|value| value - part[0]).sum::<f64>() / n;
+    let rough: f64 = part.iter().map(|value| value / n).sum();
+    // What rounding took, unless the values are so far apart that their distance overflows.
+    let missing: f64 = part.iter().map(|value| (value - rough) / n).sum();
+    let mean = if missing.is_finite() { rough + missing } else { rough };
     let variance = part.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
     Segment { start, end, mean, variance }
 }

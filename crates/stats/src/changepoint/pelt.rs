@@ -44,7 +44,7 @@ const SLEEP_FROM: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// What a change must save, in units of minus twice the log-likelihood. `None` is 15 ln n
-    /// (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, section 4.2).
+    /// (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, section 4).
     pub penalty: Option<f64>,
     /// The least number of values in a segment, at least 2.
     pub length_min: usize,
@@ -86,7 +86,7 @@ pub fn pelt(values: &[f64], options: Options) -> Result<Segmentation, Refusal> {
     let floor = match options.variance_floor {
         Some(floor) => {
             check_positive("the variance floor", floor)?;
-            floor / scaled.unit / scaled.unit
+            (floor / scaled.unit / scaled.unit).clamp(1e-300, 1e300)
         }
         None => scaled.resolution_variance(),
     };

@@ -97,7 +97,7 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
         while right < grid_length - 1 && separated[right] && (drops[right].value > 0.0) == falls {
             right += 1;
         }
-        // A ramp may begin or end unnoticed in the interval beyond, so the plateaus lie one further.
+        // A ramp may begin or end unnoticed in the interval beyond: the plateaus lie one further.
         let flat = |interval: usize| interval < grid_length - 1 && !separated[interval];
         let first = if left > 0 && flat(left - 1) { left - 1 } else { left };
         let mut before = Plateau { points: vec![first] };

@@ -16,12 +16,18 @@
 //! * **Steps.** Neighbours on the grid that may differ by [`Options::ratio_least`] are probed again
 //!   until their intervals separate or do not. Neighbouring steps in one direction make one cliff,
 //!   so two cliffs are told apart only if a flat grid interval lies between them; a slope of less
-//!   than the least ratio per factor of 2 is no cliff.
-//! * **Bisection,** in the logarithm of size. A new size is probed until it lies significantly above
-//!   or below the threshold, at most [`REPLICATES_MAX`] times. One that stays undecided lies on the
-//!   ramp: the search goes on to either side of it. Next to every fourth such probe a size on a
+//!   than the least ratio per factor of 2 is no cliff. The plateaus are the sizes at least one
+//!   grid interval beyond the steps, where there are any, lest a ramp reach into them.
+//! * **Bisection,** in the logarithm of size. A new size is probed until it lies significantly
+//!   above or below the threshold, at most [`REPLICATES_MAX`] times. One that stays undecided lies
+//!   on the ramp: the search goes on to either side of it. With every fifth such probe a size on a
 //!   plateau beside the cliff is probed again, in random order, as drift control.
 //! * **Interval.** From the largest size found before the cliff to the smallest found after it.
+//!
+//! In simulations (ranges of 1,024 to 1, noise of 1 to 6 %, drift of up to 10 % either way, 40
+//! probes) it holds the position in 98 % of searches or more wherever the cliff is at least some
+//! eight times the noise; a sharp cliff of that height is pinned down to 1 % in 23 to 30 probes.
+//! On a flat curve at most 3 % of searches find a cliff. A low and gradual one may be missed.
 
 mod locate;
 mod model;
@@ -52,7 +58,8 @@ pub struct Options {
     pub ratio_least: f64,
     /// How often the interval shall hold the position: 0 to 1.
     pub level: f64,
-    /// The most probes for the grid and the largest cliff.
+    /// The most probes for the grid and the largest cliff. The grid, one size per factor of 2 and
+    /// four more for its ends, is measured in any case.
     pub probes_max: usize,
     /// The most further probes for each further cliff.
     pub probes_max_further: usize,

@@ -5,10 +5,11 @@
 //! law (Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to 6). With beta above 0
 //! throughput peaks at N = sqrt((1 - alpha) / beta) and falls beyond.
 //!
-//! Fit: least squares by Levenberg and Marquardt, with alpha and beta free of any bound. Neither can be negative in the model; where the free optimum is, the models without
-//! alpha, without beta and without both are fitted, and of those within bounds the closest stands
-//! for the law. Its own error bars then are those of the smaller model, and the optimum that was
-//! given up is reported beside it.
+//! Fit: least squares by Levenberg and Marquardt, which supposes errors of one size at every
+//! concurrency, with alpha and beta free of any bound. Neither can be negative in the model; where
+//! the free optimum is, the models without alpha, without beta and without both are fitted, and of
+//! those within bounds the closest stands for the law. Its errors then are those of the smaller
+//! model, and the optimum that was given up is reported beside it.
 //!
 //! Choice: from the larger model to the smaller, each parameter must earn its place by an F test
 //! of the extra sum of squares at the level asked for (Bates & Watts, "Nonlinear Regression

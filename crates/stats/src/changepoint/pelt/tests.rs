@@ -165,7 +165,11 @@ fn segments_describe_their_values() {
 fn extreme_values_stay_finite() {
     let mut values = vec![f64::MAX, -f64::MAX, f64::MAX, 0.0];
     values.extend([1.0; 8]);
-    assert!(pelt(&values, Options::default()).is_ok());
+    let floored = Options { variance_floor: Some(1.0), ..Options::default() };
+    for options in [Options::default(), floored] {
+        let found = pelt(&values, options).unwrap();
+        assert!(found.segments.iter().all(|it| it.mean.is_finite() && !it.variance.is_nan()));
+    }
     assert!(pelt(&[0.0, f64::MIN_POSITIVE, 0.0, 5e-324], Options::default()).is_ok());
 }
 
