@@ -27,11 +27,11 @@
 //! In simulations (ranges of 1,024 to 1, noise of 1 to 8 %, drift of up to 10 % either way, at most
 //! 40 probes and 20 for each further cliff claimed) searches name the one cliff and hold its
 //! position in 97 % or more, where the logarithm of its height is at least eight times the noise
-//! and its ramp no wider than a grid interval. Of the intervals given, at most 1.5 % are wrong; what
-//! else is missing are false further cliffs. From thirteen times the noise on, a sharp cliff is
-//! pinned down to 1 % in 23 to 27 probes on average. On a flat curve 2 % of searches claim a cliff.
-//! Lower and more gradual cliffs may be missed: at 5 % noise, 39 % of those of a ratio of 1.3 spread
-//! over a factor of 4.
+//! and its ramp no wider than a grid interval. Of the intervals given, at most 1.5 % are wrong;
+//! what else is missing are false further cliffs. From thirteen times the noise on, a sharp cliff
+//! is pinned down to 1 % in 23 to 27 probes on average. On a flat curve 2 % of searches claim a
+//! cliff. Lower and more gradual cliffs may be missed: at 5 % noise, 39 % of those of a ratio of
+//! 1.3 spread over a factor of 4.
 
 mod locate;
 mod model;
