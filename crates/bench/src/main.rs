@@ -2,12 +2,14 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first argument, if any, is a directory on a tmpfs to work in; the words `same`
-//! and `throttled` run the experiments of `docs/honesty.md` in its place.
+//! and `throttled` run the experiments of `docs/honesty.md` in its place, and `statistics` measures
+//! those rows alone.
 
 mod engine;
 mod fio;
 mod honesty;
 mod processes;
+mod statistics;
 mod table;
 
 use std::path::PathBuf;
@@ -20,6 +22,10 @@ fn main() -> anyhow::Result<()> {
     match word.as_ref().and_then(|word| word.to_str()) {
         Some("same") => return honesty::same(),
         Some("throttled") => return honesty::throttled(),
+        Some("statistics") => {
+            let work = tempfile::tempdir()?;
+            return statistics::measure(&mut Table::default(), work.path());
+        }
         Some(engine::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is wanted")?;
             return engine::one_process(work.as_ref());
@@ -34,6 +40,7 @@ fn main() -> anyhow::Result<()> {
     let mut table = Table::default();
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
+    statistics::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");
     Ok(())

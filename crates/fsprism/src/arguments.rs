@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::analysis_arguments::Analysis;
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -47,6 +48,15 @@ Exit status: 0 done; 1 a measurement or check failed; 2 the command line or an i
 130 interrupted (what was measured is kept).
 ";
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fsprism compare fsprism-runs/RUN                       its targets with one another
+  fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
+  fsprism compare RUN --factors target,dimension --margin 5%
+
+The words of the verdicts are defined in docs/verdicts.md.
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure every dimension of file systems side by side, within a budget
@@ -57,6 +67,14 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Write the report of a run again
     Report(ReportOptions),
+    /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    Compare(CompareOptions),
+    /// Analyse anybody's table or series
+    #[command(subcommand)]
+    Stats(Analysis),
+    /// A paper's tables: published, recomputed, and the difference
+    Reproduce(ReproduceOptions),
     /// Say what this computer is, and what is permitted here
     Machine(MachineOptions),
     /// Print a completion script for a shell
@@ -142,6 +160,33 @@ pub(crate) struct ReportOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Run directories: one, to compare its targets; several, to compare later ones with the first
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Factors of the analysis of variance, of run, target, benchmark and dimension
+    #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
+    pub(crate) factors: Vec<String>,
+    /// How far apart what is called the same may be
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    pub(crate) margin: f64,
+    /// Confidence level of intervals and verdicts; by default that of the first run
+    #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
+    pub(crate) confidence: Option<f64>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceOptions {
+    /// Which paper; without it, those there are
+    #[arg(value_name = "PAPER")]
+    pub(crate) paper: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct MachineOptions {
     /// Directories whose storage is described too
     #[arg(value_name = "DIR", default_values = ["/var/tmp", "."])]
@@ -154,6 +199,22 @@ pub(crate) struct MachineOptions {
 pub(crate) struct CompletionOptions {
     /// The shell
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerOptions {
+    /// What to put on standard output
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
+    pub(crate) format: AnswerFormat,
+}
+
+/// A form of output of what is no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// Sentences and tables for people
+    Terminal,
+    /// One JSON document
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -1,14 +1,19 @@
 //! fsprism: a file-system performance laboratory. This binary is arguments, glue and progress.
 
+mod analysis_arguments;
 mod arguments;
+mod compare;
 mod exit;
+mod input;
 mod list;
 mod machine;
 mod manual;
 mod output;
 mod progress;
 mod report;
+mod reproduce;
 mod resume;
+mod stats;
 mod survey;
 mod targets;
 mod values;
@@ -24,6 +29,9 @@ fn main() -> ExitCode {
         Command::Survey(options) => survey::survey(options),
         Command::Run(options) => survey::run(options),
         Command::Report(options) => report::report(options),
+        Command::Compare(options) => compare::compare(options),
+        Command::Stats(analysis) => stats::stats(analysis),
+        Command::Reproduce(options) => reproduce::reproduce(options),
         Command::Machine(options) => machine::machine(options),
         Command::Completions(options) => manual::completions(options.shell),
         Command::Man => manual::man_page(),

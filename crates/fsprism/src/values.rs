@@ -39,7 +39,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     if number.is_finite() && number > 0.0 {
         Ok(number)
     } else {
-        Err("the precision must be above 0 %".to_owned())
+        Err("a percentage must be above 0%".to_owned())
     }
 }
 
@@ -51,6 +51,15 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     } else {
         Err("a confidence level lies between 50% and 99.99%".to_owned())
     }
+}
+
+/// A quantile: `0.99`.
+pub(crate) fn quantile(text: &str) -> Result<f64, String> {
+    let inside = |q: &f64| *q > 0.0 && *q < 1.0;
+    text.parse()
+        .ok()
+        .filter(inside)
+        .ok_or_else(|| "a quantile lies between 0 and 1: 0.99".to_owned())
 }
 
 #[cfg(test)]

@@ -174,6 +174,23 @@ pub enum Dimension {
     Pollution,
 }
 
+impl Dimension {
+    /// Its name as in documents, such as `in-memory`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Io => "io",
+            Self::OnDiskLayout => "on-disk-layout",
+            Self::InMemory => "in-memory",
+            Self::Caching => "caching",
+            Self::Metadata => "metadata",
+            Self::Scaling => "scaling",
+            Self::CpuFootprint => "cpu-footprint",
+            Self::Pollution => "pollution",
+        }
+    }
+}
+
 /// The state of the caches in which a cell is measured; verified, never assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

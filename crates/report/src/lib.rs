@@ -7,6 +7,7 @@
 //! Start reading at `analysis` for what is computed and `terminal` for how it is said.
 
 mod analysis;
+pub mod compare;
 mod csv;
 mod json;
 #[cfg(test)]

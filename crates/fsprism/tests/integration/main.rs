@@ -15,4 +15,5 @@ mod process;
 mod refusals;
 mod run_directory;
 mod signals;
+mod statistics;
 mod users;

@@ -1,0 +1,101 @@
+//! `fsprism stats`: anybody's table or series, analysed.
+
+use ::stats::changepoint::warmup::Better;
+use ::stats::design::{ModelChoice, Options};
+use ::stats::steady_state::Rule;
+use serde::Serialize;
+use tables::answer::{
+    AnovaAnswer, ChangepointAnswer, IntervalAnswer, IntervalQuestion, ScalabilityAnswer,
+    SteadyStateAnswer,
+};
+use tables::{Grid, Observations, pairs, series};
+
+use crate::analysis_arguments::{
+    Analysis, AnovaOptions, IntervalOptions, Meaning, Model, ScalabilityOptions, SeriesOptions,
+};
+use crate::arguments::AnswerFormat;
+use crate::exit::{Blame, Done};
+use crate::input::Input;
+use crate::output;
+
+/// Reads, analyses, prints.
+pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
+    match analysis {
+        Analysis::Anova(options) => anova(options),
+        Analysis::Interval(options) => interval(options),
+        Analysis::Changepoint(options) => changepoint(options),
+        Analysis::SteadyState(options) => steady_state(options),
+        Analysis::Scalability(options) => scalability(options),
+    }
+}
+
+fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
+    let input = Input::read(&options.table)?;
+    let grid = Grid::parse(&input.name, &input.text).blame_input()?;
+    let observations = match &options.response {
+        Some(response) => Observations::long(&grid, response, &options.factors),
+        None => Observations::wide(&grid, &options.factors),
+    };
+    let observations = observations.blame_input()?;
+    let model = match options.model {
+        Model::Additive => ModelChoice::Additive,
+        Model::Multiplicative => ModelChoice::Multiplicative,
+        Model::Auto => ModelChoice::Auto,
+    };
+    let how = Options { model, levels: options.confidence.clone(), ..Options::default() };
+    let answer = AnovaAnswer::new(&observations, &how).map_err(|refusal| input.refused(&refusal));
+    let answer = answer.blame_input()?;
+    let width = output::terminal_options().width;
+    print(options.output.format, &answer, || answer.text(width))
+}
+
+fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
+    let input = Input::read(&options.file)?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let (quantiles, level) = (options.quantiles.clone(), options.confidence);
+    let question = IntervalQuestion { quantiles, level };
+    let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
+    let answer = answer.blame_input()?;
+    print(options.output.format, &answer, || answer.text())
+}
+
+fn changepoint(options: &SeriesOptions) -> anyhow::Result<Done> {
+    let input = Input::read(&options.file)?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let better = match options.values {
+        Meaning::Times => Better::Smaller,
+        Meaning::Rates => Better::Larger,
+    };
+    let answer = ChangepointAnswer::new(&values, better).map_err(|why| input.refused(&why));
+    let answer = answer.blame_input()?;
+    print(options.output.format, &answer, || answer.text())
+}
+
+fn steady_state(options: &SeriesOptions) -> anyhow::Result<Done> {
+    let input = Input::read(&options.file)?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let answer = SteadyStateAnswer::new(&values, Rule::default());
+    let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
+    print(options.output.format, &answer, || answer.text())
+}
+
+fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Done> {
+    let input = Input::read(&options.file)?;
+    let (n, x) = pairs(&input.name, &input.text, "n", "x").blame_input()?;
+    let answer = ScalabilityAnswer::new(&n, &x, options.confidence);
+    let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
+    print(options.output.format, &answer, || answer.text())
+}
+
+/// Puts an answer on standard output.
+pub(crate) fn print(
+    format: AnswerFormat,
+    answer: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<Done> {
+    match format {
+        AnswerFormat::Terminal => output::print(&text())?,
+        AnswerFormat::Json => output::print(&(serde_json::to_string_pretty(answer)? + "\n"))?,
+    }
+    Ok(Done::Well)
+}

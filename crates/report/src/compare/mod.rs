@@ -1,0 +1,190 @@
+//! Runs compared: the targets of one run with one another, or later runs with the first one.
+//!
+//! [`compare`] turns runs into a [`CompareDocument`]; its `text` says the same for people.
+
+mod analysis;
+mod comparisons;
+mod sides;
+mod text;
+mod verdict;
+
+use std::path::Path;
+
+use record::Run;
+use serde::Serialize;
+use stats::equivalence::Limits;
+use tables::answer::AnovaAnswer;
+
+pub use analysis::Factor;
+pub use comparisons::Comparison;
+pub use sides::NamedRun;
+pub use verdict::Verdict;
+
+/// How to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareOptions {
+    /// Factors of the analysis of variance; empty for target and benchmark, with several runs
+    /// also the run.
+    pub factors: Vec<Factor>,
+    /// How far from 1 a ratio may be and still be the same: 0.02 is 2 %.
+    pub margin: f64,
+    /// Confidence level; by default that of the first run.
+    pub level: Option<f64>,
+}
+
+/// Why runs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A factor of a name that there is not.
+    #[error("there is no factor {name}: --factors takes {known}")]
+    NoFactor {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// One run, in which nothing was measured on two targets.
+    #[error("{run} has no benchmark measured on two targets: name another run to compare it with")]
+    NothingWithin {
+        /// The run.
+        run: String,
+    },
+    /// Runs that have no cell in common.
+    #[error(
+        "the runs have no benchmark on a target of one name in common: give targets the same \
+         labels (LABEL=TARGET)"
+    )]
+    NothingBetween,
+}
+
+/// What a comparison of runs says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CompareDocument {
+    /// The runs.
+    pub runs: Vec<RunDocument>,
+    /// The confidence level.
+    pub level: f64,
+    /// How far from 1 a ratio may be and still be the same.
+    pub margin: f64,
+    /// Every comparison, benchmark by benchmark.
+    pub comparisons: Vec<Comparison>,
+    /// The analysis of variance of the costs.
+    pub analysis: Option<AnovaAnswer>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analysis_refused: Option<String>,
+    /// Benchmarks that are not in the analysis, because not every side has them.
+    pub left_out: Vec<String>,
+    /// What makes the comparison doubtful.
+    pub warnings: Vec<String>,
+}
+
+/// A run in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunDocument {
+    /// What it is called here.
+    pub name: String,
+    /// Its targets.
+    pub targets: Vec<String>,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// Names for runs read from `paths`: the last parts, longer where two are alike.
+#[must_use]
+pub fn name_runs(paths: &[&Path], runs: Vec<Run>) -> Vec<NamedRun> {
+    let last = |path: &Path| {
+        path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into())
+    };
+    let short: Vec<String> = paths.iter().map(|path| last(path)).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (place, name) in short.iter().enumerate() {
+        let is_alone = short.iter().filter(|other| *other == name).count() == 1;
+        let name = if is_alone { name.clone() } else { paths[place].display().to_string() };
+        let again = names.contains(&name);
+        names.push(if again { format!("{name} ({})", place + 1) } else { name });
+    }
+    names.into_iter().zip(runs).map(|(name, run)| NamedRun { name, run }).collect()
+}
+
+/// Compares the targets of one run, or each later run with the first.
+///
+/// # Errors
+/// Where there is nothing to compare.
+pub fn compare(
+    runs: &[NamedRun],
+    options: &CompareOptions,
+) -> Result<CompareDocument, CompareError> {
+    let between = runs.len() > 1;
+    let series = sides::series_of(runs);
+    let pairs = sides::pairs(&series, between);
+    if pairs.is_empty() {
+        return Err(match runs {
+            [only] => CompareError::NothingWithin { run: only.name.clone() },
+            _ => CompareError::NothingBetween,
+        });
+    }
+    let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
+    let limits = Limits { within: options.margin, level };
+    let factors = match (&options.factors[..], between) {
+        ([], false) => vec![Factor::Target, Factor::Benchmark],
+        ([], true) => default_between(&series),
+        (named, _) => named.to_vec(),
+    };
+    let found = analysis::analyse(runs, &series, &factors, level);
+    let (analysis, analysis_refused) = match found.answer {
+        Ok(answer) => (Some(answer), None),
+        Err(why) => (None, Some(why)),
+    };
+    Ok(CompareDocument {
+        runs: runs.iter().map(describe).collect(),
+        level,
+        margin: options.margin,
+        comparisons: comparisons::all(runs, &series, &pairs, limits),
+        analysis,
+        analysis_refused,
+        left_out: found.left_out,
+        warnings: warnings(runs),
+    })
+}
+
+/// The run, the benchmark, and the target where there are several.
+fn default_between(series: &[sides::Series]) -> Vec<Factor> {
+    let first = series.first().map(|one| one.target.as_str());
+    if series.iter().all(|one| Some(one.target.as_str()) == first) {
+        vec![Factor::Run, Factor::Benchmark]
+    } else {
+        vec![Factor::Run, Factor::Target, Factor::Benchmark]
+    }
+}
+
+fn describe(named: &NamedRun) -> RunDocument {
+    let manifest = &named.run.manifest;
+    RunDocument {
+        name: named.name.clone(),
+        targets: manifest.targets.iter().map(|target| target.label.clone()).collect(),
+        seed: manifest.run.seed,
+    }
+}
+
+/// What differs between the runs beside what is compared.
+fn warnings(runs: &[NamedRun]) -> Vec<String> {
+    let Some((first, rest)) = runs.split_first() else { return Vec::new() };
+    let mut warnings = Vec::new();
+    for other in rest {
+        let [a, b] = [&first.run.manifest, &other.run.manifest];
+        if a.machine.kernel != b.machine.kernel {
+            warnings.push(format!("{} and {} ran on different kernels", first.name, other.name));
+        }
+        if a.machine.processor != b.machine.processor {
+            warnings.push(format!("{} and {} ran on different processors", first.name, other.name));
+        }
+        warnings.push(format!(
+            "blocks of {} and {} do not pair: what the machine did to one run and not to the other \
+             is in the difference",
+            first.name, other.name
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,262 @@
+//! A designed experiment: effects, the table of the analysis of variance, contrasts.
+
+use serde::Serialize;
+use stats::Refusal;
+use stats::design::{
+    Adjustment, Analysis, Contrast, Effect, Estimate, Model, Options, Source, TableBuilder,
+    analyse, contrasts,
+};
+
+use super::IntervalDocument;
+use super::anova_text;
+use crate::observations::Observations;
+
+/// All pairs of more levels than this are not compared: nobody reads their table.
+const LEVELS_MOST: usize = 60;
+
+/// What an experiment says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnovaAnswer {
+    /// The design in words.
+    pub design: String,
+    /// `additive`, or `multiplicative`: then estimates are decimal logarithms, and `ratio` takes
+    /// them back.
+    pub model: String,
+    /// Why that model.
+    pub why: String,
+    /// The mean of all observations.
+    pub grand_mean: EstimateDocument,
+    /// Under a multiplicative model the geometric mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometric_mean: Option<EstimateDocument>,
+    /// The effect of each level of each factor.
+    pub effects: Vec<EffectDocument>,
+    /// Sums of squares: of the observations, of their mean, and about it.
+    pub totals: TotalsDocument,
+    /// Where the variation comes from; the last source is the errors.
+    pub anova: Vec<SourceDocument>,
+    /// All pairs of levels, factor by factor, p adjusted after Tukey.
+    pub contrasts: Vec<ContrastDocument>,
+    /// What the errors look like.
+    pub diagnostics: Vec<DiagnosticDocument>,
+}
+
+/// An estimate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EstimateDocument {
+    /// The estimate.
+    pub estimate: f64,
+    /// Its standard error; none where the model fits exactly.
+    pub std_error: Option<f64>,
+    /// One interval for each confidence level.
+    pub intervals: Vec<IntervalDocument>,
+}
+
+impl From<&Estimate> for EstimateDocument {
+    fn from(estimate: &Estimate) -> Self {
+        Self {
+            estimate: estimate.estimate,
+            std_error: estimate.std_error,
+            intervals: estimate.intervals.iter().map(|&one| one.into()).collect(),
+        }
+    }
+}
+
+/// The effect of a level.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EffectDocument {
+    /// The factor.
+    pub factor: String,
+    /// The level.
+    pub level: String,
+    /// The level's mean less the grand mean.
+    #[serde(flatten)]
+    pub estimate: EstimateDocument,
+    /// Under a multiplicative model the level's geometric mean over the overall one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<EstimateDocument>,
+}
+
+impl From<&Effect> for EffectDocument {
+    fn from(effect: &Effect) -> Self {
+        Self {
+            factor: effect.factor.clone(),
+            level: effect.level.clone(),
+            estimate: (&effect.estimate).into(),
+            ratio: effect.ratio.as_ref().map(Into::into),
+        }
+    }
+}
+
+/// Sums of squares about 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TotalsDocument {
+    /// Of the observations.
+    pub observations: f64,
+    /// Of their mean.
+    pub mean: f64,
+    /// Of the observations about their mean.
+    pub about_mean: f64,
+    /// Degrees of freedom of the latter.
+    pub df: u64,
+}
+
+/// A row of the analysis of variance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceDocument {
+    /// A factor, several joined by " x ", or `errors`.
+    pub source: String,
+    /// Sum of squares.
+    pub sum_sq: f64,
+    /// Degrees of freedom.
+    pub df: u64,
+    /// Mean square.
+    pub mean_sq: f64,
+    /// F against the errors.
+    pub f: Option<f64>,
+    /// p of such an F without an effect.
+    pub p: Option<f64>,
+    /// Share of the variation.
+    pub percent_of_variation: f64,
+    /// The F that is exceeded by chance with probability 1 less the level.
+    pub f_quantiles: Vec<FQuantileDocument>,
+}
+
+/// An entry of a table of F.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FQuantileDocument {
+    /// The confidence level.
+    pub level: f64,
+    /// The quantile.
+    pub f: f64,
+}
+
+impl From<&Source> for SourceDocument {
+    fn from(source: &Source) -> Self {
+        let quantiles = source.f_quantiles.iter();
+        Self {
+            source: source.name.clone(),
+            sum_sq: source.sum_sq,
+            df: source.df,
+            mean_sq: source.mean_sq,
+            f: source.f,
+            p: source.p,
+            percent_of_variation: source.percent_of_variation,
+            f_quantiles: quantiles
+                .map(|one| FQuantileDocument { level: one.level, f: one.f })
+                .collect(),
+        }
+    }
+}
+
+/// The difference of two levels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContrastDocument {
+    /// The factor.
+    pub factor: String,
+    /// The level that the other is subtracted from.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// The difference of their means.
+    pub difference: f64,
+    /// Its standard error.
+    pub std_error: f64,
+    /// Intervals of this difference alone.
+    pub intervals: Vec<IntervalDocument>,
+    /// p of this difference alone.
+    pub p: f64,
+    /// p allowing for the number of pairs (Tukey's honestly significant difference).
+    pub p_adjusted: f64,
+    /// Under a multiplicative model the first geometric mean over the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<EstimateDocument>,
+}
+
+impl From<&Contrast> for ContrastDocument {
+    fn from(contrast: &Contrast) -> Self {
+        Self {
+            factor: contrast.factor.clone(),
+            first: contrast.first.clone(),
+            second: contrast.second.clone(),
+            difference: contrast.difference,
+            std_error: contrast.std_error,
+            intervals: contrast.intervals.iter().map(|&one| one.into()).collect(),
+            p: contrast.p,
+            p_adjusted: contrast.p_adjusted,
+            ratio: contrast.ratio.as_ref().map(Into::into),
+        }
+    }
+}
+
+/// One look at the errors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiagnosticDocument {
+    /// Whether it casts doubt on the analysis.
+    pub warning: bool,
+    /// The sentence with its number.
+    pub message: String,
+}
+
+impl AnovaAnswer {
+    /// Analyses the observations.
+    ///
+    /// # Errors
+    /// What [`analyse`] refuses.
+    pub fn new(observations: &Observations, options: &Options) -> Result<Self, Refusal> {
+        let mut table = TableBuilder::new(observations.factors.iter().cloned());
+        for (levels, value) in &observations.rows {
+            table.row(levels, *value)?;
+        }
+        Ok(Self::of(&analyse(&table.build()?, options)?, &observations.factors))
+    }
+
+    /// The answer that an analysis of these factors gives.
+    #[must_use]
+    pub fn of(analysis: &Analysis, factors: &[String]) -> Self {
+        let totals = analysis.totals;
+        let diagnostic = |one: &stats::design::Diagnostic| DiagnosticDocument {
+            warning: one.is_warning(),
+            message: one.to_string(),
+        };
+        Self {
+            design: analysis.design.to_string(),
+            model: analysis.model.to_string(),
+            why: analysis.why.to_string(),
+            grand_mean: (&analysis.grand_mean).into(),
+            geometric_mean: analysis.geometric_mean.as_ref().map(Into::into),
+            effects: analysis.effects.iter().map(Into::into).collect(),
+            totals: TotalsDocument {
+                observations: totals.observations,
+                mean: totals.mean,
+                about_mean: totals.about_mean,
+                df: totals.df,
+            },
+            anova: analysis.anova.iter().map(Into::into).collect(),
+            contrasts: factors.iter().flat_map(|factor| pairs(analysis, factor)).collect(),
+            diagnostics: analysis.diagnostics.iter().map(diagnostic).collect(),
+        }
+    }
+
+    /// Whether effects multiply.
+    #[must_use]
+    pub fn is_multiplicative(&self) -> bool {
+        self.model == Model::Multiplicative.to_string()
+    }
+
+    /// The text for people, at most `width` columns where sentences can be wrapped.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        anova_text::render(self, width)
+    }
+}
+
+/// All pairs of levels of a factor; none where the model fits exactly.
+fn pairs(analysis: &Analysis, factor: &str) -> Vec<ContrastDocument> {
+    let levels = analysis.effects.iter().filter(|effect| effect.factor == factor).count();
+    if levels > LEVELS_MOST {
+        return Vec::new();
+    }
+    let pairs = contrasts(analysis, factor, Adjustment::Tukey).unwrap_or_default();
+    pairs.iter().map(Into::into).collect()
+}

@@ -1,0 +1,203 @@
+//! The answer of an analysis of variance as tables (laid out as in Jain, "The Art of Computer
+//! Systems Performance Analysis", chapters 21 and 22) and sentences.
+
+use super::IntervalDocument;
+use super::anova::{AnovaAnswer, ContrastDocument, EstimateDocument};
+use crate::text::{Columns, figure, p_value, percent, wrapped};
+
+pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
+    let model = format!("{} model: {}", answer.model, answer.why);
+    let mut text = capitalised(&answer.design) + "\n";
+    text += &wrapped("  ", "  ", &model, width);
+    text += "\nAnalysis of variance\n";
+    text += &fitting(width, levels(answer), |shown| variance(answer, shown));
+    text += "\nEffects";
+    text += if answer.is_multiplicative() { " (factors of the geometric mean)\n" } else { "\n" };
+    text += &fitting(width, levels(answer), |shown| effects(answer, shown));
+    if !answer.contrasts.is_empty() {
+        text += if answer.is_multiplicative() {
+            "\nRatios of levels (p adjusted for all pairs after Tukey)\n"
+        } else {
+            "\nDifferences of levels (p adjusted for all pairs after Tukey)\n"
+        };
+        text += &fitting(width, levels(answer), |shown| differences(answer, shown));
+    }
+    text.push('\n');
+    for sentence in sentences(answer) {
+        text += &wrapped("- ", "  ", &sentence, width);
+    }
+    for diagnostic in &answer.diagnostics {
+        let mark = if diagnostic.warning { "! " } else { "- " };
+        text += &wrapped(mark, "  ", &diagnostic.message, width);
+    }
+    text
+}
+
+/// The number of confidence levels.
+fn levels(answer: &AnovaAnswer) -> usize {
+    answer.grand_mean.intervals.len()
+}
+
+/// A table with as many of the confidence levels, the last ones, as `width` has room for; with one
+/// at least.
+fn fitting(width: usize, levels: usize, table: impl Fn(usize) -> String) -> String {
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    (2..=levels).rev().map(&table).find(fits).unwrap_or_else(|| table(levels.min(1)))
+}
+
+/// The last `shown` of `all`.
+fn last<T>(all: &[T], shown: usize) -> &[T] {
+    &all[all.len().saturating_sub(shown)..]
+}
+
+fn variance(answer: &AnovaAnswer, shown: usize) -> String {
+    let levels = answer.anova.first().map_or(&[][..], |source| last(&source.f_quantiles, shown));
+    let heads = levels.iter().map(|one| format!("F[{}]", percent(one.level).replace(' ', "")));
+    let mut heading: Vec<String> =
+        ["component", "sum of squares", "% of variation", "df", "mean square", "F"]
+            .map(str::to_owned)
+            .to_vec();
+    heading.extend(heads);
+    heading.push("p".to_owned());
+    let mut columns = Columns::headed(heading);
+    let totals = answer.totals;
+    columns.row(["y".to_owned(), figure(totals.observations)]);
+    columns.row(["y..".to_owned(), figure(totals.mean)]);
+    let df = totals.df.to_string();
+    columns.row(["y - y..".to_owned(), figure(totals.about_mean), "100".to_owned(), df]);
+    for source in &answer.anova {
+        let mut row = vec![
+            source.source.clone(),
+            figure(source.sum_sq),
+            format!("{:.2}", source.percent_of_variation),
+            source.df.to_string(),
+            figure(source.mean_sq),
+            source.f.map_or_else(String::new, figure),
+        ];
+        let with_f = source.f.is_some();
+        let quantiles = last(&source.f_quantiles, shown).iter();
+        row.extend(quantiles.map(|one| if with_f { figure(one.f) } else { String::new() }));
+        row.resize(6 + levels.len(), String::new());
+        row.push(source.p.map_or_else(String::new, p_value));
+        columns.row(row);
+    }
+    columns.render()
+}
+
+fn effects(answer: &AnovaAnswer, shown: usize) -> String {
+    let mut columns = Columns::headed(heading("effect", &answer.grand_mean, shown));
+    let mean = answer.geometric_mean.as_ref().unwrap_or(&answer.grand_mean);
+    columns.row(estimate_row("mean".to_owned(), mean, shown));
+    let mut factor = "";
+    for effect in &answer.effects {
+        if effect.factor != factor {
+            factor = &effect.factor;
+            columns.row([factor.to_owned()]);
+        }
+        let estimate = effect.ratio.as_ref().unwrap_or(&effect.estimate);
+        columns.row(estimate_row(format!("  {}", effect.level), estimate, shown));
+    }
+    columns.render()
+}
+
+fn differences(answer: &AnovaAnswer, shown: usize) -> String {
+    let word = if answer.is_multiplicative() { "ratio" } else { "difference" };
+    let mut heading = heading(word, &answer.grand_mean, shown);
+    heading.extend(["p".to_owned(), "p adjusted".to_owned()]);
+    let mut columns = Columns::headed(heading);
+    let mut factor = "";
+    for contrast in &answer.contrasts {
+        if contrast.factor != factor {
+            factor = &contrast.factor;
+            columns.row([factor.to_owned()]);
+        }
+        let sign = if answer.is_multiplicative() { "/" } else { "-" };
+        let name = format!("  {} {sign} {}", contrast.first, contrast.second);
+        let mut row = estimate_row(name, &estimate_of(contrast), shown);
+        row.extend([p_value(contrast.p), p_value(contrast.p_adjusted)]);
+        columns.row(row);
+    }
+    columns.render()
+}
+
+/// The ratio where effects multiply, else the difference.
+fn estimate_of(contrast: &ContrastDocument) -> EstimateDocument {
+    contrast.ratio.clone().unwrap_or_else(|| EstimateDocument {
+        estimate: contrast.difference,
+        std_error: Some(contrast.std_error),
+        intervals: contrast.intervals.clone(),
+    })
+}
+
+fn heading(word: &str, like: &EstimateDocument, shown: usize) -> Vec<String> {
+    let mut heading = vec![String::new(), word.to_owned(), "std error".to_owned()];
+    let levels = last(&like.intervals, shown).iter();
+    heading.extend(levels.map(|one| format!("{} interval", percent(one.level))));
+    heading
+}
+
+fn estimate_row(name: String, estimate: &EstimateDocument, shown: usize) -> Vec<String> {
+    let error = estimate.std_error.map_or_else(String::new, figure);
+    let mut row = vec![name, figure(estimate.estimate), error];
+    row.extend(last(&estimate.intervals, shown).iter().map(bracketed));
+    row
+}
+
+fn bracketed(interval: &IntervalDocument) -> String {
+    format!("[{}, {}]", figure(interval.low), figure(interval.high))
+}
+
+/// What is real and what is not, at the highest level asked for that is at most 95 %.
+fn sentences(answer: &AnovaAnswer) -> Vec<String> {
+    let levels = answer.grand_mean.intervals.iter().map(|one| one.level);
+    let level = levels.filter(|&level| level <= 0.95).fold(0.0, f64::max);
+    let level = if level > 0.0 { level } else { 0.95 };
+    let mut sentences: Vec<String> = Vec::new();
+    for source in &answer.anova {
+        let (Some(f), Some(p)) = (source.f, source.p) else { continue };
+        let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
+        sentences.push(format!(
+            "{} {verdict} (F = {}, p = {}); it explains {:.1} % of the variation.",
+            source.source,
+            figure(f),
+            p_value(p),
+            source.percent_of_variation
+        ));
+    }
+    let mut factors: Vec<&str> = answer.effects.iter().map(|one| one.factor.as_str()).collect();
+    factors.dedup();
+    sentences.extend(factors.iter().filter_map(|factor| apart(answer, factor, level)));
+    sentences
+}
+
+/// Which levels of a factor differ.
+fn apart(answer: &AnovaAnswer, factor: &str, level: f64) -> Option<String> {
+    let pairs: Vec<&ContrastDocument> =
+        answer.contrasts.iter().filter(|one| one.factor == factor).collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let of = |real: bool| -> Vec<String> {
+        let wanted = |pair: &&&ContrastDocument| (pair.p_adjusted <= 1.0 - level) == real;
+        let name = |pair: &&ContrastDocument| format!("{} and {}", pair.first, pair.second);
+        pairs.iter().filter(wanted).map(name).collect()
+    };
+    let (real, not) = (of(true), of(false));
+    let confidence = percent(level);
+    Some(match (real.is_empty(), not.is_empty()) {
+        (true, _) => format!("No two levels of {factor} can be told apart at {confidence}."),
+        (false, true) => format!("All levels of {factor} differ at {confidence}."),
+        (false, false) => format!(
+            "{} differ at {confidence}; {} cannot be told apart.",
+            real.join(", "),
+            not.join(", ")
+        ),
+    })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + characters.as_str()
+    })
+}

@@ -1,0 +1,169 @@
+//! One series: its mean, its median and its quantiles, each with an interval or with why there is
+//! none.
+
+use serde::Serialize;
+use stats::outliers::{self, Severity};
+use stats::{Refusal, Sample, autocorrelation, interval, order};
+
+use super::IntervalDocument;
+use crate::text::{Columns, figure, percent};
+
+/// Outliers named in a warning; more are counted.
+const NAMED_OUTLIERS: usize = 5;
+
+/// What is asked of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalQuestion {
+    /// The quantiles wanted, between 0 and 1.
+    pub quantiles: Vec<f64>,
+    /// The confidence level.
+    pub level: f64,
+}
+
+/// What a series says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IntervalAnswer {
+    /// The number of values.
+    pub n: u64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// Its interval by Student's t, which supposes values near enough to normal.
+    pub mean_interval: Option<IntervalDocument>,
+    /// The standard deviation, with n - 1.
+    pub standard_deviation: Option<f64>,
+    /// The standard deviation over the mean's magnitude.
+    pub coefficient_of_variation: Option<f64>,
+    /// The median.
+    pub median: f64,
+    /// The median's interval from order statistics.
+    pub median_interval: Option<IntervalDocument>,
+    /// The quantiles asked for.
+    pub quantiles: Vec<QuantileAnswer>,
+    /// What to know before believing it.
+    pub warnings: Vec<String>,
+}
+
+/// One quantile.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuantileAnswer {
+    /// Which, between 0 and 1.
+    pub q: f64,
+    /// The estimate: type 7, interpolated between order statistics.
+    pub estimate: f64,
+    /// The interval from order statistics, right for every distribution.
+    pub interval: Option<IntervalDocument>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl IntervalAnswer {
+    /// Answers for `values`, in the order they were measured in.
+    ///
+    /// # Errors
+    /// No values, values that are not finite, and a quantile or level outside 0 to 1.
+    pub fn new(values: &[f64], question: &IntervalQuestion) -> Result<Self, Refusal> {
+        let sample = Sample::new(values)?;
+        let level = question.level;
+        let quantile = |&q: &f64| -> Result<QuantileAnswer, Refusal> {
+            let estimate = sample.quantile(q)?;
+            let (interval, refused) = match order::quantile_interval(&sample, q, level) {
+                Ok(interval) => (Some(interval.into()), None),
+                Err(why) => (None, Some(why.to_string())),
+            };
+            Ok(QuantileAnswer { q, estimate, interval, refused })
+        };
+        Ok(Self {
+            n: sample.len() as u64,
+            mean: sample.mean(),
+            mean_interval: interval::mean_interval(&sample, level).ok().map(Into::into),
+            standard_deviation: sample.standard_deviation().ok(),
+            coefficient_of_variation: sample.coefficient_of_variation().ok(),
+            median: sample.median(),
+            median_interval: order::median_interval(&sample, level).ok().map(Into::into),
+            quantiles: question.quantiles.iter().map(quantile).collect::<Result<_, _>>()?,
+            warnings: warnings(values, level),
+        })
+    }
+
+    /// The text for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let level = self.mean_interval.or(self.median_interval).map_or(0.95, |one| one.level);
+        let heading = format!("{} interval", percent(level));
+        let mut columns = Columns::headed(["", "estimate", &heading, ""]);
+        let shown = |interval: Option<IntervalDocument>| {
+            interval.map_or_else(String::new, |one| {
+                format!("[{}, {}]", figure(one.low), figure(one.high))
+            })
+        };
+        columns.row([
+            "mean".to_owned(),
+            figure(self.mean),
+            shown(self.mean_interval),
+            "by Student's t".to_owned(),
+        ]);
+        for quantile in &self.quantiles {
+            let name = format!("{} quantile", quantile.q);
+            let name = if quantile.q == 0.5 { "median".to_owned() } else { name };
+            let remark = quantile.refused.as_ref().map_or("by order statistics", |_| "refused");
+            columns.row([
+                name,
+                figure(quantile.estimate),
+                shown(quantile.interval),
+                remark.to_owned(),
+            ]);
+        }
+        let mut text = format!("{} values\n{}", self.n, columns.render());
+        if let Some(share) = self.coefficient_of_variation {
+            text.push_str(&format!("  coefficient of variation {}\n", percent_of(share)));
+        }
+        for quantile in &self.quantiles {
+            if let Some(why) = &quantile.refused {
+                text.push_str(&format!("  {}: {why}\n", quantile.q));
+            }
+        }
+        for warning in &self.warnings {
+            text.push_str(&format!("! {warning}\n"));
+        }
+        text
+    }
+}
+
+/// A share in percent with three digits.
+fn percent_of(share: f64) -> String {
+    format!("{:.3} %", share * 100.0)
+}
+
+/// What makes the intervals doubtful: values that depend on their neighbours, and far outliers.
+fn warnings(values: &[f64], level: f64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Ok(lag) = autocorrelation::lag_one(values, level)
+        && lag.is_correlated()
+    {
+        let worth = autocorrelation::effective_size(values)
+            .map(|size| format!("; they are worth about {:.0} independent ones", size.values))
+            .unwrap_or_default();
+        warnings.push(format!(
+            "neighbouring values depend on each other (lag-1 correlation {:.2}), so the intervals \
+             are too narrow{worth}",
+            lag.r
+        ));
+    }
+    let far: Vec<usize> = outliers::tukey(values)
+        .unwrap_or_default()
+        .iter()
+        .filter(|outlier| outlier.severity == Severity::Severe)
+        .map(|outlier| outlier.index)
+        .collect();
+    if !far.is_empty() {
+        let named: Vec<String> = far.iter().take(NAMED_OUTLIERS).map(usize::to_string).collect();
+        let more = far.len().saturating_sub(NAMED_OUTLIERS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        warnings.push(format!(
+            "far outliers (beyond Tukey's outer fences) are kept: values {}{more}, counted from 0",
+            named.join(", ")
+        ));
+    }
+    warnings
+}

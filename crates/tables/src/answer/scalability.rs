@@ -1,0 +1,164 @@
+//! Throughput over the number of workers: which law it follows, and where it peaks.
+
+use serde::Serialize;
+use stats::Refusal;
+use stats::scalability::{Estimate, Fit, Model, Scalability, scalability};
+
+use super::IntervalDocument;
+use crate::text::{Columns, figure, p_value, percent};
+
+/// The law that the values support.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScalabilityAnswer {
+    /// `linear`, `amdahl`, `coherency` or `usl`.
+    pub model: String,
+    /// Throughput of one worker.
+    pub gamma: f64,
+    /// Cost of waiting for each other; none where the model has none.
+    pub alpha: Option<f64>,
+    /// Cost of agreeing with each other; none where the model has none.
+    pub beta: Option<f64>,
+    /// Standard errors of the three.
+    pub std_errors: StdErrors,
+    /// Their intervals.
+    pub intervals: Intervals,
+    /// Number of workers at which throughput is highest.
+    pub peak_n: Option<f64>,
+    /// Throughput there.
+    pub peak_x: Option<f64>,
+    /// The interval of `peak_n`.
+    pub peak_n_interval: Option<IntervalDocument>,
+    /// Whether the peak lies beyond what was measured.
+    pub peak_is_extrapolated: Option<bool>,
+    /// Why there is no peak, or no law with all parameters.
+    pub refused: Vec<String>,
+    /// What is left unexplained, in the throughput's unit.
+    pub residual_std_error: f64,
+    /// p of "the third parameter explains nothing".
+    pub third_parameter_p: Option<f64>,
+}
+
+/// Standard errors.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StdErrors {
+    /// Of gamma.
+    pub gamma: f64,
+    /// Of alpha.
+    pub alpha: Option<f64>,
+    /// Of beta.
+    pub beta: Option<f64>,
+}
+
+/// Intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Intervals {
+    /// Of gamma.
+    pub gamma: IntervalDocument,
+    /// Of alpha.
+    pub alpha: Option<IntervalDocument>,
+    /// Of beta.
+    pub beta: Option<IntervalDocument>,
+}
+
+impl ScalabilityAnswer {
+    /// Fits throughput `x` over `n` workers.
+    ///
+    /// # Errors
+    /// What [`scalability`] refuses.
+    pub fn new(n: &[f64], x: &[f64], level: f64) -> Result<Self, Refusal> {
+        Ok(Self::of(&scalability(n, x, level)?))
+    }
+
+    fn of(found: &Scalability) -> Self {
+        let Fit { gamma, alpha, beta, residual_std_error, .. } = &found.chosen;
+        let error = |one: &Option<Estimate>| one.as_ref().map(|one| one.std_error);
+        let value = |one: &Option<Estimate>| one.as_ref().map(|one| one.value);
+        let interval =
+            |one: &Option<Estimate>| one.as_ref().map(|one| IntervalDocument::from(one.interval));
+        let peak = found.peak.as_ref().ok();
+        let refused = [found.usl.as_ref().err(), found.peak.as_ref().err()];
+        Self {
+            model: name(found.chosen.model).to_owned(),
+            gamma: gamma.value,
+            alpha: value(alpha),
+            beta: value(beta),
+            std_errors: StdErrors {
+                gamma: gamma.std_error,
+                alpha: error(alpha),
+                beta: error(beta),
+            },
+            intervals: Intervals {
+                gamma: gamma.interval.into(),
+                alpha: interval(alpha),
+                beta: interval(beta),
+            },
+            peak_n: peak.map(|peak| peak.n),
+            peak_x: peak.map(|peak| peak.x),
+            peak_n_interval: peak.map(|peak| peak.n_interval.into()),
+            peak_is_extrapolated: peak.map(|peak| !peak.within_range),
+            refused: refused.iter().flatten().map(ToString::to_string).collect(),
+            residual_std_error: *residual_std_error,
+            third_parameter_p: found.third_parameter_p,
+        }
+    }
+
+    /// The text for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let heading = format!("{} interval", percent(self.intervals.gamma.level));
+        let mut columns = Columns::headed(["", "estimate", "std error", &heading]);
+        let mut row = |name: &str, value: Option<f64>, error: Option<f64>, interval| {
+            let (Some(value), Some(error)) = (value, error) else { return };
+            let shown =
+                |one: IntervalDocument| format!("[{}, {}]", figure(one.low), figure(one.high));
+            let interval = Option::map_or_else(interval, String::new, shown);
+            columns.row([name.to_owned(), figure(value), figure(error), interval]);
+        };
+        let (errors, intervals) = (self.std_errors, self.intervals);
+        row("gamma", Some(self.gamma), Some(errors.gamma), Some(intervals.gamma));
+        row("alpha", self.alpha, errors.alpha, intervals.alpha);
+        row("beta", self.beta, errors.beta, intervals.beta);
+        let mut text = format!("{}\n{}", in_words(&self.model), columns.render());
+        text += &format!("  residual standard error {}\n", figure(self.residual_std_error));
+        if let Some(p) = self.third_parameter_p {
+            text += &format!("  p of the third parameter {}\n", p_value(p));
+        }
+        if let (Some(n), Some(x), Some(interval)) = (self.peak_n, self.peak_x, self.peak_n_interval)
+        {
+            let beyond = if self.peak_is_extrapolated == Some(true) {
+                ", beyond what was measured"
+            } else {
+                ""
+            };
+            text += &format!(
+                "throughput peaks at {} workers [{}, {}] with {}{beyond}\n",
+                figure(n),
+                figure(interval.low),
+                figure(interval.high),
+                figure(x)
+            );
+        }
+        for why in &self.refused {
+            text += &format!("! {why}\n");
+        }
+        text
+    }
+}
+
+fn name(model: Model) -> &'static str {
+    match model {
+        Model::Linear => "linear",
+        Model::Amdahl => "amdahl",
+        Model::Coherency => "coherency",
+        Model::Usl => "usl",
+    }
+}
+
+fn in_words(model: &str) -> &'static str {
+    match model {
+        "linear" => "throughput in proportion: X = gamma N",
+        "amdahl" => "Amdahl's law: X = gamma N / (1 + alpha (N - 1))",
+        "coherency" => "coherency alone: X = gamma N / (1 + beta N (N - 1))",
+        _ => "Universal Scalability Law: X = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
+    }
+}
