@@ -1,0 +1,221 @@
+//! The table of docs/coverage.md: minutes of simulation, so an ignored test.
+
+use std::fmt::Write;
+
+use stats::bootstrap::{self, Method, Resampling};
+use stats::equivalence::{self, Limits, Verdict};
+use stats::ratio_of_medians::{self, MedianResampling};
+use stats::{Interval, Refusal, Sample, autocorrelation, fieller, interval, mann_whitney, order};
+use stats::{paired, welch};
+
+use crate::data::{Data, Random, SCALE, share};
+use crate::mean;
+
+const TRIALS: u32 = 4_000;
+const RESAMPLES: u32 = 1_000;
+const LEVEL: f64 = 0.95;
+
+/// What an interval should hold.
+#[derive(Clone, Copy)]
+enum Truth {
+    Mean,
+    Median,
+    P90,
+}
+
+impl Truth {
+    fn of(self, data: Data) -> f64 {
+        match self {
+            Self::Mean => data.mean(),
+            Self::Median => data.median(),
+            Self::P90 => data.p90(),
+        }
+    }
+}
+
+struct OneSample {
+    name: &'static str,
+    truth: Truth,
+    sizes: &'static [usize],
+    interval: fn(&[f64]) -> Result<Interval, Refusal>,
+}
+
+fn sample(values: &[f64]) -> Sample {
+    Sample::new(values).unwrap()
+}
+
+fn resampled(method: Method) -> Resampling {
+    Resampling { resamples: RESAMPLES, seed: 1, level: LEVEL, method }
+}
+
+const ONE_SAMPLE: &[OneSample] = &[
+    OneSample {
+        name: "mean, Student's t",
+        truth: Truth::Mean,
+        sizes: &[10, 30, 100],
+        interval: |values| interval::mean_interval(&sample(values), LEVEL),
+    },
+    OneSample {
+        name: "mean, percentile bootstrap",
+        truth: Truth::Mean,
+        sizes: &[10, 30, 100],
+        interval: |values| {
+            Ok(bootstrap::statistic(values, mean, &resampled(Method::Percentile))?.interval)
+        },
+    },
+    OneSample {
+        name: "mean, BCa bootstrap",
+        truth: Truth::Mean,
+        sizes: &[10, 30, 50, 100],
+        interval: |values| Ok(bootstrap::statistic(values, mean, &resampled(Method::Bca))?.interval),
+    },
+    OneSample {
+        name: "mean, 20 batch means",
+        truth: Truth::Mean,
+        sizes: &[200, 1_000, 4_000],
+        interval: |values| Ok(autocorrelation::batch_means(values, 20, LEVEL)?.interval),
+    },
+    OneSample {
+        name: "median, order statistics",
+        truth: Truth::Median,
+        sizes: &[10, 30, 100],
+        interval: |values| order::median_interval(&sample(values), LEVEL),
+    },
+    OneSample {
+        name: "median, percentile bootstrap",
+        truth: Truth::Median,
+        sizes: &[10, 30, 100],
+        interval: |values| {
+            Ok(bootstrap::median(&sample(values), &resampled(Method::Percentile))?.interval)
+        },
+    },
+    OneSample {
+        name: "median, BCa bootstrap",
+        truth: Truth::Median,
+        sizes: &[10, 30, 100],
+        interval: |values| Ok(bootstrap::median(&sample(values), &resampled(Method::Bca))?.interval),
+    },
+    OneSample {
+        name: "p90, order statistics",
+        truth: Truth::P90,
+        sizes: &[30, 100],
+        interval: |values| order::quantile_interval(&sample(values), 0.9, LEVEL),
+    },
+    OneSample {
+        name: "p90, percentile bootstrap",
+        truth: Truth::P90,
+        sizes: &[30, 100],
+        interval: |values| {
+            let how = resampled(Method::Percentile);
+            Ok(bootstrap::quantile(&sample(values), 0.9, &how)?.interval)
+        },
+    },
+];
+
+/// Whether a method is right about two samples, the second drawn from values [`SCALE`] times as
+/// large.
+type IsRight = fn(Data, &mut Random, usize) -> bool;
+
+fn two_samples(data: Data, random: &mut Random, n: usize) -> (Vec<f64>, Vec<f64>) {
+    let larger = |values: Vec<f64>| values.into_iter().map(|value| SCALE * value).collect();
+    (data.draw(random, n), larger(data.draw(random, n)))
+}
+
+const MEDIANS: MedianResampling = MedianResampling { resamples: RESAMPLES, seed: 1, level: LEVEL };
+
+/// Claims of being the same within a limit on which the truth lies.
+const ON_THE_LIMIT: Limits = Limits { within: SCALE - 1.0, level: LEVEL };
+
+fn claims_the_same(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::SameWithin | Verdict::DifferentByLess)
+}
+
+const TWO_SAMPLES: &[(&str, IsRight)] = &[
+    ("difference of means, Welch", |data, random, n| {
+        let (a, b) = two_samples(data, random, n);
+        let truth = data.mean() * (1.0 - SCALE);
+        welch::welch(&a, &b, LEVEL).is_ok_and(|got| got.interval.contains(truth))
+    }),
+    ("ratio of means, Fieller", |data, random, n| {
+        let (a, b) = two_samples(data, random, n);
+        fieller::unpaired(&a, &b, LEVEL).is_ok_and(|got| got.interval.contains(1.0 / SCALE))
+    }),
+    ("ratio of means, Fieller, by pairs", |data, random, n| {
+        let (a, b) = data.draw_pairs(random, n);
+        fieller::paired(&a, &b, LEVEL).is_ok_and(|got| got.interval.contains(1.0 / SCALE))
+    }),
+    ("ratio of geometric means, by pairs", |data, random, n| {
+        let (a, b) = data.draw_pairs(random, n);
+        paired::paired_ratio(&a, &b, LEVEL).is_ok_and(|got| got.interval.contains(1.0 / SCALE))
+    }),
+    ("ratio of medians", |data, random, n| {
+        let (a, b) = two_samples(data, random, n);
+        let got = ratio_of_medians::independent(&a, &b, &MEDIANS);
+        got.is_ok_and(|got| got.interval.contains(1.0 / SCALE))
+    }),
+    ("ratio of medians, by pairs", |data, random, n| {
+        let (a, b) = data.draw_pairs(random, n);
+        let got = ratio_of_medians::paired(&a, &b, &MEDIANS);
+        got.is_ok_and(|got| got.interval.contains(1.0 / SCALE))
+    }),
+    ("Mann-Whitney: alike, and not told apart", |data, random, n| {
+        let (a, b) = (data.draw(random, n), data.draw(random, n));
+        mann_whitney::mann_whitney(&a, &b).is_ok_and(|got| got.p > 1.0 - LEVEL)
+    }),
+    ("on the limit, and not called the same", |data, random, n| {
+        let (a, b) = two_samples(data, random, n);
+        let got = equivalence::unpaired_ratio(&a, &b, ON_THE_LIMIT).unwrap();
+        !claims_the_same(got.verdict)
+    }),
+    ("the same, by pairs", |data, random, n| {
+        let (a, b) = data.draw_pairs(random, n);
+        let got = equivalence::paired_ratio(&a, &b, ON_THE_LIMIT).unwrap();
+        !claims_the_same(got.verdict)
+    }),
+];
+
+fn table() -> String {
+    let head = "| method | n | normal | lognormal | bimodal | AR(1) 0.6 |\n\
+                | --- | --- | --- | --- | --- | --- |\n";
+    let mut text = String::from(head);
+    for method in ONE_SAMPLE {
+        for &n in method.sizes {
+            write_row(&mut text, method.name, n, |data, random| {
+                let got = (method.interval)(&data.draw(random, n));
+                got.is_ok_and(|interval| interval.contains(method.truth.of(data)))
+            });
+        }
+    }
+    text.push('\n');
+    text.push_str(head);
+    for (name, is_right) in TWO_SAMPLES {
+        for n in [10, 30, 100] {
+            write_row(&mut text, name, n, |data, random| is_right(data, random, n));
+        }
+    }
+    text
+}
+
+fn write_row(
+    text: &mut String,
+    name: &str,
+    n: usize,
+    mut is_right: impl FnMut(Data, &mut Random) -> bool,
+) {
+    write!(text, "| {name} | {n} |").unwrap();
+    for data in Data::ALL {
+        let covered = share(TRIALS, n as u64, |random| is_right(data, random));
+        write!(text, " {:.1} |", 100.0 * covered).unwrap();
+    }
+    text.push('\n');
+}
+
+/// Takes a minute with `--release`; if it fails it says what the tables have become.
+#[test]
+#[ignore = "minutes of simulation: run it with --release after changing an estimator"]
+fn the_document_holds_the_tables() {
+    let fresh = table();
+    let document = include_str!("../../../../docs/coverage.md");
+    let is_held = fresh.split("\n\n").all(|part| document.contains(part.trim()));
+    assert!(is_held, "docs/coverage.md should hold these tables:\n\n{fresh}");
+}
