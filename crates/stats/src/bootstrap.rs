@@ -123,18 +123,20 @@ fn conclude(
             (Some(correction), [correction.corrected(tail)?, correction.corrected(1.0 - tail)?])
         }
     };
-    let (low, high) = (replicates.quantile(low)?, replicates.quantile(high)?);
-    let interval = Interval { low, high, level: how.level };
+    let interval = read_off(replicates, [low, high], how.level)?;
     let standard_error = sample::standard_deviation(replicates.ascending());
     Ok(Bootstrap { estimate, interval, standard_error, correction })
 }
 
 /// The percentile interval of resampled statistics.
 pub(crate) fn percentile_interval(replicates: Vec<f64>, level: f64) -> Result<Interval, Refusal> {
-    let replicates = sorted(replicates)?;
     let tail = (1.0 - level) / 2.0;
-    let (low, high) = (replicates.quantile(tail)?, replicates.quantile(1.0 - tail)?);
-    Ok(Interval { low, high, level })
+    read_off(&sorted(replicates)?, [tail, 1.0 - tail], level)
+}
+
+fn read_off(replicates: &Sample, quantiles: [f64; 2], level: f64) -> Result<Interval, Refusal> {
+    let [low, high] = quantiles;
+    Ok(Interval { low: replicates.quantile(low)?, high: replicates.quantile(high)?, level })
 }
 
 fn sorted(replicates: Vec<f64>) -> Result<Sample, Refusal> {

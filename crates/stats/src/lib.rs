@@ -12,6 +12,14 @@
 //! [`changepoint`] says where they change and [`steady_state`] whether they settled;
 //! [`scalability`] fits laws to throughput by concurrency, and [`cliff`] finds the sizes at which
 //! a value falls.
+//! [`bootstrap`] gives intervals of any other statistic; [`autocorrelation`] warns of series that
+//! remember their past, and [`outliers`] marks what stands far off.
+//!
+//! Two targets are compared block by block by [`paired`], and as independent samples by [`welch`],
+//! [`mann_whitney`], [`fieller`] and [`ratio_of_medians`]; [`equivalence`] says whether they are
+//! the same for practical purposes. [`multiple`] corrects many such comparisons; [`planning`] says
+//! how many more blocks a wanted precision takes. How often these hold what they say is in
+//! docs/coverage.md.
 
 #![forbid(unsafe_code)]
 

@@ -9,6 +9,7 @@ mod data;
 mod table;
 
 use data::{Data, Random, share};
+use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 use stats::autocorrelation::{BATCHES, batch_means};
 use stats::bootstrap::{self, Method, Resampling};
@@ -54,7 +55,7 @@ fn batch_means_hold_where_plain_t_does_not() {
 fn bca_comes_closer_than_percentiles_for_a_skewed_mean() {
     let covered = [Method::Percentile, Method::Bca].map(|method| {
         share(1_000, 3, |random| {
-            let how = Resampling { resamples: 500, seed: 1, level: 0.95, method };
+            let how = Resampling { resamples: 500, seed: random.random(), level: 0.95, method };
             let values = Data::LogNormal.draw(random, 50);
             let got = bootstrap::statistic(&values, mean, &how).unwrap();
             got.interval.contains(Data::LogNormal.mean())
@@ -66,13 +67,14 @@ fn bca_comes_closer_than_percentiles_for_a_skewed_mean() {
 
 #[test]
 fn bootstraps_of_a_median_hold_it() {
+    let method = Method::Percentile;
     for (data, seed) in [(Data::LogNormal, 4), (Data::Normal, 5), (Data::Bimodal, 6)] {
-        let how = Resampling { resamples: 500, seed, level: 0.95, method: Method::Percentile };
         let covered = share(TRIALS, seed, |random| {
+            let how = Resampling { resamples: 500, seed: random.random(), level: 0.95, method };
             let sample = Sample::new(data.draw(random, 60)).unwrap();
             bootstrap::median(&sample, &how).unwrap().interval.contains(data.median())
         });
-        assert!((0.93..0.965).contains(&covered), "{data:?}: {covered}");
+        assert!((0.92..0.965).contains(&covered), "{data:?}: {covered}");
     }
 }
 
@@ -104,15 +106,18 @@ fn fieller_holds_the_ratio_of_noisy_means() {
 
 #[test]
 fn ratios_of_medians_hold_theirs() {
-    let how = MedianResampling { resamples: 400, seed: 10, level: 0.95 };
+    let how = |seed| MedianResampling { resamples: 400, seed, level: 0.95 };
     let covered = share(TRIALS, 10, |random| {
         let (a, b) = (Data::LogNormal.draw(random, 40), Data::LogNormal.draw(random, 25));
-        ratio_of_medians::independent(&a, &b, &how).unwrap().interval.contains(1.0)
+        ratio_of_medians::independent(&a, &b, &how(random.random())).unwrap().interval.contains(1.0)
     });
     assert!((0.935..0.98).contains(&covered), "{covered}");
     let covered = share(1_000, 11, |random| {
         let (a, b) = Data::LogNormal.draw_pairs(random, 40);
-        ratio_of_medians::paired(&a, &b, &how).unwrap().interval.contains(1.0 / data::SCALE)
+        ratio_of_medians::paired(&a, &b, &how(random.random()))
+            .unwrap()
+            .interval
+            .contains(1.0 / data::SCALE)
     });
     assert!((0.93..0.985).contains(&covered), "{covered}");
 }
