@@ -76,7 +76,8 @@ fn steady_state(options: &SeriesOptions) -> anyhow::Result<Done> {
     let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let answer = SteadyStateAnswer::new(&values, Rule::default());
     let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
-    print(options.output.format, &answer, || answer.text())
+    let width = output::terminal_options().width;
+    print(options.output.format, &answer, || answer.text(width))
 }
 
 fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Done> {

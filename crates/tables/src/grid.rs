@@ -34,14 +34,18 @@ impl Grid {
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
         let header: Vec<String> = reader
             .headers()
-            .map_err(|error| not_a_table(file, &error))?
+            .map_err(|error| not_a_table(file, 1, &error))?
             .iter()
             .map(str::to_owned)
             .collect();
         let mut rows = Vec::new();
+        let mut lines = Lines { text, byte: 0, line: 1 };
         for record in reader.records() {
-            let record = record.map_err(|error| not_a_table(file, &error))?;
-            let line = record.position().map_or(0, csv::Position::line);
+            let record = record.map_err(|error| match error.position() {
+                Some(at) => not_a_table(file, lines.line_of(at.byte()), &error),
+                None => not_a_table(file, 1, &error),
+            })?;
+            let line = record.position().map_or(1, |at| lines.line_of(at.byte()));
             rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
         }
         let grid = Self { file: file.to_owned(), header, rows };
@@ -130,8 +134,30 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-fn not_a_table(file: &str, error: &csv::Error) -> InputError {
-    let line = error.position().map_or(1, csv::Position::line);
+/// Counts lines up to positions that only grow. The parser's own count is that of where it began
+/// to look for a row, which may be before blank lines, and before the second half of a line's end.
+struct Lines<'a> {
+    text: &'a str,
+    byte: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line, from 1, of the first row at or after `byte`.
+    fn line_of(&mut self, byte: u64) -> u64 {
+        let bytes = self.text.as_bytes();
+        let mut to = usize::try_from(byte).map_or(bytes.len(), |byte| byte.min(bytes.len()));
+        while bytes.get(to).is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            to += 1;
+        }
+        let passed = bytes.get(self.byte..to).unwrap_or_default();
+        self.line += passed.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.byte = to.max(self.byte);
+        self.line
+    }
+}
+
+fn not_a_table(file: &str, line: u64, error: &csv::Error) -> InputError {
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("the header has {expected_len} columns, and this row has {len}")

@@ -98,6 +98,13 @@ pub fn p_value(p: f64) -> String {
     format!("{p:.decimals$}")
 }
 
+/// A p-value in a sentence: `p = 0.024`, `p < 0.0001`.
+#[must_use]
+pub fn p_equation(p: f64) -> String {
+    let value = p_value(p);
+    if value.starts_with('<') { format!("p {value}") } else { format!("p = {value}") }
+}
+
 /// A level or a share in percent, without a needless point.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -106,7 +113,8 @@ pub fn percent(share: f64) -> String {
     format!("{rounded} %")
 }
 
-/// Sentences of a list as lines that begin with a dash, wrapped at `width` columns.
+/// A sentence as lines of at most `width` columns: the first begins with `first`, all others with
+/// `rest`.
 #[must_use]
 pub fn wrapped(first: &str, rest: &str, text: &str, width: usize) -> String {
     let mut lines = String::new();

@@ -87,7 +87,12 @@ pub(super) fn analyse(
     let options =
         Options { model: ModelChoice::Multiplicative, levels: vec![level], ..Options::default() };
     let observations = Observations { factors, rows };
-    let answer = AnovaAnswer::new(&observations, &options).map_err(|refusal| refusal.to_string());
+    // That one benchmark costs more than another is no news.
+    let no_news = Factor::Benchmark.name();
+    let compared: Vec<String> =
+        observations.factors.iter().filter(|name| *name != no_news).cloned().collect();
+    let answer = AnovaAnswer::with_pairs_of(&observations, &options, &compared)
+        .map_err(|refusal| refusal.to_string());
     Found { answer, left_out }
 }
 

@@ -1,6 +1,6 @@
 //! A comparison of runs in sentences and tables.
 
-use tables::text::{figure, p_value, percent, wrapped};
+use tables::text::{figure, p_equation, percent, wrapped};
 
 use super::{CompareDocument, Comparison, Verdict};
 
@@ -59,8 +59,7 @@ impl CompareDocument {
             figure_of_ratio(interval.low),
             figure_of_ratio(interval.high)
         );
-        let p = comparison.p_adjusted.map_or_else(String::new, |p| format!("p = {}", p_value(p)));
-        let p = p.replace("= <", "<");
+        let p = comparison.p_adjusted.map_or_else(String::new, p_equation);
         let metric = comparison.metric.replace('_', " ");
         match comparison.verdict {
             Verdict::Real => {

@@ -211,6 +211,20 @@ impl AnovaAnswer {
         Ok(Self::of(&analyse(&table.build()?, options)?, &observations.factors))
     }
 
+    /// The same, with the levels of these factors alone compared in pairs.
+    ///
+    /// # Errors
+    /// What [`analyse`] refuses.
+    pub fn with_pairs_of(
+        observations: &Observations,
+        options: &Options,
+        factors: &[String],
+    ) -> Result<Self, Refusal> {
+        let mut answer = Self::new(observations, options)?;
+        answer.contrasts.retain(|contrast| factors.contains(&contrast.factor));
+        Ok(answer)
+    }
+
     /// The answer that an analysis of these factors gives.
     #[must_use]
     pub fn of(analysis: &Analysis, factors: &[String]) -> Self {

@@ -3,7 +3,10 @@
 
 use super::IntervalDocument;
 use super::anova::{AnovaAnswer, ContrastDocument, EstimateDocument};
-use crate::text::{Columns, figure, p_value, percent, wrapped};
+use crate::text::{Columns, figure, p_equation, p_value, percent, wrapped};
+
+/// Of more pairs than this, sentences say how many differ, and the table which.
+const PAIRS_NAMED: usize = 6;
 
 pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     let model = format!("{} model: {}", answer.model, answer.why);
@@ -38,11 +41,22 @@ fn levels(answer: &AnovaAnswer) -> usize {
     answer.grand_mean.intervals.len()
 }
 
-/// A table with as many of the confidence levels, the last ones, as `width` has room for; with one
-/// at least.
-fn fitting(width: usize, levels: usize, table: impl Fn(usize) -> String) -> String {
+/// Which columns a table has.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Of the confidence levels the last ones.
+    levels: usize,
+    /// Whether standard errors are there.
+    errors: bool,
+}
+
+/// A table with as many columns as `width` has room for: the lower confidence levels go first,
+/// then the standard errors.
+fn fitting(width: usize, levels: usize, table: impl Fn(Shown) -> String) -> String {
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
-    (2..=levels).rev().map(&table).find(fits).unwrap_or_else(|| table(levels.min(1)))
+    let with_errors = (1..=levels).rev().map(|levels| Shown { levels, errors: true });
+    let least = Shown { levels: levels.min(1), errors: false };
+    with_errors.map(&table).find(fits).unwrap_or_else(|| table(least))
 }
 
 /// The last `shown` of `all`.
@@ -50,8 +64,9 @@ fn last<T>(all: &[T], shown: usize) -> &[T] {
     &all[all.len().saturating_sub(shown)..]
 }
 
-fn variance(answer: &AnovaAnswer, shown: usize) -> String {
-    let levels = answer.anova.first().map_or(&[][..], |source| last(&source.f_quantiles, shown));
+fn variance(answer: &AnovaAnswer, shown: Shown) -> String {
+    let levels =
+        answer.anova.first().map_or(&[][..], |source| last(&source.f_quantiles, shown.levels));
     let heads = levels.iter().map(|one| format!("F[{}]", percent(one.level).replace(' ', "")));
     let mut heading: Vec<String> =
         ["component", "sum of squares", "% of variation", "df", "mean square", "F"]
@@ -75,7 +90,7 @@ fn variance(answer: &AnovaAnswer, shown: usize) -> String {
             source.f.map_or_else(String::new, figure),
         ];
         let with_f = source.f.is_some();
-        let quantiles = last(&source.f_quantiles, shown).iter();
+        let quantiles = last(&source.f_quantiles, shown.levels).iter();
         row.extend(quantiles.map(|one| if with_f { figure(one.f) } else { String::new() }));
         row.resize(6 + levels.len(), String::new());
         row.push(source.p.map_or_else(String::new, p_value));
@@ -84,7 +99,7 @@ fn variance(answer: &AnovaAnswer, shown: usize) -> String {
     columns.render()
 }
 
-fn effects(answer: &AnovaAnswer, shown: usize) -> String {
+fn effects(answer: &AnovaAnswer, shown: Shown) -> String {
     let mut columns = Columns::headed(heading("effect", &answer.grand_mean, shown));
     let mean = answer.geometric_mean.as_ref().unwrap_or(&answer.grand_mean);
     columns.row(estimate_row("mean".to_owned(), mean, shown));
@@ -100,10 +115,10 @@ fn effects(answer: &AnovaAnswer, shown: usize) -> String {
     columns.render()
 }
 
-fn differences(answer: &AnovaAnswer, shown: usize) -> String {
+fn differences(answer: &AnovaAnswer, shown: Shown) -> String {
     let word = if answer.is_multiplicative() { "ratio" } else { "difference" };
     let mut heading = heading(word, &answer.grand_mean, shown);
-    heading.extend(["p".to_owned(), "p adjusted".to_owned()]);
+    heading.extend(["p".to_owned(), "adjusted".to_owned()]);
     let mut columns = Columns::headed(heading);
     let mut factor = "";
     for contrast in &answer.contrasts {
@@ -129,17 +144,18 @@ fn estimate_of(contrast: &ContrastDocument) -> EstimateDocument {
     })
 }
 
-fn heading(word: &str, like: &EstimateDocument, shown: usize) -> Vec<String> {
-    let mut heading = vec![String::new(), word.to_owned(), "std error".to_owned()];
-    let levels = last(&like.intervals, shown).iter();
+fn heading(word: &str, like: &EstimateDocument, shown: Shown) -> Vec<String> {
+    let mut heading = vec![String::new(), word.to_owned()];
+    heading.extend(shown.errors.then(|| "std error".to_owned()));
+    let levels = last(&like.intervals, shown.levels).iter();
     heading.extend(levels.map(|one| format!("{} interval", percent(one.level))));
     heading
 }
 
-fn estimate_row(name: String, estimate: &EstimateDocument, shown: usize) -> Vec<String> {
-    let error = estimate.std_error.map_or_else(String::new, figure);
-    let mut row = vec![name, figure(estimate.estimate), error];
-    row.extend(last(&estimate.intervals, shown).iter().map(bracketed));
+fn estimate_row(name: String, estimate: &EstimateDocument, shown: Shown) -> Vec<String> {
+    let mut row = vec![name, figure(estimate.estimate)];
+    row.extend(shown.errors.then(|| estimate.std_error.map_or_else(String::new, figure)));
+    row.extend(last(&estimate.intervals, shown.levels).iter().map(bracketed));
     row
 }
 
@@ -157,10 +173,10 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
         let (Some(f), Some(p)) = (source.f, source.p) else { continue };
         let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
         sentences.push(format!(
-            "{} {verdict} (F = {}, p = {}); it explains {:.1} % of the variation.",
+            "{} {verdict} (F = {}, {}); it explains {:.1} % of the variation.",
             source.source,
             figure(f),
-            p_value(p),
+            p_equation(p),
             source.percent_of_variation
         ));
     }
@@ -184,6 +200,12 @@ fn apart(answer: &AnovaAnswer, factor: &str, level: f64) -> Option<String> {
     };
     let (real, not) = (of(true), of(false));
     let confidence = percent(level);
+    if pairs.len() > PAIRS_NAMED {
+        let (apart, all) = (real.len(), pairs.len());
+        return Some(format!(
+            "{apart} of {all} pairs of levels of {factor} differ at {confidence}."
+        ));
+    }
     Some(match (real.is_empty(), not.is_empty()) {
         (true, _) => format!("No two levels of {factor} can be told apart at {confidence}."),
         (false, true) => format!("All levels of {factor} differ at {confidence}."),

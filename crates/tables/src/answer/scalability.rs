@@ -5,7 +5,7 @@ use stats::Refusal;
 use stats::scalability::{Estimate, Fit, Model, Scalability, scalability};
 
 use super::IntervalDocument;
-use crate::text::{Columns, figure, p_value, percent};
+use crate::text::{Columns, figure, p_equation, percent};
 
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,7 +121,7 @@ impl ScalabilityAnswer {
         let mut text = format!("{}\n{}", in_words(&self.model), columns.render());
         text += &format!("  residual standard error {}\n", figure(self.residual_std_error));
         if let Some(p) = self.third_parameter_p {
-            text += &format!("  p of the third parameter {}\n", p_value(p));
+            text += &format!("  third parameter: {}\n", p_equation(p));
         }
         if let (Some(n), Some(x), Some(interval)) = (self.peak_n, self.peak_x, self.peak_n_interval)
         {

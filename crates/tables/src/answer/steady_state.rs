@@ -4,7 +4,7 @@ use serde::Serialize;
 use stats::Refusal;
 use stats::steady_state::{Rule, steady_state};
 
-use crate::text::figure;
+use crate::text::{figure, wrapped};
 
 /// What the rule of the SNIA says of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,16 +43,16 @@ impl SteadyStateAnswer {
         })
     }
 
-    /// The text for people.
+    /// The text for people, at most `width` columns.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, width: usize) -> String {
         let what = match self.from {
             Some(from) if self.steady => format!("steady from value {from} on (counted from 0)"),
             _ => "not steady".to_owned(),
         };
+        let rule = wrapped("  rule: ", "    ", &self.rule, width);
         format!(
-            "{what}\n  rule: {}\n  range {} %, fitted excursion {} %\n",
-            self.rule,
+            "{what}\n{rule}  range {} %, fitted excursion {} %\n",
             figure(self.range_percent),
             figure(self.excursion_percent)
         )
