@@ -3,23 +3,23 @@
 //! There is no I/O here, no clock and no thread: the same numbers in give the same numbers out.
 //! What a sample is too small or too odd to support is refused ([`Refusal`]), never guessed.
 //!
-//! Where to start: [`Sample`] describes one series; [`order`] gives distribution-free intervals
-//! of its quantiles, which storage measurements need first because they are not normal;
-//! [`paired`] compares two targets block by block; [`multiple`] corrects many such comparisons;
-//! [`planning`] says how many more blocks a wanted precision takes; [`design`] takes whole
-//! experiments apart into the effects of what was varied.
-//! [`planning`] says how many more blocks a wanted precision takes. Of series in order,
-//! [`changepoint`] says where they change and [`steady_state`] whether they settled;
-//! [`scalability`] fits laws to throughput by concurrency, and [`cliff`] finds the sizes at which
-//! a value falls.
-//! [`bootstrap`] gives intervals of any other statistic; [`autocorrelation`] warns of series that
-//! remember their past, and [`outliers`] marks what stands far off.
+//! Where to start, by question:
 //!
-//! Two targets are compared block by block by [`paired`], and as independent samples by [`welch`],
-//! [`mann_whitney`], [`fieller`] and [`ratio_of_medians`]; [`equivalence`] says whether they are
-//! the same for practical purposes. [`multiple`] corrects many such comparisons; [`planning`] says
-//! how many more blocks a wanted precision takes. How often these hold what they say is in
-//! docs/coverage.md.
+//! - *What is this series?* [`Sample`] describes it; [`order`] gives distribution-free intervals of
+//!   its quantiles, which storage measurements need first because they are not normal;
+//!   [`interval`] that of its mean, [`bootstrap`] that of anything else. [`autocorrelation`] warns
+//!   of series that remember their past, and [`outliers`] marks what stands far off.
+//! - *Do two differ?* [`paired`] compares block by block; [`welch`], [`mann_whitney`], [`fieller`]
+//!   and [`ratio_of_medians`] compare independent samples; [`equivalence`] says whether they are
+//!   the same for practical purposes; [`multiple`] corrects many such answers.
+//! - *What does it depend on?* [`design`] takes experiments apart into the effects of what was
+//!   varied.
+//! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled.
+//! - *How does it grow?* [`scalability`] fits laws to throughput over concurrency; [`cliff`] finds
+//!   the sizes at which a curve falls, probe by probe.
+//! - *How much more is needed?* [`planning`].
+//!
+//! How often the intervals hold what they say, by simulation, is in `docs/coverage.md`.
 
 #![forbid(unsafe_code)]
 

@@ -181,8 +181,9 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
             warnings.push(format!("{} and {} ran on different processors", first.name, other.name));
         }
         warnings.push(format!(
-            "blocks of {} and {} do not pair: what the machine did to one run and not to the other \
-             is in the difference",
+            "{} and {} are one run each, and their blocks do not pair: what the machine did to one \
+             and not to the other is in the difference, and how much runs differ by themselves is \
+             not known",
             first.name, other.name
         ));
     }
