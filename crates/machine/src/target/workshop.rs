@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::Pid;
 
@@ -164,7 +165,8 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
     sys::unshare_mounts()?;
     // Not private: what users unmount must go here too, else we would hold their disks. Nothing
     // goes the other way.
-    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
+        .map_err(explain_chroot)?;
     let mut refusal = None;
     for parent in [Path::new("/run"), scratch] {
         sweep(parent, Leftover::MountArea);
@@ -180,6 +182,16 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
         return Ok(MountArea { path, _lock: lock });
     }
     Err(refusal.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
+}
+
+/// The root of a chroot is a plain directory, below a mount that cannot be reached from inside.
+fn explain_chroot(errno: Errno) -> io::Error {
+    if errno != Errno::INVAL {
+        return errno.into();
+    }
+    let why =
+        "the root directory is no mount point (mount a chroot onto itself before entering it)";
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 fn sweep_cgroups() {
