@@ -104,8 +104,7 @@ impl Peer<'_> {
     /// Nothing where it takes longer than [`PATIENCE`].
     fn seconds(&self, what: &str, file: &Path) -> anyhow::Result<Option<f64>> {
         let mut child = Command::new(&self.python)
-            .arg(SCRIPT)
-            .arg(what)
+            .args(["-W", "ignore", SCRIPT, what])
             .arg(file)
             .stdout(Stdio::piped())
             .spawn()
