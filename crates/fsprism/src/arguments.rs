@@ -164,7 +164,8 @@ pub(crate) struct CompareOptions {
     /// Run directories: one, to compare its targets; several, to compare later ones with the first
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Factors of the analysis of variance, of run, target, benchmark and dimension
+    /// Factors of the analysis of variance, of run, target, benchmark and dimension; by default
+    /// the first three, where there are several
     #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
     pub(crate) factors: Vec<String>,
     /// How far apart what is called the same may be

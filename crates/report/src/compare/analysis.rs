@@ -77,6 +77,12 @@ pub(super) fn analyse(
     level: f64,
 ) -> Found {
     let (complete, left_out) = complete(series);
+    let several = |factor: &Factor| {
+        let mut levels = complete.iter().map(|one| factor.level(runs, one));
+        levels.next().is_some_and(|first| levels.any(|level| level != first))
+    };
+    let usual = [Factor::Run, Factor::Target, Factor::Benchmark].into_iter().filter(several);
+    let factors = if factors.is_empty() { usual.collect() } else { factors.to_vec() };
     let least = complete.iter().map(|one| one.values.len()).min().unwrap_or(0);
     let mut rows = Vec::new();
     for one in &complete {

@@ -23,8 +23,8 @@ pub use verdict::Verdict;
 /// How to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareOptions {
-    /// Factors of the analysis of variance; empty for target and benchmark, with several runs
-    /// also the run.
+    /// Factors of the analysis of variance; empty for those of run, target and benchmark of which
+    /// there are several.
     pub factors: Vec<Factor>,
     /// How far from 1 a ratio may be and still be the same: 0.02 is 2 %.
     pub margin: f64,
@@ -127,12 +127,7 @@ pub fn compare(
     }
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
     let limits = Limits { within: options.margin, level };
-    let factors = match (&options.factors[..], between) {
-        ([], false) => vec![Factor::Target, Factor::Benchmark],
-        ([], true) => default_between(&series),
-        (named, _) => named.to_vec(),
-    };
-    let found = analysis::analyse(runs, &series, &factors, level);
+    let found = analysis::analyse(runs, &series, &options.factors, level);
     let (analysis, analysis_refused) = match found.answer {
         Ok(answer) => (Some(answer), None),
         Err(why) => (None, Some(why)),
@@ -147,16 +142,6 @@ pub fn compare(
         left_out: found.left_out,
         warnings: warnings(runs),
     })
-}
-
-/// The run, the benchmark, and the target where there are several.
-fn default_between(series: &[sides::Series]) -> Vec<Factor> {
-    let first = series.first().map(|one| one.target.as_str());
-    if series.iter().all(|one| Some(one.target.as_str()) == first) {
-        vec![Factor::Run, Factor::Benchmark]
-    } else {
-        vec![Factor::Run, Factor::Target, Factor::Benchmark]
-    }
 }
 
 fn describe(named: &NamedRun) -> RunDocument {
@@ -189,3 +174,6 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests;
