@@ -20,17 +20,22 @@ impl Input {
             let read = io::stdin().lock().read_to_string(&mut text);
             read.map_err(|error| anyhow::anyhow!("cannot read standard input: {error}"))
                 .blame_input()?;
-            return Ok(Self { name: "standard input".to_owned(), text });
+            return Ok(Self { name: "standard input".to_owned(), text: unmarked(text) });
         }
         let name = path.display().to_string();
         let text = fs::read_to_string(path)
             .map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"))
             .blame_input()?;
-        Ok(Self { name, text })
+        Ok(Self { name, text: unmarked(text) })
     }
 
     /// The sentence that names this file and what an analysis of it refuses.
     pub(crate) fn refused(&self, refusal: &::stats::Refusal) -> anyhow::Error {
         anyhow::anyhow!("{}: {refusal}", self.name)
     }
+}
+
+/// Without the byte order mark that spreadsheets put in front.
+fn unmarked(text: String) -> String {
+    text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
 }

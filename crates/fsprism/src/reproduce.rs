@@ -1,6 +1,7 @@
 //! `fsprism reproduce`: a paper's numbers, published and recomputed.
 
 use ::reproduce::bonnie_anova;
+use serde_json::json;
 
 use crate::arguments::ReproduceOptions;
 use crate::exit::{Blame, Done};
@@ -15,9 +16,9 @@ const PAPERS: [(&str, &str); 1] = [(
 /// Prints a paper's tables, or which papers there are.
 pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let Some(paper) = &options.paper else {
+        let list = PAPERS.map(|(name, paper)| json!({ "name": name, "paper": paper }));
         let lines = PAPERS.map(|(name, what)| format!("{name}  {what}\n"));
-        output::print(&lines.concat())?;
-        return Ok(Done::Well);
+        return stats::print(options.output.format, &list, || lines.concat());
     };
     if !PAPERS.iter().any(|(name, _)| name == paper) {
         let names = PAPERS.map(|(name, _)| name).join(", ");

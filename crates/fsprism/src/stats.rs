@@ -56,7 +56,7 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
     let question = IntervalQuestion { quantiles, level };
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
     let answer = answer.blame_input()?;
-    print(options.output.format, &answer, || answer.text())
+    print(options.output.format, &answer, || answer.text(output::terminal_options().width))
 }
 
 fn changepoint(options: &SeriesOptions) -> anyhow::Result<Done> {
@@ -85,7 +85,7 @@ fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Done> {
     let (n, x) = pairs(&input.name, &input.text, "n", "x").blame_input()?;
     let answer = ScalabilityAnswer::new(&n, &x, options.confidence);
     let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
-    print(options.output.format, &answer, || answer.text())
+    print(options.output.format, &answer, || answer.text(output::terminal_options().width))
 }
 
 /// Puts an answer on standard output.

@@ -18,6 +18,9 @@ use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit};
 use crate::sample::Sample;
 
+/// The least share of values beyond a quantile: nobody has the values to see less.
+const BEYOND_MIN: f64 = 1e-15;
+
 /// The ranks of two order statistics that enclose a quantile. Ranks count from 1, the smallest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranks {
@@ -46,18 +49,23 @@ pub fn ranks(n: u64, q: f64, level: f64) -> Result<Ranks, Refusal> {
 /// The least number of values that support a two-sided interval of the `q` quantile at `level`.
 ///
 /// # Errors
-/// Refuses a `q` or `level` outside 0 to 1.
+/// Refuses a `q` or `level` outside 0 to 1, and a `q` closer to either than 1e-15.
 pub fn least_n(q: f64, level: f64) -> Result<u64, Refusal> {
     check_open_unit("the quantile", q)?;
     check_open_unit("the level", level)?;
     let allowed = 1.0 - level;
     // The likelier of the two extremes alone must not miss more than is allowed; that gives a
     // start which the other extreme can only push up by a few.
-    let start = (allowed.ln() / q.max(1.0 - q).ln()).floor().max(1.0);
+    let beyond = q.min(1.0 - q);
+    if beyond < BEYOND_MIN {
+        let (what, range) = ("the quantile", "between 1e-15 and 1 - 1e-15 for an interval");
+        return Err(Refusal::OutOfRange { what, value: q, range });
+    }
+    let start = (allowed.ln() / (-beyond).ln_1p()).floor().max(1.0);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "at least 1, and at most 37 / 1.1e-16 for the closest two f64 to 1"
+        reason = "at least 1, and at most 37 / 1e-15"
     )]
     let mut n = start as u64;
     while extreme_misses(n, q).iter().sum::<f64>() > allowed {
@@ -120,7 +128,7 @@ impl MissBudget {
 
 /// The probabilities that all `n` values lie above the `q` quantile, and that all lie below.
 fn extreme_misses(n: u64, q: f64) -> [f64; 2] {
-    [(1.0 - q).powf(n as f64), q.powf(n as f64)]
+    [(n as f64 * (-q).ln_1p()).exp(), q.powf(n as f64)]
 }
 
 /// The first of `first..=last` for which `holds` is false, `last + 1` if it always holds. `holds`
@@ -141,6 +149,16 @@ fn partition_point(first: u64, last: u64, holds: impl Fn(u64) -> bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_that_nobody_can_see_are_refused() {
+        for q in [1e-300, 1e-17, 1.0 - 1e-16] {
+            assert!(matches!(least_n(q, 0.95), Err(Refusal::OutOfRange { .. })), "{q}");
+        }
+        // ln(0.05) / ln(1 - 1e-12)
+        let n = least_n(1e-12, 0.95).unwrap() as f64;
+        assert!((n / 2.995_732_273_554e12 - 1.0).abs() < 1e-9, "{n}");
+    }
 
     #[test]
     fn median_ranks_are_those_of_the_published_tables() {

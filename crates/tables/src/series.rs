@@ -4,6 +4,10 @@
 use crate::error::InputError;
 use crate::grid::{Grid, finite};
 
+/// What tables write where a number is missing.
+const MISSING: [&str; 9] =
+    ["na", "n/a", "nan", "nil", "none", "null", "inf", "infinity", "missing"];
+
 /// The numbers of a file: of its column `column`, or one on each line. Blank lines, and what
 /// follows a `#`, are passed over where there is no table.
 ///
@@ -17,7 +21,7 @@ pub fn series(file: &str, text: &str, column: Option<&str>) -> Result<Vec<f64>, 
     }
     let mut values = Vec::new();
     for (number, line) in numbered_lines(text) {
-        match finite(line) {
+        match finite(unquoted(line)) {
             Some(value) => values.push(value),
             // A table of one column has a heading.
             None if values.is_empty() && is_heading(line) => {
@@ -72,10 +76,19 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     })
 }
 
-/// A first line that no number begins.
+/// Whether a first line is a column's name: a word, and none of those that stand for a number that
+/// is missing.
 fn is_heading(line: &str) -> bool {
-    !line.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
-        && !["nan", "inf", "infinity"].contains(&line.to_ascii_lowercase().as_str())
+    let word = unquoted(line);
+    let begins_a_name = word.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    let is_exponent = word.len() > 1 && word[1..].bytes().all(|byte| byte.is_ascii_digit());
+    let missing = MISSING.iter().any(|missing| word.eq_ignore_ascii_case(missing));
+    begins_a_name && !missing && !(is_exponent && word.starts_with(['e', 'E']))
+}
+
+/// Without the quotes around it.
+fn unquoted(line: &str) -> &str {
+    line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(line)
 }
 
 fn not_a_number(file: &str, line: u64, text: &str) -> InputError {
@@ -120,10 +133,27 @@ mod tests {
     }
 
     #[test]
+    fn only_a_name_is_a_heading() {
+        for first in ["N/A", "null", "None", "\u{2212}1", "$5", "<1", "e5", "'1'", "1 ms"] {
+            let text = format!("{first}\n2\n3\n");
+            let refused = series("f", &text, None).unwrap_err().to_string();
+            assert!(refused.starts_with("f, line 1"), "{first}: {refused}");
+        }
+        for first in ["seconds", "_time", "\"rate\"", "e5s", "Zeit"] {
+            assert_eq!(series("f", &format!("{first}\n2\n3\n"), None).unwrap(), [2.0, 3.0]);
+        }
+        assert_eq!(series("f", "\"1\"\n\"2\"\n", None).unwrap(), [1.0, 2.0]);
+    }
+
+    #[test]
     fn pairs_have_a_header_or_are_numbers_only() {
         let expected = (vec![1.0, 2.0], vec![10.0, 18.0]);
         assert_eq!(pairs("f", "x,n\n10,1\n18,2\n", "n", "x").unwrap(), expected);
         assert_eq!(pairs("f", "1,10\n2,18\n", "n", "x").unwrap(), expected);
+        let refused = pairs("f", "1,10\n2,y\n", "n", "x").unwrap_err().to_string();
+        assert_eq!(refused, "f, line 2, column x: \"y\" is no finite number");
+        let refused = pairs("f", "1,10\n2,3,4\n", "n", "x").unwrap_err().to_string();
+        assert_eq!(refused, "f, line 2: a row has 2 columns here, and this one has 3");
         let missing = pairs("f", "n,y\n1,2\n", "n", "x").unwrap_err().to_string();
         assert_eq!(missing, "f has no column x; it has n, y");
     }

@@ -10,7 +10,7 @@ mod verdict;
 
 use std::path::Path;
 
-use record::Run;
+use record::{Line, Run};
 use serde::Serialize;
 use stats::equivalence::Limits;
 use tables::answer::AnovaAnswer;
@@ -49,6 +49,18 @@ pub enum CompareError {
     NothingWithin {
         /// The run.
         run: String,
+    },
+    /// A run in which nothing was measured.
+    #[error("{run} holds no replicate: it was not begun, or its journal is lost")]
+    NothingMeasured {
+        /// The run.
+        run: String,
+    },
+    /// A factor was named twice.
+    #[error("--factors names {name} twice")]
+    FactorTwice {
+        /// The factor.
+        name: String,
     },
     /// Runs that have no cell in common.
     #[error(
@@ -116,6 +128,7 @@ pub fn compare(
     runs: &[NamedRun],
     options: &CompareOptions,
 ) -> Result<CompareDocument, CompareError> {
+    check(runs, &options.factors)?;
     let between = runs.len() > 1;
     let series = sides::series_of(runs);
     let pairs = sides::pairs(&series, between);
@@ -144,6 +157,19 @@ pub fn compare(
     })
 }
 
+fn check(runs: &[NamedRun], factors: &[Factor]) -> Result<(), CompareError> {
+    let is_empty =
+        |named: &&NamedRun| !named.run.lines.iter().any(|line| matches!(line, Line::Replicate(_)));
+    if let Some(named) = runs.iter().find(is_empty) {
+        return Err(CompareError::NothingMeasured { run: named.name.clone() });
+    }
+    let twice = |(place, factor): &(usize, &Factor)| factors[..*place].contains(factor);
+    match factors.iter().enumerate().find(twice) {
+        Some((_, factor)) => Err(CompareError::FactorTwice { name: factor.name().to_owned() }),
+        None => Ok(()),
+    }
+}
+
 fn describe(named: &NamedRun) -> RunDocument {
     let manifest = &named.run.manifest;
     RunDocument {
@@ -156,7 +182,11 @@ fn describe(named: &NamedRun) -> RunDocument {
 /// What differs between the runs beside what is compared.
 fn warnings(runs: &[NamedRun]) -> Vec<String> {
     let Some((first, rest)) = runs.split_first() else { return Vec::new() };
-    let mut warnings = Vec::new();
+    let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
+    let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
+    let mut warnings: Vec<String> = unfinished
+        .map(|named| format!("{} was cut off before its end (--resume goes on with it)", named.name))
+        .collect();
     for other in rest {
         let [a, b] = [&first.run.manifest, &other.run.manifest];
         if a.machine.kernel != b.machine.kernel {

@@ -3,21 +3,27 @@
 use tables::text::{figure, p_equation, percent, wrapped};
 
 use super::{CompareDocument, Comparison, Verdict};
+use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
     /// The text for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let mut text = String::new();
+        let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
         for run in &self.runs {
             text += &format!("{}: {}\n", run.name, run.targets.join(", "));
         }
         text += &format!(
-            "{} confidence; the same means within {}; p adjusted for {} comparisons\n",
+            "{} confidence; the same means within {}; p adjusted for {tested} comparisons, each \
+             interval is of its own alone\n",
             percent(self.level),
             percent(self.margin),
-            self.comparisons.len()
         );
+        if tested < self.comparisons.len() {
+            let untested = self.comparisons.len() - tested;
+            text += &format!("{untested} comparisons have not enough data: {BLOCKS_LEAST} blocks\n");
+        }
         let mut title = "";
         for comparison in &self.comparisons {
             if comparison.title != title {
@@ -34,8 +40,9 @@ impl CompareDocument {
             text += &wrapped("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
         }
         if !self.left_out.is_empty() {
-            let names = self.left_out.join(", ");
-            text += &wrapped("- ", "  ", &format!("not in the analysis: {names}"), width);
+            let names = self.left_out.join("; ");
+            let why = "not in the analysis, because not every side has them or they are ratios";
+            text += &wrapped("- ", "  ", &format!("{why}: {names}"), width);
         }
         for warning in &self.warnings {
             text += &wrapped("! ", "  ", warning, width);

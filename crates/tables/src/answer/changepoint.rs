@@ -3,6 +3,7 @@
 use serde::Serialize;
 use stats::Refusal;
 use stats::changepoint::{Segment, pelt, warmup};
+use stats::design::Refused;
 
 use crate::text::{Columns, figure};
 
@@ -14,7 +15,10 @@ pub struct ChangepointAnswer {
     /// The stretches between the changes; `end` is the index just past the last value.
     pub segments: Vec<SegmentDocument>,
     /// `flat`, `warm-up`, `slow-down` or `no-steady-state`.
-    pub class: String,
+    pub class: Option<String>,
+    /// Why there is no class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_refused: Option<String>,
     /// Index of the first value of the steady state.
     pub steady_from: Option<usize>,
 }
@@ -43,17 +47,23 @@ impl ChangepointAnswer {
     /// Looks for changes of mean or variance in `values`, in the order they were measured in.
     ///
     /// # Errors
-    /// Fewer values than a segment takes, values that are not finite, and a last segment of mean
-    /// 0.
+    /// Fewer values than a segment takes, values that are not finite, and values whose squares
+    /// leave the range of numbers.
     pub fn new(values: &[f64], better: warmup::Better) -> Result<Self, Refusal> {
         let found = pelt::pelt(values, pelt::Options::default())?;
+        if found.segments.iter().any(|one| !(one.mean.is_finite() && one.variance.is_finite())) {
+            return Err(Refused::OutOfRange.into());
+        }
         let options = warmup::Options { better, ..warmup::Options::default() };
-        let start = warmup::classify(&found, options)?;
+        let start = warmup::classify(&found, options);
+        let class_refused = start.as_ref().err().map(ToString::to_string);
+        let start = start.ok();
         Ok(Self {
             segments: found.segments.iter().map(Into::into).collect(),
             changepoints: found.changepoints,
-            class: start.class.to_string(),
-            steady_from: start.steady_from,
+            class: start.map(|start| start.class.to_string()),
+            class_refused,
+            steady_from: start.and_then(|start| start.steady_from),
         })
     }
 
@@ -75,10 +85,15 @@ impl ChangepointAnswer {
             1 => "1 change of mean or variance".to_owned(),
             more => format!("{more} changes of mean or variance"),
         };
-        let class = match self.steady_from {
-            Some(0) => format!("class: {} (steady from the first value)", self.class),
-            Some(from) => format!("class: {} (steady from value {from})", self.class),
-            None => format!("class: {}", self.class),
+        let steady = match self.steady_from {
+            Some(0) => " (steady from the first value)".to_owned(),
+            Some(from) => format!(" (steady from value {from})"),
+            None => String::new(),
+        };
+        let class = match (&self.class, &self.class_refused) {
+            (Some(class), _) => format!("class: {class}{steady}"),
+            (None, Some(why)) => format!("no class: {why}"),
+            (None, None) => "no class".to_owned(),
         };
         format!("{changes}; values are counted from 0\n{}{class}\n", columns.render())
     }

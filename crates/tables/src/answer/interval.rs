@@ -2,11 +2,12 @@
 //! none.
 
 use serde::Serialize;
+use stats::design::Refused;
 use stats::outliers::{self, Severity};
 use stats::{Refusal, Sample, autocorrelation, interval, order};
 
 use super::IntervalDocument;
-use crate::text::{Columns, figure, percent};
+use crate::text::{Columns, figure, percent, wrapped};
 
 /// Outliers named in a warning; more are counted.
 const NAMED_OUTLIERS: usize = 5;
@@ -65,6 +66,12 @@ impl IntervalAnswer {
     pub fn new(values: &[f64], question: &IntervalQuestion) -> Result<Self, Refusal> {
         let sample = Sample::new(values)?;
         let level = question.level;
+        // Squares that leave the range of numbers would make any spread infinite.
+        if let Ok(deviation) = sample.standard_deviation()
+            && !(deviation.is_finite() && sample.mean().is_finite())
+        {
+            return Err(Refused::OutOfRange.into());
+        }
         let quantile = |&q: &f64| -> Result<QuantileAnswer, Refusal> {
             let estimate = sample.quantile(q)?;
             let (interval, refused) = match order::quantile_interval(&sample, q, level) {
@@ -86,9 +93,9 @@ impl IntervalAnswer {
         })
     }
 
-    /// The text for people.
+    /// The text for people; sentences take at most `width` columns.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, width: usize) -> String {
         let level = self.mean_interval.or(self.median_interval).map_or(0.95, |one| one.level);
         let heading = format!("{} interval", percent(level));
         let mut columns = Columns::headed(["", "estimate", &heading, ""]);
@@ -97,12 +104,9 @@ impl IntervalAnswer {
                 format!("[{}, {}]", figure(one.low), figure(one.high))
             })
         };
-        columns.row([
-            "mean".to_owned(),
-            figure(self.mean),
-            shown(self.mean_interval),
-            "by Student's t".to_owned(),
-        ]);
+        let by_t = if self.mean_interval.is_some() { "by Student's t" } else { "" };
+        let mean = [figure(self.mean), shown(self.mean_interval), by_t.to_owned()];
+        columns.row(std::iter::once("mean".to_owned()).chain(mean));
         for quantile in &self.quantiles {
             let name = format!("{} quantile", quantile.q);
             let name = if quantile.q == 0.5 { "median".to_owned() } else { name };
@@ -114,17 +118,18 @@ impl IntervalAnswer {
                 remark.to_owned(),
             ]);
         }
-        let mut text = format!("{} values\n{}", self.n, columns.render());
+        let plural = if self.n == 1 { "" } else { "s" };
+        let mut text = format!("{} value{plural}\n{}", self.n, columns.render());
         if let Some(share) = self.coefficient_of_variation {
             text.push_str(&format!("  coefficient of variation {}\n", percent_of(share)));
         }
         for quantile in &self.quantiles {
             if let Some(why) = &quantile.refused {
-                text.push_str(&format!("  {}: {why}\n", quantile.q));
+                text.push_str(&wrapped("  ", "      ", &format!("{}: {why}", quantile.q), width));
             }
         }
         for warning in &self.warnings {
-            text.push_str(&format!("! {warning}\n"));
+            text.push_str(&wrapped("! ", "  ", warning, width));
         }
         text
     }

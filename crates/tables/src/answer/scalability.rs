@@ -5,7 +5,7 @@ use stats::Refusal;
 use stats::scalability::{Estimate, Fit, Model, Scalability, scalability};
 
 use super::IntervalDocument;
-use crate::text::{Columns, figure, p_equation, percent};
+use crate::text::{Columns, figure, p_equation, percent, wrapped};
 
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,9 +102,9 @@ impl ScalabilityAnswer {
         }
     }
 
-    /// The text for people.
+    /// The text for people; sentences take at most `width` columns.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, width: usize) -> String {
         let heading = format!("{} interval", percent(self.intervals.gamma.level));
         let mut columns = Columns::headed(["", "estimate", "std error", &heading]);
         let mut row = |name: &str, value: Option<f64>, error: Option<f64>, interval| {
@@ -139,7 +139,7 @@ impl ScalabilityAnswer {
             );
         }
         for why in &self.refused {
-            text += &format!("! {why}\n");
+            text += &wrapped("! ", "  ", why, width);
         }
         text
     }
