@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod decimal;
 mod error;
 mod grid;
 mod observations;

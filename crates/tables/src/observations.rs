@@ -1,8 +1,9 @@
 //! Observations of a designed experiment, from a table in long form (a row for each observation)
 //! or in wide form (a row for each level of one factor, a column for each level of the other).
 
+use crate::decimal::Differences;
 use crate::error::InputError;
-use crate::grid::Grid;
+use crate::grid::{Grid, Row};
 
 /// What a wide table's columns are called where nobody names the factor.
 const COLUMNS: &str = "column";
@@ -12,8 +13,39 @@ const COLUMNS: &str = "column";
 pub struct Observations {
     /// The factors' names.
     pub factors: Vec<String>,
-    /// For each observation the level of each factor, in the order of `factors`, and the value.
+    /// What is to be added to every value. Not 0 only where values agree in so many leading digits
+    /// that doubles would lose what they differ by.
+    pub offset: f64,
+    /// For each observation the level of each factor, in the order of `factors`, and the value
+    /// less the offset.
     pub rows: Vec<(Vec<String>, f64)>,
+}
+
+/// Observations while they are read.
+#[derive(Default)]
+struct Reading<'a> {
+    levels: Vec<Vec<String>>,
+    texts: Vec<&'a str>,
+    values: Vec<f64>,
+}
+
+impl<'a> Reading<'a> {
+    /// Adds the observation in a cell.
+    fn push(
+        &mut self,
+        levels: Vec<String>,
+        (grid, row, column): (&Grid, &'a Row, usize),
+    ) -> Result<(), InputError> {
+        self.values.push(grid.number(row, column)?);
+        self.texts.push(&row.cells[column]);
+        self.levels.push(levels);
+        Ok(())
+    }
+
+    fn finished(self, factors: Vec<String>) -> Observations {
+        let Differences { offset, values } = Differences::of(&self.texts, self.values);
+        Observations { factors, offset, rows: self.levels.into_iter().zip(values).collect() }
+    }
 }
 
 impl Observations {
@@ -33,12 +65,12 @@ impl Observations {
         let columns: Vec<usize> =
             factors.iter().map(|factor| grid.column(factor)).collect::<Result<_, _>>()?;
         let response = grid.column(response)?;
-        let mut rows = Vec::with_capacity(grid.rows().len());
+        let mut reading = Reading::default();
         for row in grid.rows() {
             let levels = columns.iter().map(|&column| grid.level(row, column).map(str::to_owned));
-            rows.push((levels.collect::<Result<_, _>>()?, grid.number(row, response)?));
+            reading.push(levels.collect::<Result<_, _>>()?, (grid, row, response))?;
         }
-        Ok(Self { factors: factors.to_vec(), rows })
+        Ok(reading.finished(factors.to_vec()))
     }
 
     /// From a table in wide form: the first column holds the levels of one factor, the other
@@ -54,14 +86,14 @@ impl Observations {
             [_, _] => factors.to_vec(),
             _ => return Err(InputError::WideFactors { named: factors.len() }),
         };
-        let mut rows = Vec::new();
+        let mut reading = Reading::default();
         for row in grid.rows() {
             let first = grid.level(row, 0)?;
             for (column, second) in grid.header().iter().enumerate().skip(1) {
-                rows.push((vec![first.to_owned(), second.clone()], grid.number(row, column)?));
+                reading.push(vec![first.to_owned(), second.clone()], (grid, row, column))?;
             }
         }
-        Ok(Self { factors, rows })
+        Ok(reading.finished(factors))
     }
 }
 
@@ -82,6 +114,19 @@ mod tests {
         let unnamed = Observations::wide(&wide, &[]).unwrap();
         assert_eq!(unnamed.factors, ["op", "column"]);
         assert_eq!(unnamed.rows, long.rows);
+    }
+
+    #[test]
+    fn leading_digits_that_all_values_share_become_the_offset() {
+        let long = "t,y\na,1000000000000.4\nb,1000000000000.3\nb,1e12\n";
+        let long = Grid::parse("l", long).unwrap();
+        let got = Observations::long(&long, "y", &names(&["t"])).unwrap();
+        assert_eq!(got.offset, "1000000000000.4".parse().unwrap());
+        let values: Vec<f64> = got.rows.iter().map(|(_, value)| *value).collect();
+        assert_eq!(values, [0.0, -0.1, -0.4]);
+        let wide = Grid::parse("w", "op,a,b\nw,-70000.1,-70000.2\n").unwrap();
+        let got = Observations::wide(&wide, &[]).unwrap();
+        assert_eq!((got.offset, got.rows[0].1, got.rows[1].1), (-70_000.1, 0.0, -0.1));
     }
 
     #[test]

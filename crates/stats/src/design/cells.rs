@@ -3,7 +3,8 @@
 //! A counting sort puts the observations of a cell side by side. Before that, a pivot close to
 //! their mean is subtracted from all: where values agree in their leading digits that difference
 //! is exact (Sterbenz's lemma: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-//! edition, theorem 2.5), so that no later square loses what they do not share.
+//! edition, theorem 2.5), so that no later square loses what they do not share. A table's offset
+//! was never added to its values, and is part of the pivot.
 
 use super::design_kind::Replications;
 use super::sums::{mean, squares_about, sum_of, sum_over};
@@ -28,16 +29,17 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Gathers `values`, which are the table's or what a model makes of them.
-    pub(super) fn new(table: &Table, values: &[f64]) -> Result<Self, Refused> {
+    /// Gathers `values`, which are the table's or what a model makes of them, each less `offset`.
+    pub(super) fn new(table: &Table, values: &[f64], offset: f64) -> Result<Self, Refused> {
         check_levels(table)?;
         let dims = table.dims();
         check_room(table, &dims)?;
         let mut places = cells_of(table.levels(), &dims);
         let starts = starts(&places, dims.iter().product());
         check_empty(table, &dims, &starts)?;
-        let pivot = mean(values);
-        let grouped = grouped(values, pivot, &mut places, &starts);
+        let centre = mean(values);
+        let pivot = offset + centre;
+        let grouped = grouped(values, centre, &mut places, &starts);
         let mean_of_all = mean(&grouped);
         let total_squares = squares_about(&grouped, mean_of_all);
         let bounds = starts.windows(2).map(|w| w[0] as usize..w[1] as usize);
@@ -184,15 +186,15 @@ fn starts(cell_of: &[u32], cells: usize) -> Vec<u32> {
     starts
 }
 
-/// Groups `values` less the pivot, and turns the cell of each into its place among them.
-fn grouped(values: &[f64], pivot: f64, places: &mut [u32], starts: &[u32]) -> Vec<f64> {
+/// Groups `values` less `centre`, and turns the cell of each into its place among them.
+fn grouped(values: &[f64], centre: f64, places: &mut [u32], starts: &[u32]) -> Vec<f64> {
     let mut next = starts.to_vec();
     let mut grouped = vec![0.0; values.len()];
     for (&value, place) in values.iter().zip(places) {
         let cell = *place as usize;
         *place = next[cell];
         next[cell] += 1;
-        grouped[*place as usize] = value - pivot;
+        grouped[*place as usize] = value - centre;
     }
     grouped
 }

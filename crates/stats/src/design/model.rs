@@ -8,6 +8,7 @@
 //! logarithms make it so (Box, Hunter & Hunter, "Statistics for Experimenters", 2nd edition,
 //! chapter 8).
 
+use std::f64::consts::LN_10;
 use std::fmt;
 
 use super::cells::Cells;
@@ -136,10 +137,7 @@ pub(super) struct Modelled {
 
 /// Chooses the model and gathers the observations.
 pub(super) fn modelled(table: &Table, choice: ModelChoice) -> Result<Modelled, Refused> {
-    let values = table.values();
-    if values.iter().all(|value| *value == values[0]) {
-        return Err(Refused::Constant { observations: values.len(), value: values[0] });
-    }
+    table.check_not_constant()?;
     match choice {
         ModelChoice::Additive => additive(table, Why::AskedFor),
         ModelChoice::Multiplicative => multiplicative(table, Why::AskedFor),
@@ -149,41 +147,67 @@ pub(super) fn modelled(table: &Table, choice: ModelChoice) -> Result<Modelled, R
 
 fn additive(table: &Table, why: Why) -> Result<Modelled, Refused> {
     let (values, model) = (table.values(), Model::Additive);
-    let largest = largest(values);
-    let cells = Cells::new(table, values)?;
-    let squares = [cells.total_squares, largest * largest * values.len() as f64];
+    let cells = Cells::new(table, values, table.offset())?;
+    let largest_observed = largest(table.observed());
+    let squares = [cells.total_squares, largest_observed.powi(2) * values.len() as f64];
     if squares.iter().all(|squares| squares.is_finite() && *squares > 0.0) {
-        return Ok(Modelled { model, why, cells, rounding: ROUNDING * largest });
+        let rounding = ROUNDING * largest(values.iter().copied());
+        return Ok(Modelled { model, why, cells, rounding });
     }
     Err(Refused::OutOfRange)
 }
 
 fn multiplicative(table: &Table, why: Why) -> Result<Modelled, Refused> {
-    let (values, model) = (table.values(), Model::Multiplicative);
-    if let Some((index, value)) = first_not_positive(values) {
+    if let Some((index, value)) = first_not_positive(table) {
         return Err(Refused::NotPositive { index, value });
     }
-    let logs: Vec<f64> = values.iter().map(|value| value.log10()).collect();
-    let cells = Cells::new(table, &logs)?;
-    // A value's last digit moves its logarithm by up to this, however close to 0 that is.
-    let rounding = ROUNDING * largest(&logs).max(1.0);
-    Ok(Modelled { model, why, cells, rounding })
+    let logarithms = Logarithms::of(table);
+    let cells = Cells::new(table, &logarithms.values, logarithms.offset)?;
+    Ok(Modelled { model: Model::Multiplicative, why, cells, rounding: logarithms.rounding })
+}
+
+/// Decimal logarithms of observations.
+struct Logarithms {
+    /// What is to be added to each.
+    offset: f64,
+    values: Vec<f64>,
+    /// A spread below which they differ by rounding alone.
+    rounding: f64,
+}
+
+impl Logarithms {
+    /// Of observations that are close to their offset, the logarithms of their quotients by it,
+    /// which keep what the differences from it tell.
+    fn of(table: &Table) -> Self {
+        let offset = table.offset();
+        let largest_value = largest(table.values().iter().copied());
+        if largest_value < offset / 2.0 {
+            let log = |value: &f64| (value / offset).ln_1p() / LN_10;
+            let values: Vec<f64> = table.values().iter().map(log).collect();
+            let rounding = ROUNDING * largest(values.iter().copied());
+            return Self { offset: offset.log10(), values, rounding };
+        }
+        let values: Vec<f64> = table.observed().map(f64::log10).collect();
+        // A value's last digit moves its logarithm by up to this, however close to 0 that is.
+        let rounding = ROUNDING * largest(values.iter().copied()).max(1.0);
+        Self { offset: 0.0, values, rounding }
+    }
 }
 
 /// The largest magnitude among the values.
-fn largest(values: &[f64]) -> f64 {
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
     let larger =
-        |largest: f64, value: &f64| if value.abs() > largest { value.abs() } else { largest };
-    values.iter().fold(0.0, larger)
+        |largest: f64, value: f64| if value.abs() > largest { value.abs() } else { largest };
+    values.fold(0.0, larger)
 }
 
 fn chosen(table: &Table) -> Result<Modelled, Refused> {
-    let values = table.values();
-    if let Some((index, value)) = first_not_positive(values) {
+    if let Some((index, value)) = first_not_positive(table) {
         return additive(table, Why::NotPositive { index, value });
     }
-    let (low, high) =
-        values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &v| (low.min(v), high.max(v)));
+    let (low, high) = table
+        .observed()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     let ratio = (high / low).min(f64::MAX);
     if ratio >= WIDE_RATIO {
         return multiplicative(table, Why::WideRatio { ratio });
@@ -200,8 +224,8 @@ fn chosen(table: &Table) -> Result<Modelled, Refused> {
     }
 }
 
-fn first_not_positive(values: &[f64]) -> Option<(usize, f64)> {
-    values.iter().position(|value| *value <= 0.0).map(|index| (index, values[index]))
+fn first_not_positive(table: &Table) -> Option<(usize, f64)> {
+    table.observed().enumerate().find(|(_, value)| *value <= 0.0)
 }
 
 /// The slope of ln s on ln mean over (some of) the cells, and its p value against 0.

@@ -84,11 +84,8 @@ fn check_factors(test: &'static str, table: &Table, wanted: usize) -> Result<(),
 }
 
 fn cells(table: &Table) -> Result<Cells, Refused> {
-    let values = table.values();
-    if values.iter().all(|value| *value == values[0]) {
-        return Err(Refused::Constant { observations: values.len(), value: values[0] });
-    }
-    Cells::new(table, values)
+    table.check_not_constant()?;
+    Cells::new(table, table.values(), table.offset())
 }
 
 fn not_once(replications: Replications) -> Option<(u64, u64)> {

@@ -19,6 +19,7 @@ pub struct Factor {
 pub struct Table {
     factors: Vec<Factor>,
     levels: Vec<Vec<u32>>,
+    offset: f64,
     values: Vec<f64>,
 }
 
@@ -42,7 +43,23 @@ impl Table {
             check_levels(factor, column)?;
         }
         check_observations(&values)?;
-        Ok(Self { factors, levels, values })
+        Ok(Self { factors, levels, offset: 0.0, values })
+    }
+
+    /// The same table with `offset` added to every value, but not by rounding: where observations
+    /// agree in so many leading digits that doubles lose what they differ by, what they agree in
+    /// is the offset, and the values are the exact differences from it. Effects, F and p come from
+    /// these alone; means, ratios and logarithms are those of the sums.
+    ///
+    /// # Errors
+    /// Refuses an offset, and one plus a value, that is infinite or not a number.
+    pub fn with_offset(mut self, offset: f64) -> Result<Self, Refusal> {
+        self.offset = offset;
+        let infinite = self.observed().enumerate().find(|(_, value)| !value.is_finite());
+        match infinite {
+            None => Ok(self),
+            Some((index, value)) => Err(Refusal::NotFinite { index, value }),
+        }
     }
 
     /// The factors.
@@ -55,9 +72,28 @@ impl Table {
         &self.levels
     }
 
-    /// The value of each observation.
+    /// What is to be added to every value: 0 but for [`Table::with_offset`].
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// The value of each observation, less the offset.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// The value of each observation, offset included.
+    pub(super) fn observed(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().map(|value| self.offset + value)
+    }
+
+    /// Refuses observations that are all equal.
+    pub(super) fn check_not_constant(&self) -> Result<(), Refused> {
+        if self.values.iter().any(|value| *value != self.values[0]) {
+            return Ok(());
+        }
+        let (observations, value) = (self.values.len(), self.offset + self.values[0]);
+        Err(Refused::Constant { observations, value })
     }
 
     /// The number of levels per factor.
@@ -85,6 +121,7 @@ pub struct TableBuilder {
     factors: Vec<Factor>,
     known: Vec<HashMap<String, u32>>,
     levels: Vec<Vec<u32>>,
+    offset: f64,
     values: Vec<f64>,
 }
 
@@ -95,7 +132,13 @@ impl TableBuilder {
         let factors: Vec<Factor> = factors.into_iter().map(named).collect();
         let count = factors.len();
         let (known, levels) = (vec![HashMap::new(); count], vec![Vec::new(); count]);
-        Self { factors, known, levels, values: Vec::new() }
+        Self { factors, known, levels, offset: 0.0, values: Vec::new() }
+    }
+
+    /// The same table, to whose values `offset` is to be added as in [`Table::with_offset`].
+    #[must_use]
+    pub fn with_offset(self, offset: f64) -> Self {
+        Self { offset, ..self }
     }
 
     /// Adds one observation: the level of every factor, in their order, and the value.
@@ -116,9 +159,9 @@ impl TableBuilder {
     /// The finished table.
     ///
     /// # Errors
-    /// Refuses what [`Table::new`] refuses.
+    /// Refuses what [`Table::new`] and [`Table::with_offset`] refuse.
     pub fn build(self) -> Result<Table, Refusal> {
-        Table::new(self.factors, self.levels, self.values)
+        Table::new(self.factors, self.levels, self.values)?.with_offset(self.offset)
     }
 
     fn number_of(&mut self, factor: usize, level: &str) -> Result<u32, Refused> {

@@ -4,6 +4,7 @@ use super::*;
 use crate::refusal::Refusal;
 
 mod behaviour;
+mod offset;
 mod published;
 mod refusals;
 

@@ -139,6 +139,7 @@ fn runs_of(table: &Table) -> Runs {
         levels: codes.iter().map(u32::to_string).collect(),
     };
     let table = Table::new(vec![factor], vec![levels], table.values().to_vec())
+        .and_then(|runs| runs.with_offset(table.offset()))
         .expect("the same observations as of a valid table");
     Runs { codes, table }
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use stats::Refusal;
 use stats::design::{
-    Adjustment, Analysis, Contrast, Effect, Estimate, Model, Options, Source, TableBuilder,
-    analyse, contrasts,
+    Adjustment, Analysis, Contrast, DesignKind, Effect, Estimate, Factor, Model, Options,
+    Replications, Source, Table, TableBuilder, analyse, contrasts, ranks, ranks::RankTest,
 };
 
 use super::IntervalDocument;
@@ -39,6 +39,8 @@ pub struct AnovaAnswer {
     pub contrasts: Vec<ContrastDocument>,
     /// What the errors look like.
     pub diagnostics: Vec<DiagnosticDocument>,
+    /// Tests by ranks, which suppose no normality: of one factor, or of two without replications.
+    pub rank_tests: Vec<RankTestDocument>,
 }
 
 /// An estimate.
@@ -198,17 +200,34 @@ pub struct DiagnosticDocument {
     pub message: String,
 }
 
+/// A test of a factor by ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankTestDocument {
+    /// `Kruskal-Wallis`, or `Friedman`: each level of the other factor is a block.
+    pub test: &'static str,
+    /// The factor.
+    pub factor: String,
+    /// The statistic, which is chi-square without an effect.
+    pub statistic: f64,
+    /// Degrees of freedom.
+    pub df: u64,
+    /// p of such a statistic without an effect.
+    pub p: f64,
+}
+
 impl AnovaAnswer {
     /// Analyses the observations.
     ///
     /// # Errors
     /// What [`analyse`] refuses.
     pub fn new(observations: &Observations, options: &Options) -> Result<Self, Refusal> {
-        let mut table = TableBuilder::new(observations.factors.iter().cloned());
+        let mut table = TableBuilder::new(observations.factors.iter().cloned())
+            .with_offset(observations.offset);
         for (levels, value) in &observations.rows {
             table.row(levels, *value)?;
         }
-        Ok(Self::of(&analyse(&table.build()?, options)?, &observations.factors))
+        let table = table.build()?;
+        Ok(Self::of(&table, &analyse(&table, options)?))
     }
 
     /// The same, with the levels of these factors alone compared in pairs.
@@ -225,10 +244,10 @@ impl AnovaAnswer {
         Ok(answer)
     }
 
-    /// The answer that an analysis of these factors gives.
+    /// The answer that an analysis of this table gives.
     #[must_use]
-    pub fn of(analysis: &Analysis, factors: &[String]) -> Self {
-        let totals = analysis.totals;
+    pub fn of(table: &Table, analysis: &Analysis) -> Self {
+        let (factors, totals) = (table.factors(), analysis.totals);
         let diagnostic = |one: &stats::design::Diagnostic| DiagnosticDocument {
             warning: one.is_warning(),
             message: one.to_string(),
@@ -247,8 +266,9 @@ impl AnovaAnswer {
                 df: totals.df,
             },
             anova: analysis.anova.iter().map(Into::into).collect(),
-            contrasts: factors.iter().flat_map(|factor| pairs(analysis, factor)).collect(),
+            contrasts: factors.iter().flat_map(|factor| pairs(analysis, &factor.name)).collect(),
             diagnostics: analysis.diagnostics.iter().map(diagnostic).collect(),
+            rank_tests: rank_tests(table, analysis.design),
         }
     }
 
@@ -273,4 +293,19 @@ fn pairs(analysis: &Analysis, factor: &str) -> Vec<ContrastDocument> {
     }
     let pairs = contrasts(analysis, factor, Adjustment::Tukey).unwrap_or_default();
     pairs.iter().map(Into::into).collect()
+}
+
+/// The rank tests that there are for a design; those which are refused are left out.
+fn rank_tests(table: &Table, design: DesignKind) -> Vec<RankTestDocument> {
+    let DesignKind::FullFactorial { factors, replications } = design else { return Vec::new() };
+    let of_factor = |factor: &Factor| {
+        let (test, found) = match (factors, replications) {
+            (1, _) => ("Kruskal-Wallis", ranks::kruskal_wallis(table)),
+            (2, Replications::Equal(1)) => ("Friedman", ranks::friedman(table, &factor.name)),
+            _ => return None,
+        };
+        let RankTest { statistic, df, p } = found.ok()?;
+        Some(RankTestDocument { test, factor: factor.name.clone(), statistic, df, p })
+    };
+    table.factors().iter().filter_map(of_factor).collect()
 }

@@ -2,7 +2,7 @@
 //! Systems Performance Analysis", chapters 21 and 22) and sentences.
 
 use super::IntervalDocument;
-use super::anova::{AnovaAnswer, ContrastDocument, EstimateDocument};
+use super::anova::{AnovaAnswer, ContrastDocument, EstimateDocument, RankTestDocument};
 use crate::text::{Columns, figure, p_equation, p_value, percent, wrapped};
 
 /// Of more pairs than this, sentences say how many differ, and the table which.
@@ -32,6 +32,9 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     for diagnostic in &answer.diagnostics {
         let mark = if diagnostic.warning { "! " } else { "- " };
         text += &wrapped(mark, "  ", &diagnostic.message, width);
+    }
+    for test in &answer.rank_tests {
+        text += &wrapped("- ", "  ", &rank_test(test), width);
     }
     text
 }
@@ -184,6 +187,12 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     factors.dedup();
     sentences.extend(factors.iter().filter_map(|factor| apart(answer, factor, level)));
     sentences
+}
+
+fn rank_test(found: &RankTestDocument) -> String {
+    let RankTestDocument { test, factor, statistic, df, p } = found;
+    let (statistic, p) = (figure(*statistic), p_equation(*p));
+    format!("rank test: {test} of {factor}, chi-square({df}) = {statistic}, {p}")
 }
 
 /// Which levels of a factor differ.
