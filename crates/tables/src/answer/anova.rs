@@ -309,3 +309,70 @@ fn rank_tests(table: &Table, design: DesignKind) -> Vec<RankTestDocument> {
     };
     table.factors().iter().filter_map(of_factor).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+
+    fn answer(text: &str, factors: &[&str]) -> AnovaAnswer {
+        let grid = Grid::parse("t.csv", text).unwrap();
+        let factors: Vec<String> = factors.iter().map(|&name| name.to_owned()).collect();
+        let observations = Observations::long(&grid, "y", &factors).unwrap();
+        AnovaAnswer::new(&observations, &Options::default()).unwrap()
+    }
+
+    /// Statistics and p of `SciPy`'s `friedmanchisquare` and `kruskal`.
+    #[track_caller]
+    fn assert_tests(answer: &AnovaAnswer, wanted: &[(&str, &str, f64, u64, f64)]) {
+        assert_eq!(answer.rank_tests.len(), wanted.len());
+        for (got, &(test, factor, statistic, df, p)) in answer.rank_tests.iter().zip(wanted) {
+            assert_eq!((got.test, got.factor.as_str(), got.df), (test, factor, df));
+            assert!((got.statistic - statistic).abs() < 1e-12, "{got:?}");
+            assert!((got.p / p - 1.0).abs() < 1e-9, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn two_factors_without_replications_are_ranked_within_blocks() {
+        let mut text = "fs,action,y\n".to_owned();
+        for (fs, rates) in [
+            ("ext2", "2876 8002 3321 2629 7601"),
+            ("FAT16", "2607 6208 2812 2529 7172"),
+            ("FAT32", "2325 3781 1779 2404 5030"),
+        ] {
+            for (action, rate) in rates.split(' ').enumerate() {
+                text += &format!("{fs},{action},{rate}\n");
+            }
+        }
+        let found = answer(&text, &["fs", "action"]);
+        assert_tests(
+            &found,
+            &[
+                ("Friedman", "fs", 10.0, 2, 0.006_737_946_999_085_468),
+                ("Friedman", "action", 28.0 / 3.0, 4, 0.053_286_854_458_472_79),
+            ],
+        );
+        let line = "- rank test: Friedman of fs, chi-square(2) = 10, p = 0.0067\n";
+        assert!(found.text(100).contains(line), "{}", found.text(100));
+    }
+
+    #[test]
+    fn one_factor_is_ranked_over_all_levels() {
+        let text = "a,y\nx,1\nx,2\nx,5\ny,3\ny,6\ny,7\nz,8\nz,9\nz,10\n";
+        let found = answer(text, &["a"]);
+        let p = 0.038_990_219_574_487_3;
+        assert_tests(&found, &[("Kruskal-Wallis", "a", 292.0 / 45.0, 2, p)]);
+        let line = "- rank test: Kruskal-Wallis of a, chi-square(2) = 6.4889, p = 0.039\n";
+        assert!(found.text(100).ends_with(line), "{}", found.text(100));
+    }
+
+    #[test]
+    fn replications_of_two_factors_and_tied_blocks_have_no_rank_test() {
+        let text = "a,b,y\nx,u,1\nx,v,2\ny,u,3\ny,v,4.5\nx,u,1.5\nx,v,2\ny,u,3\ny,v,4\n";
+        assert_tests(&answer(text, &["a", "b"]), &[]);
+        let text = "a,b,y\nx,u,1\nx,v,1\ny,u,3\ny,v,3\nz,u,4\nz,v,4\n";
+        let found = answer(text, &["a", "b"]);
+        assert_eq!(found.rank_tests.iter().map(|one| &one.factor).collect::<Vec<_>>(), ["a"]);
+    }
+}
