@@ -11,7 +11,8 @@ use crate::{output, stats};
 
 /// Reads the runs and prints how they compare.
 pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
-    let factors = options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
+    let factors =
+        options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.blame_input()?;
     let paths: Vec<&Path> = options.runs.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();

@@ -1,7 +1,8 @@
 //! `fsprism stats`: anybody's table or series, analysed.
 
+use ::stats::Refusal;
 use ::stats::changepoint::warmup::Better;
-use ::stats::design::{ModelChoice, Options};
+use ::stats::design::{ModelChoice, Options, Refused};
 use ::stats::steady_state::Rule;
 use serde::Serialize;
 use tables::answer::{
@@ -32,9 +33,12 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
 fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     let input = Input::read(&options.table)?;
     let grid = Grid::parse(&input.name, &input.text).blame_input()?;
+    // As in a sentence, a comma may be followed by a blank.
+    let factors: Vec<String> =
+        options.factors.iter().map(|factor| factor.trim().to_owned()).collect();
     let observations = match &options.response {
-        Some(response) => Observations::long(&grid, response, &options.factors),
-        None => Observations::wide(&grid, &options.factors),
+        Some(response) => Observations::long(&grid, response.trim(), &factors),
+        None => Observations::wide(&grid, &factors),
     };
     let observations = observations.blame_input()?;
     let model = match options.model {
@@ -43,8 +47,18 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
         Model::Auto => ModelChoice::Auto,
     };
     let how = Options { model, levels: options.confidence.clone(), ..Options::default() };
-    let answer = AnovaAnswer::new(&observations, &how).map_err(|refusal| input.refused(&refusal));
-    let answer = answer.blame_input()?;
+    let refused = |refusal: Refusal| match refusal {
+        Refusal::Design(Refused::NotPositive { index, value }) => {
+            let line = observations.lines.get(index).copied().unwrap_or_default();
+            anyhow::anyhow!(
+                "{}, line {line}: {value} has no logarithm, and a multiplicative model needs \
+                 values above 0",
+                input.name
+            )
+        }
+        other => input.refused(&other),
+    };
+    let answer = AnovaAnswer::new(&observations, &how).map_err(refused).blame_input()?;
     let width = output::terminal_options().width;
     print(options.output.format, &answer, || answer.text(width))
 }

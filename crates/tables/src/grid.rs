@@ -1,8 +1,12 @@
 //! Separated values with a header, as text: every row as long as the header, every name once.
 
-use csv::{ReaderBuilder, Trim};
+use csv::{Reader, ReaderBuilder, Trim};
 
 use crate::error::InputError;
+
+/// Columns that an error names, and characters that it quotes of a cell.
+const COLUMNS_NAMED: usize = 10;
+const TEXT_QUOTED: usize = 60;
 
 /// A table of text cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,32 +30,14 @@ impl Grid {
     /// passed over. `file` is the name that errors give.
     ///
     /// # Errors
-    /// Text that is no table, rows of another length than the header, two columns of one name, and
-    /// a table without rows.
+    /// Text that is no table, rows of another length than the header, cells that hold a line break
+    /// (mostly a quote that is never closed), two columns of one name, and a table without rows.
     pub fn parse(file: &str, text: &str) -> Result<Self, InputError> {
-        // Spreadsheets put a byte order mark in front.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
-        let header: Vec<String> = reader
-            .headers()
-            .map_err(|error| not_a_table(file, 1, &error))?
-            .iter()
-            .map(str::to_owned)
-            .collect();
-        let mut rows = Vec::new();
-        let mut lines = Lines { text, byte: 0, line: 1 };
-        for record in reader.records() {
-            let record = record.map_err(|error| match error.position() {
-                Some(at) => not_a_table(file, lines.line_of(at.byte()), &error),
-                None => not_a_table(file, 1, &error),
-            })?;
-            let line = record.position().map_or(1, |at| lines.line_of(at.byte()));
-            rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
-        }
+        let header = reader.headers().map_err(|error| not_a_table(file, 1, &error))?;
+        let header: Vec<String> = header.iter().map(str::to_owned).collect();
+        let rows = rows(file, text, reader)?;
         let grid = Self { file: file.to_owned(), header, rows };
-        if grid.rows.is_empty() {
-            return Err(InputError::Empty { file: grid.file });
-        }
         let doubled = |(position, name): (usize, &String)| grid.header[..position].contains(name);
         match grid.header.iter().enumerate().find(|&one| doubled(one)) {
             Some((_, column)) => {
@@ -59,6 +45,26 @@ impl Grid {
             }
             None => Ok(grid),
         }
+    }
+
+    /// Reads the same without a header: the columns are called `names`.
+    ///
+    /// # Errors
+    /// As [`Grid::parse`], and rows of another length than `names`.
+    pub fn headless(file: &str, text: &str, names: &[&str]) -> Result<Self, InputError> {
+        let mut builder = ReaderBuilder::new();
+        builder.has_headers(false).flexible(true).trim(Trim::All);
+        let rows = rows(file, text, builder.from_reader(text.as_bytes()))?;
+        if let Some(row) = rows.iter().find(|row| row.cells.len() != names.len()) {
+            let why = format!(
+                "a row has {} columns here, and this one has {}",
+                names.len(),
+                row.cells.len()
+            );
+            return Err(InputError::NotATable { file: file.to_owned(), line: row.line, why });
+        }
+        let header = names.iter().map(|&name| name.to_owned()).collect();
+        Ok(Self { file: file.to_owned(), header, rows })
     }
 
     /// The columns' names.
@@ -103,7 +109,7 @@ impl Grid {
             file: self.file.clone(),
             line: row.line,
             column: self.header[column].clone(),
-            text: text.clone(),
+            text: shortened(text),
         })
     }
 
@@ -123,15 +129,52 @@ impl Grid {
         Ok(text)
     }
 
-    /// The names of all columns, for errors.
+    /// The names of the columns, for errors.
     pub(crate) fn names(&self) -> String {
-        self.header.join(", ")
+        let named: Vec<String> =
+            self.header.iter().take(COLUMNS_NAMED).map(|name| shortened(name)).collect();
+        let more = self.header.len().saturating_sub(COLUMNS_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let hint = match self.header.as_slice() {
+            [only] if only.contains([';', '\t']) => " (columns are separated by commas)",
+            _ => "",
+        };
+        format!("{}{more}{hint}", named.join(", "))
     }
+}
+
+/// At most [`TEXT_QUOTED`] characters of what a file holds.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().count() <= TEXT_QUOTED {
+        return text.to_owned();
+    }
+    text.chars().take(TEXT_QUOTED).chain("...".chars()).collect()
 }
 
 /// A finite number written in decimal, or nothing.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+fn rows(file: &str, text: &str, mut reader: Reader<&[u8]>) -> Result<Vec<Row>, InputError> {
+    let mut rows = Vec::new();
+    let mut lines = Lines { text, byte: 0, line: 1 };
+    for record in reader.records() {
+        let record = record.map_err(|error| match error.position() {
+            Some(at) => not_a_table(file, lines.line_of(at.byte()), &error),
+            None => not_a_table(file, 1, &error),
+        })?;
+        let line = record.position().map_or(1, |at| lines.line_of(at.byte()));
+        if record.iter().any(|cell| cell.contains(['\n', '\r'])) {
+            let why = "a cell holds a line break: is a quote not closed?".to_owned();
+            return Err(InputError::NotATable { file: file.to_owned(), line, why });
+        }
+        rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
+    }
+    if rows.is_empty() {
+        return Err(InputError::Empty { file: file.to_owned() });
+    }
+    Ok(rows)
 }
 
 /// Counts lines up to positions that only grow. The parser's own count is that of where it began
@@ -177,10 +220,18 @@ mod tests {
 
     #[test]
     fn quoted_cells_and_marks_are_read() {
-        let grid = Grid::parse("t.csv", "\u{feff}a, b\r\n\"x, y\" , 3\r\n\r\nz,4\n").unwrap();
+        let grid = Grid::parse("t.csv", "a, b\r\n\"x, y\" , 3\r\n\r\nz,4\n").unwrap();
         assert_eq!(grid.header(), ["a", "b"]);
         assert_eq!(grid.rows()[0].cells, ["x, y", "3"]);
         assert_eq!((grid.rows()[1].line, grid.rows().len()), (4, 2));
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_swallows_nothing() {
+        assert_eq!(
+            refusal("rate,fs\n5,a\n6,\"b\n7,b\n8,a\n"),
+            "t.csv, line 3: a cell holds a line break: is a quote not closed?"
+        );
     }
 
     #[test]

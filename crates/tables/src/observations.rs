@@ -19,6 +19,9 @@ pub struct Observations {
     /// For each observation the level of each factor, in the order of `factors`, and the value
     /// less the offset.
     pub rows: Vec<(Vec<String>, f64)>,
+    /// The line of the file, from 1, that each observation stands in; empty where they come from
+    /// no file.
+    pub lines: Vec<u64>,
 }
 
 /// Observations while they are read.
@@ -27,6 +30,7 @@ struct Reading<'a> {
     levels: Vec<Vec<String>>,
     texts: Vec<&'a str>,
     values: Vec<f64>,
+    lines: Vec<u64>,
 }
 
 impl<'a> Reading<'a> {
@@ -38,13 +42,15 @@ impl<'a> Reading<'a> {
     ) -> Result<(), InputError> {
         self.values.push(grid.number(row, column)?);
         self.texts.push(&row.cells[column]);
+        self.lines.push(row.line);
         self.levels.push(levels);
         Ok(())
     }
 
     fn finished(self, factors: Vec<String>) -> Observations {
         let Differences { offset, values } = Differences::of(&self.texts, self.values);
-        Observations { factors, offset, rows: self.levels.into_iter().zip(values).collect() }
+        let rows = self.levels.into_iter().zip(values).collect();
+        Observations { factors, offset, rows, lines: self.lines }
     }
 }
 
@@ -110,7 +116,10 @@ mod tests {
         let long = Grid::parse("l", "rate,fs,op\n1,a,w\n2,b,w\n3,a,r\n4,b,r\n").unwrap();
         let wide = Grid::parse("w", "op,a,b\nw,1,2\nr,3,4\n").unwrap();
         let long = Observations::long(&long, "rate", &names(&["op", "fs"])).unwrap();
-        assert_eq!(Observations::wide(&wide, &names(&["op", "fs"])).unwrap(), long);
+        assert_eq!(long.lines, [2, 3, 4, 5]);
+        let same = Observations::wide(&wide, &names(&["op", "fs"])).unwrap();
+        assert_eq!((same.factors, same.rows), (long.factors, long.rows.clone()));
+        assert_eq!(same.lines, [2, 2, 3, 3]);
         let unnamed = Observations::wide(&wide, &[]).unwrap();
         assert_eq!(unnamed.factors, ["op", "column"]);
         assert_eq!(unnamed.rows, long.rows);

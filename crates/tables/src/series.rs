@@ -2,7 +2,7 @@
 //! table.
 
 use crate::error::InputError;
-use crate::grid::{Grid, finite};
+use crate::grid::{Grid, finite, shortened};
 
 /// What tables write where a number is missing.
 const MISSING: [&str; 9] =
@@ -50,9 +50,11 @@ pub fn pairs(
     let starts_with_numbers = numbered_lines(text)
         .next()
         .is_some_and(|(_, line)| line.split(',').all(|cell| finite(cell.trim()).is_some()));
-    let headed =
-        if starts_with_numbers { format!("{first},{second}\n{text}") } else { text.into() };
-    let grid = Grid::parse(file, &headed)?;
+    let grid = if starts_with_numbers {
+        Grid::headless(file, text, &[first, second])?
+    } else {
+        Grid::parse(file, text)?
+    };
     Ok((numbers_of(&grid, grid.column(first)?)?, numbers_of(&grid, grid.column(second)?)?))
 }
 
@@ -81,9 +83,11 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
 fn is_heading(line: &str) -> bool {
     let word = unquoted(line);
     let begins_a_name = word.starts_with(|first: char| first.is_alphabetic() || first == '_');
-    let is_exponent = word.len() > 1 && word[1..].bytes().all(|byte| byte.is_ascii_digit());
+    let is_exponent = word
+        .strip_prefix(['e', 'E'])
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
     let missing = MISSING.iter().any(|missing| word.eq_ignore_ascii_case(missing));
-    begins_a_name && !missing && !(is_exponent && word.starts_with(['e', 'E']))
+    begins_a_name && !missing && !is_exponent
 }
 
 /// Without the quotes around it.
@@ -96,7 +100,7 @@ fn not_a_number(file: &str, line: u64, text: &str) -> InputError {
         file: file.to_owned(),
         line,
         column: "1".to_owned(),
-        text: text.to_owned(),
+        text: shortened(text),
     }
 }
 

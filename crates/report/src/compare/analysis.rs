@@ -92,7 +92,7 @@ pub(super) fn analyse(
     let factors = factors.iter().map(|factor| factor.name().to_owned()).collect();
     let options =
         Options { model: ModelChoice::Multiplicative, levels: vec![level], ..Options::default() };
-    let observations = Observations { factors, offset: 0.0, rows };
+    let observations = Observations { factors, offset: 0.0, rows, lines: Vec::new() };
     // That one benchmark costs more than another is no news.
     let no_news = Factor::Benchmark.name();
     let compared: Vec<String> =

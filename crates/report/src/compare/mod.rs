@@ -185,7 +185,9 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
     let mut warnings: Vec<String> = unfinished
-        .map(|named| format!("{} was cut off before its end (--resume goes on with it)", named.name))
+        .map(|named| {
+            format!("{} was cut off before its end (--resume goes on with it)", named.name)
+        })
         .collect();
     for other in rest {
         let [a, b] = [&first.run.manifest, &other.run.manifest];

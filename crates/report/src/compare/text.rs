@@ -14,15 +14,18 @@ impl CompareDocument {
         for run in &self.runs {
             text += &format!("{}: {}\n", run.name, run.targets.join(", "));
         }
-        text += &format!(
-            "{} confidence; the same means within {}; p adjusted for {tested} comparisons, each \
-             interval is of its own alone\n",
+        let basis = format!(
+            "{} confidence; the same means within {}; p is adjusted for {tested} comparisons, each \
+             interval is of its own alone",
             percent(self.level),
             percent(self.margin),
         );
-        if tested < self.comparisons.len() {
-            let untested = self.comparisons.len() - tested;
-            text += &format!("{untested} comparisons have not enough data: {BLOCKS_LEAST} blocks\n");
+        text += &wrapped("", "", &basis, width);
+        let untested = self.comparisons.len() - tested;
+        if untested > 0 {
+            let few =
+                format!("without data enough ({BLOCKS_LEAST} blocks): {untested} comparisons");
+            text += &wrapped("", "", &few, width);
         }
         let mut title = "";
         for comparison in &self.comparisons {

@@ -299,7 +299,7 @@ impl Source {
             mean_sq: sum_sq / df as f64,
             f: None,
             p: None,
-            percent_of_variation: 100.0 * sum_sq / total,
+            percent_of_variation: 100.0 * (sum_sq / total),
             f_quantiles: Vec::new(),
         }
     }

@@ -25,6 +25,9 @@ pub const STEEP_SLOPE: f64 = 0.5;
 /// The p value below which that slope is believed.
 const SLOPE_P: f64 = 0.01;
 
+/// Sums of squares below this lose digits of their parts to underflow.
+const SQUARES_MIN: f64 = 1e-280;
+
 /// The least number of cells whose spread and mean can be compared.
 const CELLS_LEAST: usize = 5;
 
@@ -104,8 +107,8 @@ impl fmt::Display for Why {
             }
             Self::WideRatio { ratio } => write!(
                 out,
-                "the largest value is {ratio:.4} times the smallest, {WIDE_RATIO} or more: \
-                 multiplicative"
+                "the largest value is {} times the smallest, {WIDE_RATIO} or more: multiplicative",
+                times(*ratio)
             ),
             Self::SpreadGrows { slope, p } => write!(
                 out,
@@ -115,7 +118,8 @@ impl fmt::Display for Why {
             Self::Plain { ratio, slope } => {
                 write!(
                     out,
-                    "the largest value is {ratio:.4} times the smallest, less than {WIDE_RATIO}"
+                    "the largest value is {} times the smallest, less than {WIDE_RATIO}",
+                    times(*ratio)
                 )?;
                 if let Some(slope) = slope {
                     write!(out, ", and the spread goes as the mean to the power {slope:.2}")?;
@@ -124,6 +128,11 @@ impl fmt::Display for Why {
             }
         }
     }
+}
+
+/// A ratio with as many digits as anybody reads.
+fn times(ratio: f64) -> String {
+    if ratio < 1e6 { format!("{ratio:.4}") } else { format!("{ratio:.3e}") }
 }
 
 /// The model, why it was chosen, and the observations as the model sees them, by cell.
@@ -150,7 +159,7 @@ fn additive(table: &Table, why: Why) -> Result<Modelled, Refused> {
     let cells = Cells::new(table, values, table.offset())?;
     let largest_observed = largest(table.observed());
     let squares = [cells.total_squares, largest_observed.powi(2) * values.len() as f64];
-    if squares.iter().all(|squares| squares.is_finite() && *squares > 0.0) {
+    if squares.iter().all(|squares| squares.is_finite() && *squares > SQUARES_MIN) {
         let rounding = ROUNDING * largest(values.iter().copied());
         return Ok(Modelled { model, why, cells, rounding });
     }

@@ -195,7 +195,7 @@ impl Context<'_> {
             .map(|(word, q)| TwoLevelEffect {
                 word,
                 estimate: self.precision.estimate(q, Some(variance)),
-                percent_of_variation: 100.0 * observations * q * q / total,
+                percent_of_variation: 100.0 * (observations * q * q / total),
                 aliases: self.fraction.aliases(word),
             })
             .collect();

@@ -24,11 +24,11 @@ pub struct AnovaAnswer {
     pub model: String,
     /// Why that model.
     pub why: String,
-    /// The mean of all observations.
+    /// The mean of all observations; with two factors and unequal replications, of all cells.
     pub grand_mean: EstimateDocument,
     /// Under a multiplicative model the geometric mean.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub geometric_mean: Option<EstimateDocument>,
+    pub geometric_mean: Option<RatioDocument>,
     /// The effect of each level of each factor.
     pub effects: Vec<EffectDocument>,
     /// Sums of squares: of the observations, of their mean, and about it.
@@ -64,6 +64,30 @@ impl From<&Estimate> for EstimateDocument {
     }
 }
 
+/// An estimate that is a ratio: its error acts as a factor, so there is no standard error to add.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RatioDocument {
+    /// The estimate.
+    pub estimate: f64,
+    /// One interval for each confidence level.
+    pub intervals: Vec<IntervalDocument>,
+}
+
+impl RatioDocument {
+    /// The same without a standard error.
+    pub(super) fn as_estimate(&self) -> EstimateDocument {
+        let (estimate, intervals) = (self.estimate, self.intervals.clone());
+        EstimateDocument { estimate, std_error: None, intervals }
+    }
+}
+
+impl From<&Estimate> for RatioDocument {
+    fn from(estimate: &Estimate) -> Self {
+        let EstimateDocument { estimate, intervals, .. } = estimate.into();
+        Self { estimate, intervals }
+    }
+}
+
 /// The effect of a level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectDocument {
@@ -76,7 +100,7 @@ pub struct EffectDocument {
     pub estimate: EstimateDocument,
     /// Under a multiplicative model the level's geometric mean over the overall one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<EstimateDocument>,
+    pub ratio: Option<RatioDocument>,
 }
 
 impl From<&Effect> for EffectDocument {
@@ -172,7 +196,7 @@ pub struct ContrastDocument {
     pub p_adjusted: f64,
     /// Under a multiplicative model the first geometric mean over the second.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<EstimateDocument>,
+    pub ratio: Option<RatioDocument>,
 }
 
 impl From<&Contrast> for ContrastDocument {
@@ -252,6 +276,15 @@ impl AnovaAnswer {
             warning: one.is_warning(),
             message: one.to_string(),
         };
+        let many = factors.iter().filter(|factor| factor.levels.len() > LEVELS_MOST);
+        let not_paired = many.map(|factor| DiagnosticDocument {
+            warning: false,
+            message: format!(
+                "the {} levels of {} are not compared in pairs: more than {LEVELS_MOST}",
+                factor.levels.len(),
+                factor.name
+            ),
+        });
         Self {
             design: analysis.design.to_string(),
             model: analysis.model.to_string(),
@@ -267,7 +300,7 @@ impl AnovaAnswer {
             },
             anova: analysis.anova.iter().map(Into::into).collect(),
             contrasts: factors.iter().flat_map(|factor| pairs(analysis, &factor.name)).collect(),
-            diagnostics: analysis.diagnostics.iter().map(diagnostic).collect(),
+            diagnostics: analysis.diagnostics.iter().map(diagnostic).chain(not_paired).collect(),
             rank_tests: rank_tests(table, analysis.design),
         }
     }

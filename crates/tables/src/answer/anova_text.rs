@@ -2,7 +2,9 @@
 //! Systems Performance Analysis", chapters 21 and 22) and sentences.
 
 use super::IntervalDocument;
-use super::anova::{AnovaAnswer, ContrastDocument, EstimateDocument, RankTestDocument};
+use super::anova::{
+    AnovaAnswer, ContrastDocument, EstimateDocument, RankTestDocument, RatioDocument,
+};
 use crate::text::{Columns, figure, p_equation, p_value, percent, wrapped};
 
 /// Of more pairs than this, sentences say how many differ, and the table which.
@@ -19,9 +21,9 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     text += &fitting(width, levels(answer), |shown| effects(answer, shown));
     if !answer.contrasts.is_empty() {
         text += if answer.is_multiplicative() {
-            "\nRatios of levels (p adjusted for all pairs after Tukey)\n"
+            "\nRatios of levels (intervals of each alone; p adjusted for all after Tukey)\n"
         } else {
-            "\nDifferences of levels (p adjusted for all pairs after Tukey)\n"
+            "\nDifferences of levels (intervals of each alone; p adjusted for all after Tukey)\n"
         };
         text += &fitting(width, levels(answer), |shown| differences(answer, shown));
     }
@@ -104,16 +106,18 @@ fn variance(answer: &AnovaAnswer, shown: Shown) -> String {
 
 fn effects(answer: &AnovaAnswer, shown: Shown) -> String {
     let mut columns = Columns::headed(heading("effect", &answer.grand_mean, shown));
-    let mean = answer.geometric_mean.as_ref().unwrap_or(&answer.grand_mean);
-    columns.row(estimate_row("mean".to_owned(), mean, shown));
+    let geometric = answer.geometric_mean.as_ref().map(RatioDocument::as_estimate);
+    let mean = geometric.unwrap_or_else(|| answer.grand_mean.clone());
+    columns.row(estimate_row("mean".to_owned(), &mean, shown));
     let mut factor = "";
     for effect in &answer.effects {
         if effect.factor != factor {
             factor = &effect.factor;
             columns.row([factor.to_owned()]);
         }
-        let estimate = effect.ratio.as_ref().unwrap_or(&effect.estimate);
-        columns.row(estimate_row(format!("  {}", effect.level), estimate, shown));
+        let ratio = effect.ratio.as_ref().map(RatioDocument::as_estimate);
+        let estimate = ratio.unwrap_or_else(|| effect.estimate.clone());
+        columns.row(estimate_row(format!("  {}", effect.level), &estimate, shown));
     }
     columns.render()
 }
@@ -140,7 +144,8 @@ fn differences(answer: &AnovaAnswer, shown: Shown) -> String {
 
 /// The ratio where effects multiply, else the difference.
 fn estimate_of(contrast: &ContrastDocument) -> EstimateDocument {
-    contrast.ratio.clone().unwrap_or_else(|| EstimateDocument {
+    let ratio = contrast.ratio.as_ref().map(RatioDocument::as_estimate);
+    ratio.unwrap_or_else(|| EstimateDocument {
         estimate: contrast.difference,
         std_error: Some(contrast.std_error),
         intervals: contrast.intervals.clone(),
@@ -166,17 +171,23 @@ fn bracketed(interval: &IntervalDocument) -> String {
     format!("[{}, {}]", figure(interval.low), figure(interval.high))
 }
 
-/// What is real and what is not, at the highest level asked for that is at most 95 %.
+/// 95 % if it was asked for, else the highest level that was.
+fn level_of_sentences(answer: &AnovaAnswer) -> f64 {
+    let levels = || answer.grand_mean.intervals.iter().map(|one| one.level);
+    let usual = levels().find(|level| (level - 0.95).abs() < 1e-9);
+    usual.or_else(|| levels().reduce(f64::max)).unwrap_or(0.95)
+}
+
+/// What is real and what is not.
 fn sentences(answer: &AnovaAnswer) -> Vec<String> {
-    let levels = answer.grand_mean.intervals.iter().map(|one| one.level);
-    let level = levels.filter(|&level| level <= 0.95).fold(0.0, f64::max);
-    let level = if level > 0.0 { level } else { 0.95 };
+    let level = level_of_sentences(answer);
+    let confidence = percent(level);
     let mut sentences: Vec<String> = Vec::new();
     for source in &answer.anova {
         let (Some(f), Some(p)) = (source.f, source.p) else { continue };
         let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
         sentences.push(format!(
-            "{} {verdict} (F = {}, {}); it explains {:.1} % of the variation.",
+            "{} {verdict} at {confidence} (F = {}, {}); it explains {:.1} % of the variation.",
             source.source,
             figure(f),
             p_equation(p),

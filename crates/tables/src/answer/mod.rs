@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub use anova::{
     AnovaAnswer, ContrastDocument, DiagnosticDocument, EffectDocument, EstimateDocument,
-    FQuantileDocument, RankTestDocument, SourceDocument, TotalsDocument,
+    FQuantileDocument, RankTestDocument, RatioDocument, SourceDocument, TotalsDocument,
 };
 pub use changepoint::{ChangepointAnswer, SegmentDocument};
 pub use interval::{IntervalAnswer, IntervalQuestion, QuantileAnswer};
