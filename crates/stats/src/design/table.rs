@@ -46,10 +46,11 @@ impl Table {
         Ok(Self { factors, levels, offset: 0.0, values })
     }
 
-    /// The same table with `offset` added to every value, but not by rounding: where observations
-    /// agree in so many leading digits that doubles lose what they differ by, what they agree in
-    /// is the offset, and the values are the exact differences from it. Effects, F and p come from
-    /// these alone; means, ratios and logarithms are those of the sums.
+    /// The table of the observations that are `offset` plus each value, sums that doubles need not
+    /// hold. Where observations agree in so many leading digits that doubles lose what they differ
+    /// by, the offset is what they agree in, and the values are the exact differences from it.
+    /// Effects, sums of squares about the mean, F and p come from these; means, ratios and
+    /// logarithms are those of the sums.
     ///
     /// # Errors
     /// Refuses an offset, and one plus a value, that is infinite or not a number.
