@@ -23,9 +23,13 @@ impl Input {
             return Ok(Self { name: "standard input".to_owned(), text: unmarked(text) });
         }
         let name = path.display().to_string();
-        let text = fs::read_to_string(path)
-            .map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"))
-            .blame_input()?;
+        let text = fs::read_to_string(path).map_err(|error| {
+            if error.kind() == io::ErrorKind::InvalidData {
+                return anyhow::anyhow!("{name} is no text (UTF-8)");
+            }
+            anyhow::anyhow!("cannot read {name}: {error}")
+        });
+        let text = text.blame_input()?;
         Ok(Self { name, text: unmarked(text) })
     }
 

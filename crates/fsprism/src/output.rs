@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use ::report::Options;
-use anyhow::Context;
 use record::{Document, Run};
 
 use crate::arguments::Format;
@@ -43,7 +42,9 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot write to standard output"),
+        result => {
+            result.map_err(|error| anyhow::anyhow!("cannot write to standard output: {error}"))
+        }
     }
 }
 

@@ -33,9 +33,10 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 /// A percentage above 0: `2%` or `2`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number: f64 = text
-        .trim_end_matches('%')
+        .strip_suffix('%')
+        .unwrap_or(text)
         .parse()
-        .map_err(|_| "a percentage is a number with a percent sign: 2%".to_owned())?;
+        .map_err(|_| "a percentage is a number, with or without its sign: 2%".to_owned())?;
     if number.is_finite() && number > 0.0 {
         Ok(number)
     } else {
@@ -81,7 +82,7 @@ mod tests {
     fn percentages_may_drop_their_sign() {
         assert_eq!(percent("2%"), Ok(2.0));
         assert_eq!(percent("0.5"), Ok(0.5));
-        for wrong in ["", "%", "0%", "-1%", "nan", "inf"] {
+        for wrong in ["", "%", "0%", "-1%", "95%%", "nan", "inf"] {
             assert!(percent(wrong).is_err(), "{wrong}");
         }
         assert_eq!(confidence("90%"), Ok(0.9));

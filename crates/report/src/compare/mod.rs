@@ -50,6 +50,12 @@ pub enum CompareError {
         /// The run.
         run: String,
     },
+    /// The factors that were named do not make a design.
+    #[error("no analysis of variance over these factors: {why}")]
+    NoDesign {
+        /// Why not.
+        why: String,
+    },
     /// A run in which nothing was measured.
     #[error("{run} holds no replicate: it was not begun, or its journal is lost")]
     NothingMeasured {
@@ -143,7 +149,8 @@ pub fn compare(
     let found = analysis::analyse(runs, &series, &options.factors, level);
     let (analysis, analysis_refused) = match found.answer {
         Ok(answer) => (Some(answer), None),
-        Err(why) => (None, Some(why)),
+        Err(why) if options.factors.is_empty() => (None, Some(why)),
+        Err(why) => return Err(CompareError::NoDesign { why }),
     };
     Ok(CompareDocument {
         runs: runs.iter().map(describe).collect(),

@@ -100,6 +100,23 @@ fn what_has_nothing_in_common_is_refused() {
 }
 
 #[test]
+fn factors_that_make_no_design_are_refused() {
+    let run = || {
+        let values = [around(1.0, 8), around(2.0, 8)];
+        vec![named("run", Sample::new(&["a", "b"]).benchmark("create", &[&values[0], &values[1]]))]
+    };
+    let refusal = |factors: &[Factor]| {
+        let options = CompareOptions { factors: factors.to_vec(), ..options() };
+        compare(&run(), &options).unwrap_err().to_string()
+    };
+    assert!(refusal(&[Factor::Run, Factor::Target]).contains("at least two levels"));
+    assert!(refusal(&[Factor::Target, Factor::Target]).contains("names target twice"));
+    let nothing = vec![named("run", Sample::new(&["a", "b"]))];
+    let refused = compare(&nothing, &options()).unwrap_err().to_string();
+    assert!(refused.contains("run holds no replicate"), "{refused}");
+}
+
+#[test]
 fn runs_are_named_as_shortly_as_can_be() {
     let run = || Sample::new(&["a"]).run;
     let names = |paths: &[&str]| -> Vec<String> {
