@@ -1,10 +1,9 @@
-//! The arguments of `fsprism stats`.
+//! The arguments of `fsprism stats`, and the forms of all answers that are no run.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::arguments::AnswerOptions;
 use crate::values;
 
 const ANOVA_EXAMPLES: &str = "\
@@ -133,4 +132,20 @@ pub(crate) struct ScalabilityOptions {
     pub(crate) confidence: f64,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerOptions {
+    /// What to put on standard output
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
+    pub(crate) format: AnswerFormat,
+}
+
+/// A form of output of what is no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// Sentences and tables for people
+    Terminal,
+    /// One JSON document
+    Json,
 }

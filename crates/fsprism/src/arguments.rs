@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::analysis_arguments::Analysis;
+use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -200,22 +200,6 @@ pub(crate) struct MachineOptions {
 pub(crate) struct CompletionOptions {
     /// The shell
     pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AnswerOptions {
-    /// What to put on standard output
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
-    pub(crate) format: AnswerFormat,
-}
-
-/// A form of output of what is no run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerFormat {
-    /// Sentences and tables for people
-    Terminal,
-    /// One JSON document
-    Json,
 }
 
 #[derive(Debug, Args)]

@@ -12,9 +12,9 @@ use tables::answer::{
 use tables::{Grid, Observations, pairs, series};
 
 use crate::analysis_arguments::{
-    Analysis, AnovaOptions, IntervalOptions, Meaning, Model, ScalabilityOptions, SeriesOptions,
+    Analysis, AnovaOptions, AnswerFormat, IntervalOptions, Meaning, Model, ScalabilityOptions,
+    SeriesOptions,
 };
-use crate::arguments::AnswerFormat;
 use crate::exit::{Blame, Done};
 use crate::input::Input;
 use crate::output;
