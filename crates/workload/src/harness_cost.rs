@@ -74,7 +74,8 @@ impl std::ops::AddAssign for Cost {
 /// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
 /// costs nothing.
 ///
-/// Only for reads and writes, over one file that all threads share; on both sides each thread stays on one processor.
+/// Only for reads and writes, over one file that all threads share; on both sides each thread stays
+/// on one processor.
 ///
 /// # Errors
 /// As [`crate::prepare`] and [`crate::Session::run`].
@@ -108,7 +109,8 @@ pub fn engine_to_bare<C: Clock>(
 }
 
 /// The rate of a whole replicate with its thread, barrier and pinning over the rate of the bare
-/// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as in a survey.
+/// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as
+/// in a survey.
 ///
 /// # Errors
 /// As [`crate::prepare`] and [`crate::Session::run`].

@@ -110,8 +110,8 @@ fn findings(analysis: &Analysis, tables: &[PaperTable]) -> Result<Vec<Finding>, 
         why: format!(
             "The paper prints 1322.89, which is s_e sqrt(5/2) = {:.2}. Its own formula, and Jain's \
              (equation of contrasts: s_e sqrt(sum of h^2 / b) with b = 5 actions), give s_e \
-             sqrt(2/5) = {:.2}. With that, at 95 %: {}. So ext2 is faster than FAT32 with more than \
-             99 % confidence, not \"almost 80 %\"; FAT16 and FAT32 just miss 95 %.",
+             sqrt(2/5) = {:.2}. With that, at 95 %: {}. So ext2 is faster than FAT32 with more \
+             than 99 % confidence, not \"almost 80 %\"; FAT16 and FAT32 just miss 95 %.",
             error * 2.5f64.sqrt(),
             error * 0.4f64.sqrt(),
             sentence.join("; ")

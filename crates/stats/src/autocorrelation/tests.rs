@@ -1,3 +1,5 @@
+//! Correlated series, made by rule and drawn.
+
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

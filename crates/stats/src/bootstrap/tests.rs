@@ -1,3 +1,5 @@
+//! Resampling against exact laws.
+
 use crate::distribution::binomial;
 
 use super::*;

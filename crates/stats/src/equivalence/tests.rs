@@ -1,3 +1,5 @@
+//! Verdicts and the tests behind them.
+
 use super::*;
 
 const BASE: [f64; 8] = [10.2, 11.5, 9.8, 10.9, 12.1, 10.4, 11.0, 9.9];

@@ -1,3 +1,5 @@
+//! Counts small enough to list, and ties.
+
 use super::*;
 
 fn assert_close(got: f64, wanted: f64) {
