@@ -11,7 +11,7 @@ use record::{
 };
 use runner::{Ledger, Plan, Stopwatch, Surroundings, conduct};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use suites::{Benchmark, Laboratory, Settings, Suite};
+use suites::{Benchmark, Laboratory, Scope, Settings, Suite};
 use workload::Verification;
 
 use crate::arguments::{Format, Measuring, RunOptions, SurveyOptions};
@@ -106,7 +106,9 @@ impl Session {
         let made = make(wanted, stop)?;
         let data_file_bytes = made.data_file_bytes(measuring.size)?;
         let (clock, report) = SystemClock::calibrate();
-        let (cells, inapplicable) = suites::cells(suite, &made.live, data_file_bytes);
+        let budget = measuring.blocks.is_none().then_some(measuring.budget);
+        let scope = Scope { targets: made.live.len(), data_file_bytes, budget };
+        let (cells, inapplicable) = suites::cells(suite, &made.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
         let path = measuring.out.clone().unwrap_or_else(|| default_directory(&run));
         let manifest = Manifest {

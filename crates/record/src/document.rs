@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::End;
 use crate::machine::Machine;
-use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Skipped, TargetRecord, Tool};
+use crate::manifest::{
+    CacheState, ClockRecord, CurvePoint, Dimension, RunRecord, Skipped, TargetRecord, Tool,
+};
 use crate::metric::Better;
+use crate::observation::Observation;
 use crate::warning::Warning;
 
 /// A run and what follows from it.
@@ -67,8 +70,15 @@ pub struct CellReport {
     pub operations: u64,
     /// Operations per thread of each replicate, as the pilot counted them out; none without it.
     pub operations_per_replicate: Option<u64>,
+    /// The curve that it is a point of, if it is one.
+    pub curve: Option<CurvePoint>,
+    /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.
+    pub floor: Option<String>,
     /// Each metric's figures; the first is the primary one.
     pub metrics: Vec<MetricReport>,
+    /// What was seen besides, in the first block that counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
     /// What makes this cell doubtful.
     pub warnings: Vec<WarningReport>,
 }

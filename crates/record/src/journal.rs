@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram_log::HistogramLocation;
+use crate::observation::Observation;
 use crate::warning::Warning;
 
 /// One line of `cells.jsonl`.
@@ -92,6 +93,9 @@ pub struct Replicate {
     pub steal_ns: u64,
     /// What is doubtful about this replicate.
     pub warnings: Vec<Warning>,
+    /// What was seen besides its metrics.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
 }
 
 /// The distribution of one replicate's latencies in short, in nanoseconds.

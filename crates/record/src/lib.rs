@@ -16,6 +16,7 @@ mod journal;
 pub mod machine;
 mod manifest;
 mod metric;
+mod observation;
 mod schema;
 mod warning;
 
@@ -31,9 +32,10 @@ pub use journal::{
     Replicate, Start, TimelineRecord,
 };
 pub use manifest::{
-    CacheState, Cell, ClockRecord, Conditions, Dimension, Manifest, RunRecord, Skipped,
+    CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord, Skipped,
     TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
+pub use observation::{Observation, PageRuns, Quantity, Series};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use warning::Warning;

@@ -228,4 +228,26 @@ pub struct Cell {
     pub baseline: Option<String>,
     /// Bytes that the operations of one replicate range over, where that is meaningful.
     pub working_set_bytes: Option<u64>,
+    /// The curve that it is a point of, if it is one.
+    #[serde(default)]
+    pub curve: Option<CurvePoint>,
+    /// Benchmark of the layer below, whose time per operation is taken away to get this layer's
+    /// own cost.
+    #[serde(default)]
+    pub floor: Option<String>,
+}
+
+/// A point of a curve: cells that are alike but for one parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurvePoint {
+    /// Name of the curve, unique within the suite.
+    pub curve: String,
+    /// The same in words, for people.
+    pub title: String,
+    /// The parameter along the axis, in words: `request size`.
+    pub axis: String,
+    /// Unit of the axis: `bytes`, or `count`.
+    pub unit: String,
+    /// Where the point lies on the axis.
+    pub value: f64,
 }

@@ -11,6 +11,9 @@ pub enum Better {
     Higher,
     /// Less is better: a time, a count of device reads.
     Lower,
+    /// Neither: it describes the file system and does not judge it, as the size of a read-ahead
+    /// window does.
+    Neither,
 }
 
 /// One metric of a cell, as declared before anything is measured.
@@ -18,7 +21,7 @@ pub enum Better {
 pub struct MetricDefinition {
     /// Standard name in snake case, such as `time_per_operation`.
     pub name: String,
-    /// Unit of the values: `ns`, `operations/s`, `bytes/s`, `x` for a ratio, `count`.
+    /// Unit of the values: `ns`, `operations/s`, `bytes/s`, `bytes`, `x` for a ratio, `%`, `count`.
     pub unit: String,
     /// Which direction is better.
     pub better: Better,
@@ -49,7 +52,15 @@ impl MetricDefinition {
         Self::new("speed_up", "x", Better::Higher)
     }
 
-    fn new(name: &str, unit: &str, better: Better) -> Self {
+    /// Time per operation less that of the cell's floor: what this layer costs by itself.
+    #[must_use]
+    pub fn own_cost() -> Self {
+        Self::new("own_cost", "ns", Better::Lower)
+    }
+
+    /// A metric of this name, in this unit.
+    #[must_use]
+    pub fn new(name: &str, unit: &str, better: Better) -> Self {
         Self { name: name.to_owned(), unit: unit.to_owned(), better }
     }
 }

@@ -211,6 +211,8 @@ impl Sample {
             metrics,
             baseline: None,
             working_set_bytes: None,
+            curve: None,
+            floor: None,
         }
     }
 
@@ -240,6 +242,7 @@ impl Sample {
             evidence: CacheEvidence::default(),
             steal_ns: 0,
             warnings: Vec::new(),
+            observations: Vec::new(),
         }
     }
 }

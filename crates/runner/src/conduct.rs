@@ -247,6 +247,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             evidence: measured.evidence,
             steal_ns: measured.steal_ns,
             warnings: measured.warnings,
+            observations: measured.observations,
         })))
     }
 

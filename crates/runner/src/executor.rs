@@ -1,7 +1,7 @@
 //! The seam between the rules of a run and the measuring itself.
 
 use measure::Histogram;
-use record::{CacheEvidence, LatencySummary, TimelineRecord, Warning};
+use record::{CacheEvidence, LatencySummary, Observation, TimelineRecord, Warning};
 
 /// Executes cells. The suites implement it with real targets; tests with a table of numbers.
 pub trait Executor {
@@ -81,6 +81,8 @@ pub struct Measured {
     pub steal_ns: u64,
     /// What is doubtful about it.
     pub warnings: Vec<Warning>,
+    /// What was seen besides.
+    pub observations: Vec<Observation>,
 }
 
 /// Why there is no replicate.

@@ -124,6 +124,8 @@ mod tests {
             metrics: vec![MetricDefinition::time_per_operation()],
             baseline: None,
             working_set_bytes: None,
+            curve: None,
+            floor: None,
         }
     }
 

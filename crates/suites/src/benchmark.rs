@@ -1,72 +1,18 @@
 //! A benchmark: what it does, which dimension it isolates, in which cache state, on which files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use record::{CacheState, Cell, Dimension, MetricDefinition};
-use serde_json::{Value, json};
-use workload::{Access, Operation, Sharing, Workload};
+use record::{CacheState, Cell, CurvePoint, Dimension, MetricDefinition};
+use serde_json::Value;
+use workload::Workload;
 
-/// The files and directories that a benchmark works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
-    /// One data file that is read and one that is written, both of the survey's data size.
-    Data,
-    /// Many directories of 100 entries: the number of entries stays about 100 while each
-    /// directory takes its share of the operations.
-    SmallDirectories,
-    /// One directory of 10,000 entries.
-    LargeDirectory,
-    /// Two directories of 1,000 entries, for one thread each or for both in one.
-    TwoDirectories,
-}
-
-impl Place {
-    /// All places, in the order in which they are made.
-    pub const ALL: [Self; 4] =
-        [Self::Data, Self::SmallDirectories, Self::LargeDirectory, Self::TwoDirectories];
-
-    /// Number of directories and of entries in each; none for data files.
-    #[must_use]
-    pub fn directories(self) -> Option<(usize, u64)> {
-        match self {
-            Self::Data => None,
-            Self::SmallDirectories => Some((32, 100)),
-            Self::LargeDirectory => Some((1, 10_000)),
-            Self::TwoDirectories => Some((2, 1_000)),
-        }
-    }
-
-    /// Most operations per thread that add entries to these directories (or take them away): few
-    /// enough that small and large directories stay what they are; in the two directories, enough
-    /// that threads overlap for much longer than they take to start.
-    #[must_use]
-    pub fn additions_max(self) -> u64 {
-        match self {
-            Self::TwoDirectories => 1_000,
-            _ => self.entries() / 10,
-        }
-    }
-
-    /// Entries of all its directories together.
-    #[must_use]
-    pub fn entries(self) -> u64 {
-        self.directories().map_or(0, |(count, entries)| count as u64 * entries)
-    }
-
-    /// The name of its directory within a target.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::SmallDirectories => "small-directories",
-            Self::LargeDirectory => "large-directory",
-            Self::TwoDirectories => "two-directories",
-        }
-    }
-}
+use crate::experiment::Experiment;
+use crate::operations::Operations;
+use crate::place::Place;
 
 /// One benchmark of a suite.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Benchmark {
     /// Name, unique within the suite.
     pub name: String,
@@ -78,15 +24,64 @@ pub struct Benchmark {
     pub exercises: Vec<Dimension>,
     /// The cache state that is made and verified for each replicate.
     pub cache_state: CacheState,
-    /// What is done; the number of operations is set for each run.
-    pub workload: Workload,
-    /// The files it is done to.
-    pub place: Place,
+    /// What it does.
+    pub work: Work,
     /// Benchmark of one thread whose throughput the speed-up is relative to.
     pub baseline: Option<String>,
+    /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.
+    pub floor: Option<String>,
+    /// The curve that it is a point of, if it is one.
+    pub curve: Option<CurvePoint>,
+    /// How late it is left out where the budget has no room for all: 0 comes last.
+    pub rank: u32,
+}
+
+/// What a benchmark does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Operations of the engine on a file set.
+    Operations(Operations),
+    /// A procedure of its own.
+    Experiment(Arc<dyn Experiment>),
 }
 
 impl Benchmark {
+    /// A benchmark of the engine's operations, in no curve, without baseline or floor, that is not
+    /// left out for want of time.
+    #[must_use]
+    pub fn of_operations(workload: Workload, place: Place) -> Self {
+        let name = workload.operation.name().replace(' ', "-");
+        Self {
+            title: name.clone(),
+            name,
+            dimension: Dimension::Metadata,
+            exercises: Vec::new(),
+            cache_state: CacheState::Warm,
+            work: Work::Operations(Operations { workload, place }),
+            baseline: None,
+            floor: None,
+            curve: None,
+            rank: 0,
+        }
+    }
+
+    /// An experiment of this name, in the same way.
+    #[must_use]
+    pub fn of_experiment(name: &str, title: &str, experiment: impl Experiment + 'static) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            dimension: Dimension::Caching,
+            exercises: Vec::new(),
+            cache_state: CacheState::Any,
+            work: Work::Experiment(Arc::new(experiment)),
+            baseline: None,
+            floor: None,
+            curve: None,
+            rank: 0,
+        }
+    }
+
     /// The cell of this benchmark on one target.
     #[must_use]
     pub fn cell(&self, suite: &str, target: &str, data_file_bytes: u64) -> Cell {
@@ -101,79 +96,52 @@ impl Benchmark {
             cache_state: self.cache_state,
             metrics: self.metrics(),
             baseline: self.baseline.clone(),
-            working_set_bytes: self.moves_data_in_place().then_some(data_file_bytes),
+            working_set_bytes: self.working_set_bytes(data_file_bytes),
+            curve: self.curve.clone(),
+            floor: self.floor.clone(),
         }
     }
 
     /// Metrics of a replicate, the primary one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<MetricDefinition> {
-        let time = MetricDefinition::time_per_operation();
-        if self.workload.threads > 1 {
-            return vec![MetricDefinition::throughput(), time];
-        }
-        match self.place {
-            Place::Data if self.moves_data_in_place() => {
-                vec![time, MetricDefinition::bandwidth(), MetricDefinition::throughput()]
-            }
-            _ => vec![time, MetricDefinition::throughput()],
+        match &self.work {
+            Work::Operations(operations) => operations.metrics(),
+            Work::Experiment(experiment) => experiment.metrics(),
         }
     }
 
-    /// Whether its operations read or write existing bytes of the data files.
+    /// The engine's operations, if that is what it does.
     #[must_use]
-    pub fn moves_data_in_place(&self) -> bool {
-        matches!(self.workload.operation, Operation::Read | Operation::Write)
+    pub fn operations(&self) -> Option<&Operations> {
+        match &self.work {
+            Work::Operations(operations) => Some(operations),
+            Work::Experiment(_) => None,
+        }
     }
 
-    /// Whether its operations change anything on the target.
+    /// What it is called where curves stand for all of their points.
     #[must_use]
-    pub fn changes_anything(&self) -> bool {
-        !matches!(
-            self.workload.operation,
-            Operation::Read
-                | Operation::Open
-                | Operation::Close
-                | Operation::OpenClose
-                | Operation::StatPresent
-                | Operation::StatMissing
-                | Operation::Readdir
-        )
+    pub fn family(&self) -> (&str, &str) {
+        match &self.curve {
+            Some(point) => (&point.curve, &point.title),
+            None => (&self.name, &self.title),
+        }
     }
 
     fn parameters(&self, data_file_bytes: u64) -> BTreeMap<String, Value> {
-        let mut parameters = BTreeMap::from([
-            ("operation".to_owned(), json!(self.workload.operation.name())),
-            ("threads".to_owned(), json!(self.workload.threads)),
-        ]);
-        let mut put = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
-        if let Some((directories, entries)) = self.place.directories() {
-            put("directories", json!(directories));
-            put("directory_entries", json!(entries));
-        } else {
-            put("request_bytes", json!(self.workload.request_bytes));
+        match &self.work {
+            Work::Operations(operations) => {
+                operations.parameters(data_file_bytes, self.cache_state)
+            }
+            Work::Experiment(experiment) => experiment.parameters(),
         }
-        if self.moves_data_in_place() {
-            put("file_bytes", json!(data_file_bytes));
-            put("access", json!(access_name(self.workload.access)));
-            put("alignment_bytes", json!(self.workload.request_bytes));
-        }
-        if self.cache_state == CacheState::Cold {
-            // Attributes, extents and checksums stay in memory: what is cold is the data.
-            put("cold", json!("data"));
-        }
-        if self.workload.threads > 1 {
-            let shared = matches!(self.workload.sharing, Sharing::Same);
-            put("sharing", json!(if shared { "same" } else { "own" }));
-        }
-        parameters
     }
-}
 
-fn access_name(access: Access) -> &'static str {
-    match access {
-        Access::Sequential => "sequential",
-        Access::Zipf { .. } => "zipf",
-        _ => "random",
+    fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
+        match &self.work {
+            Work::Operations(one) => one.moves_data_in_place().then_some(data_file_bytes),
+            Work::Experiment(experiment) => experiment.working_set_bytes(),
+        }
     }
 }

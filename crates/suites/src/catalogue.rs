@@ -4,10 +4,10 @@ use record::Dimension;
 use thiserror::Error;
 
 use crate::benchmark::Benchmark;
-use crate::survey::survey;
+use crate::nano;
 
 /// A named set of benchmarks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Suite {
     /// The name by which `fsprism run` takes it.
     pub name: &'static str,
@@ -29,13 +29,24 @@ pub struct UnknownSuite {
 #[must_use]
 pub fn suites() -> Vec<Suite> {
     let part = |name, summary, dimension| Suite { name, summary, benchmarks: of(dimension) };
+    let whole = |name: &'static str, summary| {
+        let dimension = name.strip_prefix("nano/").unwrap_or(name);
+        Suite { name, summary, benchmarks: nano::dimension(dimension) }
+    };
     vec![
-        Suite { name: "survey", summary: "every dimension in short", benchmarks: survey() },
+        Suite { name: "survey", summary: "every dimension in short", benchmarks: nano::quick() },
         part("survey/io", "cold reads and fsync: the device and the way to it", Dimension::Io),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
+        Suite { name: "nano", summary: "every dimension as curves", benchmarks: nano::all() },
+        whole("nano/io", "the device, and the file system on top of it, by request and depth"),
+        whole("nano/layout", "reading what was written in different ways"),
+        whole("nano/in-memory", "copying from memory, by request and working set"),
+        whole("nano/caching", "warm-up, prefetch, eviction, write-back"),
+        whole("nano/metadata", "operations on names, by directory size"),
+        whole("nano/scaling", "threads and processes, by what they share"),
     ]
 }
 
@@ -58,7 +69,7 @@ pub fn suite(name: &str) -> Result<Suite, UnknownSuite> {
 }
 
 fn of(dimension: Dimension) -> Vec<Benchmark> {
-    let all = survey();
+    let all = nano::quick();
     let chosen = |benchmark: &&Benchmark| benchmark.dimension == dimension;
     let baselines: Vec<&String> =
         all.iter().filter(chosen).filter_map(|benchmark| benchmark.baseline.as_ref()).collect();
@@ -90,19 +101,35 @@ mod tests {
 
     #[test]
     fn every_benchmark_isolates_a_dimension_that_it_does_not_merely_exercise() {
-        for benchmark in survey() {
+        for benchmark in nano::all() {
             assert!(!benchmark.exercises.contains(&benchmark.dimension), "{}", benchmark.name);
-            assert_eq!(benchmark.workload.check(), Ok(()), "{}", benchmark.name);
+            if let Some(operations) = benchmark.operations() {
+                assert_eq!(operations.workload.check(), Ok(()), "{}", benchmark.name);
+            }
         }
     }
 
     #[test]
     fn the_parts_hold_every_benchmark_of_the_survey() {
-        let parts = suites().into_iter().filter(|suite| suite.name != "survey");
+        let parts = suites().into_iter().filter(|suite| suite.name.starts_with("survey/"));
         let held: BTreeSet<String> =
             parts.flat_map(|suite| suite.benchmarks).map(|benchmark| benchmark.name).collect();
-        let all: BTreeSet<String> = survey().into_iter().map(|benchmark| benchmark.name).collect();
+        let all: BTreeSet<String> =
+            nano::quick().into_iter().map(|benchmark| benchmark.name).collect();
         assert_eq!(held, all);
+    }
+
+    #[test]
+    fn what_a_figure_is_set_against_is_left_out_no_sooner_than_the_figure() {
+        for suite in suites() {
+            for benchmark in &suite.benchmarks {
+                for other in benchmark.baseline.iter().chain(&benchmark.floor) {
+                    let other = suite.benchmarks.iter().find(|one| one.name == *other);
+                    let other = other.unwrap_or_else(|| panic!("{}", benchmark.name));
+                    assert!(other.rank <= benchmark.rank, "{}", benchmark.name);
+                }
+            }
+        }
     }
 
     #[test]

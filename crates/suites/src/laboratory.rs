@@ -1,7 +1,10 @@
 //! The laboratory: executes cells on live targets, in a cache state that is made and proved.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use machine::target::Target;
 use measure::{ClockReport, Reference, SystemClock};
@@ -12,10 +15,13 @@ use record::{CacheState, Cell};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use workload::{Operation, Verification, Workload};
 
-use crate::benchmark::{Benchmark, Place};
+use crate::benchmark::{Benchmark, Work};
+use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
-use crate::replicate::Replicate;
+use crate::operations::Operations;
+use crate::place::Place;
+use crate::replicate::{Replicate, failed};
 use crate::throttle::Throttle;
 
 /// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
@@ -87,28 +93,29 @@ impl Laboratory {
     }
 
     /// Most operations per thread that the file set allows in one replicate.
-    fn operations_max(&self, target: &Target, benchmark: &Benchmark) -> u64 {
-        let workload = &benchmark.workload;
+    fn operations_max(&self, target: &Target, of: &Operations, state: CacheState) -> u64 {
+        let workload = &of.workload;
         if workload.operation.changes_directories() {
-            return benchmark.place.additions_max().max(1);
+            return of.place.additions_max().max(1);
         }
         let blocks = self.settings.data_file_bytes / workload.request_bytes as u64;
-        match (workload.operation, benchmark.cache_state) {
+        match (workload.operation, state) {
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
             // The second time around, the name would be known to be missing.
-            (Operation::StatMissing, _) => benchmark.place.entries().max(1),
+            (Operation::StatMissing, _) => of.place.entries().max(1),
             (Operation::AppendFsync, _) => appends_max(target, workload),
             _ => u64::from(u32::MAX),
         }
     }
 
-    /// One execution of a cell.
-    fn measure(&mut self, cell: u32, workload: &Workload, seed: u64) -> Result<Observed, Failure> {
-        let (target, benchmark) = self.cells[cell as usize];
+    /// One execution of the engine's operations.
+    fn observe(&mut self, cell: u32, one: &Engine<'_>, seed: u64) -> Result<Observed, Failure> {
+        let (target, _) = self.cells[cell as usize];
         let replicate = Replicate {
-            benchmark: &self.benchmarks[benchmark],
-            workload,
+            of: one.of,
+            cache_state: one.cache_state,
+            workload: &one.workload,
             seed,
             clock: &self.clock,
             stop: &self.settings.stop,
@@ -116,14 +123,48 @@ impl Laboratory {
         replicate.observe(&mut self.targets[target])
     }
 
-    fn workload(&self, cell: u32, operations: u64, batch: u32) -> Workload {
-        let (_, benchmark) = self.cells[cell as usize];
+    /// One execution of an experiment, in a directory of its own.
+    fn experiment(
+        &self,
+        cell: u32,
+        experiment: &dyn Experiment,
+        seed: u64,
+    ) -> Result<Measured, Failure> {
+        let (target, _) = self.cells[cell as usize];
+        let live = &self.targets[target];
+        let site = Site {
+            live,
+            directory: live.target.root().join("experiment"),
+            clock: &self.clock,
+            seed,
+            data_file_bytes: self.settings.data_file_bytes,
+            stop: &self.settings.stop,
+        };
+        let counters = site.counters()?;
+        let entered = live.target.enter().map_err(|error| failed(&error))?;
+        fs::create_dir(&site.directory).map_err(|error| failed(&error))?;
+        let before = counters.read().map_err(|error| failed(&error))?;
+        let found = experiment.execute(&site);
+        let after = counters.read().map_err(|error| failed(&error))?;
+        fs::remove_dir_all(&site.directory).map_err(|error| failed(&error))?;
+        // What this one made dirty is not to be written while another target is measured.
+        live.target.sync().map_err(|error| failed(&error))?;
+        entered.leave().map_err(|error| failed(&error))?;
+        Ok(found?.into_measured(&after.since(&before), &self.clock))
+    }
+
+    fn workload(&self, of: &Operations, operations: u64, batch: u32) -> Workload {
         Workload {
             operations_per_thread: operations,
             batch: batch as usize,
             verification: self.settings.verification,
-            ..self.benchmarks[benchmark].workload.clone()
+            ..of.workload.clone()
         }
+    }
+
+    fn benchmark(&self, cell: u32) -> Benchmark {
+        let (_, benchmark) = self.cells[cell as usize];
+        self.benchmarks[benchmark].clone()
     }
 
     /// Targets are made in another order in each block: the first to be made gets other places in
@@ -135,15 +176,55 @@ impl Laboratory {
         order
     }
 
-    fn places(&self) -> Vec<Place> {
-        let used = |place: &Place| self.benchmarks.iter().any(|one| one.place == *place);
-        Place::ALL.into_iter().filter(used).collect()
+    /// The places of a target's cells, in the order in which they are made.
+    fn places(&self, target: usize) -> BTreeSet<Place> {
+        let own = self.cells.iter().filter(|cell| cell.0 == target);
+        let operations = own.filter_map(|cell| self.benchmarks[cell.1].operations());
+        operations.map(|operations| operations.place).collect()
     }
+
+    /// A first look at the engine's operations.
+    fn pilot_operations(
+        &mut self,
+        cell: u32,
+        of: &Operations,
+        cache_state: CacheState,
+        seed: u64,
+    ) -> Result<PilotMeasure, Failure> {
+        let (target, _) = self.cells[cell as usize];
+        let operations_max = self.operations_max(&self.targets[target].target, of, cache_state);
+        let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
+        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(operations_max);
+        let workload = self.workload(of, operations, 1);
+        let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
+        let recorder = &observed.outcome.recorder;
+        // Medians: the first operations of a pilot meet cold processor caches.
+        let typical_ns = recorder.histogram().quantile(0.5).max(1) as f64;
+        let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
+        let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
+        let batch = if of.workload.operation.can_batch() { batch as u32 } else { 1 };
+        let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
+        let seen_ns = typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns));
+        Ok(PilotMeasure {
+            time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
+            overhead_ns: observed.overhead_ns,
+            operations_min: throttle.operations_min,
+            operations_max,
+            batch,
+        })
+    }
+}
+
+/// The engine's operations as they are executed once.
+struct Engine<'a> {
+    of: &'a Operations,
+    cache_state: CacheState,
+    workload: Workload,
 }
 
 impl Executor for Laboratory {
     fn begin_block(&mut self, block: u32) -> Vec<(u32, String)> {
-        let places = self.places();
         let mut lost = Vec::new();
         for index in self.order_of_making(block) {
             let fill = Fill {
@@ -151,6 +232,7 @@ impl Executor for Laboratory {
                 seed: self.settings.seed ^ u64::from(block),
                 stop: &self.settings.stop,
             };
+            let places = self.places(index);
             let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && !self.settings.stop.load(Ordering::Relaxed)
@@ -163,35 +245,38 @@ impl Executor for Laboratory {
     }
 
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
-        let (target, benchmark) = self.cells[cell as usize];
-        let benchmark = self.benchmarks[benchmark].clone();
-        let operations_max = self.operations_max(&self.targets[target].target, &benchmark);
-        let of_bytes = PILOT_BYTES / benchmark.workload.request_bytes as u64;
-        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(operations_max);
-        let observed = self.measure(cell, &self.workload(cell, operations, 1), seed)?;
-        let recorder = &observed.outcome.recorder;
-        // Medians: the first operations of a pilot meet cold processor caches.
-        let typical_ns = recorder.histogram().quantile(0.5).max(1) as f64;
-        let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
-        let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
-        let batch = if benchmark.workload.operation.can_batch() { batch as u32 } else { 1 };
-        let throttle = Throttle::of(&self.targets[target].target, &benchmark);
-        let seen_ns = typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns));
-        Ok(PilotMeasure {
-            time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
-            overhead_ns: observed.overhead_ns,
-            operations_min: throttle.operations_min,
-            operations_max,
-            batch,
-        })
+        let benchmark = self.benchmark(cell);
+        match &benchmark.work {
+            Work::Operations(of) => self.pilot_operations(cell, of, benchmark.cache_state, seed),
+            Work::Experiment(experiment) => {
+                let began = Instant::now();
+                self.experiment(cell, experiment.as_ref(), seed)?;
+                let overhead_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                // An execution is whole: there is nothing to count out.
+                Ok(PilotMeasure {
+                    time_per_operation_ns: 1.0,
+                    overhead_ns,
+                    operations_min: 1,
+                    operations_max: 1,
+                    batch: 1,
+                })
+            }
+        }
     }
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
-        let workload = self.workload(request.cell, request.operations, request.batch);
-        let observed = self.measure(request.cell, &workload, request.seed)?;
-        let (_, benchmark) = self.cells[request.cell as usize];
-        Ok(observed.into_measured(&self.benchmarks[benchmark], &self.clock))
+        let benchmark = self.benchmark(request.cell);
+        match &benchmark.work {
+            Work::Operations(of) => {
+                let workload = self.workload(of, request.operations, request.batch);
+                let one = Engine { of, cache_state: benchmark.cache_state, workload };
+                let observed = self.observe(request.cell, &one, request.seed)?;
+                Ok(observed.into_measured(of, &self.clock))
+            }
+            Work::Experiment(experiment) => {
+                self.experiment(request.cell, experiment.as_ref(), request.seed)
+            }
+        }
     }
 
     fn clock_drift_ppm(&self) -> f64 {

@@ -8,10 +8,10 @@ use std::sync::atomic::AtomicBool;
 use machine::describe;
 use machine::target::{Place as TargetPlace, Target, TargetError};
 use record::TargetRecord;
-use workload::{DataFiles, DirectorySet, FileSet, FileSetSpec};
+use workload::FileSet;
 
-use crate::benchmark::Place;
 use crate::counters::Counters;
+use crate::place::Place;
 
 /// A target with the file sets that benchmarks work on.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl LiveTarget {
     /// the device, which pages of memory it got) is not taken for a property of the file system.
     pub(crate) fn renew(
         &mut self,
-        places: &[Place],
+        places: &BTreeSet<Place>,
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         self.file_sets.clear();
@@ -78,7 +78,7 @@ impl LiveTarget {
         for &place in places {
             let root: PathBuf = self.target.root().join(place.name());
             fs::create_dir(&root)?;
-            let spec = specification(place, fill.data_file_bytes);
+            let spec = place.specification(fill.data_file_bytes);
             let file_set = FileSet::create(&root, &spec, fill.seed, fill.stop)?;
             self.file_sets.insert(place, file_set);
         }
@@ -95,16 +95,6 @@ pub(crate) struct Fill<'a> {
     pub(crate) data_file_bytes: u64,
     pub(crate) seed: u64,
     pub(crate) stop: &'a AtomicBool,
-}
-
-fn specification(place: Place, data_file_bytes: u64) -> FileSetSpec {
-    let file = DataFiles { count: 1, size_bytes: data_file_bytes };
-    match place.directories() {
-        None => FileSetSpec { read_files: file, write_files: file, ..FileSetSpec::default() },
-        Some((count, entries)) => {
-            FileSetSpec { directories: DirectorySet { count, entries }, ..FileSetSpec::default() }
-        }
-    }
 }
 
 /// What a run records of a live target.

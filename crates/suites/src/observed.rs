@@ -5,8 +5,8 @@ use record::{CacheEvidence, LatencySummary, MetricDefinition, TimelineRecord, Wa
 use runner::Measured;
 use workload::Outcome;
 
-use crate::benchmark::Benchmark;
 use crate::counters::Happened;
+use crate::operations::Operations;
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -22,13 +22,13 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// The replicate as the runner keeps it.
-    pub(crate) fn into_measured(self, benchmark: &Benchmark, clock: &impl Clock) -> Measured {
+    pub(crate) fn into_measured(self, of: &Operations, clock: &impl Clock) -> Measured {
         let outcome = self.outcome;
         let operations = outcome.recorder.operations();
         let busy_ns = outcome.recorder.busy_ns();
         let time_ns = busy_ns as f64 / operations.max(1) as f64;
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
-            "bandwidth" => outcome.rate_per_s * benchmark.workload.request_bytes as f64,
+            "bandwidth" => outcome.rate_per_s * of.workload.request_bytes as f64,
             "throughput" => outcome.rate_per_s,
             _ => time_ns,
         };
@@ -41,12 +41,12 @@ impl Observed {
             warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
         }
         let written = self.evidence.device_written_bytes.unwrap_or(0);
-        if written > 0 && !benchmark.changes_anything() {
+        if written > 0 && !of.changes_anything() {
             let what = format!("{written} bytes were written while nothing was changed");
             warnings.push(Warning::BackgroundWork { what });
         }
         let timeline = timeline(outcome.recorder.timeline(), clock);
-        let metrics = benchmark.metrics().iter().map(value).collect();
+        let metrics = of.metrics().iter().map(value).collect();
         let latency = summary(outcome.recorder.histogram());
         let (histogram, _) = outcome.recorder.into_parts();
         Measured {
@@ -61,11 +61,13 @@ impl Observed {
             evidence: self.evidence,
             steal_ns: self.happened.steal_ns,
             warnings,
+            observations: Vec::new(),
         }
     }
 }
 
-fn summary(histogram: &Histogram) -> LatencySummary {
+/// A distribution in short.
+pub(crate) fn summary(histogram: &Histogram) -> LatencySummary {
     LatencySummary {
         min_ns: histogram.min(),
         p50_ns: histogram.quantile(0.5),
@@ -77,7 +79,7 @@ fn summary(histogram: &Histogram) -> LatencySummary {
 
 /// The timeline as the journal keeps it: neighbouring slices are added up until few enough are
 /// left.
-fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
+pub(crate) fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
     let mut slices: Vec<[u64; 64]> = timeline.slices().map(|slice| *slice.counts).collect();
     let mut slice_ticks = timeline.slice_ticks();
     while slices.len() > SLICES_MAX {

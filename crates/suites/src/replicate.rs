@@ -12,16 +12,17 @@ use record::CacheState;
 use runner::Failure;
 use workload::{EngineError, FileSet, Outcome, Session, Workload};
 
-use crate::benchmark::Benchmark;
 use crate::counters::{Counters, Happened};
 use crate::live_target::LiveTarget;
 use crate::observed::Observed;
+use crate::operations::Operations;
 use crate::state::{self, Claim};
 
 /// What is to be executed, and with what.
 #[derive(Debug)]
 pub(crate) struct Replicate<'a> {
-    pub(crate) benchmark: &'a Benchmark,
+    pub(crate) of: &'a Operations,
+    pub(crate) cache_state: CacheState,
     pub(crate) workload: &'a Workload,
     pub(crate) seed: u64,
     pub(crate) clock: &'a SystemClock,
@@ -40,7 +41,7 @@ impl Replicate<'_> {
     /// Executes it on `live`, which is left as it was found.
     pub(crate) fn observe(&self, live: &mut LiveTarget) -> Result<Observed, Failure> {
         let began = Instant::now();
-        let state = self.benchmark.cache_state;
+        let state = self.cache_state;
         let seen = self.within_conditions(live)?;
         if seen.outcome.interrupted {
             return Err(Failure::Interrupted);
@@ -49,7 +50,7 @@ impl Replicate<'_> {
         let read_bytes = if reads { seen.outcome.bytes } else { 0 };
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
         if let Err(why) = state::verify(Claim { state, read_bytes }, &evidence) {
-            live.cooled.insert(self.benchmark.place);
+            live.cooled.insert(self.of.place);
             return Err(Failure::State { why, evidence });
         }
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -60,7 +61,7 @@ impl Replicate<'_> {
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let (Some(file_set), Some(counters)) =
-            (live.file_sets.get(&self.benchmark.place), live.counters.as_ref())
+            (live.file_sets.get(&self.of.place), live.counters.as_ref())
         else {
             return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
         };
@@ -69,14 +70,13 @@ impl Replicate<'_> {
         let mut session = workload::prepare(self.workload, file_set, self.seed)
             .map_err(|error| self.engine_failure(&error))?;
         let touched = session.touched().to_vec();
-        if self.benchmark.place.directories().is_some() && live.cooled.remove(&self.benchmark.place)
-        {
+        if self.of.place.directories().is_some() && live.cooled.remove(&self.of.place) {
             state::warm_directories(&touched).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
-        let files = if self.benchmark.moves_data_in_place() { touched } else { Vec::new() };
-        let before = state::make(self.benchmark.cache_state, live.target.root(), &files)
+        let files = if self.of.moves_data_in_place() { touched } else { Vec::new() };
+        let before = state::make(self.cache_state, live.target.root(), &files)
             .map_err(|error| failed(&error))?;
         let (outcome, happened) = self.run(&mut session, counters)?;
         let after = self.resident_after(before, &files)?;
@@ -91,7 +91,7 @@ impl Replicate<'_> {
     /// system needs for it (bitmaps, tables of inodes, free space), which no count of pages shows.
     fn rehearse(&self, file_set: &FileSet) -> Result<(), Failure> {
         let changes = self.workload.operation.changes_directories();
-        if !changes || self.benchmark.cache_state != CacheState::Warm {
+        if !changes || self.cache_state != CacheState::Warm {
             return Ok(());
         }
         let mut session = workload::prepare(self.workload, file_set, !self.seed)
@@ -135,6 +135,7 @@ impl Replicate<'_> {
     }
 }
 
-fn failed(error: &dyn Display) -> Failure {
+/// A cell that cannot be measured, for this reason.
+pub(crate) fn failed(error: &dyn Display) -> Failure {
     Failure::Cell { why: error.to_string() }
 }

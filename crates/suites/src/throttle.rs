@@ -8,7 +8,7 @@ use machine::target::{Conditions, Target};
 use record::CacheState;
 use workload::Operation;
 
-use crate::benchmark::Benchmark;
+use crate::operations::Operations;
 
 /// Slices of 100 ms (block/blk-throttle.c, `DFL_THROTL_SLICE`), as many as make the first one small
 /// beside the rest.
@@ -24,18 +24,18 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// The throttle of `target` that the operations of `benchmark` meet.
-    pub(crate) fn of(target: &Target, benchmark: &Benchmark) -> Self {
-        Self::under(&target.facts().conditions.limits, benchmark)
+    /// The throttle of `target` that these operations meet in this cache state.
+    pub(crate) fn of(target: &Target, operations: &Operations, state: CacheState) -> Self {
+        Self::under(&target.facts().conditions.limits, operations, state)
     }
 
-    fn under(limits: &Conditions, benchmark: &Benchmark) -> Self {
-        let (bps, iops) = match (benchmark.workload.operation, benchmark.cache_state) {
+    fn under(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
+        let (bps, iops) = match (of.workload.operation, state) {
             (Operation::Read, CacheState::Cold) => (limits.read_bps, limits.read_iops),
             (Operation::AppendFsync, _) => (limits.write_bps, limits.write_iops),
             _ => (None, None),
         };
-        let by_bytes = bps.map(|bps| bps as f64 / benchmark.workload.request_bytes as f64);
+        let by_bytes = bps.map(|bps| bps as f64 / of.workload.request_bytes as f64);
         let rates_per_s = by_bytes.into_iter().chain(iops.map(|iops| iops as f64));
         let rate_per_s = rates_per_s.fold(f64::INFINITY, f64::min);
         if rate_per_s.is_infinite() {
@@ -52,19 +52,24 @@ mod tests {
     use super::*;
     use crate::suites;
 
-    fn benchmark(name: &str) -> Benchmark {
+    fn under(limits: &Conditions, name: &str) -> Throttle {
         let survey = suites().into_iter().next().expect("the survey comes first");
-        let named = |benchmark: &Benchmark| benchmark.name == name;
-        survey.benchmarks.into_iter().find(named).expect("the survey has it")
+        let found = survey
+            .benchmarks
+            .iter()
+            .find(|benchmark| benchmark.name == name)
+            .expect("the survey has it");
+        let operations = found.operations().expect("it is one of operations");
+        Throttle::under(limits, operations, found.cache_state)
     }
 
     #[test]
     fn a_throttled_cold_read_takes_its_time_and_enough_operations() {
         let limits = Conditions { read_bps: Some(4096 * 1000), ..Conditions::default() };
-        let throttle = Throttle::under(&limits, &benchmark("random-read-4k-cold"));
+        let throttle = under(&limits, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 300, time_per_operation_ns: 1e6 });
         let both = Conditions { read_iops: Some(100), ..limits };
-        let throttle = Throttle::under(&both, &benchmark("random-read-4k-cold"));
+        let throttle = under(&both, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 30, time_per_operation_ns: 1e7 });
     }
 
@@ -72,8 +77,8 @@ mod tests {
     fn what_does_not_meet_the_throttle_is_left_alone() {
         let limits = Conditions { read_bps: Some(4096), ..Conditions::default() };
         let free = Throttle { operations_min: 1, time_per_operation_ns: 0.0 };
-        assert_eq!(Throttle::under(&limits, &benchmark("random-read-4k-warm")), free);
-        assert_eq!(Throttle::under(&limits, &benchmark("append-fsync-4k")), free);
-        assert_eq!(Throttle::under(&limits, &benchmark("create-100")), free);
+        assert_eq!(under(&limits, "random-read-4k-warm"), free);
+        assert_eq!(under(&limits, "append-fsync-4k"), free);
+        assert_eq!(under(&limits, "create-100"), free);
     }
 }

@@ -43,12 +43,16 @@ pub(super) fn report(
         failed: gathered.failed.map(|failed| failed.why.clone()),
         operations: gathered.replicates.values().map(|replicate| replicate.operations).sum(),
         operations_per_replicate: gathered.pilot.map(|pilot| pilot.operations),
+        curve: cell.curve.clone(),
+        floor: cell.floor.clone(),
         metrics: metrics(gathered, all, &histograms, level),
+        observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
 }
 
-/// The declared metrics, and the speed-up where there is a baseline. Empty without a replicate: a
+/// The declared metrics, the speed-up where there is a baseline, and the own cost where there is a
+/// floor. Empty without a replicate: a
 /// median of nothing has no value that JSON could hold.
 fn metrics(
     gathered: &Gathered<'_>,
@@ -68,6 +72,7 @@ fn metrics(
     }
     let speed_up = gathered.speed_up(all);
     reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up, level));
+    reports.extend(metric_report(&MetricDefinition::own_cost(), &gathered.own_cost(all), level));
     reports
 }
 

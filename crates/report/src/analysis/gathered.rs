@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, CellFailed, Discarded, Line, Pilot, Replicate, Run};
+use record::{Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, Run};
 
 /// All that the journal says of one cell.
 #[derive(Clone, Debug)]
@@ -98,13 +98,34 @@ impl Gathered<'_> {
         baseline.is_some_and(|name| all.iter().any(|other| other.cell.benchmark == *name))
     }
 
+    /// What was seen besides the metrics in the first block that counts.
+    pub(crate) fn observations(&self) -> Vec<Observation> {
+        let first = self.replicates.values().next();
+        first.map(|replicate| replicate.observations.clone()).unwrap_or_default()
+    }
+
+    /// Time per operation less that of the floor on the same target in the same block.
+    pub(crate) fn own_cost(&self, all: &[Self]) -> BTreeMap<u32, f64> {
+        let Some(floor) = self.beside(all, self.cell.floor.as_ref()) else {
+            return BTreeMap::new();
+        };
+        let floor = floor.values_of("time_per_operation");
+        let own = self.values_of("time_per_operation").into_iter();
+        own.filter_map(|(block, time)| Some((block, time - floor.get(&block)?))).collect()
+    }
+
+    /// The cell of that benchmark on the same target.
+    fn beside<'a>(&self, all: &'a [Self], benchmark: Option<&String>) -> Option<&'a Self> {
+        let is_it = |other: &&Self| {
+            other.cell.target == self.cell.target && Some(&other.cell.benchmark) == benchmark
+        };
+        all.iter().find(is_it)
+    }
+
     /// Throughput over that of the baseline on the same target in the same block.
     pub(crate) fn speed_up(&self, all: &[Self]) -> BTreeMap<u32, f64> {
-        let Some(baseline) = &self.cell.baseline else { return BTreeMap::new() };
-        let is_baseline = |other: &&Self| {
-            other.cell.target == self.cell.target && other.cell.benchmark == *baseline
-        };
-        let Some(base) = all.iter().find(is_baseline).map(Self::throughput) else {
+        let baseline = self.beside(all, self.cell.baseline.as_ref());
+        let Some(base) = baseline.map(Self::throughput) else {
             return BTreeMap::new();
         };
         let ratio = |(block, rate): (u32, f64)| {

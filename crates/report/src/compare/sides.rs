@@ -47,7 +47,7 @@ impl Series {
     /// Values for which smaller is better, in order of blocks.
     pub(super) fn costs(&self) -> Vec<f64> {
         let cost = |value: &f64| match self.better {
-            Better::Lower => *value,
+            Better::Lower | Better::Neither => *value,
             Better::Higher => 1.0 / value,
         };
         self.values.values().map(cost).collect()

@@ -91,7 +91,7 @@ pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>)
         return Relation { verdict: Verdict::NotEnoughData, blocks: 0, slower: None, p: None };
     };
     // The ratio is second over first; a time grows with slowness, a rate shrinks.
-    let grows = better.metric.better == Better::Lower;
+    let grows = better.metric.better != Better::Higher;
     let is_slowness = (comparison.first == *a) == grows;
     let slower = comparison.ratio.zip(comparison.interval).map(|(ratio, interval)| {
         let (low, high) = (interval.low, interval.high);

@@ -123,6 +123,7 @@ impl Executor for Fake {
             evidence: CacheEvidence::default(),
             steal_ns: 0,
             warnings: Vec::new(),
+            observations: Vec::new(),
         })
     }
 
@@ -160,6 +161,8 @@ pub(crate) fn plan(count: u32) -> Plan {
         metrics: vec![MetricDefinition::time_per_operation()],
         baseline: None,
         working_set_bytes: None,
+        curve: None,
+        floor: None,
     };
     Plan {
         cells: (0..count).map(cell).collect(),

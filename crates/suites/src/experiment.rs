@@ -1,0 +1,134 @@
+//! Experiments: benchmarks that are more than operations of the engine, each with a procedure of
+//! its own.
+//!
+//! What the laboratory does for all of them: it enters the target's limits, gives an empty
+//! directory on the target, takes it away afterwards, and reads the counters around.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use measure::{Clock, Histogram, Recorder, SystemClock};
+use record::{CacheEvidence, MetricDefinition, Observation, TimelineRecord, Warning};
+use runner::{Failure, Measured};
+use serde_json::Value;
+
+use crate::counters::{Counters, Happened};
+use crate::live_target::LiveTarget;
+use crate::observed;
+
+/// A benchmark with a procedure of its own.
+pub trait Experiment: fmt::Debug + Send + Sync {
+    /// Metrics of a replicate, the primary one first.
+    fn metrics(&self) -> Vec<MetricDefinition>;
+
+    /// Its parameters, by standard name with the unit in the name.
+    fn parameters(&self) -> BTreeMap<String, Value>;
+
+    /// Bytes that one execution ranges over, where that is meaningful.
+    fn working_set_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Roughly what one execution takes, all that it makes included.
+    fn estimate(&self) -> Duration;
+
+    /// Whether it can be done on this target.
+    ///
+    /// # Errors
+    /// Why not, and what would change it, in words that follow a colon.
+    fn check(&self, live: &LiveTarget) -> Result<(), String>;
+
+    /// One replicate.
+    ///
+    /// # Errors
+    /// When the state was not as it has to be, something failed, or the run is to stop.
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure>;
+}
+
+/// Where and with what an experiment is executed.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The target.
+    pub live: &'a LiveTarget,
+    /// An empty directory on it, removed afterwards with all that is in it.
+    pub directory: PathBuf,
+    /// The clock of the run.
+    pub clock: &'a SystemClock,
+    /// Seed of the replicate's own choices.
+    pub seed: u64,
+    /// Size of the run's data files, in bytes: what an experiment that has no size of its own
+    /// works on.
+    pub data_file_bytes: u64,
+    /// Set when the run is to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Site<'_> {
+    /// Ends the replicate if the run is to stop; long experiments ask now and then.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`] then.
+    pub fn go_on(&self) -> Result<(), Failure> {
+        if self.stop.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+
+    /// Counters of the target's device and of the processors.
+    ///
+    /// # Errors
+    /// When the target could not be made anew for this block.
+    pub(crate) fn counters(&self) -> Result<&Counters, Failure> {
+        let lost = || Failure::Cell { why: "the target could not be made anew".to_owned() };
+        self.live.counters.as_ref().ok_or_else(lost)
+    }
+}
+
+/// What one execution found.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// One value per metric of the experiment, in its order.
+    pub metrics: Vec<f64>,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time of the measured part, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Every operation, where single ones were timed.
+    pub recorder: Option<Recorder>,
+    /// What proves the cache state.
+    pub evidence: CacheEvidence,
+    /// Curves and maps.
+    pub observations: Vec<Observation>,
+    /// What is doubtful about it.
+    pub warnings: Vec<Warning>,
+}
+
+impl Findings {
+    /// The replicate as the runner keeps it.
+    pub(crate) fn into_measured(self, happened: &Happened, clock: &impl Clock) -> Measured {
+        let operations = self.recorder.as_ref().map_or(1, Recorder::operations);
+        let busy_ns = self.recorder.as_ref().map_or(self.elapsed_ns, Recorder::busy_ns);
+        let timeline: Option<TimelineRecord> =
+            self.recorder.as_ref().map(|one| observed::timeline(one.timeline(), clock));
+        let histogram = self.recorder.map_or_else(Histogram::new, |one| one.into_parts().0);
+        let mut evidence = self.evidence;
+        evidence.device_read_bytes = evidence.device_read_bytes.or(happened.device_read_bytes);
+        evidence.device_written_bytes =
+            evidence.device_written_bytes.or(happened.device_written_bytes);
+        Measured {
+            metrics: self.metrics,
+            operations,
+            bytes: self.bytes,
+            elapsed_ns: self.elapsed_ns,
+            busy_ns,
+            latency: observed::summary(&histogram),
+            histogram,
+            timeline,
+            evidence,
+            steal_ns: happened.steal_ns,
+            warnings: self.warnings,
+            observations: self.observations,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Reads and writes of one data file: which dimension they isolate in which cache state.
+//!
+//! Reads and writes come warm (served from memory, the device is not read) and cold (no page of the
+//! file is resident; its attributes and extents are). A write changes each page once only, so that
+//! the first change of a clean page is what is measured, not a mix with later ones.
+
+use record::{CacheState, Dimension};
+use workload::{Access, Operation, Workload};
+
+use crate::benchmark::Benchmark;
+use crate::place::Place;
+
+pub(super) const KIB: usize = 1024;
+pub(super) const MIB: usize = 1024 * KIB;
+
+/// Sequential and random, 4 KiB and 1 MiB.
+pub(super) fn four(operation: Operation, cache_state: CacheState) -> Vec<Benchmark> {
+    let mut all = Vec::new();
+    for random in [false, true] {
+        for request_bytes in [4 * KIB, MIB] {
+            all.push(data_benchmark(operation, random, request_bytes, cache_state));
+        }
+    }
+    all
+}
+
+fn data_benchmark(
+    operation: Operation,
+    random: bool,
+    request_bytes: usize,
+    cache_state: CacheState,
+) -> Benchmark {
+    let order = if random { "random" } else { "sequential" };
+    let (size, size_title) = if request_bytes == MIB { ("1m", "1 MiB") } else { ("4k", "4 KiB") };
+    let state = if cache_state == CacheState::Cold { "cold" } else { "warm" };
+    let verb = operation.name();
+    let (dimension, exercises) = dimension_of_data(operation, cache_state);
+    let access = match (random, operation, cache_state) {
+        (false, ..) => Access::Sequential,
+        (true, Operation::Read, CacheState::Warm) => Access::Uniform,
+        // No block twice: the second time it would not be cold, or not be clean.
+        (true, ..) => Access::Shuffled,
+    };
+    Benchmark {
+        name: format!("{order}-{verb}-{size}-{state}"),
+        title: format!("{order} {verb} {size_title}, {state}"),
+        dimension,
+        exercises,
+        cache_state,
+        ..Benchmark::of_operations(
+            Workload { access, request_bytes, ..Workload::new(operation) },
+            Place::Data,
+        )
+    }
+}
+
+/// What a read or write in a cache state isolates, and what it exercises besides.
+///
+/// A buffered write does not wait for the device, so even a cold one says nothing of I/O: it
+/// isolates how the page cache takes in pages it does not have.
+fn dimension_of_data(operation: Operation, state: CacheState) -> (Dimension, Vec<Dimension>) {
+    match (operation, state) {
+        (Operation::Read, CacheState::Cold) => {
+            (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::Caching])
+        }
+        (_, CacheState::Cold) => (Dimension::Caching, vec![Dimension::InMemory]),
+        _ => (Dimension::InMemory, vec![]),
+    }
+}

@@ -1,0 +1,34 @@
+//! I/O: the device and the way to it.
+
+use record::{CacheState, Dimension};
+use workload::{Operation, Workload};
+
+use super::data;
+use crate::benchmark::Benchmark;
+use crate::place::Place;
+
+/// What the survey takes: cold reads, and an fsync after each append.
+pub(crate) fn quick() -> Vec<Benchmark> {
+    let mut all = data::four(Operation::Read, CacheState::Cold);
+    all.push(append_fsync());
+    all
+}
+
+fn append_fsync() -> Benchmark {
+    Benchmark {
+        name: "append-fsync-4k".to_owned(),
+        title: "append 4 KiB and fsync".to_owned(),
+        dimension: Dimension::Io,
+        exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
+        cache_state: CacheState::Any,
+        ..Benchmark::of_operations(
+            Workload { request_bytes: 4 * data::KIB, ..Workload::new(Operation::AppendFsync) },
+            Place::Data,
+        )
+    }
+}
+
+/// Its curves.
+pub(super) fn curves() -> Vec<Benchmark> {
+    Vec::new()
+}

@@ -1,0 +1,95 @@
+//! Benchmarks of the engine's operations: what is measured of them, and what they say they do.
+
+use std::collections::BTreeMap;
+
+use record::{CacheState, MetricDefinition};
+use serde_json::{Value, json};
+use workload::{Access, Operation, Sharing, Workload};
+
+use crate::place::Place;
+
+/// Operations of the engine on a file set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operations {
+    /// What is done; the number of operations is set for each run.
+    pub workload: Workload,
+    /// The files it is done to.
+    pub place: Place,
+}
+
+impl Operations {
+    /// Metrics of a replicate, the primary one first.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<MetricDefinition> {
+        let time = MetricDefinition::time_per_operation();
+        if self.workload.threads > 1 {
+            return vec![MetricDefinition::throughput(), time];
+        }
+        if self.moves_data_in_place() {
+            return vec![time, MetricDefinition::bandwidth(), MetricDefinition::throughput()];
+        }
+        vec![time, MetricDefinition::throughput()]
+    }
+
+    /// Whether its operations read or write existing bytes of the data files.
+    #[must_use]
+    pub fn moves_data_in_place(&self) -> bool {
+        matches!(self.workload.operation, Operation::Read | Operation::Write)
+    }
+
+    /// Whether its operations change anything on the target.
+    #[must_use]
+    pub fn changes_anything(&self) -> bool {
+        !matches!(
+            self.workload.operation,
+            Operation::Read
+                | Operation::Open
+                | Operation::Close
+                | Operation::OpenClose
+                | Operation::StatPresent
+                | Operation::StatMissing
+                | Operation::Readdir
+        )
+    }
+
+    /// Its parameters, by standard name with the unit in the name.
+    pub(crate) fn parameters(
+        &self,
+        data_file_bytes: u64,
+        cache_state: CacheState,
+    ) -> BTreeMap<String, Value> {
+        let mut parameters = BTreeMap::from([
+            ("operation".to_owned(), json!(self.workload.operation.name())),
+            ("threads".to_owned(), json!(self.workload.threads)),
+        ]);
+        let mut put = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
+        if let Some((directories, entries)) = self.place.directories() {
+            put("directories", json!(directories));
+            put("directory_entries", json!(entries));
+        } else {
+            put("request_bytes", json!(self.workload.request_bytes));
+        }
+        if self.moves_data_in_place() {
+            put("file_bytes", json!(data_file_bytes));
+            put("access", json!(access_name(self.workload.access)));
+            put("alignment_bytes", json!(self.workload.request_bytes));
+        }
+        if cache_state == CacheState::Cold {
+            // Attributes, extents and checksums stay in memory: what is cold is the data.
+            put("cold", json!("data"));
+        }
+        if self.workload.threads > 1 {
+            let shared = matches!(self.workload.sharing, Sharing::Same);
+            put("sharing", json!(if shared { "same" } else { "own" }));
+        }
+        parameters
+    }
+}
+
+fn access_name(access: Access) -> &'static str {
+    match access {
+        Access::Sequential => "sequential",
+        Access::Zipf { .. } => "zipf",
+        _ => "random",
+    }
+}

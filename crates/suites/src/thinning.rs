@@ -1,0 +1,214 @@
+//! What of a suite a budget has room for.
+//!
+//! A curve is worth little with too few points, and a point nothing without an interval, which
+//! takes [`BLOCKS`] blocks. So where the budget is too small for all, the points that say least
+//! are left out, those of the highest rank first, and the run says which and why. The estimates
+//! are rough; the budget itself is kept by the runner.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use record::{CurvePoint, Skipped};
+
+use crate::benchmark::{Benchmark, Work};
+use crate::place::Place;
+
+/// Blocks that an interval of a median needs at 95 %.
+const BLOCKS: f64 = 6.0;
+/// Roughly what one execution of the engine's operations takes, all around them included.
+const OPERATIONS_S: f64 = 0.04;
+
+/// What is to be measured within which time.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// Number of targets.
+    pub targets: usize,
+    /// Size of the data files, in bytes.
+    pub data_file_bytes: u64,
+    /// Time allowed; none where the number of blocks is given, whatever time they take.
+    pub budget: Option<Duration>,
+}
+
+/// The benchmarks that the scope has room for, and what is left out, with why.
+#[must_use]
+pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<Skipped>) {
+    let Some(budget) = scope.budget else { return (all.to_vec(), Vec::new()) };
+    let ranks: BTreeSet<u32> = all.iter().map(|benchmark| benchmark.rank).collect();
+    let up_to = |rank: u32| -> Vec<&Benchmark> { all.iter().filter(|b| b.rank <= rank).collect() };
+    let fits = |rank: &&u32| estimate_s(&up_to(**rank), scope) <= budget.as_secs_f64();
+    // The lowest rank stays whatever it takes: the runner ends at the budget.
+    let least = ranks.first().copied().unwrap_or(0);
+    let most = ranks.iter().rev().find(fits).copied().unwrap_or(least);
+    let (kept, left): (Vec<&Benchmark>, Vec<&Benchmark>) =
+        all.iter().partition(|benchmark| benchmark.rank <= most);
+    let wanted_s = estimate_s(&all.iter().collect::<Vec<_>>(), scope);
+    let why = format!(
+        "the budget of {} has no room for it; --budget {} has, or --blocks {BLOCKS}",
+        rounded(budget.as_secs_f64()),
+        rounded(wanted_s)
+    );
+    (kept.into_iter().cloned().collect(), skipped(&left, &why))
+}
+
+/// Roughly what six blocks of these take, in seconds.
+fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
+    let mut places: BTreeSet<Place> = BTreeSet::new();
+    let mut block_s = 0.0;
+    for benchmark in benchmarks {
+        match &benchmark.work {
+            Work::Operations(operations) => {
+                places.insert(operations.place);
+                block_s += OPERATIONS_S;
+            }
+            Work::Experiment(experiment) => block_s += experiment.estimate().as_secs_f64(),
+        }
+    }
+    let making = places.iter().map(|place| place.making_estimate_s(scope.data_file_bytes));
+    (block_s + making.sum::<f64>()) * BLOCKS * scope.targets as f64
+}
+
+/// One line per curve, with the points that are left out of it.
+fn skipped(left: &[&Benchmark], why: &str) -> Vec<Skipped> {
+    let mut families: Vec<(&str, Vec<&CurvePoint>)> = Vec::new();
+    for benchmark in left {
+        let (_, title) = benchmark.family();
+        let index = families.iter().position(|(other, _)| *other == title).unwrap_or_else(|| {
+            families.push((title, Vec::new()));
+            families.len() - 1
+        });
+        families[index].1.extend(&benchmark.curve);
+    }
+    let line = |(title, points): (&str, Vec<&CurvePoint>)| {
+        let at: Vec<String> = points.iter().map(|point| on_axis(point)).collect();
+        let target =
+            if at.is_empty() { title.to_owned() } else { format!("{title}: {}", at.join(", ")) };
+        Skipped { target, why: why.to_owned() }
+    };
+    families.into_iter().map(line).collect()
+}
+
+/// A place on an axis: `64 KiB`, `1,000`, `16`.
+pub(crate) fn on_axis(point: &CurvePoint) -> String {
+    const NAMES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    if point.unit != "bytes" {
+        return grouped(point.value);
+    }
+    let mut value = point.value;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < NAMES.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value} {}", NAMES[unit])
+}
+
+/// A number with commas between thousands.
+pub(crate) fn grouped(value: f64) -> String {
+    let digits = format!("{value}");
+    let (whole, rest) = digits.split_once('.').map_or((&digits[..], None), |(a, b)| (a, Some(b)));
+    let mut text = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    rest.map_or(text.clone(), |rest| format!("{text}.{rest}"))
+}
+
+/// A time as one gives it on the command line, rounded up.
+fn rounded(seconds: f64) -> String {
+    if seconds < 100.0 {
+        format!("{:.0}s", seconds.ceil())
+    } else {
+        format!("{:.0}m", (seconds / 60.0).ceil())
+    }
+}
+
+/// The order in which `count` points of a curve may be left out: rank 0 for both ends, and the
+/// higher, the finer the grid that a point belongs to.
+#[must_use]
+pub(crate) fn rank_of(index: usize, count: usize) -> u32 {
+    let last = count.saturating_sub(1);
+    let (mut low, mut high, mut rank) = (0, last, 0);
+    while index != low && index != high {
+        rank += 1;
+        let middle = low.midpoint(high);
+        if index == middle {
+            break;
+        }
+        if index < middle {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::{Operation, Workload};
+
+    use super::*;
+
+    fn curve(points: usize) -> Vec<Benchmark> {
+        let point = |index: usize| Benchmark {
+            name: format!("read-{index}"),
+            rank: rank_of(index, points),
+            curve: Some(CurvePoint {
+                curve: "read".to_owned(),
+                title: "read by size".to_owned(),
+                axis: "request size".to_owned(),
+                unit: "bytes".to_owned(),
+                value: (512_u64 << index) as f64,
+            }),
+            ..Benchmark::of_operations(Workload::new(Operation::Read), Place::Data)
+        };
+        (0..points).map(point).collect()
+    }
+
+    fn within(budget_s: u64) -> Scope {
+        let budget = Some(Duration::from_secs(budget_s));
+        Scope { targets: 1, data_file_bytes: 1 << 20, budget }
+    }
+
+    #[test]
+    fn ends_come_first_then_the_middle() {
+        let ranks: Vec<u32> = (0..9).map(|index| rank_of(index, 9)).collect();
+        assert_eq!(ranks, [0, 3, 2, 3, 1, 3, 2, 3, 0]);
+        assert_eq!(rank_of(0, 1), 0);
+    }
+
+    #[test]
+    fn a_small_budget_keeps_the_coarse_curve_and_names_what_is_left_out() {
+        let all = curve(9);
+        let (kept, skipped) = thinned(&all, &within(1));
+        let names: Vec<&str> = kept.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["read-0", "read-4", "read-8"]);
+        assert_eq!(skipped.len(), 1);
+        assert_eq!(skipped[0].target, "read by size: 1 KiB, 2 KiB, 4 KiB, 16 KiB, 32 KiB, 64 KiB");
+        assert!(skipped[0].why.contains("the budget of 1s"), "{}", skipped[0].why);
+        assert!(skipped[0].why.contains("--budget 3s"), "{}", skipped[0].why);
+        assert_eq!(thinned(&all, &within(3)).0.len(), 9);
+    }
+
+    #[test]
+    fn without_a_budget_nothing_is_left_out_and_the_lowest_rank_always_stays() {
+        let all = curve(9);
+        assert_eq!(thinned(&all, &Scope { budget: None, ..within(0) }).0.len(), 9);
+        assert_eq!(thinned(&all, &within(0)).0.len(), 2);
+    }
+
+    #[test]
+    fn places_on_an_axis_are_read_easily() {
+        let at = |unit: &str, value| {
+            let mut point = curve(1)[0].curve.clone().expect("a point");
+            (point.unit, point.value) = (unit.to_owned(), value);
+            on_axis(&point)
+        };
+        assert_eq!(at("bytes", 65_536.0), "64 KiB");
+        assert_eq!(at("count", 1_000_000.0), "1,000,000");
+        assert_eq!(at("count", 16.0), "16");
+    }
+}
