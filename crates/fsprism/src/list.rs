@@ -1,17 +1,27 @@
-//! `fsprism run --list`: the suites, and what their benchmarks isolate.
+//! `fsprism run --list`: the suites, and which dimensions their benchmarks isolate and exercise.
 
 use serde_json::{Value, json};
-use suites::{Benchmark, Suite};
+use suites::{Benchmark, COLUMNS, Mark, Row, Suite};
 
 use crate::arguments::Format;
 use crate::exit::{Blame, Done};
 use crate::output;
 
-/// Prints the suites by name.
+const LEGEND: &str = "
+Benchmarks of nano (and of the survey, which takes its quick forms from there):
+* isolates a dimension, o exercises it besides (after Table 1 of \"It IS Rocket Science\")
+
+";
+const TITLE_WIDTH: usize = 39;
+
+/// Prints the suites by name, and the table of dimensions.
 pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     let suites = suites::suites();
     let text = match format {
-        Format::Terminal => suites.iter().map(line).collect(),
+        Format::Terminal => {
+            let lines: String = suites.iter().map(line).collect();
+            format!("{lines}{LEGEND}{}", table(&suites))
+        }
         Format::Json => {
             let document = json!({ "suites": suites.iter().map(object).collect::<Vec<_>>() });
             format!("{document:#}\n")
@@ -29,10 +39,52 @@ fn line(suite: &Suite) -> String {
     format!("{:<18} {}\n", suite.name, suite.summary)
 }
 
+fn table(suites: &[Suite]) -> String {
+    let nano = suites.iter().find(|suite| suite.name == "nano");
+    let rows = nano.map(|suite| suites::table_one(&suite.benchmarks)).unwrap_or_default();
+    let heads: String = COLUMNS.iter().map(|(_, name)| format!(" {name:>5}")).collect();
+    let head = format!("{:TITLE_WIDTH$}{heads}\n", "");
+    std::iter::once(head).chain(rows.iter().map(table_row)).collect()
+}
+
+/// A row whose title is broken at words where it is too long for its column.
+fn table_row(row: &Row) -> String {
+    let title = match row.points {
+        1 => row.title.clone(),
+        points => format!("{} ({points} points)", row.title),
+    };
+    let marks: String = row
+        .marks
+        .iter()
+        .zip(COLUMNS)
+        .map(|(mark, (_, name))| format!(" {:>width$}", sign(*mark), width = name.len().max(5)))
+        .collect();
+    let lines = tables::text::wrapped("", " ", &title, TITLE_WIDTH);
+    let mut text = String::new();
+    for (index, line) in lines.lines().enumerate() {
+        let marks = if index == 0 { marks.as_str() } else { "" };
+        text.push_str(format!("{line:<TITLE_WIDTH$}{marks}").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn sign(mark: Mark) -> char {
+    match mark {
+        Mark::Isolates => '*',
+        Mark::Exercises => 'o',
+        Mark::Nothing => ' ',
+    }
+}
+
 fn object(suite: &Suite) -> Value {
     let benchmark = |one: &Benchmark| {
         let (name, title, dimension) = (&one.name, &one.title, one.dimension);
-        json!({ "name": name, "title": title, "dimension": dimension })
+        let (exercises, curve) = (&one.exercises, &one.curve);
+        json!({
+            "name": name, "title": title, "dimension": dimension, "exercises": exercises,
+            "curve": curve,
+        })
     };
     let benchmarks: Vec<Value> = suite.benchmarks.iter().map(benchmark).collect();
     json!({ "name": suite.name, "summary": suite.summary, "benchmarks": benchmarks })

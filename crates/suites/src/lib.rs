@@ -19,6 +19,7 @@ mod place;
 mod replicate;
 mod state;
 mod system_call;
+mod table_one;
 mod thinning;
 mod throttle;
 
@@ -31,4 +32,5 @@ pub use live_target::{LiveTarget, target_record};
 pub use operations::Operations;
 pub use place::Place;
 pub use system_call::system_call_ns;
+pub use table_one::{COLUMNS, Mark, Row, table_one};
 pub use thinning::Scope;

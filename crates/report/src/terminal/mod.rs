@@ -4,9 +4,11 @@
 //! it is plain ASCII as far as the names of targets are.
 
 mod closing;
+mod curve;
 mod heading;
 mod machine;
 mod names;
+mod other_metrics;
 mod ranking;
 mod section;
 mod sentence;

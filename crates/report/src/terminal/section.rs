@@ -1,4 +1,4 @@
-//! One section per dimension: its sentences, and the numbers beside them.
+//! One section per dimension: its sentences, and the numbers beside them; then its curves.
 //!
 //! What a benchmark with a baseline says is its speed-up; the table beside it has its throughput.
 
@@ -8,7 +8,7 @@ use record::{CellReport, Dimension, Document};
 
 use super::ranking::Ranking;
 use super::text::Page;
-use super::{names, sentence, speed_up, table};
+use super::{curve, names, other_metrics, sentence, speed_up, table};
 
 /// All sections.
 pub(super) fn render_all(page: &mut Page, document: &Document) {
@@ -19,15 +19,21 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
     for (dimension, cells) in by_dimension {
         page.heading(names::dimension(dimension));
         let mut benchmarks: Vec<(&str, Ranking<'_>)> = Vec::new();
-        for cells in by_benchmark(&cells) {
+        let (points, single): (Vec<_>, Vec<_>) =
+            cells.into_iter().partition(|cell| cell.curve.is_some());
+        for cells in by_benchmark(&single) {
             let (title, ranking) = (cells[0].title.as_str(), Ranking::new(&cells));
             page.sentence(&match Ranking::of_speed_ups(&cells) {
                 Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
                 None => sentence::of_benchmark(document, title, &ranking),
             });
+            other_metrics::sentences(title, &cells).iter().for_each(|text| page.sentence(text));
             benchmarks.push((title, ranking));
         }
         table::render(page, &benchmarks);
+        for curve in curve::curves(&points) {
+            curve::render(page, document, &curve);
+        }
     }
 }
 

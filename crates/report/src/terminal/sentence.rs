@@ -47,20 +47,21 @@ fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let said: Vec<String> = related
         .iter()
         .filter(|(_, relation)| relation.verdict == Verdict::Real)
-        .filter_map(|(other, relation)| Some(slower(&label(*other), relation.slower?)))
+        .filter_map(|(other, relation)| Some(slower(*other, relation.slower?)))
         .collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
 
 /// By medians and by pairs two targets can stand in opposite order; the pairs are right.
-fn slower(label: &str, slower: Slower) -> String {
+fn slower(other: Entry<'_>, slower: Slower) -> String {
     let Slower { ratio, low, high } = slower;
+    let (worse, better) = units::comparatives(&other.metric.unit, other.metric.better);
     let (ratio, word) = if ratio >= 1.0 {
-        (units::ratio(ratio, low, high), "slower")
+        (units::ratio(ratio, low, high), worse)
     } else {
-        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), "faster")
+        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), better)
     };
-    let own = unbroken(&format!("{label} {} {word}", ratio.value));
+    let own = unbroken(&format!("{} {} {word}", label(other), ratio.value));
     format!("{own} {}", unbroken(&ratio.interval))
 }
 

@@ -4,7 +4,7 @@
 //! Times are powers of 1000 (ns, us, ms, s), rates too (k, M, G), sizes and bandwidths are powers
 //! of 1024 and called so (KiB, MiB, GiB).
 
-use record::IntervalReport;
+use record::{Better, IntervalReport};
 
 /// A value with its interval, both in the same unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,60 @@ pub(crate) fn bytes(size_bytes: u64) -> String {
     let (divisor, name) = scale("bytes", value, Wording::Full);
     let decimals = if value % divisor == 0.0 { 0 } else { decimals(value / divisor, None) };
     format!("{:.decimals$} {name}", value / divisor)
+}
+
+/// A place on the axis of a curve: `64 KiB`, `1,000`.
+pub(crate) fn on_axis(unit: &str, value: f64) -> String {
+    if unit != "bytes" {
+        return grouped(value);
+    }
+    let (divisor, name) = step(value, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"], "");
+    format!("{} {name}", value / divisor)
+}
+
+/// A number with commas between thousands.
+fn grouped(value: f64) -> String {
+    let digits = format!("{value}");
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut text = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}
+
+/// The words of a metric's name.
+pub(crate) fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// Whether a metric says what the time of an operation says already.
+pub(crate) fn is_derived(name: &str) -> bool {
+    matches!(name, "time_per_operation" | "throughput" | "bandwidth" | "speed_up")
+}
+
+/// What is said of the worse and of the better of two values in this unit.
+pub(crate) fn comparatives(unit: &str, better: Better) -> (&'static str, &'static str) {
+    match (unit, better) {
+        ("ns" | "operations/s" | "bytes/s", Better::Lower | Better::Higher) => ("slower", "faster"),
+        (_, Better::Higher) => ("lower", "higher"),
+        _ => ("larger", "smaller"),
+    }
+}
+
+/// Ratios from the least to the largest: `1.3x to 3.7x`, or one of them.
+pub(crate) fn ratio_range(low: f64, high: f64) -> String {
+    let text = |value: f64| format!("{value:.*}x", if value < 10.0 { 2 } else { 0 });
+    let (low, high) = (text(low), text(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// A number with two digits at most.
+pub(crate) fn two_digits(value: f64) -> String {
+    if value < 9.95 { format!("{value:.1}").replace(".0", "") } else { format!("{value:.0}") }
 }
 
 /// A stretch of time of a whole run.

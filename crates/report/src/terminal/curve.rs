@@ -1,0 +1,281 @@
+//! Curves: one table each, a row per point of the axis and a column per target, and what can be
+//! said of the whole.
+//!
+//! A figure stands with half the width of its interval in percent: that takes less room than the
+//! interval, which is in the JSON document. Where the targets do not fit side by side, they stand
+//! in several tables one below the other.
+
+use record::{Better, CellReport, Document, MetricReport, Verdict};
+
+use super::names;
+use super::ranking::{Entry, relation};
+use super::text::{Page, Style};
+use super::units::{self, Wording};
+
+const INDENT: usize = 2;
+const GAP: usize = 2;
+
+/// The points of one curve, over all targets.
+#[derive(Clone, Debug)]
+pub(super) struct Curve<'a> {
+    pub(super) name: &'a str,
+    pub(super) cells: Vec<&'a CellReport>,
+}
+
+/// `cells` that are points, by curve, in the order of the document.
+pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
+    let mut curves: Vec<Curve<'a>> = Vec::new();
+    for &cell in cells {
+        let Some(point) = &cell.curve else { continue };
+        match curves.iter_mut().find(|curve| curve.name == point.curve) {
+            Some(curve) => curve.cells.push(cell),
+            None => curves.push(Curve { name: &point.curve, cells: vec![cell] }),
+        }
+    }
+    curves
+}
+
+/// The tables of one curve, and its sentences.
+pub(super) fn render(page: &mut Page, document: &Document, curve: &Curve<'_>) {
+    let Some(point) = curve.cells.first().and_then(|cell| cell.curve.as_ref()) else { return };
+    for metric in curve.metrics() {
+        let what = units::words(&metric.name);
+        page.blank();
+        page.sentence(&format!("{}, by {}: {what}", point.title, point.axis));
+        let metric = metric.name.as_str();
+        curve.table(page, metric, &point.axis);
+        for sentence in curve.sentences(document, metric) {
+            page.sentence(&sentence);
+        }
+    }
+}
+
+impl<'a> Curve<'a> {
+    /// What is shown of it: the primary metric, and those that do not follow from it.
+    fn metrics(&self) -> Vec<&'a MetricReport> {
+        let mut shown: Vec<&MetricReport> = Vec::new();
+        for cell in &self.cells {
+            for (index, metric) in cell.metrics.iter().enumerate() {
+                let is_new = shown.iter().all(|other| other.name != metric.name);
+                let says_more = metric.name == "speed_up" || !units::is_derived(&metric.name);
+                if is_new && (index == 0 || says_more) {
+                    shown.push(metric);
+                }
+            }
+        }
+        shown
+    }
+
+    fn targets(&self) -> Vec<&'a str> {
+        let mut targets: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            if !targets.contains(&cell.target.as_str()) {
+                targets.push(&cell.target);
+            }
+        }
+        targets
+    }
+
+    /// Places on the axis, ascending, each with what stands at the left of its row.
+    fn axis(&self) -> Vec<(f64, String)> {
+        let mut places: Vec<(f64, String)> = Vec::new();
+        for cell in &self.cells {
+            let Some(point) = &cell.curve else { continue };
+            if places.iter().all(|(value, _)| *value != point.value) {
+                let text = units::on_axis(&point.unit, point.value);
+                let note = cell.parameters.get("fits_into").and_then(|note| note.as_str());
+                let note = note.map_or(String::new(), |note| format!(" ({note})"));
+                places.push((point.value, format!("{text}{note}")));
+            }
+        }
+        places.sort_by(|left, right| left.0.total_cmp(&right.0));
+        places
+    }
+
+    fn entry(&self, target: &str, value: f64, metric: &str) -> Option<Entry<'a>> {
+        let is_it = |cell: &&&CellReport| {
+            cell.target == target && cell.curve.as_ref().is_some_and(|point| point.value == value)
+        };
+        let cell = self.cells.iter().find(is_it)?;
+        let metric = cell.metrics.iter().find(|one| one.name == metric)?;
+        Some(Entry { cell, metric })
+    }
+
+    fn table(&self, page: &mut Page, metric: &str, axis_name: &str) {
+        let axis = self.axis();
+        let label_width = axis.iter().map(|(_, text)| text.chars().count());
+        let label_width = label_width.chain([axis_name.chars().count()]).max().unwrap_or(0);
+        let column = |target: &str| -> Vec<String> {
+            let text = |(value, _): &(f64, String)| {
+                self.entry(target, *value, metric).map_or_else(|| "-".to_owned(), figure)
+            };
+            let head = std::iter::once(names::label(target));
+            head.chain(axis.iter().map(text)).collect()
+        };
+        let columns: Vec<Vec<String>> = self.targets().into_iter().map(column).collect();
+        let width = columns.iter().flatten().map(|text| text.chars().count()).max().unwrap_or(0);
+        let room = page.width().saturating_sub(INDENT + label_width) / (width + GAP).max(1);
+        for part in columns.chunks(room.max(1)) {
+            let heads = axis.iter().map(|(_, text)| text.as_str());
+            for (index, label) in std::iter::once(axis_name).chain(heads).enumerate() {
+                let mut line = format!("{:INDENT$}{label:>label_width$}", "");
+                for column in part {
+                    line.push_str(&format!("{:GAP$}{:>width$}", "", column[index]));
+                }
+                let style = if index == 0 { Style::Dim } else { Style::Plain };
+                page.line(&line, style);
+            }
+        }
+    }
+
+    /// How the other targets stand to the one that is best at most points: `tmpfs is slower than
+    /// ext4 at 12 of 12 points, by 1.30x to 3.70x`.
+    fn sentences(&self, document: &Document, metric: &str) -> Vec<String> {
+        let axis = self.axis();
+        let targets = self.targets();
+        let Some(best) = targets.iter().max_by_key(|target| {
+            let wins = |(value, _): &&(f64, String)| self.is_best(target, *value, metric);
+            axis.iter().filter(wins).count()
+        }) else {
+            return Vec::new();
+        };
+        let sentence = |other: &&str| {
+            let pair = |(value, _): &(f64, String)| {
+                let best = self.entry(best, *value, metric)?;
+                let other = self.entry(other, *value, metric)?;
+                Some((relation(document, best, other), best.metric))
+            };
+            let pairs: Vec<_> = axis.iter().filter_map(pair).collect();
+            let of = pairs.iter().filter(|(one, _)| one.verdict != Verdict::NotEnoughData).count();
+            let ratios = |worse: bool| -> Vec<f64> {
+                let real = pairs.iter().filter(|(one, _)| one.verdict == Verdict::Real);
+                let ratios = real.filter_map(|(one, _)| Some(one.slower?.ratio));
+                ratios.filter(|ratio| (*ratio >= 1.0) == worse).collect()
+            };
+            let metric = pairs.first()?.1;
+            let (worse, better) = units::comparatives(&metric.unit, metric.better);
+            let clause = |ratios: &[f64], word: &str| {
+                let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), r| {
+                    let r = r.max(1.0 / r);
+                    (low.min(r), high.max(r))
+                });
+                let points = if of == 1 { "point" } else { "points" };
+                let range = units::ratio_range(low, high);
+                (!ratios.is_empty()).then(|| {
+                    format!("{word} than {best} at {} of {of} {points} ({range})", ratios.len())
+                })
+            };
+            let clauses: Vec<String> =
+                [clause(&ratios(true), worse), clause(&ratios(false), better)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+            let other = names::label(other);
+            match (of, clauses.is_empty()) {
+                (0, _) => None,
+                (_, true) => Some(format!("{other} cannot be told apart from {best} anywhere")),
+                _ => Some(format!("{other} is {}", clauses.join(", and "))),
+            }
+        };
+        targets.iter().filter(|target| *target != best).filter_map(sentence).collect()
+    }
+
+    fn is_best(&self, target: &str, value: f64, metric: &str) -> bool {
+        let own = self.entry(target, value, metric);
+        let others = self.targets().into_iter().filter(|other| *other != target);
+        let mut others = others.filter_map(|other| self.entry(other, value, metric));
+        own.is_some_and(|own| {
+            others.all(|other| match own.metric.better {
+                Better::Higher => own.metric.median >= other.metric.median,
+                _ => own.metric.median <= other.metric.median,
+            })
+        })
+    }
+}
+
+/// `1.12 us (3 %)`.
+fn figure(entry: Entry<'_>) -> String {
+    let Entry { metric, .. } = entry;
+    let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+    let value = text.value.trim_end().to_owned();
+    match metric.interval {
+        Some(interval) if metric.median != 0.0 => {
+            let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
+            if half < 0.05 { value } else { format!("{value} ({} %)", units::two_digits(half)) }
+        }
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::CurvePoint;
+
+    use super::super::Options;
+    use super::*;
+    use crate::sample::{Sample, around, swaying};
+
+    fn curve_of(targets: &[&str], points: &[(f64, Vec<Vec<f64>>)]) -> Document {
+        let mut sample = Sample::new(targets);
+        for (value, times) in points {
+            let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+            let first = sample.run.manifest.cells.len();
+            sample = sample.benchmark(&format!("read-{value}"), &times);
+            for cell in &mut sample.run.manifest.cells[first..] {
+                cell.curve = Some(CurvePoint {
+                    curve: "read".to_owned(),
+                    title: "random read".to_owned(),
+                    axis: "request size".to_owned(),
+                    unit: "bytes".to_owned(),
+                    value: *value,
+                });
+            }
+        }
+        sample.document()
+    }
+
+    fn rendered(document: &Document) -> String {
+        let mut page = Page::new(&Options::default());
+        let cells: Vec<&CellReport> = document.cells.iter().collect();
+        for curve in curves(&cells) {
+            render(&mut page, document, &curve);
+        }
+        page.finish()
+    }
+
+    #[test]
+    fn a_row_per_point_a_column_per_target_and_what_differs() {
+        let document = curve_of(
+            &["ext4", "tmpfs"],
+            &[
+                (4096.0, vec![around(1000.0, 8), swaying(1500.0, 8)]),
+                (512.0, vec![around(800.0, 8), swaying(800.0, 8)]),
+            ],
+        );
+        let expected = "
+  random read, by request size: time per operation
+  request size           ext4          tmpfs
+         512 B   800 ns (1 %)   802 ns (2 %)
+         4 KiB  1.00 us (1 %)  1.50 us (2 %)
+  tmpfs is slower than ext4 at 1 of 2 points (1.50x)
+";
+        let text = rendered(&document);
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn targets_that_do_not_fit_side_by_side_stand_below_each_other() {
+        let names = ["a-long-name-one", "a-long-name-two", "a-long-name-three", "a-long-name-four"];
+        let times = vec![around(1000.0, 8); 4];
+        let document = curve_of(&names, &[(4096.0, times)]);
+        let text = rendered(&document);
+        assert_eq!(text.matches("4 KiB").count(), 2, "{text}");
+        assert!(text.contains("a-long-name-two cannot be told apart from"), "{text}");
+    }
+
+    #[test]
+    fn a_point_without_a_figure_is_a_dash() {
+        let document = curve_of(&["ext4", "xfs"], &[(512.0, vec![around(800.0, 8), Vec::new()])]);
+        assert!(rendered(&document).lines().any(|line| line.ends_with(" -")));
+    }
+}

@@ -1,0 +1,97 @@
+//! Which dimension each benchmark isolates and which it merely exercises: Table 1 of "It *IS*
+//! Rocket Science", for our own benchmarks, derived from their declarations.
+
+use record::Dimension;
+
+use crate::benchmark::Benchmark;
+
+/// The columns, in the order of the paper; memory, of which it says only that one is rarely
+/// interested in it, stands before the caches.
+pub const COLUMNS: [(Dimension, &str); 6] = [
+    (Dimension::Io, "I/O"),
+    (Dimension::OnDiskLayout, "on-disk"),
+    (Dimension::InMemory, "in-memory"),
+    (Dimension::Caching, "caching"),
+    (Dimension::Metadata, "metadata"),
+    (Dimension::Scaling, "scaling"),
+];
+
+/// What a benchmark has to do with a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It isolates it: the paper's filled circle.
+    Isolates,
+    /// It exercises it without isolating it: the paper's empty circle.
+    Exercises,
+    /// Nothing.
+    Nothing,
+}
+
+/// One row: a benchmark, or all points of a curve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// The same in words.
+    pub title: String,
+    /// How many points it has; 1 for a benchmark that is no curve.
+    pub points: usize,
+    /// One mark per column.
+    pub marks: [Mark; COLUMNS.len()],
+}
+
+/// The table of these benchmarks, in their order.
+#[must_use]
+pub fn table_one(benchmarks: &[Benchmark]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for benchmark in benchmarks {
+        let (name, title) = benchmark.family();
+        let marks = COLUMNS.map(|(dimension, _)| mark(benchmark, dimension));
+        match rows.iter_mut().find(|row| row.name == name && row.marks == marks) {
+            Some(row) => row.points += 1,
+            None => {
+                let (name, title) = (name.to_owned(), title.to_owned());
+                rows.push(Row { name, title, points: 1, marks });
+            }
+        }
+    }
+    rows
+}
+
+fn mark(benchmark: &Benchmark, dimension: Dimension) -> Mark {
+    if benchmark.dimension == dimension {
+        Mark::Isolates
+    } else if benchmark.exercises.contains(&dimension) {
+        Mark::Exercises
+    } else {
+        Mark::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nano;
+
+    #[test]
+    fn every_row_isolates_one_dimension_and_says_of_each_benchmark_what_it_declares() {
+        let all = nano::all();
+        let rows = table_one(&all);
+        assert_eq!(rows.iter().map(|row| row.points).sum::<usize>(), all.len());
+        for benchmark in &all {
+            let (name, _) = benchmark.family();
+            let declared = COLUMNS.map(|(dimension, _)| {
+                match (benchmark.dimension == dimension, benchmark.exercises.contains(&dimension)) {
+                    (true, _) => Mark::Isolates,
+                    (_, true) => Mark::Exercises,
+                    _ => Mark::Nothing,
+                }
+            });
+            assert!(rows.iter().any(|row| row.name == name && row.marks == declared), "{name}");
+        }
+        for row in &rows {
+            let isolated = row.marks.iter().filter(|mark| **mark == Mark::Isolates).count();
+            assert_eq!(isolated, 1, "{}", row.name);
+        }
+    }
+}
