@@ -107,10 +107,10 @@ pub(crate) fn block_flush_buffers(device: &File) -> io::Result<()> {
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
 }
 
-/// Counts a whole file's pages in the page cache; ENOSYS before Linux 6.5.
-pub(crate) fn cachestat(file: impl AsFd) -> io::Result<CacheStat> {
-    // A length of 0 means up to the end of the file.
-    let range = [0_u64, 0];
+/// Counts the file's pages from byte `start` on in the page cache, `length_bytes` of them, where 0
+/// means up to the end of the file; ENOSYS before Linux 6.5.
+pub(crate) fn cachestat(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<CacheStat> {
+    let range = [start, length_bytes];
     let mut stat = CacheStat::default();
     let fd = file.as_fd().as_raw_fd();
     // SAFETY: the kernel reads two u64 from `range` and writes five to `stat`.
@@ -119,38 +119,50 @@ pub(crate) fn cachestat(file: impl AsFd) -> io::Result<CacheStat> {
     if result == 0 { Ok(stat) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Counts the pages of the file's first `size_bytes` that are in the page cache.
-pub(crate) fn mincore_resident_pages(file: impl AsFd, size_bytes: u64) -> io::Result<u64> {
-    /// Pieces keep the vector small: 1 GiB of file needs 256 KiB of it.
-    const PIECE_BYTES: u64 = 1 << 30;
-    let page_bytes = rustix::param::page_size() as u64;
-    let mut resident = 0;
-    let mut offset = 0;
-    while offset < size_bytes {
-        let length = PIECE_BYTES.min(size_bytes - offset);
-        let length_pages =
-            usize::try_from(length.div_ceil(page_bytes)).map_err(io::Error::other)?;
-        let length = usize::try_from(length).map_err(io::Error::other)?;
-        let start = offset.cast_signed();
-        let fd = file.as_fd().as_raw_fd();
+/// A part of a file, mapped so that nothing can touch it: the kernel has no page of it in its
+/// tables and fetches none, whoever looks.
+#[derive(Debug)]
+pub(crate) struct FileMapping {
+    /// An address as a number, which threads may share.
+    address: usize,
+    length_bytes: usize,
+}
+
+impl FileMapping {
+    /// Maps `length_bytes` (not 0) of the file from `start` on, a multiple of the page size.
+    pub(crate) fn new(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
+        let length_bytes = usize::try_from(length_bytes).map_err(io::Error::other)?;
+        let (fd, start) = (file.as_fd().as_raw_fd(), start.cast_signed());
+        let (protection, flags) = (libc::PROT_NONE, libc::MAP_SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let map = unsafe {
-            libc::mmap(ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, fd, start)
-        };
+        let map =
+            unsafe { libc::mmap(ptr::null_mut(), length_bytes, protection, flags, fd, start) };
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let mut pages = vec![0_u8; length_pages];
-        // SAFETY: `map` is `length` bytes long and `pages` has one byte for each of its pages.
-        let result = unsafe { libc::mincore(map, length, pages.as_mut_ptr()) };
-        let answer = checked(result);
-        // SAFETY: the mapping was made above and nothing refers to it.
-        unsafe { libc::munmap(map, length) };
-        answer?;
-        resident += pages.iter().filter(|&&page| page & 1 == 1).count() as u64;
-        offset += PIECE_BYTES;
+        Ok(Self { address: map.expose_provenance(), length_bytes })
     }
-    Ok(resident)
+
+    /// Asks of as many pages as `answers` has bytes, from page `first` of the mapping on, whether
+    /// they are in the page cache with their content read: the lowest bit of each byte then says.
+    pub(crate) fn mincore(&self, first: usize, answers: &mut [u8]) -> io::Result<()> {
+        let page_bytes = rustix::param::page_size();
+        let pages = self.length_bytes.div_ceil(page_bytes);
+        let inside = first.checked_add(answers.len()).is_some_and(|end| end <= pages);
+        assert!(inside, "{} pages from {first} on, of {pages}", answers.len());
+        let start = ptr::with_exposed_provenance_mut(self.address + first * page_bytes);
+        let length_bytes = answers.len() * page_bytes;
+        // SAFETY: the pages lie in the mapping, and `answers` has one byte for each of them.
+        checked(unsafe { libc::mincore(start, length_bytes, answers.as_mut_ptr()) }).map(drop)
+    }
+}
+
+impl Drop for FileMapping {
+    fn drop(&mut self) {
+        let start = ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: the mapping is ours, and nothing ever refers to its memory.
+        unsafe { libc::munmap(start, self.length_bytes) };
+    }
 }
 
 /// Gives this process mounts of its own. The caller has made sure that it has one thread.

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, fadvise};
 
+use super::residency::resident_pages;
 use crate::sys;
 
 /// A read of this size costs little memory and few calls.
@@ -45,7 +46,7 @@ pub struct Residency {
 }
 
 impl Residency {
-    const NOTHING: Self =
+    pub(super) const NOTHING: Self =
         Self { resident_pages: 0, total_pages: 0, dirty_pages: Some(0), writeback_pages: Some(0) };
 
     /// Whether no page is in the page cache.
@@ -93,7 +94,7 @@ pub fn residency(file: &File) -> io::Result<Residency> {
         return Ok(Residency::NOTHING);
     }
     if !NO_CACHESTAT.load(Ordering::Relaxed) {
-        match sys::cachestat(file) {
+        match sys::cachestat(file, 0, 0) {
             // Nothing, or nothing that it can see.
             Ok(stat) if stat.cached == 0 => {
                 let mapped = residency_by_mincore(file, size_bytes)?;
@@ -123,8 +124,9 @@ pub fn residency(file: &File) -> io::Result<Residency> {
 }
 
 fn residency_by_mincore(file: &File, size_bytes: u64) -> io::Result<Residency> {
+    let resident = resident_pages(file, 0..size_bytes).map_err(io::Error::other)?;
     Ok(Residency {
-        resident_pages: sys::mincore_resident_pages(file, size_bytes)?,
+        resident_pages: resident.count(),
         total_pages: size_bytes.div_ceil(rustix::param::page_size() as u64),
         dirty_pages: None,
         writeback_pages: None,

@@ -2,7 +2,8 @@
 //!
 //! Start at [`TargetSpec`], what a target is to be; [`availability`] says whether it can be made
 //! here; a [`Workshop`] makes it; the [`Target`] lives until it is closed. [`cache_state`] brings
-//! files of it into or out of memory and verifies that.
+//! files of it into or out of memory and verifies that; [`residency`] says which pages of a file are
+//! in memory.
 //!
 //! A target's life leaves no trace, whatever ends the process. Three things see to that:
 //!
@@ -25,7 +26,9 @@ mod live;
 mod loop_device;
 mod mkfs;
 mod owner;
+mod page_map;
 mod removal;
+pub mod residency;
 mod spec;
 mod spec_options;
 mod surroundings;

@@ -9,6 +9,7 @@ mod devices;
 mod kill;
 mod propagation;
 mod refusals;
+mod residency;
 mod support;
 mod whole_life;
 
@@ -41,6 +42,9 @@ const CASES: &[Case] = &[
     ("device_rates_are_limited", conditions::device_rates_are_limited),
     ("pages_on_their_way_are_evicted", conditions::pages_on_their_way_are_evicted),
     ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),
+    ("pages_of_ext4_are_told", || residency::pages_are_told("ext4:size=256m")),
+    ("pages_of_xfs_are_told", || residency::pages_are_told("xfs:size=512m")),
+    ("pages_of_btrfs_are_told", || residency::pages_are_told("btrfs:size=512m")),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use machine::target::residency::{ResidencyError, resident_pages};
 use machine::target::{
     Surroundings, Target, TargetError, Unavailable, Workshop, availability, cache_state,
 };
@@ -105,4 +106,12 @@ pub(crate) fn as_plain_user(directory: &Path) {
     let error = refusal(&workshop, &format!("{}:memory=64m", directory.display()));
     assert!(matches!(error, TargetError::Conditions { .. }), "{error}");
     workshop.close().expect("nothing is left");
+    a_file_of_others_is_not_looked_at();
+}
+
+/// The kernel would say that all of it is in memory.
+fn a_file_of_others_is_not_looked_at() {
+    let theirs = fs::File::open("/etc/passwd").expect("everybody may read it");
+    let error = resident_pages(&theirs, 0..u64::MAX).expect_err("it is root's");
+    assert!(matches!(error, ResidencyError::NotPermitted), "{error}");
 }
