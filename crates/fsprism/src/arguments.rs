@@ -34,6 +34,7 @@ Targets:
                                              with its size, mkfs and mount options
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              under limits of memory and device
+  FS:read_ahead=64k                          with the kernel's read-ahead set (0 switches it off)
   FS:device=/dev/sdX                         on a device (with --destroy-data /dev/sdX)
 
 Examples:

@@ -42,6 +42,11 @@ fn difference(
         let of = |what: &str| format!("{}'s {what}", then.label);
         facts.push((of("mkfs"), known(&then.mkfs_version), known(&now.mkfs_version)));
         facts.push((of("mount options"), then.mount_options.clone(), now.mount_options.clone()));
+        // Runs of before it was recorded do not tell it.
+        if let Some(read_ahead) = then.read_ahead_bytes {
+            let now = now.read_ahead_bytes.map(|bytes| bytes.to_string());
+            facts.push((of("read-ahead in bytes"), read_ahead.to_string(), known(&now)));
+        }
     }
     let (what, then, now) = facts.into_iter().find(|(_, then, now)| then != now)?;
     Some(Difference { what, then, now })

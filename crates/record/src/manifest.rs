@@ -105,6 +105,9 @@ pub struct TargetRecord {
     pub device: Option<crate::machine::BlockDevice>,
     /// For an image behind a loop device: whether it bypasses the backing file's page cache.
     pub loop_direct_io: Option<bool>,
+    /// How far the kernel reads ahead in its files, at most, whoever set that, in bytes; none
+    /// where no setting governs them.
+    pub read_ahead_bytes: Option<u64>,
     /// Limits put on the target, as the kernel reports them.
     pub conditions: Conditions,
     /// What these limits do not do here, in sentences.
@@ -124,6 +127,8 @@ pub struct Conditions {
     pub read_iops: Option<u64>,
     /// Throttle of device writes, in operations per second.
     pub write_iops: Option<u64>,
+    /// How far the kernel reads ahead, at most, where that was set; 0 is not at all, in bytes.
+    pub read_ahead_bytes: Option<u64>,
 }
 
 impl Conditions {

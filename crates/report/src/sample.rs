@@ -286,6 +286,7 @@ fn target(label: &str) -> TargetRecord {
         size_bytes: 1 << 30,
         device: None,
         loop_direct_io: None,
+        read_ahead_bytes: None,
         conditions: Conditions::default(),
         condition_caveats: Vec::new(),
     }

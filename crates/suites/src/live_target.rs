@@ -114,6 +114,7 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         size_bytes: facts.size_bytes,
         device,
         loop_direct_io: facts.loop_direct_io,
+        read_ahead_bytes: facts.read_ahead_bytes,
         conditions: facts.conditions.limits,
         condition_caveats: facts.conditions.caveats.iter().map(ToString::to_string).collect(),
     }

@@ -156,7 +156,7 @@ impl Hierarchy {
             in_force[index] = words.find_map(|word| word.strip_prefix(key)?.parse().ok());
         }
         let [read_bps, write_bps, read_iops, write_iops] = in_force;
-        Ok(Conditions { memory_bytes: None, read_bps, write_bps, read_iops, write_iops })
+        Ok(Conditions { read_bps, write_bps, read_iops, write_iops, ..Conditions::default() })
     }
 }
 

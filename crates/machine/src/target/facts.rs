@@ -9,8 +9,9 @@ use rustix::fs::{major, minor, statvfs};
 use serde::{Deserialize, Serialize};
 
 use super::cgroup::ConditionsInForce;
-use super::live::Source;
+use super::home::Source;
 use super::mkfs;
+use super::read_ahead::ReadAhead;
 use super::spec::{Place, TargetSpec};
 use crate::describe::Sources;
 use crate::describe::mounts::entry_of;
@@ -48,6 +49,9 @@ pub struct TargetFacts {
     pub loop_direct_io: Option<bool>,
     /// The block device below.
     pub device: Option<DeviceNumbers>,
+    /// How far the kernel reads ahead in its files, at most; `None` where no setting governs them,
+    /// as on tmpfs.
+    pub read_ahead_bytes: Option<u64>,
     /// The limits in force.
     pub conditions: ConditionsInForce,
 }
@@ -63,17 +67,17 @@ impl DeviceNumbers {
         numbers.ok().and_then(|text| Self::parse(text.trim())).unwrap_or(self)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once(':')?;
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    fn of_file(path: &Path) -> Option<Self> {
+    pub(super) fn of_file(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         metadata.file_type().is_block_device().then(|| Self::of(metadata.rdev()))
     }
 
-    fn of(device: u64) -> Self {
+    pub(super) fn of(device: u64) -> Self {
         Self { major: major(device), minor: minor(device) }
     }
 }
@@ -119,6 +123,7 @@ impl TargetFacts {
             size_bytes,
             loop_direct_io,
             device,
+            read_ahead_bytes: ReadAhead::of(root)?.map(|setting| setting.bytes()).transpose()?,
             conditions: ConditionsInForce::default(),
         })
     }

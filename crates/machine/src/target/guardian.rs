@@ -25,6 +25,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, waitpid};
 
 use super::owner::{Leftover, Owner};
+use super::read_ahead;
 use super::removal;
 use super::work_directory;
 use crate::sys;
@@ -49,12 +50,20 @@ pub(super) enum Kind {
     Image = b'f',
     /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
     LoopBinding = b'l',
+    /// A read-ahead setting of a device, with its value before ours for a last component.
+    ReadAhead = b'r',
 }
 
 impl Kind {
     fn of_byte(byte: u8) -> Option<Self> {
-        let kinds =
-            [Self::MountArea, Self::Cgroup, Self::WorkDirectory, Self::Image, Self::LoopBinding];
+        let kinds = [
+            Self::MountArea,
+            Self::Cgroup,
+            Self::WorkDirectory,
+            Self::Image,
+            Self::LoopBinding,
+            Self::ReadAhead,
+        ];
         kinds.into_iter().find(|&kind| kind as u8 == byte)
     }
 }
@@ -219,6 +228,7 @@ impl Ward {
             Kind::WorkDirectory => Leftover::WorkDirectory,
             Kind::Image => Leftover::Image,
             Kind::LoopBinding => return true,
+            Kind::ReadAhead => return read_ahead::is_a_former_value(path),
         };
         let name = path.file_name().and_then(|name| name.to_str());
         name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
@@ -245,6 +255,7 @@ fn is_removed(kind: Kind, path: &Path) -> bool {
         Kind::WorkDirectory => work_directory::remove(path).is_ok(),
         Kind::Image => removal::remove_file(path).is_ok(),
         Kind::LoopBinding => !path.exists(),
+        Kind::ReadAhead => read_ahead::restore_former_value(path).is_ok(),
     }
 }
 
@@ -276,6 +287,25 @@ mod tests {
         ward.bytes.extend(message(REMOVE, Kind::Cgroup, &path));
         ward.follow_orders();
         assert!(ward.things.is_empty());
+    }
+
+    #[test]
+    fn of_settings_only_read_ahead_is_taken() {
+        let mut ward = ward();
+        let setting = "/sys/class/bdi/7:0/read_ahead_kb";
+        let former = format!("{setting}/128");
+        let paths = [
+            "/etc/passwd/1",
+            "/sys/class/bdi/7:0/max_ratio/1",
+            "/sys/class/bdi/../x/read_ahead_kb/1",
+            setting,
+            &former,
+        ];
+        for path in paths {
+            ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
+        }
+        ward.follow_orders();
+        assert_eq!(ward.things, [(Kind::ReadAhead, PathBuf::from(&former))]);
     }
 
     #[test]

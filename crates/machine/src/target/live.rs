@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::{statvfs, syncfs};
@@ -14,13 +14,13 @@ use super::error::TargetError;
 use super::facts::{DeviceNumbers, TargetFacts};
 use super::file_system::FileSystem;
 use super::guardian::Kind;
-use super::loop_device::{LoopDevice, make_image};
+use super::home::{Home, Source, make_scratch, make_work_directory};
 use super::mkfs;
-use super::owner::{Leftover, sweep};
+use super::read_ahead::ReadAheadInForce;
 use super::removal;
-use super::spec::{Place, ScratchSpec, TargetSpec};
+use super::spec::{Place, TargetSpec};
 use super::surroundings::Step;
-use super::work_directory::{self, WorkDirectory};
+use super::work_directory;
 use super::workshop::Shop;
 
 /// A file system, or a directory of one, that can be measured now.
@@ -33,26 +33,9 @@ pub struct Target {
     spec: TargetSpec,
     home: Home,
     cgroups: Cgroups,
+    /// What `read_ahead=` set, while it is mounted.
+    read_ahead: Option<ReadAheadInForce>,
     facts: TargetFacts,
-}
-
-/// What is below a target.
-#[derive(Debug)]
-enum Home {
-    /// A work directory of ours inside somebody's directory.
-    Directory(WorkDirectory),
-    /// A file system of ours.
-    Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
-    /// Nothing is left.
-    Removed,
-}
-
-/// What a scratch file system is made on.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    Memory,
-    Image(Arc<LoopDevice>),
-    Device(Arc<NamedDevice>),
 }
 
 /// Room in a target.
@@ -72,17 +55,6 @@ const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<Target>();
 };
-
-impl Source {
-    /// What mount(8) would be given.
-    pub(super) fn path(&self) -> PathBuf {
-        match self {
-            Self::Memory => PathBuf::from("fsprism"),
-            Self::Image(image) => image.path(),
-            Self::Device(device) => device.path().to_owned(),
-        }
-    }
-}
 
 impl Target {
     /// The directory to work in.
@@ -239,6 +211,7 @@ impl Target {
             spec: spec.clone(),
             home,
             cgroups: Cgroups::default(),
+            read_ahead: None,
             facts: TargetFacts::default(),
         };
         match &target.home {
@@ -296,16 +269,30 @@ impl Target {
         mkfs::mount_at(scratch.file_system, &source.path(), mount_point, &options)?;
         *mounted = true;
         self.tell(Step::Mounted);
+        self.set_read_ahead()
+    }
+
+    /// Each open file keeps the read-ahead that was in force when it was opened, so this comes
+    /// before anything is opened. Btrfs has a new setting after every mount.
+    fn set_read_ahead(&mut self) -> Result<(), TargetError> {
+        let Some(bytes) = self.spec.conditions.read_ahead_bytes else { return Ok(()) };
+        let set = ReadAheadInForce::set(self.root(), bytes, &self.shop.guardian);
+        let in_force = set.map_err(|source| TargetError::Conditions { source })?;
+        self.read_ahead = Some(in_force);
         Ok(())
     }
 
     fn unmount(&mut self) -> Result<(), TargetError> {
         let Home::Scratch { mount_point, mounted, .. } = &mut self.home else { return Ok(()) };
         if std::mem::take(mounted) {
+            // While it is mounted, for the setting of btrfs goes with the mount.
+            let set = self.read_ahead.take();
+            let restored = set.map_or(Ok(()), |set| set.restore(&self.shop.guardian));
             let label = self.spec.label.clone();
-            mkfs::unmount_at(mount_point)
-                .map_err(|source| TargetError::Unmount { label, source })?;
+            let unmounted = mkfs::unmount_at(mount_point);
+            unmounted.map_err(|source| TargetError::Unmount { label, source })?;
             self.tell(Step::Unmounted);
+            restored.map_err(|source| TargetError::LeftBehind { source })?;
         }
         Ok(())
     }
@@ -343,6 +330,8 @@ impl Target {
         let name = self.shop.new_name();
         self.cgroups = Cgroups::make(&wanted, disk, &name, &self.shop.guardian)?;
         self.facts.conditions = self.cgroups.in_force().clone();
+        let set = self.read_ahead.as_ref();
+        self.facts.conditions.limits.read_ahead_bytes = set.map(ReadAheadInForce::bytes);
         self.tell(Step::ConditionsMade);
         Ok(())
     }
@@ -367,49 +356,4 @@ impl Drop for Target {
     fn drop(&mut self) {
         let _nobody_to_tell = self.close();
     }
-}
-
-fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
-    sweep(directory, Leftover::WorkDirectory);
-    // The guardian's own directory is another: the path must hold there too.
-    let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
-    let top =
-        top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
-    let told = shop.guardian.add(Kind::WorkDirectory, &top);
-    match told.and_then(|()| WorkDirectory::make(&top)) {
-        Ok(work) => Ok(Home::Directory(work)),
-        Err(source) => {
-            // Where something has the name already, that is not ours to remove.
-            if source.kind() == io::ErrorKind::AlreadyExists {
-                let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
-            }
-            Err(TargetError::WorkDirectory { path: top, source })
-        }
-    }
-}
-
-fn make_scratch(
-    shop: &Shop,
-    scratch: &ScratchSpec,
-    device: Option<NamedDevice>,
-    label: &str,
-) -> Result<Home, TargetError> {
-    let directory = &shop.surroundings.scratch;
-    let failed = |source| TargetError::Image { directory: directory.clone(), source };
-    let source = if let Some(device) = device {
-        Source::Device(Arc::new(device))
-    } else if scratch.file_system.lives_in_memory() {
-        Source::Memory
-    } else {
-        let size_bytes = shop.surroundings.image_bytes_of(scratch);
-        let fallback_name = format!("{}.img", shop.new_name());
-        let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
-        let image = Arc::new(image.and_then(LoopDevice::bind).map_err(failed)?);
-        shop.note_image(&image);
-        Source::Image(image)
-    };
-    let mount_point = shop.new_mount_point(label);
-    let mount_point = mount_point
-        .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
-    Ok(Home::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
 }

@@ -18,10 +18,11 @@ pub(super) enum Key {
     WriteBps,
     ReadIops,
     WriteIops,
+    ReadAhead,
 }
 
 impl Key {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Size,
         Self::Mkfs,
         Self::Mount,
@@ -31,6 +32,7 @@ impl Key {
         Self::WriteBps,
         Self::ReadIops,
         Self::WriteIops,
+        Self::ReadAhead,
     ];
 
     fn name(self) -> &'static str {
@@ -44,6 +46,7 @@ impl Key {
             Self::WriteBps => "write_bps",
             Self::ReadIops => "read_iops",
             Self::WriteIops => "write_iops",
+            Self::ReadAhead => "read_ahead",
         }
     }
 
@@ -102,8 +105,14 @@ impl Options {
 
     /// The options that say what `spec` says.
     pub(super) fn of(spec: &TargetSpec) -> Self {
-        let Conditions { memory_bytes, read_bps, write_bps, read_iops, write_iops } =
-            spec.conditions;
+        let Conditions {
+            memory_bytes,
+            read_bps,
+            write_bps,
+            read_iops,
+            write_iops,
+            read_ahead_bytes,
+        } = spec.conditions;
         let mut options = Vec::new();
         let number = |value: Option<u64>| value.map(|value| value.to_string());
         let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
@@ -118,14 +127,16 @@ impl Options {
         add(Key::WriteBps, number(write_bps));
         add(Key::ReadIops, number(read_iops));
         add(Key::WriteIops, number(write_iops));
+        add(Key::ReadAhead, number(read_ahead_bytes));
         Self(options)
     }
 
     pub(super) fn scratch(&self, file_system: FileSystem) -> Result<ScratchSpec, SpecError> {
         if file_system.lives_in_memory() {
             let reason = "it has no device and is not formatted";
-            let useless =
-                |key: Key| key == Key::Mkfs || key == Key::Device || key.throttles_a_device();
+            let useless = |key: Key| {
+                matches!(key, Key::Mkfs | Key::Device | Key::ReadAhead) || key.throttles_a_device()
+            };
             self.refuse(useless, file_system.name(), reason)?;
         }
         if file_system == FileSystem::Ramfs {
@@ -154,11 +165,14 @@ impl Options {
             write_bps: self.number(Key::WriteBps)?,
             read_iops: self.number(Key::ReadIops)?,
             write_iops: self.number(Key::WriteIops)?,
+            read_ahead_bytes: self.read_ahead_bytes()?,
         })
     }
 
     /// A directory lies on what is there already: it takes conditions and nothing else.
     pub(super) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
+        let reason = "everybody who reads from that device would feel it";
+        self.refuse(|key| key == Key::ReadAhead, "a directory", reason)?;
         let reason = "fsprism does not make that file system";
         self.refuse(|key| !key.is_condition(), "a directory", reason)
     }
@@ -196,6 +210,18 @@ impl Options {
 
     fn value(&self, wanted: Key) -> Option<&str> {
         self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
+    }
+
+    /// Unlike limits it may be 0, which switches read-ahead off.
+    fn read_ahead_bytes(&self) -> Result<Option<u64>, SpecError> {
+        let Some(text) = self.value(Key::ReadAhead) else { return Ok(None) };
+        let (key, value) = (Key::ReadAhead.name(), text.to_owned());
+        let Some(bytes) = parse_size(text) else { return Err(SpecError::BadSize { key, value }) };
+        let page_bytes = rustix::param::page_size() as u64;
+        if bytes.is_multiple_of(page_bytes) {
+            return Ok(Some(bytes));
+        }
+        Err(SpecError::NotWholePages { key, value, page_bytes })
     }
 
     fn number(&self, key: Key) -> Result<Option<u64>, SpecError> {
@@ -260,7 +286,9 @@ mod tests {
 
     #[test]
     fn labels_and_conditions_are_read() {
-        let spec: TargetSpec = "old=ext4:memory=64m,read_bps=50m,write_iops=9".parse().expect("ok");
+        let text = "old=ext4:memory=64m,read_bps=50m,write_iops=9,read_ahead=128k";
+        let spec: TargetSpec = text.parse().expect("ok");
+        assert_eq!(spec.conditions.read_ahead_bytes, Some(128 << 10));
         assert_eq!(spec.label, "old");
         assert_eq!(spec.conditions.memory_bytes, Some(64 << 20));
         assert_eq!(spec.conditions.read_bps, Some(50 << 20));
@@ -290,6 +318,7 @@ mod tests {
             "ext4",
             "old=ext4:size=1048576,mkfs=-O ^a,b,mount=c,d=e,memory=5,read_bps=1,write_iops=2",
             "xfs:device=/dev/sdb",
+            "ext4:read_ahead=0",
             "a=/mnt/data:memory=1024",
             "tmpfs:size=4096",
             "./src",
@@ -319,6 +348,10 @@ mod tests {
             ("ramfs:size=1m", "`size=` means nothing for ramfs"),
             ("ext4:device=/dev/sdb,size=1g", "`size=` means nothing for a target with device="),
             ("/mnt:size=1g", "`size=` means nothing for a directory"),
+            ("ext4:read_ahead=6k", "`read_ahead=6k` is not a whole number of pages"),
+            ("ext4:read_ahead=x", "`read_ahead=x` is not a size"),
+            ("ramfs:read_ahead=64k", "`read_ahead=` means nothing for ramfs"),
+            ("/mnt:read_ahead=64k", "`read_ahead=` means nothing for a directory: everybody"),
             ("a b=ext4", "`a b` cannot be a label"),
             ("=ext4", "`` cannot be a label"),
         ] {

@@ -8,6 +8,7 @@ mod conditions;
 mod devices;
 mod kill;
 mod propagation;
+mod read_ahead;
 mod refusals;
 mod residency;
 mod support;
@@ -45,6 +46,12 @@ const CASES: &[Case] = &[
     ("pages_of_ext4_are_told", || residency::pages_are_told("ext4:size=256m")),
     ("pages_of_xfs_are_told", || residency::pages_are_told("xfs:size=512m")),
     ("pages_of_btrfs_are_told", || residency::pages_are_told("btrfs:size=512m")),
+    ("ext2_reads_ahead_as_told", || read_ahead::is_as_told("ext2:size=128m")),
+    ("ext4_reads_ahead_as_told", || read_ahead::is_as_told("ext4:size=128m")),
+    ("xfs_reads_ahead_as_told", || read_ahead::is_as_told("xfs:size=512m")),
+    ("btrfs_reads_ahead_as_told", || read_ahead::is_as_told("btrfs:size=512m")),
+    ("read_ahead_is_put_back", read_ahead::is_put_back),
+    ("read_ahead_is_put_back_after_death", read_ahead::is_put_back_after_death),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),
@@ -79,6 +86,10 @@ fn main() -> ExitCode {
         }
         ["--as-plain-user", directory] => {
             refusals::as_plain_user(directory.as_ref());
+            return ExitCode::SUCCESS;
+        }
+        ["--die-with-read-ahead", device] => {
+            read_ahead::die_with_it(device);
             return ExitCode::SUCCESS;
         }
         ["--as-host", place] => {

@@ -191,6 +191,7 @@ fn limits(conditions: &Conditions) -> Vec<String> {
         size("writes", conditions.write_bps, "/s"),
         rate("reads", conditions.read_iops),
         rate("writes", conditions.write_iops),
+        size("read-ahead", conditions.read_ahead_bytes, ""),
     ]
     .into_iter()
     .flatten()

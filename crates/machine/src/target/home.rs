@@ -1,0 +1,89 @@
+//! What lies below a target: somebody's directory, or a file system of ours on memory or a device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::device::NamedDevice;
+use super::error::TargetError;
+use super::guardian::Kind;
+use super::loop_device::{LoopDevice, make_image};
+use super::owner::{Leftover, sweep};
+use super::spec::ScratchSpec;
+use super::work_directory::WorkDirectory;
+use super::workshop::Shop;
+
+/// What is below a target.
+#[derive(Debug)]
+pub(super) enum Home {
+    /// A work directory of ours inside somebody's directory.
+    Directory(WorkDirectory),
+    /// A file system of ours.
+    Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
+    /// Nothing is left.
+    Removed,
+}
+
+/// What a scratch file system is made on.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Memory,
+    Image(Arc<LoopDevice>),
+    Device(Arc<NamedDevice>),
+}
+
+impl Source {
+    /// What mount(8) would be given.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Self::Memory => PathBuf::from("fsprism"),
+            Self::Image(image) => image.path(),
+            Self::Device(device) => device.path().to_owned(),
+        }
+    }
+}
+
+pub(super) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
+    sweep(directory, Leftover::WorkDirectory);
+    // The guardian's own directory is another: the path must hold there too.
+    let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
+    let top =
+        top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
+    let told = shop.guardian.add(Kind::WorkDirectory, &top);
+    match told.and_then(|()| WorkDirectory::make(&top)) {
+        Ok(work) => Ok(Home::Directory(work)),
+        Err(source) => {
+            // Where something has the name already, that is not ours to remove.
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
+            }
+            Err(TargetError::WorkDirectory { path: top, source })
+        }
+    }
+}
+
+pub(super) fn make_scratch(
+    shop: &Shop,
+    scratch: &ScratchSpec,
+    device: Option<NamedDevice>,
+    label: &str,
+) -> Result<Home, TargetError> {
+    let directory = &shop.surroundings.scratch;
+    let failed = |source| TargetError::Image { directory: directory.clone(), source };
+    let source = if let Some(device) = device {
+        Source::Device(Arc::new(device))
+    } else if scratch.file_system.lives_in_memory() {
+        Source::Memory
+    } else {
+        let size_bytes = shop.surroundings.image_bytes_of(scratch);
+        let fallback_name = format!("{}.img", shop.new_name());
+        let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
+        let image = Arc::new(image.and_then(LoopDevice::bind).map_err(failed)?);
+        shop.note_image(&image);
+        Source::Image(image)
+    };
+    let mount_point = shop.new_mount_point(label);
+    let mount_point = mount_point
+        .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
+    Ok(Home::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
+}
