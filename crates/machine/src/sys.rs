@@ -21,6 +21,10 @@ const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
+const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+const FIEMAP_FLAG_SYNC: u32 = 1;
+const BLKSSZGET: libc::Ioctl = 0x1268;
+const BLKPBSZGET: libc::Ioctl = 0x127B;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 /// One number on every architecture: the call came after the tables were unified.
@@ -54,6 +58,37 @@ struct LoopConfig {
 }
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
+
+/// `struct fiemap_extent` of linux/fiemap.h; lengths and places are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RawExtent {
+    pub(crate) logical: u64,
+    pub(crate) physical: u64,
+    pub(crate) length: u64,
+    reserved_64: [u64; 2],
+    pub(crate) flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` of linux/fiemap.h with room for extents behind it.
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [RawExtent; Self::EXTENTS],
+}
+
+impl Fiemap {
+    /// Fits in a few pages of stack.
+    const EXTENTS: usize = 128;
+}
+
+const _: () = assert!(size_of::<RawExtent>() == 56 && size_of::<Fiemap>() == 32 + 128 * 56);
 
 /// What `cachestat(2)` counts for a file, in pages.
 #[repr(C)]
@@ -92,6 +127,17 @@ pub(crate) fn block_device_size_bytes(device: &File) -> io::Result<u64> {
     // SAFETY: the request writes one u64 to the address given.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64, &raw mut size_bytes) })?;
     Ok(size_bytes)
+}
+
+/// The logical and the physical block of a block device, in bytes.
+pub(crate) fn block_bytes(device: &File) -> io::Result<(u32, u32)> {
+    let mut logical: libc::c_int = 0;
+    let mut physical: libc::c_uint = 0;
+    // SAFETY: the request writes one int to the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKSSZGET, &raw mut logical) })?;
+    // SAFETY: the request writes one unsigned int to the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKPBSZGET, &raw mut physical) })?;
+    Ok((logical.cast_unsigned(), physical))
 }
 
 /// Tells a block device that the first `size_bytes` are no longer needed.
@@ -163,6 +209,26 @@ impl Drop for FileMapping {
         // SAFETY: the mapping is ours, and nothing ever refers to its memory.
         unsafe { libc::munmap(start, self.length_bytes) };
     }
+}
+
+/// Some of the file's extents from byte `start` on, none where there are no more; what is dirty is
+/// written first.
+pub(crate) fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> {
+    let mut map = Fiemap {
+        start,
+        // The kernel takes no range that ends beyond the greatest offset.
+        length: u64::MAX - start,
+        flags: FIEMAP_FLAG_SYNC,
+        mapped_extents: 0,
+        extent_count: 128,
+        reserved: 0,
+        extents: [RawExtent::default(); Fiemap::EXTENTS],
+    };
+    // SAFETY: the layout is the kernel's (asserted above), which writes as many extents as
+    // `extent_count` says there is room for.
+    checked(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) })?;
+    let mapped = usize::try_from(map.mapped_extents).map_err(io::Error::other)?;
+    Ok(map.extents[..mapped.min(Fiemap::EXTENTS)].to_vec())
 }
 
 /// Gives this process mounts of its own. The caller has made sure that it has one thread.

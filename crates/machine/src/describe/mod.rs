@@ -2,7 +2,7 @@
 //!
 //! [`describe`] gathers everything a run should remember of its machine, as a
 //! [`Machine`]; [`block_device`], [`device_below`] and [`mount_of`] answer questions about one
-//! device or path. The readers give the counters that are read around every replicate. Nothing
+//! device or path, and [`extents`] where a file lies. The readers give the counters that are read around every replicate. Nothing
 //! here changes the machine, and nothing here panics on what it finds in a file.
 //!
 //! Every fact comes from files under `/proc`, `/sys` and `/etc`, so a machine can also be
@@ -13,6 +13,7 @@ mod caches;
 pub(crate) mod cgroup;
 mod counters;
 mod error;
+mod extents;
 mod file_systems;
 #[cfg(test)]
 mod fixture;
@@ -31,6 +32,7 @@ use record::machine::{BlockDevice, DeviceNumber, Machine, Mount, Storage};
 
 pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
 pub use error::DescribeError;
+pub use extents::{Extent, ExtentFlags, Extents, ExtentsError, extents};
 pub use readers::{
     CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,
 };

@@ -16,6 +16,7 @@ use super::file_system::FileSystem;
 use super::guardian::Kind;
 use super::home::{Home, Source, make_scratch, make_work_directory};
 use super::mkfs;
+use super::open_device::{OpenDevice, OpenDeviceError};
 use super::read_ahead::ReadAheadInForce;
 use super::removal;
 use super::spec::{Place, TargetSpec};
@@ -84,6 +85,15 @@ impl Target {
     #[must_use]
     pub fn device_numbers(&self) -> Option<DeviceNumbers> {
         self.facts.device
+    }
+
+    /// Opens the block device below it for direct reads, never for writing. Write what is dirty
+    /// first ([`Target::sync`]): the device does not have it yet.
+    ///
+    /// # Errors
+    /// [`OpenDeviceError`]: no device, or several, or not for this user.
+    pub fn open_device(&self) -> Result<OpenDevice, OpenDeviceError> {
+        OpenDevice::below(&self.facts)
     }
 
     /// Whether its files can be absent from memory: where the pages are the only copy they cannot.

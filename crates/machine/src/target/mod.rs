@@ -26,6 +26,7 @@ mod home;
 mod live;
 mod loop_device;
 mod mkfs;
+mod open_device;
 mod owner;
 mod page_map;
 mod read_ahead;
@@ -44,6 +45,7 @@ pub use error::TargetError;
 pub use facts::{DeviceNumbers, TargetFacts};
 pub use file_system::FileSystem;
 pub use live::{Space, Target};
+pub use open_device::{OpenDevice, OpenDeviceError};
 pub use spec::{
     Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size, refuse_duplicate_labels,
 };

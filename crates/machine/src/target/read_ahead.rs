@@ -53,15 +53,7 @@ impl ReadAhead {
 
     /// That of the btrfs of which `device` is one.
     fn of_btrfs(device: DeviceNumbers) -> Option<Self> {
-        let is_on_device = |directory: &Path| {
-            let devices = fs::read_dir(directory.join("devices")).into_iter().flatten().flatten();
-            let mut numbers = devices
-                .filter_map(|entry| fs::read_to_string(entry.path().join("dev")).ok())
-                .filter_map(|text| DeviceNumbers::parse(text.trim()));
-            numbers.any(|number| number == device)
-        };
-        let mounted = fs::read_dir(BTRFS).ok()?.flatten().map(|entry| entry.path());
-        let directory = mounted.into_iter().find(|directory| is_on_device(directory))?;
+        let (directory, _) = mounted_btrfs(device)?;
         // The link goes when the file system does; its end is another's never.
         let file = directory.join("bdi").canonicalize().ok()?.join(FILE);
         Some(Self { file })
@@ -87,6 +79,24 @@ impl ReadAhead {
     fn former_value(&self, bytes: u64) -> PathBuf {
         self.file.join((bytes / 1024).to_string())
     }
+}
+
+/// On how many devices the mounted btrfs lies of which `device` is one.
+pub(super) fn btrfs_devices(device: DeviceNumbers) -> Option<usize> {
+    mounted_btrfs(device).map(|(_, devices)| devices.len())
+}
+
+/// The directory of sysfs and the devices of the mounted btrfs of which `device` is one.
+fn mounted_btrfs(device: DeviceNumbers) -> Option<(PathBuf, Vec<DeviceNumbers>)> {
+    let devices_of = |directory: &Path| -> Vec<DeviceNumbers> {
+        let entries = fs::read_dir(directory.join("devices")).into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| fs::read_to_string(entry.path().join("dev")).ok());
+        numbers.filter_map(|text| DeviceNumbers::parse(text.trim())).collect()
+    };
+    let mounted = fs::read_dir(BTRFS).ok()?.flatten().map(|entry| entry.path());
+    mounted
+        .map(|directory| (devices_of(&directory), directory))
+        .find_map(|(devices, directory)| devices.contains(&device).then_some((directory, devices)))
 }
 
 /// A setting that is ours until it is restored.

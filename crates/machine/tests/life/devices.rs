@@ -1,15 +1,16 @@
 //! Block devices that the user names. Loop devices with named images stand for disks.
 
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, symlink};
 use std::path::PathBuf;
 
+use machine::describe::extents;
 use machine::target::{
-    DeviceContent, DeviceError, Surroundings, TargetError, Unavailable, Workshop,
+    DeviceContent, DeviceError, OpenDeviceError, Surroundings, TargetError, Unavailable, Workshop,
 };
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use super::support::{Disk, refusal, run, spec, surroundings, workshop};
+use super::support::{Disk, make_or_skip, refusal, run, scratch, spec, surroundings, workshop};
 
 fn device_error(error: TargetError) -> DeviceError {
     match error {
@@ -142,4 +143,59 @@ pub(crate) fn in_use_is_refused() {
     unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
     fs::remove_dir(&mount_point).expect("it is ours");
     drop(workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is free now"));
+}
+
+/// A buffer that begins at a multiple of 4096 bytes, as direct reads ask.
+#[repr(align(4096))]
+struct Block([u8; 4096]);
+
+pub(crate) fn the_one_below_is_read() {
+    let workshop = workshop();
+    for text in ["ext2:size=128m", "xfs:size=512m", "btrfs:size=512m"] {
+        let Some(target) = make_or_skip(&workshop, text) else { continue };
+        fs::write(target.root().join("file"), vec![7; 1 << 20]).expect("there is room");
+        let file = File::open(target.root().join("file")).expect("it was written");
+        let extents = extents(&file).expect("it lies on a device");
+        let device = target.open_device().expect("root");
+        assert_eq!(device.path().to_str(), Some(target.facts().source.as_str()));
+        assert_eq!(device.size_bytes(), target.facts().size_bytes);
+        assert_eq!(device.logical_block_bytes(), 512);
+        assert!(device.physical_block_bytes() >= 512);
+        let mut block = Box::new(Block([0; 4096]));
+        if target.facts().file_system != "btrfs" {
+            let first = extents.list()[0];
+            let at = first.physical_bytes / 4096 * 4096;
+            device.file().read_exact_at(&mut block.0, at).expect("it lies inside");
+            let skipped = usize::try_from(first.physical_bytes - at).expect("below 4096");
+            let length = usize::try_from(first.length_bytes.min(1024)).expect("a block");
+            assert!(block.0[skipped..skipped + length].iter().all(|&byte| byte == 7));
+        }
+        device.file().read_exact_at(&mut block.0[..100], 0).expect_err("it bypasses the cache");
+        device.file().write_all_at(&block.0, 0).expect_err("it is for reading only");
+    }
+    workshop.close().expect("nothing is left");
+}
+
+pub(crate) fn memory_has_none() {
+    let workshop = workshop();
+    let target = make_or_skip(&workshop, "tmpfs:size=64m").expect("root");
+    let error = target.open_device().expect_err("it lies in memory");
+    assert!(matches!(error, OpenDeviceError::NoDevice { .. }), "{error}");
+}
+
+pub(crate) fn several_are_not_one() {
+    let workshop = workshop();
+    let disks = [Disk::new("one", &[]), Disk::new("other", &[])];
+    let devices = [&*disks[0].device, &*disks[1].device];
+    run("mkfs.btrfs", &[&["-q", "-f", "-d", "single", "-m", "single"], &devices[..]].concat());
+    let mount_point = scratch().join("mounted");
+    fs::create_dir(&mount_point).expect("the place can be written");
+    mount(devices[0], &mount_point, "btrfs", MountFlags::empty(), None).expect("root");
+    let target = workshop.make(&spec(mount_point.to_str().expect("plain"))).expect("a directory");
+    let error = target.open_device().expect_err("half of it is no device");
+    assert!(matches!(error, OpenDeviceError::SeveralDevices { .. }), "{error}");
+    assert!(target.facts().read_ahead_bytes > Some(0), "{:?}", target.facts());
+    drop(target);
+    unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
+    fs::remove_dir(&mount_point).expect("it is ours");
 }

@@ -6,6 +6,7 @@
 
 mod conditions;
 mod devices;
+mod extents;
 mod kill;
 mod propagation;
 mod read_ahead;
@@ -52,6 +53,14 @@ const CASES: &[Case] = &[
     ("btrfs_reads_ahead_as_told", || read_ahead::is_as_told("btrfs:size=512m")),
     ("read_ahead_is_put_back", read_ahead::is_put_back),
     ("read_ahead_is_put_back_after_death", read_ahead::is_put_back_after_death),
+    ("extents_of_ext2_are_told", || extents::are_told("ext2:size=128m")),
+    ("extents_of_ext4_are_told", || extents::are_told("ext4:size=256m")),
+    ("extents_of_xfs_are_told", || extents::are_told("xfs:size=512m")),
+    ("extents_of_btrfs_are_told", || extents::are_told("btrfs:size=512m")),
+    ("memory_has_no_extents", extents::memory_has_none),
+    ("the_device_below_is_read", devices::the_one_below_is_read),
+    ("memory_has_no_device", devices::memory_has_none),
+    ("several_devices_are_not_one", devices::several_are_not_one),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),

@@ -1,0 +1,151 @@
+//! The block device below a target, opened to be read beside its file system.
+//!
+//! Reads bypass the page cache (`O_DIRECT`), so offsets, lengths and addresses of buffers are
+//! multiples of [`OpenDevice::logical_block_bytes`]. Nothing can be written through it: it is
+//! opened for reading only.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::facts::{DeviceNumbers, TargetFacts};
+use super::read_ahead::btrfs_devices;
+use crate::sys;
+
+/// Why the device below a target cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenDeviceError {
+    /// Files live in memory, on another machine, or below another file system.
+    #[error("no block device lies below {label}; choose a target on a device, such as ext4")]
+    NoDevice {
+        /// The target's label.
+        label: String,
+    },
+    /// The file system spreads its files over several devices.
+    #[error(
+        "{label} lies on several devices, no one of which is all of it; \
+        choose a target on one device"
+    )]
+    SeveralDevices {
+        /// The target's label.
+        label: String,
+    },
+    /// The device has no node through which it could be opened.
+    #[error("the block device {device} below {label} has no node in /dev; mount a devtmpfs there")]
+    NoNode {
+        /// The target's label.
+        label: String,
+        /// The device.
+        device: DeviceNumbers,
+    },
+    /// The kernel refused.
+    #[error("{path} cannot be read beside its page cache: {source}; run as root",
+        path = path.display())]
+    Io {
+        /// The device's node.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// The block device below a target. While it is open a loop device stays bound: drop it before the
+/// target is closed.
+#[derive(Debug)]
+pub struct OpenDevice {
+    file: File,
+    path: PathBuf,
+    size_bytes: u64,
+    logical_block_bytes: u32,
+    physical_block_bytes: u32,
+}
+
+impl OpenDevice {
+    /// The device, for direct reads.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The node through which it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its size.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The smallest unit that can be read.
+    #[must_use]
+    pub fn logical_block_bytes(&self) -> u32 {
+        self.logical_block_bytes
+    }
+
+    /// The smallest unit that the device writes without reading first.
+    #[must_use]
+    pub fn physical_block_bytes(&self) -> u32 {
+        self.physical_block_bytes
+    }
+
+    /// Opens the device on which a target lies, of which `facts` are known.
+    pub(super) fn below(facts: &TargetFacts) -> Result<Self, OpenDeviceError> {
+        let label = || facts.label.clone();
+        let device = facts.device.ok_or_else(|| OpenDeviceError::NoDevice { label: label() })?;
+        let several = match facts.file_system.as_str() {
+            "btrfs" => btrfs_devices(device).is_none_or(|devices| devices != 1),
+            // The files of a realtime section lie on a device of their own.
+            "xfs" => facts.mount_options.split(',').any(|option| option.starts_with("rtdev=")),
+            _ => false,
+        };
+        if several {
+            return Err(OpenDeviceError::SeveralDevices { label: label() });
+        }
+        let path = node_of(device, Path::new(&facts.source))
+            .ok_or_else(|| OpenDeviceError::NoNode { label: label(), device })?;
+        Self::open(&path).map_err(|source| OpenDeviceError::Io { path, source })
+    }
+
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::options().read(true).custom_flags(libc::O_DIRECT).open(path)?;
+        let (logical_block_bytes, physical_block_bytes) = sys::block_bytes(&file)?;
+        Ok(Self {
+            size_bytes: sys::block_device_size_bytes(&file)?,
+            path: path.to_owned(),
+            file,
+            logical_block_bytes,
+            physical_block_bytes,
+        })
+    }
+}
+
+/// A node of the device: what is mounted, else the one that the kernel names.
+fn node_of(device: DeviceNumbers, mounted: &Path) -> Option<PathBuf> {
+    let event = fs::read_to_string(format!("/sys/dev/block/{device}/uevent")).unwrap_or_default();
+    let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
+    let named = name.map(|name| Path::new("/dev").join(name));
+    let candidates = [Some(mounted.to_owned()), named];
+    // A node of that name may stand for another device.
+    candidates.into_iter().flatten().find(|path| DeviceNumbers::of_file(path) == Some(device))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_on_no_device_is_refused() {
+        let facts = TargetFacts { label: "memory".to_owned(), ..TargetFacts::default() };
+        let error = OpenDevice::below(&facts).expect_err("no device");
+        assert!(matches!(error, OpenDeviceError::NoDevice { .. }), "{error}");
+        let device = Some(DeviceNumbers { major: 4095, minor: 3 });
+        let facts = TargetFacts { device, source: "/dev/null".to_owned(), ..facts };
+        let error = OpenDevice::below(&facts).expect_err("no such device");
+        assert!(matches!(error, OpenDeviceError::NoNode { .. }), "{error}");
+    }
+}
