@@ -2,8 +2,9 @@
 //!
 //! [`describe`] gathers everything a run should remember of its machine, as a
 //! [`Machine`]; [`block_device`], [`device_below`] and [`mount_of`] answer questions about one
-//! device or path, and [`extents`] where a file lies. The readers give the counters that are read around every replicate. Nothing
-//! here changes the machine, and nothing here panics on what it finds in a file.
+//! device or path, and [`extents`] where a file lies. The readers give the counters that are read
+//! around every replicate. Nothing here changes the machine, and nothing here panics on what it
+//! finds in a file.
 //!
 //! Every fact comes from files under `/proc`, `/sys` and `/etc`, so a machine can also be
 //! described from a copy of those files: [`describe_sources`].
@@ -25,10 +26,11 @@ mod processor;
 mod readers;
 mod sources;
 mod system;
+mod writeback;
 
 use std::path::Path;
 
-use record::machine::{BlockDevice, DeviceNumber, Machine, Mount, Storage};
+use record::machine::{BlockDevice, DeviceNumber, DirtyLimits, Machine, Mount, Storage};
 
 pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
 pub use error::DescribeError;
@@ -37,6 +39,7 @@ pub use readers::{
     CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,
 };
 pub use sources::Sources;
+pub use writeback::{GroupPages, WritebackCounters, WritebackReader};
 
 use sources::Reader;
 
@@ -111,6 +114,12 @@ pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storag
 /// If `path` does not exist or cannot be looked at, or this process cannot see the mount.
 pub fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
     mounts::mount_of(&Sources::default(), path.as_ref())
+}
+
+/// How much dirty data the kernel keeps, and how long, as set now.
+#[must_use]
+pub fn dirty_limits() -> DirtyLimits {
+    system::dirty_limits(&Reader::new(&Sources::default()))
 }
 
 /// Stolen and total processor time until now; to read it often, keep a [`CpuTimesReader`].

@@ -26,14 +26,14 @@ const TEXT_BYTES_MAX: usize = 4096;
 
 /// A file of the kernel's that is read again and again.
 #[derive(Debug)]
-struct CounterFile {
+pub(super) struct CounterFile {
     file: File,
     /// Its path on the described machine, for errors.
     path: PathBuf,
 }
 
 impl CounterFile {
-    fn open(sources: &Sources, path: impl Into<PathBuf>) -> Result<Self, DescribeError> {
+    pub(super) fn open(sources: &Sources, path: impl Into<PathBuf>) -> Result<Self, DescribeError> {
         let path = path.into();
         match File::open(sources.path(&path)) {
             Ok(file) => Ok(Self { file, path }),
@@ -42,7 +42,7 @@ impl CounterFile {
     }
 
     /// Reads the file's start, and has `parse` find in it what `expected` names.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         expected: &'static str,
         parse: impl FnOnce(&str) -> Option<T>,
@@ -165,7 +165,7 @@ impl ThrottleReader {
     }
 }
 
-fn count(text: &str, key: &str) -> Option<u64> {
+pub(super) fn count(text: &str, key: &str) -> Option<u64> {
     field(text, key)?.parse().ok()
 }
 

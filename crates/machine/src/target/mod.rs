@@ -2,8 +2,8 @@
 //!
 //! Start at [`TargetSpec`], what a target is to be; [`availability`] says whether it can be made
 //! here; a [`Workshop`] makes it; the [`Target`] lives until it is closed. [`cache_state`] brings
-//! files of it into or out of memory and verifies that; [`residency`] says which pages of a file are
-//! in memory.
+//! files of it into or out of memory and verifies that; [`residency`] says which pages of a file
+//! are in memory.
 //!
 //! A target's life leaves no trace, whatever ends the process. Three things see to that:
 //!

@@ -6,8 +6,8 @@
 //!   whole text is the label.
 //! - A path begins with `/` or `.`, or is an existing directory that has no file system's name
 //!   (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
-//!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them only where a known key and `=` follow, so that
-//!   other colons belong to the path.
+//!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them
+//!   only where a known key and `=` follow, so that other colons belong to the path.
 //! - The values of `mkfs` and `mount` may hold commas: there a comma begins a new key only where
 //!   a known key and `=` follow. A tmpfs' own `size` is therefore `size=`, never part of `mount=`.
 
@@ -107,7 +107,8 @@ pub enum SpecError {
     },
     /// Less than a page of read-ahead, or a part of one.
     #[error(
-        "`{key}={value}` is not a whole number of pages; write 0 or a multiple of {page_bytes} bytes"
+        "`{key}={value}` is not a whole number of pages; write 0 or a multiple of {page_bytes} \
+        bytes"
     )]
     NotWholePages {
         /// The option.

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use machine::describe::WritebackReader;
 use machine::target::{ConditionCaveat, cache_state};
 use rustix::fs::{Advice, fadvise};
 
@@ -50,6 +51,25 @@ pub(crate) fn memory_is_limited() {
     target.close().expect("a group that was used can be removed");
     drop(target);
     workshop.close().expect("nothing is left");
+}
+
+pub(crate) fn dirty_pages_of_a_group_are_counted() {
+    const WRITTEN: usize = 16 << 20;
+    let workshop = workshop();
+    let target = workshop.make(&spec("ext4:memory=256m")).expect("root");
+    let entered = target.enter().expect("root");
+    let reader = WritebackReader::open().expect("/proc is mounted");
+    let group = || reader.read().expect("Linux tells").group.expect("this is a group");
+    let before = group();
+    fs::write(target.root().join("file"), vec![1; WRITTEN]).expect("there is room");
+    let after = group();
+    // Some of it may be on its way or written already, and the kernel's sums lag behind.
+    let came = after.active_file_bytes + after.inactive_file_bytes;
+    assert!(came >= WRITTEN as u64 / 2, "{before:?} {after:?}");
+    target.sync().expect("the device is sound");
+    let left = group().dirty_bytes;
+    assert!(left < WRITTEN as u64 / 4, "{left} of {after:?}");
+    entered.leave().expect("home is still there");
 }
 
 pub(crate) fn device_rates_are_limited() {

@@ -41,6 +41,7 @@ const CASES: &[Case] = &[
     ("an_overlay_is_counted", whole_life::an_overlay_is_counted),
     ("unmounting_comes_in", propagation::unmounting_comes_in_and_nothing_goes_out),
     ("memory_is_limited", conditions::memory_is_limited),
+    ("dirty_pages_of_a_group_are_counted", conditions::dirty_pages_of_a_group_are_counted),
     ("device_rates_are_limited", conditions::device_rates_are_limited),
     ("pages_on_their_way_are_evicted", conditions::pages_on_their_way_are_evicted),
     ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),

@@ -1,0 +1,245 @@
+//! Dirty data and its way to the device: how much there is, how much there may be.
+//!
+//! The figures of the whole machine are pages of `/proc/vmstat`; those of a control group are
+//! bytes of its `memory.stat`, which has other names in version 1 than in version 2
+//! (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst).
+
+use record::machine::CgroupVersion;
+use serde::{Deserialize, Serialize};
+
+use super::cgroup::Hierarchies;
+use super::error::DescribeError;
+use super::readers::{CounterFile, count};
+use super::sources::{Reader, Sources};
+
+/// Dirty data of the whole machine, and of the control group of the process that reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WritebackCounters {
+    /// Changed and not yet sent to a device (`nr_dirty`).
+    pub dirty_bytes: u64,
+    /// On its way to a device (`nr_writeback`).
+    pub writeback_bytes: u64,
+    /// All that became dirty since the machine started (`nr_dirtied`).
+    pub dirtied_bytes: u64,
+    /// All that was written since the machine started (`nr_written`).
+    pub written_bytes: u64,
+    /// The dirty data at which writers must wait (`nr_dirty_threshold`), as memory allows now.
+    pub threshold_bytes: u64,
+    /// The dirty data at which write-back begins (`nr_dirty_background_threshold`).
+    pub background_threshold_bytes: u64,
+    /// The pages of the process' memory control group; `None` where it is in none that tells.
+    pub group: Option<GroupPages>,
+}
+
+/// The page cache of a memory control group, the groups below it included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupPages {
+    /// Changed and not yet sent to a device.
+    pub dirty_bytes: u64,
+    /// On its way to a device.
+    pub writeback_bytes: u64,
+    /// Pages of files that the kernel takes for used again and again.
+    pub active_file_bytes: u64,
+    /// Pages of files that are reclaimed first.
+    pub inactive_file_bytes: u64,
+}
+
+impl WritebackCounters {
+    /// What became dirty since `earlier`, in bytes.
+    #[must_use]
+    pub fn dirtied_bytes_since(&self, earlier: &Self) -> u64 {
+        self.dirtied_bytes.saturating_sub(earlier.dirtied_bytes)
+    }
+
+    /// What was written since `earlier`, in bytes.
+    #[must_use]
+    pub fn written_bytes_since(&self, earlier: &Self) -> u64 {
+        self.written_bytes.saturating_sub(earlier.written_bytes)
+    }
+}
+
+/// Reads [`WritebackCounters`]. The group is the one that the process is in when this is opened:
+/// open it again after entering a target's conditions.
+#[derive(Debug)]
+pub struct WritebackReader {
+    machine: CounterFile,
+    group: Option<GroupReader>,
+    page_bytes: u64,
+}
+
+#[derive(Debug)]
+struct GroupReader {
+    file: CounterFile,
+    /// Of what is dirty, being written, active and inactive.
+    keys: [&'static str; 4],
+}
+
+impl WritebackReader {
+    /// Opens `/proc/vmstat`, and `memory.stat` of the process' control group where there is one.
+    ///
+    /// # Errors
+    /// If the first cannot be opened, or the second is there and cannot.
+    pub fn open() -> Result<Self, DescribeError> {
+        Self::open_in(&Sources::default())
+    }
+
+    pub(crate) fn open_in(sources: &Sources) -> Result<Self, DescribeError> {
+        Ok(Self {
+            machine: CounterFile::open(sources, "/proc/vmstat")?,
+            group: GroupReader::open_in(sources)?,
+            page_bytes: rustix::param::page_size() as u64,
+        })
+    }
+
+    /// The counters now. The kernel gathers them from all processors, which takes some tens of
+    /// microseconds.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or lacks the counters; so it is once the group was removed.
+    pub fn read(&self) -> Result<WritebackCounters, DescribeError> {
+        let group = self.group.as_ref().map(GroupReader::read).transpose()?;
+        let of_machine = |text: &str| {
+            let bytes = |key| count(text, key)?.checked_mul(self.page_bytes);
+            Some(WritebackCounters {
+                dirty_bytes: bytes("nr_dirty")?,
+                writeback_bytes: bytes("nr_writeback")?,
+                dirtied_bytes: bytes("nr_dirtied")?,
+                written_bytes: bytes("nr_written")?,
+                threshold_bytes: bytes("nr_dirty_threshold")?,
+                background_threshold_bytes: bytes("nr_dirty_background_threshold")?,
+                group,
+            })
+        };
+        self.machine
+            .read("nr_dirty, nr_writeback, nr_dirtied, nr_written and thresholds", of_machine)
+    }
+}
+
+impl GroupReader {
+    fn open_in(sources: &Sources) -> Result<Option<Self>, DescribeError> {
+        let reader = Reader::new(sources);
+        let Some(controller) = Hierarchies::read(&reader).controller(&reader, "memory") else {
+            return Ok(None);
+        };
+        let Some(path) = controller.directories.first().map(|own| own.join("memory.stat")) else {
+            return Ok(None);
+        };
+        // The root of version 2 has the file since Linux 5.12 only.
+        if !reader.exists(&path) {
+            return Ok(None);
+        }
+        let keys = match controller.version {
+            CgroupVersion::V1 => {
+                ["total_dirty", "total_writeback", "total_active_file", "total_inactive_file"]
+            }
+            _ => ["file_dirty", "file_writeback", "active_file", "inactive_file"],
+        };
+        Ok(Some(Self { file: CounterFile::open(sources, path)?, keys }))
+    }
+
+    fn read(&self) -> Result<GroupPages, DescribeError> {
+        self.file.read("dirty, writeback, active and inactive pages of files", |text| {
+            let [dirty, writeback, active, inactive] = self.keys;
+            Some(GroupPages {
+                dirty_bytes: count(text, dirty)?,
+                writeback_bytes: count(text, writeback)?,
+                active_file_bytes: count(text, active)?,
+                inactive_file_bytes: count(text, inactive)?,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::fixture::Fixture;
+
+    const VMSTAT: (&str, &str) = (
+        "proc/vmstat",
+        "nr_free_pages 9\nnr_dirty 1\nnr_writeback 2\nnr_writeback_temp 7\nnr_dirtied 30\n\
+         nr_written 40\nnr_dirty_threshold 500\nnr_dirty_background_threshold 250\n",
+    );
+    const STAT: &str = "dirty 1\nactive_file 2\nfile_dirty 10\nfile_writeback 20\nactive_file 2\n\
+        inactive_file 40\ntotal_dirty 11\ntotal_writeback 22\ntotal_active_file 33\n\
+        total_inactive_file 44\n";
+
+    fn read(files: &[(&str, &str)]) -> Result<WritebackCounters, DescribeError> {
+        WritebackReader::open_in(&Fixture::new(files).sources())?.read()
+    }
+
+    #[test]
+    fn pages_of_the_machine_become_bytes() {
+        let page_bytes = rustix::param::page_size() as u64;
+        let found = read(&[VMSTAT]).expect("all of it is there");
+        assert_eq!(found.group, None);
+        let bytes = [
+            found.dirty_bytes,
+            found.writeback_bytes,
+            found.dirtied_bytes,
+            found.written_bytes,
+            found.threshold_bytes,
+            found.background_threshold_bytes,
+        ];
+        assert_eq!(bytes, [1, 2, 30, 40, 500, 250].map(|pages| pages * page_bytes));
+        let later = WritebackCounters { dirtied_bytes: found.dirtied_bytes + 5, ..found };
+        assert_eq!(later.dirtied_bytes_since(&found), 5);
+        assert_eq!((found.dirtied_bytes_since(&later), later.written_bytes_since(&found)), (0, 0));
+    }
+
+    #[test]
+    fn each_version_of_groups_has_its_names() {
+        let v1 = [
+            VMSTAT,
+            ("proc/self/cgroup", "4:memory:/a\n0::/\n"),
+            ("proc/self/mountinfo", "1 0 0:9 / /cg rw - cgroup cgroup rw,memory\n"),
+            ("cg/a/memory.stat", STAT),
+        ];
+        let pages = |dirty_bytes, writeback_bytes, active_file_bytes, inactive_file_bytes| {
+            Some(GroupPages {
+                dirty_bytes,
+                writeback_bytes,
+                active_file_bytes,
+                inactive_file_bytes,
+            })
+        };
+        assert_eq!(read(&v1).expect("all of it is there").group, pages(11, 22, 33, 44));
+        let v2 = [
+            VMSTAT,
+            ("proc/self/cgroup", "0::/a\n"),
+            ("proc/self/mountinfo", "1 0 0:9 / /cg rw - cgroup2 cgroup2 rw\n"),
+            ("cg/cgroup.controllers", "memory\n"),
+            ("cg/a/memory.stat", STAT),
+        ];
+        assert_eq!(read(&v2).expect("all of it is there").group, pages(10, 20, 2, 40));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = read(&[("proc/vmstat", "nr_dirty 1\n")]).expect_err("the rest is missing");
+        assert!(error.to_string().contains("/proc/vmstat"), "{error}");
+        assert!(read(&[]).is_err());
+    }
+
+    #[test]
+    fn this_machine_counts_what_is_written() {
+        let reader = WritebackReader::open().expect("/proc is mounted");
+        let before = reader.read().expect("Linux tells");
+        assert!(before.threshold_bytes > before.background_threshold_bytes);
+        if crate::describe::device_below(std::env::temp_dir()).ok().flatten().is_none() {
+            eprintln!(
+                "skipped: this_machine_counts_what_is_written: temporary files are in memory"
+            );
+            return;
+        }
+        let path = std::env::temp_dir().join(format!("writeback-{}", std::process::id()));
+        let file = std::fs::File::create(&path).expect("temporary directory");
+        std::fs::write(&path, vec![1; 32 << 20]).expect("there is room");
+        file.sync_all().expect("the device is sound");
+        let after = reader.read().expect("Linux tells");
+        std::fs::remove_file(&path).expect("it is ours");
+        // The kernel sums up per processor, and may lag behind by some pages.
+        let moved = (after.dirtied_bytes_since(&before), after.written_bytes_since(&before));
+        assert!(moved.0 >= 16 << 20 && moved.1 >= 16 << 20, "{moved:?}");
+    }
+}
