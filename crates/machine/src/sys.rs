@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -229,6 +229,22 @@ pub(crate) fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> 
     checked(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) })?;
     let mapped = usize::try_from(map.mapped_extents).map_err(io::Error::other)?;
     Ok(map.extents[..mapped.min(Fiemap::EXTENTS)].to_vec())
+}
+
+/// Whether an `io_uring` can be made: makes the smallest there is, and closes it.
+pub(crate) fn try_io_uring() -> io::Result<()> {
+    /// `struct io_uring_params` of `linux/io_uring.h`.
+    const PARAMETERS_BYTES: usize = 120;
+    let mut parameters = [0_u64; PARAMETERS_BYTES / size_of::<u64>()];
+    // SAFETY: the kernel reads and writes `parameters`, which are as long as it takes them to be.
+    let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1_u32, parameters.as_mut_ptr()) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let fd = i32::try_from(fd).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok(())
 }
 
 /// Gives this process mounts of its own. The caller has made sure that it has one thread.

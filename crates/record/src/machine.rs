@@ -333,6 +333,15 @@ pub struct Permissions {
     pub cgroup_io: Permission,
     /// Creating `io_uring` instances.
     pub io_uring: Permission,
+    /// Counting resident and dirty pages (`cachestat`, Linux 6.5).
+    pub cachestat: Permission,
+    /// Telling which pages of this user's own files are resident (`mincore`). Of files that the
+    /// user neither owns nor may write the kernel never tells it.
+    pub mincore: Permission,
+    /// Telling where files lie on their device (`FIEMAP`), where the file system does.
+    pub fiemap: Permission,
+    /// Setting how far the kernel reads ahead (`/sys/class/bdi/*/read_ahead_kb`).
+    pub read_ahead: Permission,
     /// -1 allows everybody nearly everything; 2 is the kernel's default; Debian's own 3 and 4
     /// allow nothing to users without capabilities (`/proc/sys/kernel/perf_event_paranoid`).
     pub perf_event_paranoid: Option<i32>,

@@ -22,6 +22,7 @@ mod memory;
 pub(crate) mod mounts;
 mod parse;
 mod permissions;
+mod probes;
 mod processor;
 mod readers;
 mod sources;

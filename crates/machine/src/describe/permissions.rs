@@ -1,11 +1,16 @@
-//! What this process may do, as far as it can be told without doing it.
+//! What this process may do, as far as it can be told without doing it, or by trying what changes
+//! nothing.
+
+use std::io;
 
 use record::machine::{CgroupVersion, Kernel, Permission, Permissions};
 use rustix::fs::Access;
 
 use super::cgroup::{Controller, Hierarchies};
 use super::parse::field;
+use super::probes;
 use super::sources::Reader;
+use crate::sys;
 
 /// The capabilities that matter to measuring, by their bit (`linux/capability.h`), sorted by name.
 const CAPABILITIES: [(&str, u32); 11] = [
@@ -36,6 +41,10 @@ pub(crate) fn permissions(reader: &Reader<'_>, kernel: &Kernel) -> Permissions {
         cgroup_memory: cgroup(reader, &["memory"]),
         cgroup_io: cgroup(reader, &["blkio", "io"]),
         io_uring: io_uring(reader, kernel, administrator),
+        cachestat: cachestat(reader, kernel),
+        mincore: tried(reader, "mincore", probes::mincore),
+        fiemap: tried(reader, "FIEMAP", probes::fiemap),
+        read_ahead: read_ahead(reader),
         perf_event_paranoid: reader.value("/proc/sys/kernel/perf_event_paranoid"),
         hardware_counters: hardware_counters(reader),
         capabilities,
@@ -109,8 +118,46 @@ fn can_make_group(reader: &Reader<'_>, controller: &Controller) -> bool {
     })
 }
 
-/// The sysctl exists since Linux 6.6: 0 is for all, 1 for `CAP_SYS_ADMIN`, 2 for nobody.
+/// Every device's setting belongs to root; a container may have /sys read-only.
+fn read_ahead(reader: &Reader<'_>) -> Permission {
+    let settings = "/sys/class/bdi";
+    match reader.names(settings).first() {
+        Some(name) => writable(reader, &format!("{settings}/{name}/read_ahead_kb")),
+        None => denied(format!("{settings} names no device")),
+    }
+}
+
+fn cachestat(reader: &Reader<'_>, kernel: &Kernel) -> Permission {
+    match kernel.is_at_least(6, 5) {
+        Some(true) => tried(reader, "cachestat", probes::cachestat),
+        _ => denied("the kernel is older than 6.5, or its release is unknown"),
+    }
+}
+
+/// What only trying tells, for filters of system calls show nowhere; a machine made of files
+/// cannot be tried.
+fn tried(reader: &Reader<'_>, name: &str, probe: fn() -> io::Result<()>) -> Permission {
+    if !reader.sources().is_this_machine() {
+        return Permission::Granted;
+    }
+    match probe() {
+        Ok(()) => Permission::Granted,
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            denied(format!("the kernel has no {name}, or a system-call filter hides it"))
+        }
+        Err(error) => denied(format!("the kernel refuses {name} ({error}), or a filter does")),
+    }
+}
+
 fn io_uring(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
+    match io_uring_by_setting(reader, kernel, administrator) {
+        Permission::Granted => tried(reader, "io_uring", sys::try_io_uring),
+        denied => denied,
+    }
+}
+
+/// The sysctl exists since Linux 6.6: 0 is for all, 1 for `CAP_SYS_ADMIN`, 2 for nobody.
+fn io_uring_by_setting(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
     let disabled: Option<u32> = reader.value("/proc/sys/kernel/io_uring_disabled");
     match (disabled, kernel.is_at_least(5, 1)) {
         (Some(0), _) => Permission::Granted,
@@ -219,6 +266,26 @@ mod tests {
         assert!(reason(&found.io_uring).contains("set it to 0"));
         assert!(reason(&found.loop_devices).contains("/dev/loop-control"));
         assert_eq!(found.hardware_counters, None);
+    }
+
+    #[test]
+    fn what_reads_pages_and_places_depends_on_the_kernel() {
+        let found = permissions_of(&[("sys/class/bdi/8:0/read_ahead_kb", "128\n")]);
+        assert!(reason(&found.cachestat).contains("older than 6.5"));
+        assert!(found.mincore.is_granted() && found.fiemap.is_granted());
+        assert!(found.read_ahead.is_granted());
+        assert!(reason(&permissions_of(&[]).read_ahead).contains("/sys/class/bdi"));
+    }
+
+    #[test]
+    fn what_is_tried_is_told_as_the_kernel_answers() {
+        let sources = crate::describe::Sources::default();
+        let reader = Reader::new(&sources);
+        assert!(tried(&reader, "x", || Ok(())).is_granted());
+        let hidden = tried(&reader, "x", || Err(io::Error::from_raw_os_error(libc::ENOSYS)));
+        assert!(reason(&hidden).contains("hides it"));
+        let refused = tried(&reader, "x", || Err(io::Error::from_raw_os_error(libc::EPERM)));
+        assert!(reason(&refused).contains("not permitted"));
     }
 
     #[test]

@@ -220,20 +220,27 @@ fn file_system(support: &FileSystemSupport) -> Fact {
 
 fn permissions(machine: &Machine) -> Vec<Fact> {
     let permissions = &machine.permissions;
-    let said = |permission: &Permission| match permission {
-        Permission::Granted => "yes".to_owned(),
-        Permission::Denied { reason } => format!("no: {reason}"),
-        _ => "unknown".to_owned(),
+    let said = |name: &str, permission: &Permission, gives: &str| {
+        let text = match permission {
+            Permission::Granted => "yes".to_owned(),
+            Permission::Denied { reason } => format!("no: {reason} (it would give {gives})"),
+            _ => "unknown".to_owned(),
+        };
+        fact(name, Some(text))
     };
     let counters = permissions.hardware_counters.map(|there| if there { "yes" } else { "no" });
     known([
         fact("root", Some(if permissions.root { "yes" } else { "no" })),
-        fact("mounting", Some(said(&permissions.mount))),
-        fact("loop devices", Some(said(&permissions.loop_devices))),
-        fact("dropping caches", Some(said(&permissions.drop_caches))),
-        fact("limiting memory", Some(said(&permissions.cgroup_memory))),
-        fact("limiting devices", Some(said(&permissions.cgroup_io))),
-        fact("io_uring", Some(said(&permissions.io_uring))),
+        said("mounting", &permissions.mount, "scratch targets such as ext4"),
+        said("loop devices", &permissions.loop_devices, "scratch targets on images"),
+        said("dropping caches", &permissions.drop_caches, "cold names and attributes"),
+        said("limiting memory", &permissions.cgroup_memory, "memory= of targets"),
+        said("limiting devices", &permissions.cgroup_io, "read_bps=, write_iops= of targets"),
+        said("setting read-ahead", &permissions.read_ahead, "read_ahead= of targets"),
+        said("io_uring", &permissions.io_uring, "several requests of one thread at a time"),
+        said("cachestat", &permissions.cachestat, "counts of dirty pages, and faster ones"),
+        said("mincore", &permissions.mincore, "which pages of a file are in memory"),
+        said("FIEMAP", &permissions.fiemap, "where files lie, and how fragmented they are"),
         fact("hardware counters", counters),
         fact("perf_event_paranoid", permissions.perf_event_paranoid.map(|level| level.to_string())),
     ])
@@ -283,7 +290,8 @@ mod tests {
         let text = text(&Machine { permissions, ..Machine::default() });
         let first = "  limiting memory       no: the directory /sys/fs/cgroup is mounted read-only";
         let second = "                        and so no group can be made";
-        assert!(text.contains(&format!("{first}\n{second}\n")), "{text}");
+        assert!(text.contains(&format!("{first}\n{second}")), "{text}");
+        assert!(text.contains("memory="), "it says what for: {text}");
     }
 
     #[test]

@@ -1,0 +1,48 @@
+//! Calls that are tried to see whether they work: on files in memory, or without changing any.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::sys::{self, FileMapping};
+
+/// Whether pages can be counted.
+pub(super) fn cachestat() -> io::Result<()> {
+    sys::cachestat(file_in_memory()?, 0, 0).map(drop)
+}
+
+/// Whether the kernel says which pages are resident.
+pub(super) fn mincore() -> io::Result<()> {
+    let page_bytes = rustix::param::page_size() as u64;
+    FileMapping::new(file_in_memory()?, 0, page_bytes)?.mincore(0, &mut [0])
+}
+
+/// Whether the kernel may be asked where a file lies. That this program's own file system does not
+/// tell says nothing of others.
+pub(super) fn fiemap() -> io::Result<()> {
+    match sys::fiemap(File::open("/proc/self/exe")?, 0) {
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
+        answered => answered.map(drop),
+    }
+}
+
+/// A page in memory that only we have.
+fn file_in_memory() -> io::Result<File> {
+    let file = File::from(memfd_create("fsprism", MemfdFlags::CLOEXEC)?);
+    file.set_len(rustix::param::page_size() as u64)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_agree_with_the_calls_they_stand_for() {
+        mincore().expect("every kernel has it");
+        fiemap().expect("every kernel has it");
+        let counted = sys::cachestat(file_in_memory().expect("there is memory"), 0, 0);
+        assert_eq!(cachestat().is_ok(), counted.is_ok());
+    }
+}
