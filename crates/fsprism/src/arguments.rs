@@ -58,6 +58,16 @@ Examples:
 The words of the verdicts are defined in docs/verdicts.md.
 ";
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  fsprism reproduce                                      the papers there are
+  fsprism reproduce bonnie-anova                         computed from the paper's numbers
+  sudo fsprism reproduce rocket-science                  measured, about ten minutes
+  sudo fsprism reproduce rocket-science/figure-3         one figure of it
+  fsprism reproduce rocket-science --run fsprism-runs/RUN
+                                                         from a run made before
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure every dimension of file systems side by side, within a budget
@@ -74,7 +84,8 @@ pub(crate) enum Command {
     /// Analyse anybody's table or series
     #[command(subcommand)]
     Stats(Analysis),
-    /// A paper's tables: published, recomputed, and the difference
+    /// A paper's tables and figures: published, and computed or measured again here
+    #[command(after_long_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceOptions),
     /// Say what this computer is, and what is permitted here
     Machine(MachineOptions),
@@ -181,9 +192,25 @@ pub(crate) struct CompareOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceOptions {
-    /// Which paper; without it, those there are
-    #[arg(value_name = "PAPER")]
+    /// Which paper, or which figure of it; without it, those there are
+    #[arg(value_name = "PAPER[/ITEM]")]
     pub(crate) paper: Option<String>,
+    /// Show a run that was made for it before, instead of measuring
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<PathBuf>,
+    /// Where it is measured: this many runs of each point
+    #[arg(long, value_name = "N", default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) blocks: u32,
+    /// Seed of every random choice; by default from the time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where images of scratch targets lie
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub(crate) scratch: PathBuf,
+    /// The run directory; by default fsprism-runs/TIME-reproduce here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }

@@ -55,8 +55,7 @@ fn measure(
             Session::begin(command, &suite, texts, measuring, &stop)?
         }
     };
-    let path = session.directory.path().to_owned();
-    let conducted = session.conduct(&stop);
+    let (path, conducted) = session.conducted(&stop);
     let document = output::print_run(&path, measuring.output.format)?;
     let reason = conducted?;
     if measuring.output.format == Format::Terminal {
@@ -65,6 +64,20 @@ fn measure(
         output::say(&path.display().to_string());
     }
     Ok(done(reason, &document))
+}
+
+/// Measures a suite for another command, which prints what it makes of the run.
+pub(crate) fn measured(
+    command: &str,
+    suite: &str,
+    texts: &[String],
+    measuring: &Measuring,
+) -> anyhow::Result<(PathBuf, EndReason)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let suite = suites::suite(suite).blame_input()?;
+    let (path, conducted) =
+        Session::begin(command, &suite, texts, measuring, &stop)?.conducted(&stop);
+    Ok((path, conducted?))
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {
@@ -158,6 +171,11 @@ impl Session {
         let laboratory = Laboratory::new(made.live, benchmarks, &manifest.cells, settings, clock);
         let plan = Plan::from_manifest(manifest);
         Self { laboratory, workshop: made.workshop, directory, plan, ledger }
+    }
+
+    /// Measures; gives besides where what was measured lies, whatever came of it.
+    fn conducted(self, stop: &AtomicBool) -> (PathBuf, anyhow::Result<EndReason>) {
+        (self.directory.path().to_owned(), self.conduct(stop))
     }
 
     /// Measures until an end is reached, then takes everything away again.

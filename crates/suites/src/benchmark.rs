@@ -120,6 +120,15 @@ impl Benchmark {
         }
     }
 
+    /// The file set that it works on, if it is one that others may share.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match &self.work {
+            Work::Operations(operations) => Some(operations.place),
+            Work::Experiment(experiment) => experiment.place(),
+        }
+    }
+
     /// What it is called where curves stand for all of their points.
     #[must_use]
     pub fn family(&self) -> (&str, &str) {

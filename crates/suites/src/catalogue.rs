@@ -4,7 +4,7 @@ use record::Dimension;
 use thiserror::Error;
 
 use crate::benchmark::Benchmark;
-use crate::nano;
+use crate::{nano, rocket_science};
 
 /// A named set of benchmarks.
 #[derive(Clone, Debug)]
@@ -33,6 +33,10 @@ pub fn suites() -> Vec<Suite> {
         let dimension = name.strip_prefix("nano/").unwrap_or(name);
         Suite { name, summary, benchmarks: nano::dimension(dimension) }
     };
+    let case_study = |name: &'static str, summary| {
+        let figure = name.strip_prefix("rocket-science/");
+        Suite { name, summary, benchmarks: rocket_science::figure(figure) }
+    };
     vec![
         Suite { name: "survey", summary: "every dimension in short", benchmarks: nano::quick() },
         part("survey/io", "cold reads and fsync: the device and the way to it", Dimension::Io),
@@ -47,6 +51,11 @@ pub fn suites() -> Vec<Suite> {
         whole("nano/caching", "warm-up, prefetch, eviction, write-back"),
         whole("nano/metadata", "operations on names, by directory size"),
         whole("nano/scaling", "threads and processes, by what they share"),
+        case_study("rocket-science", "the case study of It IS Rocket Science, scaled to 64 MiB"),
+        case_study("rocket-science/figure-1", "throughput over file size"),
+        case_study("rocket-science/figure-2", "throughput over time from a cold start"),
+        case_study("rocket-science/figure-3", "latencies by file size"),
+        case_study("rocket-science/figure-4", "latencies over time from a cold start"),
     ]
 }
 

@@ -14,10 +14,12 @@ use measure::{Clock, Histogram, Recorder, SystemClock};
 use record::{CacheEvidence, MetricDefinition, Observation, TimelineRecord, Warning};
 use runner::{Failure, Measured};
 use serde_json::Value;
+use workload::FileSet;
 
 use crate::counters::{Counters, Happened};
 use crate::live_target::LiveTarget;
 use crate::observed;
+use crate::place::Place;
 
 /// A benchmark with a procedure of its own.
 pub trait Experiment: fmt::Debug + Send + Sync {
@@ -29,6 +31,11 @@ pub trait Experiment: fmt::Debug + Send + Sync {
 
     /// Bytes that one execution ranges over, where that is meaningful.
     fn working_set_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// The file set that it works on, if it is one that others may share; made for every block.
+    fn place(&self) -> Option<Place> {
         None
     }
 
@@ -73,6 +80,15 @@ impl Site<'_> {
     /// [`Failure::Interrupted`] then.
     pub fn go_on(&self) -> Result<(), Failure> {
         if self.stop.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+
+    /// The file set of a place that the experiment has named.
+    ///
+    /// # Errors
+    /// When it could not be made for this block.
+    pub(crate) fn file_set(&self, place: Place) -> Result<&FileSet, Failure> {
+        let lost = || Failure::Cell { why: "its file set could not be made".to_owned() };
+        self.live.file_sets.get(&place).ok_or_else(lost)
     }
 
     /// Counters of the target's device and of the processors.

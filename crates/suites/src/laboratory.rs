@@ -179,8 +179,7 @@ impl Laboratory {
     /// The places of a target's cells, in the order in which they are made.
     fn places(&self, target: usize) -> BTreeSet<Place> {
         let own = self.cells.iter().filter(|cell| cell.0 == target);
-        let operations = own.filter_map(|cell| self.benchmarks[cell.1].operations());
-        operations.map(|operations| operations.place).collect()
+        own.filter_map(|cell| self.benchmarks[cell.1].place()).collect()
     }
 
     /// A first look at the engine's operations.

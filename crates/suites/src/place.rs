@@ -14,6 +14,8 @@ pub enum Place {
     LargeDirectory,
     /// Two directories of 1,000 entries, for one thread each or for both in one.
     TwoDirectories,
+    /// One file of so many bytes that is only read.
+    ReadFile(u64),
 }
 
 impl Place {
@@ -21,7 +23,7 @@ impl Place {
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
-            Self::Data => None,
+            Self::Data | Self::ReadFile(_) => None,
             Self::SmallDirectories => Some((32, 100)),
             Self::LargeDirectory => Some((1, 10_000)),
             Self::TwoDirectories => Some((2, 1_000)),
@@ -53,12 +55,17 @@ impl Place {
             Self::SmallDirectories => "small-directories".to_owned(),
             Self::LargeDirectory => "large-directory".to_owned(),
             Self::TwoDirectories => "two-directories".to_owned(),
+            Self::ReadFile(bytes) => format!("read-file-{bytes}"),
         }
     }
 
     /// What its file set consists of.
     pub(crate) fn specification(self, data_file_bytes: u64) -> FileSetSpec {
-        let file = DataFiles { count: 1, size_bytes: data_file_bytes };
+        let file = |size_bytes| DataFiles { count: 1, size_bytes };
+        if let Self::ReadFile(bytes) = self {
+            return FileSetSpec { read_files: file(bytes), ..FileSetSpec::default() };
+        }
+        let file = file(data_file_bytes);
         match self.directories() {
             None => FileSetSpec { read_files: file, write_files: file, ..FileSetSpec::default() },
             Some((count, entries)) => FileSetSpec {
@@ -75,6 +82,7 @@ impl Place {
         const ENTRIES_PER_S: f64 = 30_000.0;
         match self {
             Self::Data => 2.0 * data_file_bytes as f64 / BYTES_PER_S,
+            Self::ReadFile(bytes) => bytes as f64 / BYTES_PER_S,
             _ => self.entries() as f64 / ENTRIES_PER_S,
         }
     }

@@ -55,13 +55,11 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
     let mut places: BTreeSet<Place> = BTreeSet::new();
     let mut block_s = 0.0;
     for benchmark in benchmarks {
-        match &benchmark.work {
-            Work::Operations(operations) => {
-                places.insert(operations.place);
-                block_s += OPERATIONS_S;
-            }
-            Work::Experiment(experiment) => block_s += experiment.estimate().as_secs_f64(),
-        }
+        places.extend(benchmark.place());
+        block_s += match &benchmark.work {
+            Work::Operations(_) => OPERATIONS_S,
+            Work::Experiment(experiment) => experiment.estimate().as_secs_f64(),
+        };
     }
     let making = places.iter().map(|place| place.making_estimate_s(scope.data_file_bytes));
     (block_s + making.sum::<f64>()) * BLOCKS * scope.targets as f64

@@ -14,6 +14,7 @@ mod metadata;
 mod scaling;
 
 use crate::benchmark::Benchmark;
+pub(crate) use curve::Curve;
 
 /// What the survey measures: the quick forms of all dimensions.
 pub(crate) fn quick() -> Vec<Benchmark> {

@@ -1,0 +1,80 @@
+//! The run's replicates by cell.
+
+use record::{Cell, Line, Replicate, Run};
+use stats::{Sample, order};
+
+use super::Estimate;
+
+/// The level of all intervals.
+const LEVEL: f64 = 0.95;
+
+/// A run's cells with their replicates.
+pub(super) struct Gathered<'a> {
+    run: &'a Run,
+    pub(super) cells: Vec<(&'a Cell, Vec<&'a Replicate>)>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(super) fn of(run: &'a Run) -> Self {
+        let mut cells: Vec<(&Cell, Vec<&Replicate>)> =
+            run.manifest.cells.iter().map(|cell| (cell, Vec::new())).collect();
+        for line in &run.lines {
+            if let Line::Replicate(replicate) = line
+                && let Some((_, replicates)) = cells.get_mut(replicate.cell as usize)
+            {
+                replicates.push(replicate);
+            }
+        }
+        Self { run, cells }
+    }
+
+    /// Cells whose benchmark has this name.
+    pub(super) fn named(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = (&'a Cell, &[&'a Replicate])> + use<'_, 'a> {
+        let name = name.to_owned();
+        let cells = self.cells.iter().filter(move |(cell, _)| cell.benchmark == name);
+        cells.map(|(cell, replicates)| (*cell, replicates.as_slice()))
+    }
+
+    /// The limit of memory, which all targets share.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let limits = self.run.manifest.targets.iter().map(|one| one.conditions.memory_bytes);
+        limits.flatten().next().unwrap_or(0)
+    }
+
+    /// What the run says it did not measure, and cells that failed.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let skipped = &self.run.manifest.skipped;
+        // That the other figures are of one file system only is the paper's choice.
+        let own = skipped.iter().filter(|one| !one.why.contains("the paper shows"));
+        let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
+        let failed = self.run.lines.iter().filter_map(|line| match line {
+            Line::CellFailed(failed) => {
+                let cell = self.run.manifest.cells.get(failed.cell as usize)?;
+                Some(format!("{} on {}: {}", cell.title, cell.target, failed.why))
+            }
+            _ => None,
+        });
+        skipped.chain(failed).collect()
+    }
+}
+
+/// Values of the metric called `name`.
+pub(super) fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
+    let position = cell.metrics.iter().position(|metric| metric.name == name);
+    let value = |one: &&Replicate| one.metrics.get(position?).copied();
+    replicates.iter().filter_map(value).collect()
+}
+
+/// The median with its interval; none of no values.
+pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
+    let sample = Sample::new(values).ok()?;
+    let interval = order::median_interval(&sample, LEVEL).ok();
+    Some(Estimate {
+        median: sample.median(),
+        low: interval.map(|one| one.low),
+        high: interval.map(|one| one.high),
+    })
+}

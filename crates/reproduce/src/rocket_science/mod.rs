@@ -1,0 +1,170 @@
+//! Tarasov, Bhanage, Zadok & Seltzer, "Benchmarking File System Benchmarking: It *IS* Rocket
+//! Science" (`HotOS` 2011): the case study of section 3, measured here in an eighth of its scale.
+//!
+//! The paper prints its figures without tables, so what is set beside the measured shapes is what
+//! its text says of them: each [`Statement`] has the paper's number, ours with its interval over
+//! runs, and whether it holds here. Sizes are compared as shares of the memory.
+
+mod figures;
+mod gathered;
+mod statements;
+mod text;
+
+use record::Run;
+use serde::Serialize;
+
+use gathered::Gathered;
+
+/// Latencies from here on, as the floor of log2 of nanoseconds, are those of reads that went to
+/// the device: 16 us, well above a copy from memory and below a device behind a system call.
+pub(crate) const DEVICE_LOG2: u8 = 14;
+
+/// What was measured of the case study, and how it stands to the paper.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper.
+    pub paper: &'static str,
+    /// The run that was made for it.
+    pub run: String,
+    /// How much smaller it is than the paper's.
+    pub scale: Scale,
+    /// Figure 1: throughput over file size.
+    pub figure_1: Vec<SizePoint>,
+    /// Figure 1's drop, in finer steps.
+    pub figure_1_zoom: Vec<SizePoint>,
+    /// Figure 2: throughput over time.
+    pub figure_2: Vec<TimeCurve>,
+    /// Figure 3: latencies by file size.
+    pub figure_3: Vec<Latencies>,
+    /// Figure 4: latencies over time.
+    pub figure_4: Vec<LatencySlice>,
+    /// What the paper says, and what came out.
+    pub statements: Vec<Statement>,
+    /// What could not be measured, with why.
+    pub missing: Vec<String>,
+}
+
+/// The paper's conditions and ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Scale {
+    /// Memory of the paper's machine, in bytes.
+    pub published_memory_bytes: u64,
+    /// Limit of memory here, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// One size of Figure 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SizePoint {
+    /// Size of the file.
+    pub file_bytes: f64,
+    /// The same as a share of the memory, in percent.
+    pub memory_percent: f64,
+    /// Operations per second over the runs.
+    pub throughput: Estimate,
+    /// Standard deviation over mean of the runs, in percent; none of fewer than two.
+    pub relative_deviation_percent: Option<f64>,
+    /// Number of runs.
+    pub runs: usize,
+}
+
+/// A median with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Median over the runs.
+    pub median: f64,
+    /// Lower end of its interval; none with fewer than six runs.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+/// Throughput over time on one file system: medians over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeCurve {
+    /// The target.
+    pub target: String,
+    /// Seconds since the cold start, and operations per second.
+    pub points: Vec<(f64, f64)>,
+    /// When half of the throughput at the end was reached, in seconds.
+    pub half_speed_s: Estimate,
+}
+
+/// Latencies of one file size: mean over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Latencies {
+    /// Which file.
+    pub title: String,
+    /// Floor of log2 of the latency in nanoseconds, and percent of the operations.
+    pub buckets: Vec<(u8, f64)>,
+    /// Share of operations that were served from memory, in percent.
+    pub from_memory_percent: Estimate,
+}
+
+/// Latencies within one slice of time: mean over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LatencySlice {
+    /// When it begins, in seconds since the cold start.
+    pub start_s: f64,
+    /// Floor of log2 of the latency in nanoseconds, and percent of the slice's operations.
+    pub buckets: Vec<(u8, f64)>,
+}
+
+/// Whether what the paper says came out here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It did.
+    Holds,
+    /// It did not.
+    DoesNotHold,
+    /// What was measured does not suffice to say.
+    Unknown,
+}
+
+/// Something that the paper says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Statement {
+    /// Where.
+    pub source: &'static str,
+    /// What, in our words.
+    pub claim: &'static str,
+    /// The paper's number.
+    pub published: &'static str,
+    /// The number here.
+    pub measured: String,
+    /// Whether it holds.
+    pub outcome: Outcome,
+}
+
+impl Reproduction {
+    /// The case study as the run measured it; `name` is what the run is called.
+    #[must_use]
+    pub fn of(run: &Run, name: &str) -> Self {
+        let gathered = Gathered::of(run);
+        let memory_bytes = gathered.memory_bytes();
+        let mut reproduction = Self {
+            paper: "Tarasov et al., Benchmarking File System Benchmarking: It IS Rocket Science",
+            run: name.to_owned(),
+            scale: Scale { published_memory_bytes: 512 << 20, memory_bytes },
+            figure_1: figures::sizes(&gathered, "figure-1"),
+            figure_1_zoom: figures::sizes(&gathered, "figure-1-zoom"),
+            figure_2: figures::time_curves(&gathered),
+            figure_3: figures::latencies(&gathered),
+            figure_4: figures::latency_slices(&gathered),
+            statements: Vec::new(),
+            missing: gathered.missing(),
+        };
+        reproduction.statements = statements::all(&reproduction);
+        reproduction
+    }
+
+    /// The text for people.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        text::render(self, width)
+    }
+}
+
+#[cfg(test)]
+mod tests;

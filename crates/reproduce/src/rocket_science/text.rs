@@ -1,0 +1,171 @@
+//! The reproduction as text: each figure in characters, then what the paper says beside what came
+//! out.
+
+use tables::text::{Columns, figure, wrapped};
+
+use super::{Estimate, LatencySlice, Latencies, Outcome, Reproduction, SizePoint, TimeCurve};
+
+const BAR: usize = 30;
+
+pub(super) fn render(of: &Reproduction, width: usize) -> String {
+    let mib = |bytes: u64| bytes >> 20;
+    let scale = format!(
+        "one thread reads 4 KiB at random places of one file; memory {} MiB here, {} MiB there",
+        mib(of.scale.memory_bytes),
+        mib(of.scale.published_memory_bytes)
+    );
+    let mut text = format!("{}\n{}", of.paper, wrapped("", "", &scale, width));
+    text += &sizes("Figure 1: throughput over file size", &of.figure_1);
+    text += &sizes("Figure 1, zoom", &of.figure_1_zoom);
+    text += &time_curves(&of.figure_2);
+    text += &of.figure_3.iter().map(latencies).collect::<String>();
+    text += &over_time(&of.figure_4);
+    text += &statements(of, width);
+    for what in &of.missing {
+        text += &wrapped("- not measured: ", "  ", what, width);
+    }
+    text
+}
+
+/// A bar as long as the value's logarithm between the least and the largest of all.
+fn log_bar(value: f64, least: f64, most: f64) -> String {
+    let share = if most > least { (value / least).ln() / (most / least).ln() } else { 1.0 };
+    "#".repeat(columns(share, BAR).max(1))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the width")]
+fn columns(share: f64, width: usize) -> usize {
+    (share.clamp(0.0, 1.0) * width as f64).round() as usize
+}
+
+fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let positive = values.filter(|value| *value > 0.0);
+    (positive.clone().fold(f64::INFINITY, f64::min), positive.fold(0.0, f64::max))
+}
+
+fn with_interval(estimate: &Estimate) -> String {
+    let short = |value: f64| figure((value / 10.0).round() * 10.0);
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => {
+            format!("{} [{}, {}]", short(estimate.median), short(low), short(high))
+        }
+        _ => short(estimate.median),
+    }
+}
+
+fn sizes(title: &str, points: &[SizePoint]) -> String {
+    if points.is_empty() {
+        return String::new();
+    }
+    let (least, most) = range(points.iter().map(|point| point.throughput.median));
+    let heading = ["MiB", "of memory", "operations/s", "deviation", "on a logarithmic scale"];
+    let mut columns = Columns::headed(heading);
+    for point in points {
+        let deviation = point.relative_deviation_percent;
+        let bar = log_bar(point.throughput.median, least, most);
+        columns.row([
+            figure(point.file_bytes / f64::from(1 << 20)),
+            format!("{:.0} %", point.memory_percent),
+            with_interval(&point.throughput),
+            deviation.map_or(String::new(), |percent| format!("{percent:.1} %")),
+            format!("{bar:<BAR$}"),
+        ]);
+    }
+    format!("\n{title}\n{}", columns.render())
+}
+
+fn time_curves(curves: &[TimeCurve]) -> String {
+    let Some(first) = curves.first() else { return String::new() };
+    let heading = std::iter::once("s").chain(curves.iter().map(|curve| curve.target.as_str()));
+    let mut columns = Columns::headed(heading);
+    for (index, (at_s, _)) in first.points.iter().enumerate() {
+        let rates = curves.iter().map(|curve| {
+            curve.points.get(index).map_or(String::new(), |(_, rate)| format!("{rate:.0}"))
+        });
+        columns.row(std::iter::once(format!("{at_s:.1}")).chain(rates));
+    }
+    format!("\nFigure 2: operations/s over time from a cold start\n{}", columns.render())
+}
+
+/// A line per bucket, each bar a percentage.
+fn latencies(of: &Latencies) -> String {
+    let mut columns = Columns::headed(["latency from", "of operations", ""]);
+    let (Some((low, _)), Some((high, _))) = (of.buckets.first(), of.buckets.last()) else {
+        return String::new();
+    };
+    for log2 in *low..=*high {
+        let percent = share_of(&of.buckets, log2);
+        let bar = "#".repeat(self::columns(percent / 100.0, BAR));
+        columns.row([latency(log2), format!("{percent:.1} %"), format!("{bar:<BAR$}")]);
+    }
+    format!("\n{}\n{}", of.title, columns.render())
+}
+
+fn share_of(buckets: &[(u8, f64)], log2: u8) -> f64 {
+    buckets.iter().find(|(own, _)| *own == log2).map_or(0.0, |(_, percent)| *percent)
+}
+
+/// Where a bucket begins.
+fn latency(log2: u8) -> String {
+    let ns = 2f64.powi(i32::from(log2));
+    let (divisor, unit) = match log2 {
+        0..10 => (1.0, "ns"),
+        10..20 => (1e3, "us"),
+        20..30 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.1} {unit}", ns / divisor)
+}
+
+/// Time downwards, latency to the right; the denser the character, the more of the operations.
+fn over_time(slices: &[LatencySlice]) -> String {
+    const SHADES: [char; 6] = [' ', '.', ':', '+', '*', '#'];
+    let buckets = || slices.iter().flat_map(|slice| slice.buckets.iter().map(|(log2, _)| *log2));
+    let (Some(low), Some(high)) = (buckets().min(), buckets().max()) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "\nFigure 4: latencies over time, {} to {} in octaves to the right\n",
+        latency(low),
+        latency(high)
+    );
+    for slice in slices {
+        let shade = |log2| match share_of(&slice.buckets, log2) {
+            percent if percent <= 0.0 => SHADES[0],
+            percent if percent < 1.0 => SHADES[1],
+            percent if percent < 5.0 => SHADES[2],
+            percent if percent < 20.0 => SHADES[3],
+            percent if percent < 50.0 => SHADES[4],
+            _ => SHADES[5],
+        };
+        // Two characters each, as rows are about twice as high as characters are wide.
+        let row: String = (low..=high).flat_map(|log2| [shade(log2); 2]).collect();
+        text += format!("  {:>6.2} s  {row}", slice.start_s).trim_end();
+        text.push('\n');
+    }
+    text + "  . under 1 %   : under 5 %   + under 20 %   * under 50 %   # more\n"
+}
+
+fn statements(of: &Reproduction, width: usize) -> String {
+    let mut text = String::from("\nWhat the paper says, and what came out here\n");
+    for statement in &of.statements {
+        let outcome = match statement.outcome {
+            Outcome::Holds => "holds",
+            Outcome::DoesNotHold => "does not hold",
+            Outcome::Unknown => "unknown",
+        };
+        let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
+        text += &wrapped("- ", "  ", &claim, width);
+        text += &wrapped("    published: ", "               ", statement.published, width);
+        text += &wrapped("    measured:  ", "               ", &statement.measured, width);
+    }
+    let count = |outcome| of.statements.iter().filter(|one| one.outcome == outcome).count();
+    text += &format!(
+        "\n{} of {} statements hold, {} do not, {} unknown\n",
+        count(Outcome::Holds),
+        of.statements.len(),
+        count(Outcome::DoesNotHold),
+        count(Outcome::Unknown)
+    );
+    text
+}

@@ -1,0 +1,389 @@
+//! The case study of "It *IS* Rocket Science" (section 3), scaled down to a memory limit of 64 MiB:
+//! one thread reads 4 KiB at random places of one file.
+//!
+//! The paper had 512 MiB of memory and a disk; sizes here are an eighth of its, and the device is
+//! held back so that a read from it is hundreds of times slower than one from memory, as a disk
+//! is. Every replicate makes its own state: steady (the file read in, then random reads), or cold,
+//! which is verified.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use machine::target::cache_state::{self, Residency};
+use measure::{Clock, SystemClock, Timeline};
+use record::{CacheEvidence, Dimension, MetricDefinition};
+use runner::Failure;
+use serde_json::{Value, json};
+use workload::{Operation, Outcome, Workload};
+
+use crate::benchmark::Benchmark;
+use crate::experiment::{Experiment, Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::nano::Curve;
+use crate::place::Place;
+use crate::replicate::failed;
+
+const MIB: u64 = 1 << 20;
+const REQUEST_BYTES: u64 = 4096;
+/// The largest file of Figure 1; smaller ones are its beginning.
+const FIGURE_1_BYTES: u64 = 128 * MIB;
+/// 24 times the memory, where the paper had 49 times.
+const LARGEST_BYTES: u64 = 1536 * MIB;
+/// As much of the memory as the paper's 410 MB were of 512 MB.
+const FIGURE_2_BYTES: u64 = 51 * MIB;
+const FIGURE_4_BYTES: u64 = 32 * MIB;
+/// Random reads before a steady window, and the window itself.
+const SETTLING: Duration = Duration::from_millis(200);
+const WINDOW: Duration = Duration::from_millis(300);
+const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The targets that the paper's case study is about, in its scale.
+pub const TARGETS: [&str; 3] = [
+    "ext2:size=3G,memory=64m,read_iops=2000",
+    "ext3:size=1G,memory=64m,read_iops=2000",
+    "xfs:size=1G,memory=64m,read_iops=2000",
+];
+
+/// The benchmarks of one figure, or of all: `figure-1` to `figure-4`.
+#[must_use]
+pub(crate) fn figure(name: Option<&str>) -> Vec<Benchmark> {
+    let all = [figure_1(), figure_2(), figure_3(), figure_4()].concat();
+    let is_wanted = |one: &Benchmark| name.is_none_or(|name| one.name.starts_with(name));
+    all.into_iter().filter(is_wanted).collect()
+}
+
+/// Throughput over file size: an eighth of the paper's steps, and the zoom into its drop.
+fn figure_1() -> Vec<Benchmark> {
+    let curve = |name, title| Curve { name, title, axis: "file size", unit: "bytes" };
+    let steps: Vec<u64> = (1..=16).map(|step| step * 8 * MIB).collect();
+    let zoom: Vec<u64> = (0..12).map(|step| 54 * MIB + step * MIB).collect();
+    let point = |bytes| {
+        of_ext2(Steady { file_bytes: FIGURE_1_BYTES, span_bytes: bytes }, vec![Dimension::InMemory])
+    };
+    let mut all = curve("figure-1", "Figure 1, random read").points(&steps, point);
+    all.extend(curve("figure-1-zoom", "Figure 1, zoom").points(&zoom, point));
+    all
+}
+
+/// Throughput over time from a cold start, of three file systems.
+fn figure_2() -> Vec<Benchmark> {
+    let experiment = WarmUp { file_bytes: FIGURE_2_BYTES, ext2_only: false };
+    vec![named("figure-2", "Figure 2, warm-up of 51 MiB", experiment, vec![Dimension::Io])]
+}
+
+/// Latencies of files that fit, that are twice the memory, and that are much larger.
+fn figure_3() -> Vec<Benchmark> {
+    let sizes = [("a", 8 * MIB), ("b", 128 * MIB), ("c", LARGEST_BYTES)];
+    let one = |(letter, bytes): (&str, u64)| {
+        let title = format!("Figure 3({letter}), random read of {} MiB", bytes / MIB);
+        let file_bytes = bytes.max(FIGURE_1_BYTES);
+        let experiment = Steady { file_bytes, span_bytes: bytes };
+        let made = of_ext2(experiment, vec![Dimension::Io, Dimension::InMemory]);
+        Benchmark { name: format!("figure-3{letter}"), title, ..made }
+    };
+    sizes.map(one).to_vec()
+}
+
+/// Latencies over time from a cold start.
+fn figure_4() -> Vec<Benchmark> {
+    let experiment = WarmUp { file_bytes: FIGURE_4_BYTES, ext2_only: true };
+    vec![named("figure-4", "Figure 4, warm-up of 32 MiB", experiment, vec![Dimension::Io])]
+}
+
+fn of_ext2(experiment: Steady, exercises: Vec<Dimension>) -> Benchmark {
+    named("figure", "figure", experiment, exercises)
+}
+
+fn named(
+    name: &str,
+    title: &str,
+    experiment: impl Experiment + 'static,
+    exercises: Vec<Dimension>,
+) -> Benchmark {
+    let dimension = Dimension::Caching;
+    Benchmark { dimension, exercises, ..Benchmark::of_experiment(name, title, experiment) }
+}
+
+/// Random reads of the beginning of a file in a steady state.
+#[derive(Debug)]
+struct Steady {
+    file_bytes: u64,
+    span_bytes: u64,
+}
+
+impl Experiment for Steady {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        let resident = resident_share();
+        vec![MetricDefinition::throughput(), MetricDefinition::time_per_operation(), resident]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        parameters(self.span_bytes)
+    }
+
+    fn working_set_bytes(&self) -> Option<u64> {
+        Some(self.span_bytes)
+    }
+
+    fn place(&self) -> Option<Place> {
+        Some(Place::ReadFile(self.file_bytes))
+    }
+
+    fn estimate(&self) -> Duration {
+        SETTLING + WINDOW * 2
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        needs_memory_limit(live)?;
+        needs_ext2(live)
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let reads = Reads { site, file_bytes: self.file_bytes, span_bytes: self.span_bytes };
+        let file = reads.file()?;
+        evict(site, &file)?;
+        reads.read_in(&file)?;
+        let rate_per_s = reads.settle()?;
+        let operations = whole(rate_per_s * WINDOW.as_secs_f64()).clamp(100, 2_000_000);
+        let outcome = reads.run(operations, site.seed)?;
+        let resident = residency(&file)?;
+        let resident_share =
+            resident.resident_pages as f64 * REQUEST_BYTES as f64 / self.span_bytes as f64;
+        let time_ns = outcome.recorder.mean_ns();
+        let metrics = vec![outcome.rate_per_s, time_ns, 100.0 * resident_share.min(1.0)];
+        let evidence = evidence(None, &resident);
+        Ok(findings(outcome, metrics, evidence))
+    }
+}
+
+/// Random reads of a whole file from a cold start until it is in memory, and a little longer.
+#[derive(Debug)]
+struct WarmUp {
+    file_bytes: u64,
+    ext2_only: bool,
+}
+
+impl Experiment for WarmUp {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        let half = MetricDefinition::new("time_to_half_speed", "ns", record::Better::Lower);
+        vec![half, MetricDefinition::time_per_operation(), resident_share()]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        parameters(self.file_bytes)
+    }
+
+    fn working_set_bytes(&self) -> Option<u64> {
+        Some(self.file_bytes)
+    }
+
+    fn place(&self) -> Option<Place> {
+        Some(Place::ReadFile(self.file_bytes))
+    }
+
+    fn estimate(&self) -> Duration {
+        // At 2,000 device reads per second.
+        Duration::from_micros(self.file_bytes / REQUEST_BYTES * 600)
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        needs_memory_limit(live)?;
+        if self.ext2_only { needs_ext2(live) } else { Ok(()) }
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let reads = Reads { site, file_bytes: self.file_bytes, span_bytes: self.file_bytes };
+        let file = reads.file()?;
+        let before = evict(site, &file)?;
+        let outcome = reads.run(self.operations(), site.seed)?;
+        let after = residency(&file)?;
+        let clock = site.clock;
+        let half_ns = time_to_half_speed_ns(outcome.recorder.timeline(), clock);
+        let resident_share = after.resident_pages as f64 / after.total_pages.max(1) as f64;
+        let metrics = vec![half_ns, outcome.recorder.mean_ns(), 100.0 * resident_share];
+        Ok(findings(outcome, metrics, evidence(Some(before), &after)))
+    }
+}
+
+impl WarmUp {
+    /// Enough reads to draw every page (on average pages x ln(pages), as a collector of coupons),
+    /// and about a second of reads from memory more.
+    fn operations(&self) -> u64 {
+        let pages = (self.file_bytes / REQUEST_BYTES) as f64;
+        whole(pages * (pages.ln() + 2.0)) + 1_500_000
+    }
+}
+
+/// Random reads of the first bytes of the file of a place.
+struct Reads<'a> {
+    site: &'a Site<'a>,
+    file_bytes: u64,
+    span_bytes: u64,
+}
+
+impl Reads<'_> {
+    fn file(&self) -> Result<PathBuf, Failure> {
+        Ok(self.site.file_set(Place::ReadFile(self.file_bytes))?.data_file(workload::Role::Read, 0))
+    }
+
+    /// Reads the span from its beginning, as far as that fills the memory: of random reads, no
+    /// page is more likely to be in memory than another.
+    fn read_in(&self, file: &PathBuf) -> Result<(), Failure> {
+        let span = self.span_bytes.min(FIGURE_1_BYTES);
+        let read = || {
+            let mut part = std::fs::File::open(file)?.take(span);
+            io::copy(&mut part, &mut io::sink())
+        };
+        read().map(drop).map_err(|error| failed(&error))
+    }
+
+    /// Random reads until the time is over; gives their rate.
+    fn settle(&self) -> Result<f64, Failure> {
+        let began = Instant::now();
+        let (mut operations, mut seed) = (200, !self.site.seed);
+        loop {
+            self.site.go_on()?;
+            let outcome = self.run(operations, seed)?;
+            seed = seed.wrapping_add(1);
+            if began.elapsed() >= SETTLING {
+                return Ok(outcome.rate_per_s);
+            }
+            // What takes a tenth of the time comes often enough, and is cheap to begin.
+            let tenth = SETTLING.as_secs_f64() / 10.0;
+            operations = whole(outcome.rate_per_s * tenth).clamp(200, 200_000);
+        }
+    }
+
+    fn run(&self, operations: u64, seed: u64) -> Result<Outcome, Failure> {
+        let workload = Workload {
+            operations_per_thread: operations,
+            span_bytes: Some(self.span_bytes),
+            ..Workload::new(Operation::Read)
+        };
+        let file_set = self.site.file_set(Place::ReadFile(self.file_bytes))?;
+        let mut session =
+            workload::prepare(&workload, file_set, seed).map_err(|error| failed(&error))?;
+        let outcome = match self.site.clock {
+            SystemClock::Tsc(clock) => session.run(clock, self.site.stop),
+            SystemClock::Monotonic(clock) => session.run(clock, self.site.stop),
+        };
+        let outcome = outcome.map_err(|error| failed(&error))?;
+        if outcome.interrupted { Err(Failure::Interrupted) } else { Ok(outcome) }
+    }
+}
+
+/// When the throughput first reached half of what it is at the end, in nanoseconds.
+fn time_to_half_speed_ns(timeline: &Timeline, clock: &impl Clock) -> f64 {
+    let slices: Vec<(u64, u64)> =
+        timeline.slices().map(|slice| (slice.start_ticks, slice.count())).collect();
+    // The last slice is cut short.
+    let whole = &slices[..slices.len().saturating_sub(1)];
+    let Some(&(_, last)) = whole.last() else { return 0.0 };
+    let reached = whole.iter().find(|(_, count)| count * 2 >= last);
+    reached.map_or(0.0, |&(start_ticks, _)| clock.nanos(start_ticks) as f64)
+}
+
+fn evict(site: &Site<'_>, file: &PathBuf) -> Result<Residency, Failure> {
+    let left = cache_state::evict_all(site.live.target.root(), [file], EVICTION_PATIENCE)
+        .map_err(|error| failed(&error))?;
+    if left.resident_pages == 0 {
+        return Ok(left);
+    }
+    let why = format!("{} pages of the file could not be evicted", left.resident_pages);
+    Err(Failure::State { why, evidence: evidence(Some(left), &left) })
+}
+
+fn residency(file: &PathBuf) -> Result<Residency, Failure> {
+    cache_state::residency_of([file]).map_err(|error| failed(&error))
+}
+
+fn evidence(before: Option<Residency>, after: &Residency) -> CacheEvidence {
+    CacheEvidence {
+        pages: Some(after.total_pages),
+        resident_before: before.map(|before| before.resident_pages),
+        resident_after: Some(after.resident_pages),
+        ..CacheEvidence::default()
+    }
+}
+
+fn findings(outcome: Outcome, metrics: Vec<f64>, evidence: CacheEvidence) -> Findings {
+    Findings {
+        metrics,
+        bytes: outcome.bytes,
+        elapsed_ns: outcome.elapsed_ns,
+        recorder: Some(outcome.recorder),
+        evidence,
+        ..Findings::default()
+    }
+}
+
+fn parameters(span_bytes: u64) -> BTreeMap<String, Value> {
+    BTreeMap::from([
+        ("operation".to_owned(), json!("read")),
+        ("access".to_owned(), json!("random")),
+        ("request_bytes".to_owned(), json!(REQUEST_BYTES)),
+        ("file_bytes".to_owned(), json!(span_bytes)),
+        ("threads".to_owned(), json!(1)),
+    ])
+}
+
+/// How much of the span is in memory in the end.
+fn resident_share() -> MetricDefinition {
+    MetricDefinition::new("resident_share", "%", record::Better::Neither)
+}
+
+fn needs_memory_limit(live: &LiveTarget) -> Result<(), String> {
+    match live.target.facts().conditions.limits.memory_bytes {
+        Some(_) => Ok(()),
+        None => Err("it needs a limit of memory: give the target memory=64m".to_owned()),
+    }
+}
+
+fn needs_ext2(live: &LiveTarget) -> Result<(), String> {
+    match live.target.facts().file_system.as_str() {
+        "ext2" => Ok(()),
+        _ => Err("the paper shows it for ext2 only".to_owned()),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn whole(value: f64) -> u64 {
+    value.max(0.0).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn half_speed_is_reached_in_the_first_slice_that_does_half_as_much_as_the_end() {
+        let clock = ManualClock::new();
+        let mut timeline = Timeline::new(0, 1024);
+        for (slice, count) in (0_u64..).zip([1, 2, 40, 60, 100, 100, 3]) {
+            for operation in 0..count {
+                timeline.record(slice * 1024 + operation, 10);
+            }
+        }
+        assert_eq!(time_to_half_speed_ns(&timeline, &clock), 3.0 * 1024.0);
+        assert_eq!(time_to_half_speed_ns(&Timeline::new(0, 1024), &clock), 0.0);
+    }
+
+    #[test]
+    fn each_figure_has_its_benchmarks() {
+        for (name, count) in [("figure-1", 28), ("figure-2", 1), ("figure-3", 3), ("figure-4", 1)] {
+            assert_eq!(figure(Some(name)).len(), count, "{name}");
+        }
+        assert_eq!(figure(None).len(), 33);
+    }
+
+    #[test]
+    fn a_warm_up_draws_every_page() {
+        let operations = WarmUp { file_bytes: 32 * MIB, ext2_only: true }.operations();
+        // 8,192 pages, of which pages x ln(pages) + 2 x pages draws miss e^-2 on average.
+        assert_eq!(operations, 90_201 + 1_500_000);
+    }
+}
