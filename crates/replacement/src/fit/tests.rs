@@ -1,0 +1,1 @@
+//! The fit on small batteries whose answer is known.
