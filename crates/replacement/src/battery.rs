@@ -14,9 +14,9 @@ pub const LIMIT_MIN_PAGES: u32 = 64;
 /// How often residency is looked at during each trace.
 const LOOKS: usize = 4;
 
-/// Eight traces for a cache that may hold about `limit_pages`: together some 19 accesses per page
-/// of the limit, of which no file is longer than three times the limit. Each starts on an empty
-/// cache. The seed draws the accesses, and each size within 10 %.
+/// Eight traces for a cache that may hold about `limit_pages`: some 24 accesses together for each
+/// page of the limit, to files at most three and a third times as long as it. Each starts on an
+/// empty cache. The seed draws the accesses, and each size within 10 %.
 ///
 /// # Panics
 /// When the limit is below [`LIMIT_MIN_PAGES`] or above 2^30.
@@ -26,7 +26,7 @@ pub fn battery(limit_pages: u32, seed: u64) -> Vec<Trace> {
     let limit = limit_pages;
     let trace = |name, accesses| Trace::new(name, accesses, LOOKS);
     vec![
-        trace("scan", scan(draw.about(1.3, limit))),
+        trace("scan", scan(draw.about(2.5, limit))),
         trace("loop", {
             let pages = draw.about(1.25, limit);
             cycle(pages, pages as usize * 2)
@@ -41,12 +41,12 @@ pub fn battery(limit_pages: u32, seed: u64) -> Vec<Trace> {
         }),
         trace("uniform", uniform(&mut draw, limit)),
         trace("zipf", {
-            let [pages, count] = [2.5, 3.0].map(|share| draw.about(share, limit));
-            draw.zipf(pages, 0.8, count as usize)
+            let [pages, count] = [3.0, 4.0].map(|share| draw.about(share, limit));
+            draw.zipf(pages, 0.9, count as usize)
         }),
         trace("moving hot set", {
-            let [pages, moved] = [0.7, 0.4].map(|share| draw.about(share, limit));
-            let count = draw.about(1.4, limit) as usize;
+            let [pages, moved] = [0.9, 0.5].map(|share| draw.about(share, limit));
+            let count = draw.about(1.8, limit) as usize;
             let before = draw.uniform(0, pages, count);
             let after = draw.uniform(moved, pages + moved, count);
             [before, after].concat()
@@ -67,7 +67,7 @@ fn returning(set_pages: u32, scan_pages: u32) -> Vec<Access> {
 }
 
 fn uniform(draw: &mut Generator, limit: u32) -> Vec<Access> {
-    let [pages, count] = [1.6, 2.5].map(|share| draw.about(share, limit));
+    let [pages, count] = [1.8, 3.5].map(|share| draw.about(share, limit));
     draw.uniform(0, pages, count as usize)
 }
 
@@ -80,8 +80,8 @@ mod tests {
         let limit = 4096;
         let traces = battery(limit, 1);
         let accesses: usize = traces.iter().map(|trace| trace.accesses().len()).sum();
-        assert!((17..=21).contains(&(accesses / limit as usize)), "{accesses}");
-        assert!(traces.iter().all(|trace| trace.pages() < 3 * limit));
+        assert!((22..=26).contains(&(accesses / limit as usize)), "{accesses}");
+        assert!(traces.iter().all(|trace| trace.pages() * 3 <= limit * 10));
         assert!(traces.iter().all(|trace| trace.moments().len() == LOOKS));
         assert_eq!(traces, battery(limit, 1));
         assert_ne!(traces, battery(limit, 2));

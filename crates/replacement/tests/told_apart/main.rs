@@ -31,11 +31,11 @@ fn policies_are_named_from_a_small_battery() {
 #[ignore = "takes minutes: the tables of docs/replacement.md"]
 fn policies_are_named_in_95_of_100_cases() {
     let settings = [
-        (Folios::Single, 0.01, 1024),
-        (Folios::Single, 0.05, 1024),
-        (Folios::Single, 0.10, 1024),
-        (Folios::Together(4), 0.03, 4096),
-        (Folios::ReadAhead(4), 0.03, 1024),
+        (Folios::Single, 0.01, 512),
+        (Folios::Single, 0.05, 512),
+        (Folios::Single, 0.10, 512),
+        (Folios::Together(4), 0.03, 2048),
+        (Folios::ReadAhead(4), 0.03, 512),
     ];
     for (folios, noise, limit_pages) in settings {
         let cases = Cases { folios, noise, limit_pages, seeds: 100, grouping: Grouping::Found };
