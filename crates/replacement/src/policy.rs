@@ -12,6 +12,7 @@ mod two_queue;
 use std::fmt;
 
 use crate::trace::Access;
+use linux::{Linux, Statistics};
 use queue::{Order, Queue};
 use ranked::{Key, Ranked};
 
@@ -34,6 +35,10 @@ pub enum Policy {
     /// Linux with an active and an inactive list and refault distances (mm/workingset.c,
     /// mm/vmscan.c), simplified.
     Linux,
+    /// The same while the statistics of the memory control group are stale: during the first two
+    /// to four seconds of a group nothing is deactivated and nothing activated by refault
+    /// (`mem_cgroup_flush_stats_ratelimited` in mm/memcontrol.c, Linux 6.8 and later).
+    LinuxStale,
     /// CFLRU: LRU that spares dirty pages within the half used least recently (Park et al., CASES
     /// 2006).
     CleanFirst,
@@ -54,12 +59,13 @@ pub enum Policy {
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Fifo,
         Self::Lru,
         Self::Clock,
         Self::TwoQueue,
         Self::Linux,
+        Self::LinuxStale,
         Self::CleanFirst,
         Self::Lru2,
         Self::Lfu,
@@ -75,7 +81,8 @@ impl Policy {
             Self::Lru => "LRU",
             Self::Clock => "CLOCK",
             Self::TwoQueue => "2Q",
-            Self::Linux => "Linux two-list",
+            Self::Linux => "Linux",
+            Self::LinuxStale => "Linux, stale",
             Self::CleanFirst => "CFLRU",
             Self::Lru2 => "LRU-2",
             Self::Lfu => "LFU",
@@ -98,7 +105,8 @@ impl Policy {
             Self::Clock => Box::new(Queue::new(Order::Clock, size)),
             Self::Mru => Box::new(Queue::new(Order::Mru, size)),
             Self::TwoQueue => Box::new(two_queue::TwoQueue::new(size)),
-            Self::Linux => Box::new(linux::Linux::new(size)),
+            Self::Linux => Box::new(Linux::new(Statistics::Current, size)),
+            Self::LinuxStale => Box::new(Linux::new(Statistics::Stale, size)),
             Self::CleanFirst => Box::new(clean_first::CleanFirst::new(size)),
             Self::Lru2 => Box::new(Ranked::new(Key::LastButOne, size)),
             Self::Lfu => Box::new(Ranked::new(Key::Count, size)),

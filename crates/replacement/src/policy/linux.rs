@@ -9,14 +9,20 @@
 //! refault since the batch before (`prepare_scan_control`).
 //!
 //! An evicted page leaves the time behind at which it went, counted in evictions and activations.
-//! If it comes back before more of them have passed than the active list is long, it is activated
-//! at once (`workingset_refault`).
+//! If it comes back by a read before more of them have passed than the active list is long, it is
+//! activated at once (`workingset_refault`, `filemap_add_folio`).
+//!
+//! The lengths that these decisions go by are statistics of the control group, which are summed up
+//! every two seconds, or every four at the latest (`mem_cgroup_flush_stats_ratelimited`, in reclaim
+//! since Linux 6.8). Until then they are what they were when the group was empty: both lists look
+//! as if they held nothing, so that nothing is deactivated before the inactive list is used up and
+//! nothing is activated by refault.
 //!
 //! A dirty page at the tail is not evicted but written, and is the first to go once that is done
 //! (`folio_set_reclaim`, `folio_rotate_reclaimable`): here, when the next batch begins.
 //!
-//! Left out: readahead, mapped pages, writeback by age or by share, other control groups, and the
-//! growth of the ratio from 1 GiB on.
+//! Left out: readahead, mapped pages, the time that writing takes, writeback by age or by share of
+//! memory, other control groups, and the growth of the ratio from 1 GiB on.
 
 use super::lists::Lists;
 use super::{Cache, Size};
@@ -28,6 +34,15 @@ const WRITEBACK: u8 = 2;
 
 /// `SWAP_CLUSTER_MAX` (include/linux/swap.h): how many pages are reclaimed at once.
 const BATCH: u32 = 32;
+
+/// What the statistics of the control group say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Statistics {
+    /// What is true.
+    Current,
+    /// What was true when the group was empty.
+    Stale,
+}
 
 /// The state of a page that its list does not say.
 #[derive(Clone, Copy, Default)]
@@ -41,6 +56,7 @@ struct Flags {
 pub(super) struct Linux {
     capacity: u32,
     batch: u32,
+    statistics: Statistics,
     lists: Lists<3>,
     flags: Vec<Flags>,
     /// Evictions and activations so far: `nonresident_age`.
@@ -49,12 +65,13 @@ pub(super) struct Linux {
 }
 
 impl Linux {
-    pub(super) fn new(size: Size) -> Self {
+    pub(super) fn new(statistics: Statistics, size: Size) -> Self {
         let Size { capacity, pages } = size;
         Self {
             capacity,
             // A cache of a few pages would be emptied by whole batches.
             batch: BATCH.min(capacity.div_ceil(8)),
+            statistics,
             lists: Lists::new(pages),
             flags: vec![Flags::default(); pages as usize],
             age: 0,
@@ -78,13 +95,15 @@ impl Linux {
         self.age += 1;
     }
 
-    fn add(&mut self, page: u32) {
+    fn add(&mut self, access: Access) {
+        let page = access.page;
         if self.resident() >= self.capacity {
             self.reclaim();
         }
         let shadow = std::mem::take(&mut self.flags[page as usize]).evicted_at;
         let is_recent = |evicted_at| self.age - evicted_at <= self.lists.length(ACTIVE);
-        if shadow.is_some_and(is_recent) {
+        let is_counted = access.kind == Kind::Read && self.statistics == Statistics::Current;
+        if is_counted && shadow.is_some_and(is_recent) {
             self.activate(page);
             self.refaulted = true;
         } else {
@@ -96,15 +115,17 @@ impl Linux {
         while let Some(page) = self.lists.take_newest(WRITEBACK) {
             self.lists.put_oldest(INACTIVE, page);
         }
-        let goal = self.resident() - self.batch.min(self.resident());
         let [inactive, active] = [INACTIVE, ACTIVE].map(|list| self.lists.length(list));
-        if std::mem::take(&mut self.refaulted) || inactive < active {
+        let is_low = self.statistics == Statistics::Current && inactive < active;
+        if std::mem::take(&mut self.refaulted) || is_low {
             // Both lists are scanned in proportion to their lengths (`get_scan_count`).
             let share = (self.batch * active).checked_div(inactive).unwrap_or(self.batch);
             self.deactivate(share.min(self.batch));
         }
+        let goal = self.resident().saturating_sub(self.batch);
         while self.resident() > goal && self.evict_one() {}
         if self.resident() >= self.capacity {
+            // All were dirty, and have been written.
             self.reclaim();
         }
     }
@@ -143,7 +164,7 @@ impl Linux {
 impl Cache for Linux {
     fn access(&mut self, access: Access) {
         if !self.is_resident(access.page) {
-            self.add(access.page);
+            self.add(access);
         }
         match access.kind {
             Kind::Read => self.mark_accessed(access.page),

@@ -87,11 +87,11 @@ impl Confusion {
     /// The matrix: a line for each truth.
     pub(crate) fn table(&self) -> String {
         let mut text = format!("{:>15}", "truth \\ named");
-        Policy::ALL.iter().for_each(|policy| text += &format!(" {:>6.6}", policy.name()));
+        Policy::ALL.iter().for_each(|policy| text += &format!(" {:>12}", policy.name()));
         text += "  sure misled\n";
         for (truth, policy) in Policy::ALL.iter().enumerate() {
             write!(text, "{policy:>15}").expect("text");
-            self.named[truth].iter().for_each(|named| text += &format!(" {named:>6}"));
+            self.named[truth].iter().for_each(|named| text += &format!(" {named:>12}"));
             let (sure, misled) = (self.told_apart[truth], self.misled[truth]);
             writeln!(text, " {sure:>5} {misled:>6}").expect("text");
         }
