@@ -50,7 +50,7 @@ pub enum Policy {
     Lfu,
     /// ARC (Megiddo & Modha, FAST 2003).
     Arc,
-    /// The page that was used most recently goes first (Chou & DeWitt, "An Evaluation of Buffer
+    /// The page that was used most recently goes first (Chou et al., "An Evaluation of Buffer
     /// Management Strategies for Relational Database Systems", VLDB 1985, section 3).
     Mru,
     /// Any page goes, each as likely as the others (Belady 1966).

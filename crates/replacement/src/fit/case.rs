@@ -109,7 +109,6 @@ impl Case {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a stripe's number is below 32")]
 fn stripe_of(stretch: u32) -> u8 {
     (stretch % STRIPES) as u8
 }
