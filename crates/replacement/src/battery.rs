@@ -15,8 +15,12 @@ pub const LIMIT_MIN_PAGES: u32 = 64;
 const LOOKS: usize = 4;
 
 /// Eight traces for a cache that may hold about `limit_pages`: some 24 accesses together for each
-/// page of the limit, to files at most three and a third times as long as it. Each starts on an
-/// empty cache. The seed draws the accesses, and each size within 10 %.
+/// page of the limit, to files at most three and a third times as long as it. The seed draws the
+/// accesses, and each size within 10 %.
+///
+/// Each is to be run on an empty cache and without readahead, which no policy here knows; under
+/// Linux either with `memory.stat` of the control group read all along, which keeps the statistics
+/// current that reclaim goes by, or without, within the two seconds that they may be old.
 ///
 /// # Panics
 /// When the limit is below [`LIMIT_MIN_PAGES`] or above 2^30.

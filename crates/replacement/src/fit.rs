@@ -100,6 +100,10 @@ pub struct Fit {
     pub verdict: Verdict,
     /// How many pages come and go together, as given or as found.
     pub pages_per_group: u32,
+    /// The share, from 0 to 1, of the pages never accessed before that were resident. Noise aside
+    /// they came in with others, by readahead or in large folios; groups account for the latter
+    /// alone, so with readahead no verdict is to be trusted.
+    pub resident_unaccessed: f64,
 }
 
 impl Fit {
@@ -139,7 +143,7 @@ pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
     };
     let ranking = models.iter().map(scored).collect::<Result<Vec<_>, _>>()?;
     let verdict = verdict(&ranking, best, question)?;
-    Ok(Fit { ranking, verdict, pages_per_group })
+    Ok(Fit { ranking, verdict, pages_per_group, resident_unaccessed: unaccessed(battery) })
 }
 
 /// Refuses what cannot be answered; returns how many pages come and go together.
@@ -157,6 +161,28 @@ fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
         Grouping::Pages(pages) => Ok(pages),
         Grouping::Found => Ok(grouping::find(battery)),
     }
+}
+
+/// The share of the pages that were not accessed before a moment and are resident at it.
+fn unaccessed(battery: &[Observed]) -> f64 {
+    let [mut pages, mut resident] = [0u64; 2];
+    for observed in battery {
+        let trace = observed.trace();
+        let mut is_accessed = vec![false; trace.pages() as usize];
+        let mut done = 0;
+        for (&moment, is_resident) in trace.moments().iter().zip(observed.resident()) {
+            for access in &trace.accesses()[done..moment] {
+                is_accessed[access.page as usize] = true;
+            }
+            done = moment;
+            let others = is_accessed.iter().zip(is_resident).filter(|(accessed, _)| !**accessed);
+            for (_, &is_resident) in others {
+                pages += 1;
+                resident += u64::from(is_resident);
+            }
+        }
+    }
+    resident as f64 / pages.max(1) as f64
 }
 
 fn nothing(cases: &[Case]) -> FitError {

@@ -38,6 +38,7 @@ fn without_noise_the_capacity_is_found_and_all_is_explained() {
         assert_eq!(fit.verdict, Verdict::ToldApart);
         assert!(fit.best().noise < 1e-3 && fit.best().agreement > 0.999, "{:?}", fit.best());
         assert!(fit.best().explained > 0.99, "{}", fit.best().explained);
+        assert!(fit.resident_unaccessed.abs() < f64::EPSILON);
         assert!(fit.best().behind_interval.high.abs() < f64::EPSILON);
     }
 }
@@ -53,6 +54,7 @@ fn a_random_policy_wins_though_it_explains_little() {
 fn groups_of_pages_are_found_and_capacities_are_in_pages() {
     let fit = fit(&observe(Policy::Clock, 240, 8), &Question::within(150..=300)).unwrap();
     assert_eq!(fit.pages_per_group, 8);
+    assert!(fit.resident_unaccessed > 0.1, "{}", fit.resident_unaccessed);
     assert_eq!((fit.best().policy, fit.best().capacity_pages), (Policy::Clock, 240));
 }
 
