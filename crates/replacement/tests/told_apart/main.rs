@@ -17,7 +17,7 @@ fn policies_are_named_from_a_small_battery() {
     let cases = Cases {
         folios: Folios::Single,
         noise: 0.03,
-        limit_pages: 192,
+        limit_pages: 128,
         seeds: 10,
         grouping: Grouping::Pages(1),
     };
