@@ -1,0 +1,114 @@
+//! An observed trace made ready for many simulations: by groups of pages that come and go
+//! together, with those pages alone whose residency says something.
+
+use super::bins::Bins;
+use crate::observed::Observed;
+use crate::policy::{Policy, Size};
+use crate::trace::Access;
+
+/// How many stripes the pages of all files are dealt out to: what intervals resample. Each holds
+/// every 32nd stretch of neighbouring pages of each file, and so a like share of each part of each
+/// trace.
+pub(super) const STRIPES: u32 = 32;
+
+/// The most pages in a stretch. What reclaim does to neighbours it does in batches of half as many.
+const STRETCH_MAX_PAGES: u32 = 64;
+
+/// One observed trace.
+pub(super) struct Case {
+    accesses: Vec<Access>,
+    groups: u32,
+    looks: Vec<Look>,
+}
+
+/// One moment.
+struct Look {
+    after: usize,
+    sights: Vec<Sight>,
+}
+
+/// A page that has been accessed before. Of one that has not, all policies say that it is absent.
+struct Sight {
+    group: u32,
+    stripe: u8,
+    is_resident: bool,
+}
+
+/// A policy, and what it may hold.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) policy: Policy,
+    /// In groups of pages.
+    pub(super) capacity: u32,
+    /// How often the policy is simulated: once unless it is random.
+    pub(super) simulations: u8,
+    pub(super) seed: u64,
+}
+
+impl Case {
+    pub(super) fn new(observed: &Observed, pages_per_group: u32) -> Self {
+        let trace = observed.trace();
+        let group_of = |access: &Access| Access { page: access.page / pages_per_group, ..*access };
+        let accesses: Vec<Access> = trace.accesses().iter().map(group_of).collect();
+        let groups = trace.pages().div_ceil(pages_per_group);
+        let mut first = vec![usize::MAX; groups as usize];
+        for (time, access) in accesses.iter().enumerate().rev() {
+            first[access.page as usize] = time;
+        }
+        // As long as possible, but several in each stripe.
+        let stretch = (trace.pages() / (8 * STRIPES)).clamp(1, STRETCH_MAX_PAGES);
+        let stretch = stretch.next_multiple_of(pages_per_group);
+        let look = |(&after, resident): (&usize, &Vec<bool>)| {
+            let sight = |(page, &is_resident): (u32, &bool)| {
+                let stripe = stripe_of(page / stretch);
+                Sight { group: page / pages_per_group, stripe, is_resident }
+            };
+            let touched = |sight: &Sight| first[sight.group as usize] < after;
+            Look { after, sights: (0..).zip(resident).map(sight).filter(touched).collect() }
+        };
+        let looks = trace.moments().iter().zip(observed.resident()).map(look).collect();
+        Self { accesses, groups, looks }
+    }
+
+    /// Of each moment: the pages accessed before, and those of them that were resident.
+    pub(super) fn residency(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.looks.iter().map(|look| {
+            let resident = look.sights.iter().filter(|sight| sight.is_resident).count();
+            (look.sights.len() as u64, resident as u64)
+        })
+    }
+
+    /// What `model` predicts against what was observed, by moment and by stripe.
+    pub(super) fn compare(&self, model: Model) -> Vec<[Bins; STRIPES as usize]> {
+        let mut counts = vec![vec![0; self.groups as usize]; self.looks.len()];
+        for simulation in 0..model.simulations {
+            self.simulate(model, model.seed + u64::from(simulation), &mut counts);
+        }
+        let compare = |(look, counts): (&Look, &Vec<u8>)| {
+            let mut stripes = std::array::from_fn(|_| Bins::new(model.simulations));
+            for sight in &look.sights {
+                let resident_in = counts[sight.group as usize];
+                stripes[usize::from(sight.stripe)].add(resident_in, sight.is_resident);
+            }
+            stripes
+        };
+        self.looks.iter().zip(&counts).map(compare).collect()
+    }
+
+    fn simulate(&self, model: Model, seed: u64, counts: &mut [Vec<u8>]) {
+        let size = Size { capacity: model.capacity, pages: self.groups };
+        let mut cache = model.policy.cache(size, seed);
+        let mut done = 0;
+        for (look, counts) in self.looks.iter().zip(counts) {
+            for &access in &self.accesses[done..look.after] {
+                cache.access(access);
+            }
+            done = look.after;
+            cache.count_resident(counts);
+        }
+    }
+}
+
+fn stripe_of(stretch: u32) -> u8 {
+    (stretch % STRIPES) as u8
+}

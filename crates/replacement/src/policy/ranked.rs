@@ -1,0 +1,79 @@
+//! Policies that keep resident pages in the order of a key and evict the one with the least:
+//! LRU-2 and LFU. An access takes logarithmic time.
+
+use std::collections::BTreeSet;
+
+use super::{Cache, Size};
+use crate::trace::Access;
+
+/// What the key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    /// The time of the last access but one, remembered for pages that are gone too.
+    LastButOne,
+    /// The number of accesses since the page came in.
+    Count,
+}
+
+/// What is known of a page: its key, and the time of its last access, which decides between equal
+/// keys. Times count accesses from 1; 0 is never.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    key: u32,
+    last: u32,
+}
+
+pub(super) struct Ranked {
+    key: Key,
+    capacity: usize,
+    now: u32,
+    ranks: Vec<Rank>,
+    is_resident: Vec<bool>,
+    resident: BTreeSet<(Rank, u32)>,
+}
+
+impl Ranked {
+    pub(super) fn new(key: Key, size: Size) -> Self {
+        let pages = size.pages as usize;
+        Self {
+            key,
+            capacity: size.capacity as usize,
+            now: 0,
+            ranks: vec![Rank::default(); pages],
+            is_resident: vec![false; pages],
+            resident: BTreeSet::new(),
+        }
+    }
+
+    fn next_rank(&self, page: u32) -> Rank {
+        let rank = self.ranks[page as usize];
+        let key = match self.key {
+            Key::LastButOne => rank.last,
+            Key::Count if self.is_resident(page) => rank.key + 1,
+            Key::Count => 1,
+        };
+        Rank { key, last: self.now }
+    }
+}
+
+impl Cache for Ranked {
+    fn access(&mut self, access: Access) {
+        let page = access.page;
+        self.now += 1;
+        if self.is_resident(page) {
+            self.resident.remove(&(self.ranks[page as usize], page));
+        } else if self.resident.len() >= self.capacity
+            && let Some((_, evicted)) = self.resident.pop_first()
+        {
+            self.is_resident[evicted as usize] = false;
+        }
+        let rank = self.next_rank(page);
+        self.ranks[page as usize] = rank;
+        self.is_resident[page as usize] = true;
+        self.resident.insert((rank, page));
+    }
+
+    fn is_resident(&self, page: u32) -> bool {
+        self.is_resident[page as usize]
+    }
+}
