@@ -32,9 +32,8 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         let lines = PAPERS.map(|(name, what)| format!("{name:<14}  {what}\n"));
         return stats::print(options.output.format, &list, || lines.concat());
     };
-    let (paper, item) = wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| {
-        (paper, Some(item))
-    });
+    let (paper, item) =
+        wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
     match (paper, item) {
         ("bonnie-anova", None) => {
             let reproduction = bonnie_anova::reproduce()?;

@@ -72,9 +72,8 @@ fn drop_width(of: &Reproduction) -> Statement {
         let plateau = plateau(&of.figure_1)?;
         let points = &of.figure_1_zoom;
         let last_fast = points.iter().rposition(|one| one.throughput.median >= plateau / 2.0)?;
-        let slow = points[last_fast..]
-            .iter()
-            .find(|point| point.throughput.median <= plateau / 10.0)?;
+        let slow =
+            points[last_fast..].iter().find(|point| point.throughput.median <= plateau / 10.0)?;
         let width_bytes = slow.file_bytes - points[last_fast].file_bytes;
         let percent = 100.0 * width_bytes / of.scale.memory_bytes as f64;
         let mib = width_bytes / f64::from(1 << 20);
@@ -114,8 +113,7 @@ fn deviation_of_transition(of: &Reproduction) -> Statement {
         let beside = |one: &SizePoint| !(75.0..112.5).contains(&one.memory_percent);
         let calm = mean_deviation(&of.figure_1, beside)?;
         let (deviation, at) = worst;
-        let text =
-            format!("{deviation:.0} % at {at:.0} % of memory; {calm:.1} % away from there");
+        let text = format!("{deviation:.0} % at {at:.0} % of memory; {calm:.1} % away from there");
         Some((text, deviation > 2.0 * calm))
     };
     let claim = "in the transition, the relative standard deviation explodes";
@@ -239,7 +237,8 @@ fn fading_peak(of: &Reproduction) -> Statement {
     let found = || {
         let shares = device_shares(of);
         let (first, last) = (shares.first()?, shares.last()?);
-        let text = format!("device reads: {first:.0} % in the first slice, {last:.1} % in the last");
+        let text =
+            format!("device reads: {first:.0} % in the first slice, {last:.1} % in the last");
         Some((text, *first > 50.0 && *last < 5.0))
     };
     let claim = "while the file warms up, the device's peak fades and that of memory grows";

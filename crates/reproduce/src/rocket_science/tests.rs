@@ -44,10 +44,7 @@ fn as_published() -> Reproduction {
         scale: Scale { published_memory_bytes: 512 << 20, memory_bytes: 64 << 20 },
         figure_1: (1..=16).map(|step| size(step * 8)).collect(),
         figure_1_zoom: (54..66).map(zoom).collect(),
-        figure_2: vec![
-            curve("ext2", &[2e3, 2.5e3, 8e5, 1e6]),
-            curve("xfs", &[2e3, 2e4, 9e5, 1e6]),
-        ],
+        figure_2: vec![curve("ext2", &[2e3, 2.5e3, 8e5, 1e6]), curve("xfs", &[2e3, 2e4, 9e5, 1e6])],
         figure_3: vec![
             latencies(&[(9, 60.0), (10, 40.0)]),
             latencies(&[(10, 49.0), (20, 51.0)]),
@@ -90,8 +87,9 @@ fn each_statement_can_fail() {
         }
     };
     assert!(refuted(smooth).contains(&0));
-    assert_eq!(refuted(|of| of.figure_1_zoom[6].throughput = estimate(3e5)), [1, 3][..1]);
-    assert_eq!(refuted(|of| of.figure_1[12..].iter_mut().for_each(calm)), [2]);
+    let gradual = |point: &mut SizePoint| point.throughput = estimate(3e5);
+    assert_eq!(refuted(|of| of.figure_1_zoom[6..8].iter_mut().for_each(gradual)), [1]);
+    assert_eq!(refuted(|of| of.figure_1[8..].iter_mut().for_each(calm)), [2]);
     assert_eq!(refuted(|of| of.figure_1_zoom.iter_mut().for_each(calm)), [3]);
     assert_eq!(refuted(|of| of.figure_2[1].points[3].1 = 3e6), [4, 5]);
     assert_eq!(refuted(|of| of.figure_2[1].points[1].1 = 2.5e3), [5]);
@@ -129,7 +127,6 @@ fn the_text_has_every_figure_and_fits_the_page() {
     for part in ["Figure 1:", "Figure 1, zoom", "Figure 2", "a file", "Figure 4", "12 of 12"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    for line in text.lines() {
-        assert!(line.chars().count() <= 80, "{line}");
-    }
+    let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(too_wide, Vec::<&str>::new());
 }

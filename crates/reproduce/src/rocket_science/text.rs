@@ -3,9 +3,9 @@
 
 use tables::text::{Columns, figure, wrapped};
 
-use super::{Estimate, LatencySlice, Latencies, Outcome, Reproduction, SizePoint, TimeCurve};
+use super::{Estimate, Latencies, LatencySlice, Outcome, Reproduction, SizePoint, TimeCurve};
 
-const BAR: usize = 30;
+const BAR: usize = 24;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let mib = |bytes: u64| bytes >> 20;
@@ -14,7 +14,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
         mib(of.scale.memory_bytes),
         mib(of.scale.published_memory_bytes)
     );
-    let mut text = format!("{}\n{}", of.paper, wrapped("", "", &scale, width));
+    let mut text = wrapped("", "", of.paper, width) + &wrapped("", "", &scale, width);
     text += &sizes("Figure 1: throughput over file size", &of.figure_1);
     text += &sizes("Figure 1, zoom", &of.figure_1_zoom);
     text += &time_curves(&of.figure_2);
@@ -58,7 +58,7 @@ fn sizes(title: &str, points: &[SizePoint]) -> String {
         return String::new();
     }
     let (least, most) = range(points.iter().map(|point| point.throughput.median));
-    let heading = ["MiB", "of memory", "operations/s", "deviation", "on a logarithmic scale"];
+    let heading = ["MiB", "of memory", "operations/s", "deviation", "logarithmic scale"];
     let mut columns = Columns::headed(heading);
     for point in points {
         let deviation = point.relative_deviation_percent;
