@@ -35,6 +35,7 @@ Targets:
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              under limits of memory and device
   FS:read_ahead=64k                          with the kernel's read-ahead set (0 switches it off)
+  FS:aged=5,fill=80%                         aged: filled, then in rounds deleted and written again
   FS:device=/dev/sdX                         on a device (with --destroy-data /dev/sdX)
 
 Examples:
@@ -120,8 +121,18 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 9] =
-    ["targets", "budget", "precision", "confidence", "blocks", "seed", "size", "verify", "out"];
+const WHAT_A_RUN_REMEMBERS: [&str; 10] = [
+    "targets",
+    "budget",
+    "precision",
+    "confidence",
+    "blocks",
+    "seed",
+    "size",
+    "verify",
+    "aged",
+    "out",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Measuring {
@@ -146,6 +157,10 @@ pub(crate) struct Measuring {
     /// Compare what is read with what was written (outside the timed intervals)
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Age scratch targets, before each block, by so many rounds of deleting and writing again;
+    /// a target's own aged= goes before
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub(crate) aged: Option<u32>,
     /// Where images of scratch targets lie
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     pub(crate) scratch: PathBuf,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use machine::target::{
-    Place, Surroundings, Target, TargetError, TargetSpec, Workshop, availability,
+    Place, SpecError, Surroundings, Target, TargetError, TargetSpec, Workshop, availability,
     refuse_duplicate_labels,
 };
 use record::{Manifest, Skipped, TargetRecord};
@@ -44,16 +44,27 @@ pub(crate) struct Made {
 pub(crate) fn wanted(texts: &[String], measuring: &Measuring) -> anyhow::Result<Wanted> {
     let surroundings = surroundings(measuring);
     if texts.is_empty() {
-        return defaults(surroundings).blame_input();
+        return defaults(surroundings, measuring.aged).blame_input();
     }
-    let specs: Vec<TargetSpec> =
-        texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().blame_input()?;
+    let specs = parsed(texts, measuring.aged).blame_input()?;
     refuse_duplicate_labels(&specs).blame_input()?;
     let surroundings = fitted(surroundings, &specs);
     for spec in &specs {
         availability(spec, &surroundings).blame_input()?;
     }
     Ok(Wanted { specs, skipped: Vec::new(), surroundings })
+}
+
+/// The targets as the command line says, those aged that say nothing of it themselves.
+fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
+    let parse = |text: &T| {
+        let mut spec: TargetSpec = text.as_ref().parse()?;
+        if let Some(rounds) = aged {
+            spec.age_unless_said(rounds);
+        }
+        Ok(spec)
+    };
+    texts.iter().map(parse).collect()
 }
 
 /// The targets of a run that is taken up again.
@@ -201,9 +212,8 @@ fn memory_share(target: &Target) -> u64 {
     target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 4)
 }
 
-fn defaults(surroundings: Surroundings) -> anyhow::Result<Wanted> {
-    let specs: Vec<TargetSpec> =
-        SCRATCH_DEFAULTS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wanted> {
+    let specs = parsed(&SCRATCH_DEFAULTS, aged)?;
     let surroundings = fitted(surroundings, &specs);
     let mut skipped = Vec::new();
     let mut available = Vec::new();

@@ -231,6 +231,13 @@ pub(crate) fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> 
     Ok(map.extents[..mapped.min(Fiemap::EXTENTS)].to_vec())
 }
 
+/// Starts writing what is dirty of the file, without waiting and without flushing the device.
+pub(crate) fn write_out(file: &File) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WRITE;
+    // SAFETY: the call takes numbers only, and the descriptor is open.
+    checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
+}
+
 /// Whether an `io_uring` can be made: makes the smallest there is, and closes it.
 pub(crate) fn try_io_uring() -> io::Result<()> {
     /// `struct io_uring_params` of `linux/io_uring.h`.

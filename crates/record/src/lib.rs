@@ -32,7 +32,8 @@ pub use journal::{
     Replicate, Start, TimelineRecord,
 };
 pub use manifest::{
-    CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord, Skipped,
+    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord,
+    Skipped,
     TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};

@@ -108,6 +108,8 @@ pub struct TargetRecord {
     /// How far the kernel reads ahead in its files, at most, whoever set that, in bytes; none
     /// where no setting governs them.
     pub read_ahead_bytes: Option<u64>,
+    /// How it was aged; none for a fresh file system, and for a path.
+    pub aged: Option<Ageing>,
     /// Limits put on the target, as the kernel reports them.
     pub conditions: Conditions,
     /// What these limits do not do here, in sentences.
@@ -143,6 +145,46 @@ impl Conditions {
     #[must_use]
     pub fn are_none(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// How a scratch target was aged before each block: filled, and in rounds deleted and written
+/// again, so that its free space lies in fragments. Shares are of the space that the fresh file
+/// system offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ageing {
+    /// Rounds of deleting and writing again.
+    pub rounds: u32,
+    /// How full it was once, at first, in percent.
+    pub peak_percent: u32,
+    /// How full it was in each round, in percent.
+    pub fill_percent: u32,
+    /// How much of the fill was deleted and written again in each round, in percent.
+    pub round_percent: u32,
+    /// How full it was left for the benchmarks, in percent.
+    pub left_percent: u32,
+}
+
+impl Ageing {
+    /// The fill where none is said, in percent.
+    pub const FILL_PERCENT: u32 = 80;
+    /// How full it is made once, in percent: what was never used would stay in one piece.
+    pub const PEAK_PERCENT: u32 = 90;
+    /// The share of the fill that a round writes again, in percent.
+    pub const ROUND_PERCENT: u32 = 25;
+    /// What is left at most, in percent: the benchmarks need the rest.
+    pub const LEFT_PERCENT_MAX: u32 = 50;
+
+    /// So many rounds at this fill, 1 to 100 percent.
+    #[must_use]
+    pub fn of(rounds: u32, fill_percent: u32) -> Self {
+        Self {
+            rounds,
+            peak_percent: fill_percent.max(Self::PEAK_PERCENT),
+            fill_percent,
+            round_percent: Self::ROUND_PERCENT,
+            left_percent: fill_percent.min(Self::LEFT_PERCENT_MAX),
+        }
     }
 }
 

@@ -287,6 +287,7 @@ fn target(label: &str) -> TargetRecord {
         device: None,
         loop_direct_io: None,
         read_ahead_bytes: None,
+        aged: None,
         conditions: Conditions::default(),
         condition_caveats: Vec::new(),
     }

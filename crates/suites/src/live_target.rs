@@ -73,6 +73,7 @@ impl LiveTarget {
             self.target.remake()?;
         }
         self.is_new = false;
+        self.target.age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
         for &place in places {
@@ -115,6 +116,7 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         device,
         loop_direct_io: facts.loop_direct_io,
         read_ahead_bytes: facts.read_ahead_bytes,
+        aged: live.target.spec().ageing(),
         conditions: facts.conditions.limits,
         condition_caveats: facts.conditions.caveats.iter().map(ToString::to_string).collect(),
     }

@@ -100,6 +100,22 @@ pub enum TargetError {
         /// Why.
         reason: &'static str,
     },
+    /// The target could not be aged.
+    #[error(
+        "the target {label} could not be aged: {source}; lower its fill=, or give it a larger size="
+    )]
+    Ageing {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The stop flag was raised while the target was aged.
+    #[error("the target {label} was being aged when the run was stopped")]
+    AgeingStopped {
+        /// The target's label.
+        label: String,
+    },
     /// The target's facts could not be read, or it could not be synced.
     #[error("the target {label} does not answer: {source}; see the kernel's log")]
     Io {

@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::fs::{statvfs, syncfs};
 
+use super::ageing::{self, Ended};
 use super::availability::memory_available_bytes;
 use super::cgroup::{Cgroups, Entered};
 use super::device::NamedDevice;
@@ -36,6 +38,8 @@ pub struct Target {
     cgroups: Cgroups,
     /// What `read_ahead=` set, while it is mounted.
     read_ahead: Option<ReadAheadInForce>,
+    /// Whether it has been aged since it was made.
+    aged: bool,
     facts: TargetFacts,
 }
 
@@ -123,17 +127,35 @@ impl Target {
         synced.map_err(self.io_error())
     }
 
-    /// How much room there is.
+    /// Ages it as its specification says, if that does and it was not aged since it was made; the
+    /// same seed gives the same operations. A scratch target is then mounted again, so that nothing
+    /// of this is in memory. Not to be called under its conditions, which would slow it.
+    ///
+    /// # Errors
+    /// [`TargetError::Ageing`] when the file system fills up or fails;
+    /// [`TargetError::AgeingStopped`] when `stop` was raised: it is then neither fresh nor aged.
+    pub fn age(&mut self, seed: u64, stop: &AtomicBool) -> Result<(), TargetError> {
+        let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) else { return Ok(()) };
+        let room_bytes = self.room()?.free_bytes;
+        let ended = ageing::age(self.root(), ageing, (room_bytes, seed), stop);
+        let label = || self.spec.label.clone();
+        match ended.map_err(|source| TargetError::Ageing { label: label(), source })? {
+            Ended::Stopped => return Err(TargetError::AgeingStopped { label: label() }),
+            Ended::Done => self.aged = true,
+        }
+        self.tell(Step::Aged);
+        self.remount()
+    }
+
+    /// How much room there is; before it is aged, how much that will leave.
     ///
     /// # Errors
     /// [`TargetError::Io`] when the file system does not say.
     pub fn space(&self) -> Result<Space, TargetError> {
-        let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
-        let mut space = Space {
-            free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
-            total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
-            free_inodes: (room.f_files > 0).then_some(room.f_favail),
-        };
+        let mut space = self.room()?;
+        if let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) {
+            space.free_bytes -= space.free_bytes / 100 * u64::from(ageing.left_percent);
+        }
         if !self.supports_cold() {
             let available = memory_available_bytes();
             let unlimited = space.total_bytes == 0;
@@ -141,6 +163,16 @@ impl Target {
             space.total_bytes = space.total_bytes.max(space.free_bytes);
         }
         Ok(space)
+    }
+
+    /// What the file system says of itself.
+    fn room(&self) -> Result<Space, TargetError> {
+        let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
+        Ok(Space {
+            free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
+            total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
+            free_inodes: (room.f_files > 0).then_some(room.f_favail),
+        })
     }
 
     /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a
@@ -159,6 +191,7 @@ impl Target {
             }
             Home::Scratch { .. } => {
                 self.unmount()?;
+                self.aged = false;
                 self.format()?;
                 self.mount()
             }
@@ -222,6 +255,7 @@ impl Target {
             home,
             cgroups: Cgroups::default(),
             read_ahead: None,
+            aged: false,
             facts: TargetFacts::default(),
         };
         match &target.home {

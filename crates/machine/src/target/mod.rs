@@ -13,6 +13,7 @@
 //!   targets) is known to the guardian process before it is made, and removed by it. Should the
 //!   guardian be killed too, the next [`Workshop`] removes what carries a dead process' name.
 
+mod ageing;
 mod availability;
 pub mod cache_state;
 mod cgroup;
@@ -47,7 +48,8 @@ pub use file_system::FileSystem;
 pub use live::{Space, Target};
 pub use open_device::{OpenDevice, OpenDeviceError};
 pub use spec::{
-    Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size, refuse_duplicate_labels,
+    Ageing, Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size,
+    refuse_duplicate_labels,
 };
 pub use surroundings::{Step, Surroundings};
 pub use workshop::Workshop;

@@ -16,7 +16,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-pub use record::Conditions;
+pub use record::{Ageing, Conditions};
 
 use super::file_system::FileSystem;
 use super::spec_options::{Key, Options};
@@ -56,6 +56,29 @@ pub struct ScratchSpec {
     pub mount: Option<String>,
     /// The block device to format; `None` takes an image on a loop device.
     pub device: Option<PathBuf>,
+    /// Rounds of ageing; 0 leaves it fresh, `None` says nothing of it.
+    pub aged_rounds: Option<u32>,
+    /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
+    pub fill_percent: Option<u32>,
+}
+
+impl TargetSpec {
+    /// How it is to be aged; `None` for one that stays fresh, and for a directory.
+    #[must_use]
+    pub fn ageing(&self) -> Option<Ageing> {
+        let Place::Scratch(scratch) = &self.place else { return None };
+        let rounds = scratch.aged_rounds.filter(|&rounds| rounds > 0)?;
+        Some(Ageing::of(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
+    }
+
+    /// Has a scratch target on a device aged that says nothing of it itself.
+    pub fn age_unless_said(&mut self, rounds: u32) {
+        if let Place::Scratch(scratch) = &mut self.place
+            && !scratch.file_system.lives_in_memory()
+        {
+            scratch.aged_rounds.get_or_insert(rounds);
+        }
+    }
 }
 
 /// Why a target's text was not understood, or asks for what cannot be.
@@ -117,6 +140,24 @@ pub enum SpecError {
         value: String,
         /// The kernel's page.
         page_bytes: u64,
+    },
+    /// A number of rounds that is none, or too many.
+    #[error("`{key}={value}` is no number of rounds; write a whole number up to {most}")]
+    BadRounds {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The most.
+        most: u32,
+    },
+    /// A fill that is none, or leaves no room to work in.
+    #[error("`{key}={value}` is no share of the space; write 10% to 95%")]
+    BadShare {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
     },
     /// An option without a value.
     #[error("`{key}=` has no value; give one or leave the option out")]

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use super::file_system::{FileSystem, nearest};
 use super::spec::{Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size};
 
+/// Nobody waits for more: a round takes seconds.
+const ROUNDS_MAX: u32 = 1000;
+
 /// A key that a target's text may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
@@ -19,10 +22,12 @@ pub(super) enum Key {
     ReadIops,
     WriteIops,
     ReadAhead,
+    Aged,
+    Fill,
 }
 
 impl Key {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Size,
         Self::Mkfs,
         Self::Mount,
@@ -33,6 +38,8 @@ impl Key {
         Self::ReadIops,
         Self::WriteIops,
         Self::ReadAhead,
+        Self::Aged,
+        Self::Fill,
     ];
 
     fn name(self) -> &'static str {
@@ -47,6 +54,8 @@ impl Key {
             Self::ReadIops => "read_iops",
             Self::WriteIops => "write_iops",
             Self::ReadAhead => "read_ahead",
+            Self::Aged => "aged",
+            Self::Fill => "fill",
         }
     }
 
@@ -121,6 +130,8 @@ impl Options {
             add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
             add(Key::Mkfs, scratch.mkfs.clone());
             add(Key::Mount, scratch.mount.clone());
+            add(Key::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
+            add(Key::Fill, scratch.fill_percent.map(|percent| format!("{percent}%")));
         }
         add(Key::Memory, number(memory_bytes));
         add(Key::ReadBps, number(read_bps));
@@ -138,6 +149,9 @@ impl Options {
                 matches!(key, Key::Mkfs | Key::Device | Key::ReadAhead) || key.throttles_a_device()
             };
             self.refuse(useless, file_system.name(), reason)?;
+            let reason = "its files have no place on a device that could lie in fragments";
+            let ages = |key: Key| matches!(key, Key::Aged | Key::Fill);
+            self.refuse(ages, file_system.name(), reason)?;
         }
         if file_system == FileSystem::Ramfs {
             let reason = "it has no limit (tmpfs has)";
@@ -149,12 +163,18 @@ impl Options {
             let reason = "it takes its size from the device";
             self.refuse(|key| key == Key::Size, "a target with device=", reason)?;
         }
+        if self.value(Key::Aged).is_none_or(|rounds| rounds == "0") {
+            let reason = "it is filled only to be aged; say aged= too";
+            self.refuse(|key| key == Key::Fill, "a fresh target", reason)?;
+        }
         Ok(ScratchSpec {
             file_system,
             size_bytes: self.number(Key::Size)?,
             mkfs: self.value(Key::Mkfs).map(str::to_owned),
             mount: self.value(Key::Mount).map(str::to_owned),
             device,
+            aged_rounds: self.rounds()?,
+            fill_percent: self.fill_percent()?,
         })
     }
 
@@ -212,6 +232,27 @@ impl Options {
         self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
     }
 
+    fn rounds(&self) -> Result<Option<u32>, SpecError> {
+        let Some(text) = self.value(Key::Aged) else { return Ok(None) };
+        match text.parse().ok().filter(|&rounds| rounds <= ROUNDS_MAX) {
+            Some(rounds) => Ok(Some(rounds)),
+            None => Err(SpecError::BadRounds {
+                key: Key::Aged.name(),
+                value: text.to_owned(),
+                most: ROUNDS_MAX,
+            }),
+        }
+    }
+
+    fn fill_percent(&self) -> Result<Option<u32>, SpecError> {
+        let Some(text) = self.value(Key::Fill) else { return Ok(None) };
+        let percent = text.strip_suffix('%').and_then(|digits| digits.parse().ok());
+        match percent.filter(|percent| (10..=95).contains(percent)) {
+            Some(percent) => Ok(Some(percent)),
+            None => Err(SpecError::BadShare { key: Key::Fill.name(), value: text.to_owned() }),
+        }
+    }
+
     /// Unlike limits it may be 0, which switches read-ahead off.
     fn read_ahead_bytes(&self) -> Result<Option<u64>, SpecError> {
         let Some(text) = self.value(Key::ReadAhead) else { return Ok(None) };
@@ -257,6 +298,7 @@ fn names_a_device(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::spec::Ageing;
 
     fn scratch(text: &str) -> ScratchSpec {
         match text.parse::<TargetSpec>().expect(text).place {
@@ -319,6 +361,8 @@ mod tests {
             "old=ext4:size=1048576,mkfs=-O ^a,b,mount=c,d=e,memory=5,read_bps=1,write_iops=2",
             "xfs:device=/dev/sdb",
             "ext4:read_ahead=0",
+            "ext4:aged=10,fill=90%",
+            "xfs:aged=0",
             "a=/mnt/data:memory=1024",
             "tmpfs:size=4096",
             "./src",
@@ -352,12 +396,33 @@ mod tests {
             ("ext4:read_ahead=x", "`read_ahead=x` is not a size"),
             ("ramfs:read_ahead=64k", "`read_ahead=` means nothing for ramfs"),
             ("/mnt:read_ahead=64k", "`read_ahead=` means nothing for a directory: everybody"),
+            ("ext4:aged=x", "`aged=x` is no number of rounds"),
+            ("ext4:aged=1001", "a whole number up to 1000"),
+            ("ext4:aged=1,fill=80", "`fill=80` is no share of the space"),
+            ("ext4:aged=1,fill=99%", "write 10% to 95%"),
+            ("ext4:fill=80%", "`fill=` means nothing for a fresh target"),
+            ("ext4:aged=0,fill=80%", "`fill=` means nothing for a fresh target"),
+            ("tmpfs:aged=1", "`aged=` means nothing for tmpfs"),
+            ("/mnt:aged=1", "`aged=` means nothing for a directory"),
             ("a b=ext4", "`a b` cannot be a label"),
             ("=ext4", "`` cannot be a label"),
         ] {
             let error = text.parse::<TargetSpec>().expect_err(text).to_string();
             assert!(error.contains(sentence), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn those_that_say_nothing_of_it_are_aged() {
+        let aged = |text: &str| {
+            let mut spec: TargetSpec = text.parse().expect(text);
+            spec.age_unless_said(5);
+            spec.ageing()
+        };
+        assert_eq!(aged("ext4"), Some(Ageing::of(5, 80)));
+        assert_eq!(aged("ext4:aged=2,fill=60%"), Some(Ageing::of(2, 60)));
+        assert_eq!((aged("ext4:aged=0"), aged("tmpfs"), aged("/tmp")), (None, None, None));
+        assert_eq!("ext4".parse::<TargetSpec>().expect("ok").ageing(), None);
     }
 
     #[test]

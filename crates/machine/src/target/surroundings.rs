@@ -35,6 +35,8 @@ pub enum Step {
     Formatted,
     /// The file system is mounted.
     Mounted,
+    /// The file system was aged.
+    Aged,
     /// The work directory is there.
     WorkDirectoryMade,
     /// The groups that make the conditions are there.
@@ -104,6 +106,8 @@ mod tests {
             mkfs: None,
             mount: None,
             device: None,
+            aged_rounds: None,
+            fill_percent: None,
         };
         let (named, unnamed) = (spec(Some(100)), spec(None));
         assert_eq!(share_bytes(&[&named, &unnamed, &unnamed], 500), 200);

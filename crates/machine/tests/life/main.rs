@@ -4,6 +4,7 @@
 //! this program starts itself once per case (`--case NAME`), and looks afterwards at what the
 //! case's process left on the machine: nothing.
 
+mod ageing;
 mod conditions;
 mod devices;
 mod extents;
@@ -62,6 +63,13 @@ const CASES: &[Case] = &[
     ("the_device_below_is_read", devices::the_one_below_is_read),
     ("memory_has_no_device", devices::memory_has_none),
     ("several_devices_are_not_one", devices::several_are_not_one),
+    ("ageing_ext2_breaks_space_up", || ageing::breaks_free_space_up("ext2:size=512m")),
+    ("ageing_ext4_breaks_space_up", || ageing::breaks_free_space_up("ext4:size=512m")),
+    ("ageing_xfs_breaks_space_up", || ageing::breaks_free_space_up("xfs:size=512m")),
+    ("ageing_btrfs_breaks_space_up", || ageing::breaks_free_space_up("btrfs:size=512m")),
+    ("ageing_is_repeatable", ageing::is_repeatable),
+    ("ageing_is_stopped", ageing::is_stopped),
+    ("fresh_targets_stay_fresh", ageing::fresh_ones_stay_fresh),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),

@@ -53,7 +53,11 @@ pub fn document(run: &Run, path: &Path) -> Document {
 fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let targets = &run.manifest.targets;
     let mut warnings: Vec<WarningReport> = Vec::new();
-    if targets.iter().any(|target| target.scratch) {
+    // Files in memory have no places that could lie in fragments.
+    let can_age = |target: &&TargetRecord| {
+        target.scratch && !matches!(target.file_system.as_str(), "tmpfs" | "ramfs")
+    };
+    if targets.iter().filter(can_age).any(|target| target.aged.is_none()) {
         warnings.push(Warning::FreshFileSystem.into());
     }
     let on_images: Vec<&str> = targets
@@ -103,6 +107,8 @@ fn background_work(target: &TargetRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use record::Ageing;
+
     use super::*;
     use crate::sample::Sample;
 
@@ -153,6 +159,21 @@ mod tests {
         ];
         assert_eq!(kinds(&document), expected);
         assert!(document.warnings[3].message.starts_with("b: the loop device"));
+    }
+
+    #[test]
+    fn only_what_could_be_aged_and_was_not_is_called_fresh() {
+        let warned = |aged: [Option<Ageing>; 3]| {
+            let mut sample = Sample::new(&["tmpfs", "ext4", "xfs"]).benchmark("create", &[]);
+            for (target, aged) in sample.run.manifest.targets.iter_mut().zip(aged) {
+                target.scratch = true;
+                target.aged = aged;
+            }
+            kinds(&sample.document()).contains(&&Warning::FreshFileSystem)
+        };
+        let aged = Some(Ageing::of(5, 80));
+        assert!(!warned([None, aged, aged]));
+        assert!(warned([None, aged, None]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What was compared, where, when, for how long and by which clock; and the targets.
 
 use record::machine::{BlockDevice, Machine};
-use record::{CellReport, Conditions, Document, TargetRecord};
+use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
 use super::names;
 use super::ranking::has_too_few_blocks;
@@ -116,6 +116,7 @@ fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String 
     }
     facts.extend(device(target, machine));
     facts.extend(limits(&target.conditions));
+    facts.extend(target.aged.as_ref().map(aged));
     facts.join("; ")
 }
 
@@ -198,9 +199,21 @@ fn limits(conditions: &Conditions) -> Vec<String> {
     .collect()
 }
 
+fn aged(ageing: &Ageing) -> String {
+    let Ageing { rounds, fill_percent, left_percent, .. } = *ageing;
+    let rounds = plural(rounds as usize, "round");
+    format!("aged by {rounds} at {fill_percent} %, left {left_percent} % full")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ageing_is_told_with_what_it_left() {
+        assert_eq!(aged(&Ageing::of(1, 90)), "aged by 1 round at 90 %, left 50 % full");
+        assert_eq!(aged(&Ageing::of(5, 40)), "aged by 5 rounds at 40 %, left 40 % full");
+    }
 
     #[test]
     fn mkfs_is_shortened_to_what_matters() {
