@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::direct::DirectAlignment;
+use crate::io_path::CallFlags;
+
 /// Why a file set could not be made or a workload could not be run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +80,75 @@ pub enum EngineError {
         path: PathBuf,
         /// The kernel's answer.
         source: io::Error,
+    },
+    /// EOPNOTSUPP: the kernel or the file system does not know a flag of the call, or not here.
+    #[error(
+        "{operation} {}: the kernel or this file system does not support all of {flags} here \
+         ({source}); leave them out or name another target", path.display()
+    )]
+    FlagsRefused {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file it was about.
+        path: PathBuf,
+        /// The flags it was given.
+        flags: CallFlags,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// `RWF_HIPRI` on a device that does not poll: the kernel would take it and not do it.
+    #[error(
+        "{}: its device has no polling to offer ({state}), so RWF_HIPRI would do nothing; switch \
+         it on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
+    )]
+    NoPolling {
+        /// The file.
+        path: PathBuf,
+        /// What is known of the device.
+        state: &'static str,
+    },
+    /// A file that is to be mapped is shorter than the span that is to be mapped.
+    #[error(
+        "{}: it holds {found_bytes} bytes where {span_bytes} are to be mapped; make the file set \
+         again", path.display()
+    )]
+    FileTooShort {
+        /// The file.
+        path: PathBuf,
+        /// What is to be mapped.
+        span_bytes: u64,
+        /// What is there.
+        found_bytes: u64,
+    },
+    /// The file system has no direct I/O for the file, or does not say what it has.
+    #[error(
+        "{}: {file_system} {reason}; use a buffered I/O path or name another target",
+        path.display()
+    )]
+    NoDirectIo {
+        /// The file.
+        path: PathBuf,
+        /// The type of the file system, as in `/proc/self/mountinfo`.
+        file_system: String,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// Direct I/O of the workload's requests is not aligned as the file wants it.
+    #[error(
+        "{}: direct I/O here moves multiples of {} bytes at multiples of that, from memory aligned \
+         to {} bytes (from {}); requests of {request_bytes} bytes at multiples of {granule_bytes} \
+         are none, change the request size or the alignment",
+        path.display(), alignment.offset_bytes, alignment.memory_bytes, alignment.source
+    )]
+    DirectAlignment {
+        /// The file.
+        path: PathBuf,
+        /// The request size.
+        request_bytes: u64,
+        /// Requests begin at multiples of this.
+        granule_bytes: u64,
+        /// What the file wants for this kind of transfer.
+        alignment: DirectAlignment,
     },
     /// Any other refusal by the kernel.
     #[error("{operation} {}: {source}", path.display())]
@@ -188,9 +260,20 @@ pub enum WorkloadError {
         /// The size of each file.
         file_bytes: u64,
     },
-    /// Direct I/O moves whole sectors at sector offsets.
-    #[error("direct I/O needs a request size and an alignment that are multiples of 512 bytes")]
-    DirectAlignment,
+    /// The operation is not a transfer that this I/O path can carry.
+    #[error("{io_path} does not carry the operation {operation}; use psync, or read or write")]
+    NoSuchPath {
+        /// The I/O path.
+        io_path: &'static str,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Options of `preadv2` that contradict each other, the request or the operation.
+    #[error("preadv2 as asked needs {wanted}")]
+    Preadv2 {
+        /// What would be needed.
+        wanted: &'static str,
+    },
     /// The file set lacks what the operation acts on.
     #[error("{operation} needs {needed} {what} and the file set has {present}")]
     FileSetLacks {

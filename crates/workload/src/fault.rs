@@ -67,6 +67,16 @@ impl Fault {
         }
     }
 
+    /// Whether the kernel answered with `errno`.
+    pub(crate) fn is(self, errno: Errno) -> bool {
+        self.kind == Kind::Errno { errno }
+    }
+
+    /// The system call that it befell.
+    pub(crate) fn call(self) -> &'static str {
+        self.call
+    }
+
     /// The same for a file opened with `O_DIRECT`, where EINVAL means that direct I/O is refused.
     pub(crate) fn into_direct_error(self, path: &Path) -> EngineError {
         match self.kind {

@@ -38,10 +38,13 @@ mod buffer;
 mod choose;
 mod content;
 mod description;
+mod direct;
+mod edge;
 mod error;
 mod fault;
 mod file_set;
 pub mod harness_cost;
+mod io_path;
 mod names;
 mod run_loop;
 mod session;
@@ -51,9 +54,13 @@ pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, IoPath, Operation, Pinning, Sharing, Subject, Verification, Workload,
 };
+pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
 pub use error::{EngineError, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
-pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
+pub use io_path::{
+    Caching, CallFlag, CallFlags, MapAdvice, MapOptions, Populate, Preadv2Options, StdioLocking,
+};
+pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use session::{Outcome, Session, ThreadOutcome, prepare};
 pub use steps::Noop;

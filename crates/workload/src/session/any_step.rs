@@ -2,12 +2,13 @@
 
 use measure::{Clock, Recorder};
 
-use crate::choose::{Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
+use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 use crate::steps::{
-    Append, AppendFsync, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Read, Readdir,
-    Rename, Rmdir, Stat, StatMissing, Symlink, Sync, Truncate, Unlink, Write,
+    Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
+    Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rmdir, Stat, StatMissing,
+    Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
 };
 
 macro_rules! any_step {
@@ -44,6 +45,13 @@ macro_rules! any_step {
                     $(Self::$variant(step) => step.checked_bytes(),)*
                 }
             }
+
+            /// What was counted so far beside operations and bytes.
+            pub(crate) fn tally(&self) -> Tally {
+                match self {
+                    $(Self::$variant(step) => step.tally(),)*
+                }
+            }
         }
     };
 }
@@ -65,6 +73,21 @@ any_step! {
     WriteContentUniform(Write<Uniform, true>),
     WriteContentShuffled(Write<Shuffled, true>),
     WriteContentZipf(Write<Zipf, true>),
+    ReadFollow(Read<Follow, false>),
+    VerifyFollow(Read<Follow, true>),
+    WriteFollow(Write<Follow, false>),
+    WriteContentFollow(Write<Follow, true>),
+    MixPsync(OnPath<Psync, ReadShare>),
+    ReadMapped(OnPath<Mapped, ReadsOnly>),
+    WriteMapped(OnPath<Mapped, WritesOnly>),
+    MixMapped(OnPath<Mapped, ReadShare>),
+    ReadVectored(OnPath<Vectored, ReadsOnly>),
+    WriteVectored(OnPath<Vectored, WritesOnly>),
+    MixVectored(OnPath<Vectored, ReadShare>),
+    ReadStdio(OnPath<Stdio, ReadsOnly>),
+    WriteStdio(OnPath<Stdio, WritesOnly>),
+    MixStdio(OnPath<Stdio, ReadShare>),
+    AppendVectored(AppendVectored),
     Append(Append),
     Fsync(Sync<false>),
     Fdatasync(Sync<true>),

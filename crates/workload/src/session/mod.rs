@@ -3,6 +3,7 @@
 mod any_step;
 mod gate;
 mod outcome;
+mod paths;
 pub(crate) mod pin;
 mod prepare;
 mod restore;

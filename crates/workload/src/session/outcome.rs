@@ -2,7 +2,7 @@
 
 use measure::{Clock, Recorder};
 
-use crate::run_loop::LoopOutcome;
+use crate::run_loop::{LoopOutcome, Tally};
 
 /// What one replicate was.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Outcome {
     pub threads: Vec<ThreadOutcome>,
     /// Bytes that verification compared, and found right.
     pub checked_bytes: u64,
+    /// What was counted beside operations and bytes, of all threads.
+    pub tally: Tally,
     /// Whether the stop flag ended it before the last operation.
     pub interrupted: bool,
 }
@@ -49,6 +51,7 @@ pub(super) struct Part {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
     pub(super) checked_bytes: u64,
+    pub(super) tally: Tally,
     pub(super) start_ticks: u64,
     pub(super) end_ticks: u64,
 }
@@ -71,12 +74,15 @@ pub(super) fn add_up(parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         0 => 0.0,
         _ => spans.threads_at_once() * operations as f64 * 1e9 / busy_ns as f64,
     };
+    let mut tally = Tally::default();
+    parts.iter().for_each(|part| tally += part.tally);
     Outcome {
         bytes: threads.iter().map(|thread| thread.bytes).sum(),
         elapsed_ns: clock.nanos(spans.all_ticks),
         rate_per_s,
         overlap: spans.overlap(),
         checked_bytes: parts.iter().map(|part| part.checked_bytes).sum(),
+        tally,
         interrupted: parts.iter().any(|part| part.outcome.interrupted),
         recorder: merged(parts),
         threads,
@@ -141,7 +147,14 @@ mod tests {
             recorder.record(start, start + 6, &ManualClock::new());
         }
         let outcome = LoopOutcome { operations, ..LoopOutcome::default() };
-        Part { recorder, outcome, checked_bytes: 0, start_ticks, end_ticks }
+        Part {
+            recorder,
+            outcome,
+            checked_bytes: 0,
+            tally: Tally::default(),
+            start_ticks,
+            end_ticks,
+        }
     }
 
     fn summed(spans: &[(u64, u64)]) -> (u64, f64, f64) {

@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
 use crate::buffer::Payload;
-use crate::choose::{AnyChooser, Choices, Choose, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
 use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
@@ -15,8 +15,8 @@ use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
 use crate::names::Kind;
 use crate::steps::{
-    Append, AppendFsync, Close, DataFile, Directories, Directory, EntryStep, Fresh, Growing, Read,
-    Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
+    Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
+    Growing, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
 };
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
@@ -146,16 +146,22 @@ impl Plan<'_> {
 
     fn open(&self, path: &PathBuf, flags: OFlags) -> Result<OwnedFd, EngineError> {
         let opened = |flags| openat(CWD, path, flags | OFlags::CLOEXEC, FILE_MODE);
-        match self.workload.io_path {
-            IoPath::PsyncBuffered => {
-                opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))
-            }
-            IoPath::PsyncDirect => opened(flags | OFlags::DIRECT)
-                .map_err(|errno| EngineError::from_direct_errno("openat", path, errno)),
+        if !self.workload.io_path.is_direct() {
+            return opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno));
         }
+        if flags.contains(OFlags::CREATE) {
+            // Only a file that exists can say what it wants.
+            opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))?;
+        }
+        self.check_direct(path)?;
+        opened(flags | OFlags::DIRECT)
+            .map_err(|errno| EngineError::from_direct_errno("openat", path, errno))
     }
 
     fn transfer_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+        if self.has_path_step() {
+            return self.path_step(thread, role);
+        }
         let workload = self.workload;
         let (spacing, choices) = self.spacing(role)?;
         let files = self.data_files(thread, role)?;
@@ -166,6 +172,9 @@ impl Plan<'_> {
             Access::Uniform => self.transfer(parts, Uniform::new(&choices)),
             Access::Shuffled => self.transfer(parts, Shuffled::new(&choices)),
             Access::Zipf { exponent } => self.transfer(parts, Zipf::new(&choices, exponent)?),
+            Access::Mixed { sequential_percent } => {
+                self.transfer(parts, Follow::new(&choices, sequential_percent))
+            }
         })
     }
 
@@ -190,10 +199,7 @@ impl Plan<'_> {
         thread: usize,
         role: Role,
     ) -> Result<Vec<DataFile>, EngineError> {
-        let flags = match role {
-            Role::Read => OFlags::RDONLY,
-            Role::Write => OFlags::WRONLY,
-        };
+        let flags = self.access_flags(role);
         self.assigned(thread, self.file_set.data_files(role).count)
             .into_iter()
             .map(|number| {
@@ -239,10 +245,18 @@ impl Plan<'_> {
     fn growing_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
         let path = self.file_set.growing_file(number);
-        let file = self.open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+        // Each call that is to append says so itself.
+        let end = match self.workload.io_path {
+            IoPath::Preadv2(_) => OFlags::empty(),
+            _ => OFlags::APPEND,
+        };
+        let file = self.open(&path, OFlags::WRONLY | OFlags::CREATE | end)?;
         let Workload { request_bytes, io_path, batch, .. } = *self.workload;
         let payload = Payload::incompressible(request_bytes, self.unverified_content(thread));
         let growing = Growing { file, path, payload, io_path, starts: vec![0; batch] };
+        if let IoPath::Preadv2(options) = io_path {
+            return Ok(AppendVectored::new(growing, options).into());
+        }
         Ok(match self.workload.operation {
             Operation::Fsync => Sync::<false>(growing).into(),
             Operation::Fdatasync => Sync::<true>(growing).into(),

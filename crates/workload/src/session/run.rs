@@ -142,7 +142,8 @@ impl<C: Clock> Start<'_, C> {
         let end_ticks = self.clock.ticks();
         let outcome = ended.map_err(Trouble::Engine)?;
         let checked_bytes = step.checked_bytes();
-        Ok(Part { recorder, outcome, checked_bytes, start_ticks, end_ticks })
+        let tally = step.tally();
+        Ok(Part { recorder, outcome, checked_bytes, tally, start_ticks, end_ticks })
     }
 }
 

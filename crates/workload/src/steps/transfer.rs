@@ -60,11 +60,11 @@ impl Spacing {
 
 /// Where one request goes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spot {
-    file: usize,
-    offset_bytes: u64,
+pub(crate) struct Spot {
+    pub(crate) file: usize,
+    pub(crate) offset_bytes: u64,
     /// Of a write: where in the payload its bytes begin.
-    payload_start: usize,
+    pub(crate) payload_start: usize,
 }
 
 /// What reads and writes have in common: files, and the choice of an offset.
@@ -74,7 +74,7 @@ pub(crate) struct Transfer<C> {
     pub(crate) choose: C,
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
-    spots: Vec<Spot>,
+    pub(crate) spots: Vec<Spot>,
 }
 
 impl<C: Choose> Transfer<C> {
@@ -90,7 +90,7 @@ impl<C: Choose> Transfer<C> {
     }
 
     #[inline(always)]
-    fn next_spot(&mut self) -> Spot {
+    pub(crate) fn next_spot(&mut self) -> Spot {
         let place = self.choose.next_place();
         let offset_bytes = self.spacing.offset_bytes(place.choice);
         Spot { file: place.resource, offset_bytes, payload_start: 0 }
@@ -98,9 +98,10 @@ impl<C: Choose> Transfer<C> {
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
         let path = &self.files[self.spots[slot].file].path;
-        match self.io_path {
-            IoPath::PsyncDirect => fault.into_direct_error(path),
-            IoPath::PsyncBuffered => fault.into_error(path),
+        if self.io_path.is_direct() {
+            fault.into_direct_error(path)
+        } else {
+            fault.into_error(path)
         }
     }
 }

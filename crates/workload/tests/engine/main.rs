@@ -4,6 +4,8 @@ mod common;
 mod data;
 mod failures;
 mod file_sets;
+mod mixes;
 mod names;
+mod paths;
 mod repeatable;
 mod span;
