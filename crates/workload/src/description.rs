@@ -6,6 +6,7 @@
 use crate::error::WorkloadError;
 use crate::io_path::{self, MapOptions, Preadv2Options, StdioLocking};
 use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
+use crate::uring::UringOptions;
 
 /// What is done, once per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -208,6 +209,8 @@ pub enum IoPath {
     /// throws away what was read ahead, so random access pays for whole buffers. What is still
     /// buffered after the last operation is written then, untimed.
     Stdio(StdioLocking),
+    /// Many requests in flight at once, by io_uring; reads and writes only.
+    IoUring(UringOptions),
 }
 
 /// Where a request may begin.
@@ -320,7 +323,10 @@ impl Workload {
         if self.batch > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
         }
-        Ok(())
+        match self.io_path {
+            IoPath::IoUring(options) => options.check(self),
+            _ => Ok(()),
+        }
     }
 
     fn check_shares(&self) -> Result<(), WorkloadError> {

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::direct::DirectAlignment;
 use crate::io_path::CallFlags;
+use crate::uring::UringRefusal;
 
 /// Why a file set could not be made or a workload could not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -211,6 +212,9 @@ pub enum EngineError {
     /// The stop flag was raised while the file set was being made.
     #[error("stopped while the file set was being made")]
     Stopped,
+    /// The I/O path is io_uring, and it cannot be used here.
+    #[error("the io_uring path cannot be used: {0}")]
+    Uring(#[from] UringRefusal),
     /// `run` was called a second time on one session.
     #[error("the session has run already; prepare another")]
     AlreadyRun,
@@ -289,6 +293,18 @@ pub enum WorkloadError {
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// The queue depth of the io_uring path.
+    #[error("a queue depth of {0} is not possible; io_uring's is 1 to 4096 here")]
+    QueueDepth(u32),
+    /// An operation that the io_uring path does not have.
+    #[error("{0} cannot travel by io_uring; use another I/O path, or read or write")]
+    NotByUring(&'static str),
+    /// Operations in flight overlap, so there is no interval to time several in.
+    #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
+    BatchInFlight,
+    /// The harness is compared with a bare loop of one call after another only.
+    #[error("what travels by io_uring has no bare loop to be compared with; use another I/O path")]
+    NoBareLoop,
     /// The harness is compared with a bare loop for reads and writes only.
     #[error("{0} has no bare loop to be compared with; use read or write")]
     NotATransfer(&'static str),
@@ -331,6 +347,34 @@ impl EngineError {
         }
         Self::from_errno(operation, path, errno)
     }
+
+    /// The same, with the offset of the request in the sentence: where many are in flight, the path
+    /// alone does not say which. The kernel's answer becomes an [`AtOffset`].
+    pub(crate) fn at_offset(mut self, errno: Errno, offset_bytes: u64) -> Self {
+        match &mut self {
+            Self::NoSpace { source, .. }
+            | Self::DeviceFailed { source, .. }
+            | Self::ReadOnly { source, .. }
+            | Self::TooManyOpenFiles { source, .. }
+            | Self::DirectIoRefused { source, .. }
+            | Self::System { source, .. } => {
+                *source = io::Error::new(source.kind(), AtOffset { errno, offset_bytes });
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// The kernel's answer to one of many requests in flight: what the `source` of an [`EngineError`]
+/// holds then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{errno}, of the request at offset {offset_bytes}")]
+pub struct AtOffset {
+    /// The kernel's answer.
+    pub errno: Errno,
+    /// Where in the file the request began.
+    pub offset_bytes: u64,
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use bare::Bare;
 
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choices};
-use crate::description::{Sharing, Subject, Workload};
+use crate::description::{IoPath, Sharing, Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
@@ -182,6 +182,9 @@ fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
         Subject::WriteFiles => Role::Write,
         _ => return Err(WorkloadError::NotATransfer(workload.operation.name()).into()),
     };
+    if matches!(workload.io_path, IoPath::IoUring(_)) {
+        return Err(WorkloadError::NoBareLoop.into());
+    }
     let request_bytes = workload.request_bytes;
     let (spacing, choices) = plan.spacing(role)?;
     // Other places than the engine's: whoever came second to the same ones would find them in the

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::description::{IoPath, Operation, Subject, Workload};
 use crate::error::WorkloadError;
+use crate::uring::Buffering;
 
 /// What the kernel is told about how a mapping will be read: `madvise(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -168,6 +169,7 @@ impl IoPath {
             Self::Mmap(_) => "mmap",
             Self::Preadv2(_) => "preadv2",
             Self::Stdio(_) => "stdio",
+            Self::IoUring(_) => "io_uring",
         }
     }
 
@@ -176,6 +178,7 @@ impl IoPath {
     pub fn is_direct(self) -> bool {
         match self {
             Self::PsyncDirect => true,
+            Self::IoUring(options) => options.buffering == Buffering::Direct,
             Self::Preadv2(options) => options.caching == Caching::Direct,
             Self::PsyncBuffered | Self::Mmap(_) | Self::Stdio(_) => false,
         }

@@ -49,13 +49,14 @@ mod names;
 mod run_loop;
 mod session;
 mod steps;
+mod uring;
 
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, IoPath, Operation, Pinning, Sharing, Subject, Verification, Workload,
 };
 pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
-pub use error::{EngineError, WorkloadError};
+pub use error::{AtOffset, EngineError, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
 pub use io_path::{
@@ -64,3 +65,6 @@ pub use io_path::{
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use session::{Outcome, Session, ThreadOutcome, prepare};
 pub use steps::Noop;
+pub use uring::{
+    AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,
+};

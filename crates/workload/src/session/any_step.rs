@@ -10,6 +10,7 @@ use crate::steps::{
     Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rmdir, Stat, StatMissing,
     Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
 };
+use crate::uring::{AnyTransfers, AsynchronousLatency};
 
 macro_rules! any_step {
     ($($variant:ident($step:ty),)*) => {
@@ -17,6 +18,8 @@ macro_rules! any_step {
         #[derive(Debug)]
         pub(crate) enum AnyStep {
             $($variant($step),)*
+            /// Reads or writes in flight, which have a loop of their own.
+            Uring(Box<AnyTransfers>),
         }
 
         $(impl From<$step> for AnyStep {
@@ -26,7 +29,7 @@ macro_rules! any_step {
         })*
 
         impl AnyStep {
-            /// [`run_loop`], compiled for this step and clock.
+            /// The loop, compiled for this step and clock.
             pub(crate) fn run<C: Clock>(
                 &mut self,
                 length: LoopLength,
@@ -36,6 +39,9 @@ macro_rules! any_step {
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
                     $(Self::$variant(step) => run_loop(step, length, clock, recorder, halt),)*
+                    Self::Uring(transfers) => {
+                        transfers.run(length.operations, clock, recorder, halt)
+                    }
                 }
             }
 
@@ -43,6 +49,7 @@ macro_rules! any_step {
             pub(crate) fn checked_bytes(&self) -> u64 {
                 match self {
                     $(Self::$variant(step) => step.checked_bytes(),)*
+                    Self::Uring(transfers) => transfers.checked_bytes(),
                 }
             }
 
@@ -50,10 +57,29 @@ macro_rules! any_step {
             pub(crate) fn tally(&self) -> Tally {
                 match self {
                     $(Self::$variant(step) => step.tally(),)*
+                    Self::Uring(_) => Tally::default(),
                 }
             }
         }
     };
+}
+
+impl AnyStep {
+    /// What the thread that runs it has to do before the start.
+    pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
+        match self {
+            Self::Uring(transfers) => transfers.make_ready(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of its operations beyond their latencies. Whatever it holds open is closed.
+    pub(crate) fn into_asynchronous_latency(self) -> Option<AsynchronousLatency> {
+        match self {
+            Self::Uring(transfers) => Some(transfers.into_latency()),
+            _ => None,
+        }
+    }
 }
 
 any_step! {

@@ -48,6 +48,7 @@ impl Plan<'_> {
                 let mix = self.read_share(thread);
                 Ok(OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread)).into())
             }
+            IoPath::IoUring(options) => self.uring_step(thread, role, options),
             IoPath::Mmap(options) => {
                 let mapped = self.mapped(files, role, options)?;
                 Ok(self.directed(thread, mapped, transfer))
