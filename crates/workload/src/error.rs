@@ -290,6 +290,9 @@ pub enum WorkloadError {
         /// How many are there.
         present: u64,
     },
+    /// What is read on the device itself has to be as this says.
+    #[error("reading a file on the device itself needs {0}")]
+    NotOnDevice(&'static str),
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),

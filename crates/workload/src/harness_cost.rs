@@ -87,7 +87,7 @@ pub fn engine_to_bare<C: Clock>(
 ) -> Result<Ratios, EngineError> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
-    let plan = Plan { workload: &workload, file_set, seed: 1 };
+    let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
     let mut rivals: Vec<Rivals> = (0..workload.threads)
         .map(|thread| Rivals::new(&plan, thread, clock))
         .collect::<Result<_, _>>()?;
@@ -122,7 +122,7 @@ pub fn replicate_to_bare<C: Clock>(
 ) -> Result<Vec<f64>, EngineError> {
     let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
     workload.check()?;
-    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?];
+    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?];
     let mut seed = 1;
     let ratios = interleaved(rounds, |side| match side {
         Side::First => {
@@ -150,7 +150,7 @@ pub fn bare_rate_per_s<C: Clock>(
 ) -> Result<f64, EngineError> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
-    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?;
+    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?;
     let watch = Watch::start(clock);
     bare.run(workload.operations_per_thread)?;
     let elapsed_ns = watch.stop().elapsed_ns.max(1);

@@ -46,6 +46,7 @@ mod file_set;
 pub mod harness_cost;
 mod io_path;
 mod names;
+mod on_device;
 mod run_loop;
 mod session;
 mod steps;
@@ -62,8 +63,9 @@ pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_e
 pub use io_path::{
     Caching, CallFlag, CallFlags, MapAdvice, MapOptions, Populate, Preadv2Options, StdioLocking,
 };
+pub use on_device::{OnDevice, Piece};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
-pub use session::{Outcome, Session, ThreadOutcome, prepare};
+pub use session::{Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
 pub use steps::Noop;
 pub use uring::{
     AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,

@@ -14,6 +14,7 @@ use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
 use crate::names::Kind;
+use crate::on_device::OnDevice;
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
     Growing, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
@@ -32,21 +33,26 @@ use crate::steps::{
 /// removed.
 pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Session, EngineError> {
     workload.check()?;
-    let plan = Plan { workload, file_set, seed };
-    plan.check_file_set()?;
-    // From here on the session removes what was made, should anything fail.
-    let mut session = Session {
-        workload: workload.clone(),
-        file_set: file_set.clone(),
-        touched: plan.touched(),
-        steps: Vec::with_capacity(workload.threads),
-        is_restored: false,
-    };
-    for thread in 0..workload.threads {
-        plan.make_victims(thread)?;
-        session.steps.push(plan.step(thread)?);
-    }
-    Ok(session)
+    Plan { workload, file_set, seed, on_device: None }.session()
+}
+
+/// As [`prepare`], for direct reads of the one read file on the device, at the places where it
+/// lies; that it lies there is proved by its content. The session touches no file.
+///
+/// # Errors
+/// As [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads, and
+/// [`EngineError::Corrupt`] if the file lies elsewhere.
+pub fn prepare_on_device(
+    workload: &Workload,
+    file_set: &FileSet,
+    on_device: &OnDevice,
+    seed: u64,
+) -> Result<Session, EngineError> {
+    workload.check()?;
+    let read_files = file_set.data_files(Role::Read);
+    OnDevice::check(workload, read_files.count)?;
+    on_device.prove(file_set.content(Role::Read, 0), read_files.size_bytes)?;
+    Plan { workload, file_set, seed, on_device: Some(on_device) }.session()
 }
 
 /// All that decides what each thread does.
@@ -55,9 +61,28 @@ pub(crate) struct Plan<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) file_set: &'a FileSet,
     pub(crate) seed: u64,
+    /// Where reads go instead of to the file.
+    pub(crate) on_device: Option<&'a OnDevice>,
 }
 
 impl Plan<'_> {
+    fn session(&self) -> Result<Session, EngineError> {
+        self.check_file_set()?;
+        // From here on the session removes what was made, should anything fail.
+        let mut session = Session {
+            workload: self.workload.clone(),
+            file_set: self.file_set.clone(),
+            touched: self.touched(),
+            steps: Vec::with_capacity(self.workload.threads),
+            is_restored: false,
+        };
+        for thread in 0..self.workload.threads {
+            self.make_victims(thread)?;
+            session.steps.push(self.step(thread)?);
+        }
+        Ok(session)
+    }
+
     /// The step of one thread.
     pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         match self.workload.operation.subject() {
@@ -120,6 +145,9 @@ impl Plan<'_> {
     }
 
     fn touched(&self) -> Vec<PathBuf> {
+        if self.on_device.is_some() {
+            return Vec::new();
+        }
         let all = |count: usize| match self.workload.sharing {
             Sharing::Own => 0..count,
             Sharing::Same => 0..1,
@@ -199,15 +227,28 @@ impl Plan<'_> {
         thread: usize,
         role: Role,
     ) -> Result<Vec<DataFile>, EngineError> {
+        if let Some(on_device) = self.on_device {
+            return Ok(vec![self.file_on_device(on_device)?]);
+        }
         let flags = self.access_flags(role);
         self.assigned(thread, self.file_set.data_files(role).count)
             .into_iter()
             .map(|number| {
                 let path = self.file_set.data_file(role, number);
                 let file = self.open(&path, flags)?;
-                Ok(DataFile { file, path, content: self.file_set.content(role, number) })
+                let content = self.file_set.content(role, number);
+                Ok(DataFile { file, path, content, places: None })
             })
             .collect()
+    }
+
+    fn file_on_device(&self, on_device: &OnDevice) -> Result<DataFile, EngineError> {
+        Ok(DataFile {
+            file: on_device.open()?,
+            path: on_device.path().to_path_buf(),
+            content: self.file_set.content(Role::Read, 0),
+            places: Some(on_device.places(self.workload.request_bytes)),
+        })
     }
 
     /// What a thread writes where nobody checks: no file's content, no other thread's, and another

@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::description::{Access, Alignment, IoPath};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
+use crate::on_device::Places;
 use crate::run_loop::Step;
 use crate::steps::{read_whole, write_whole};
 
@@ -19,6 +20,19 @@ pub(crate) struct DataFile {
     pub(crate) file: OwnedFd,
     pub(crate) path: PathBuf,
     pub(crate) content: Content,
+    /// Where its bytes lie, if it is the device that is open.
+    pub(crate) places: Option<Places>,
+}
+
+impl DataFile {
+    /// Where in what is open a request begins that begins here in the file.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, offset_bytes: u64) -> u64 {
+        match &self.places {
+            Some(places) => places.of(offset_bytes),
+            None => offset_bytes,
+        }
+    }
 }
 
 /// How a choice becomes an offset.
@@ -92,7 +106,8 @@ impl<C: Choose> Transfer<C> {
     #[inline(always)]
     pub(crate) fn next_spot(&mut self) -> Spot {
         let place = self.choose.next_place();
-        let offset_bytes = self.spacing.offset_bytes(place.choice);
+        let file = &self.files[place.resource];
+        let offset_bytes = file.place_of(self.spacing.offset_bytes(place.choice));
         Spot { file: place.resource, offset_bytes, payload_start: 0 }
     }
 

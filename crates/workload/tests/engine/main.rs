@@ -6,6 +6,7 @@ mod failures;
 mod file_sets;
 mod mixes;
 mod names;
+mod on_device;
 mod paths;
 mod repeatable;
 mod span;
