@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use machine::describe;
@@ -11,6 +12,7 @@ use record::TargetRecord;
 use workload::FileSet;
 
 use crate::counters::Counters;
+use crate::direct::DirectIo;
 use crate::place::Place;
 
 /// A target with the file sets that benchmarks work on.
@@ -23,6 +25,8 @@ pub struct LiveTarget {
     pub(crate) cooled: BTreeSet<Place>,
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
+    /// What was found when direct I/O was tried.
+    direct_io: OnceLock<DirectIo>,
 }
 
 impl LiveTarget {
@@ -35,6 +39,7 @@ impl LiveTarget {
             counters: None,
             cooled: BTreeSet::new(),
             is_new: true,
+            direct_io: OnceLock::new(),
         }
     }
 
@@ -48,6 +53,11 @@ impl LiveTarget {
     #[must_use]
     pub fn is_scratch(&self) -> bool {
         matches!(self.target.spec().place, TargetPlace::Scratch(_))
+    }
+
+    /// What direct I/O on it can do; tried when it is asked for first.
+    pub(crate) fn direct_io(&self) -> &DirectIo {
+        self.direct_io.get_or_init(|| DirectIo::try_on(&self.target))
     }
 
     /// Removes the target.
@@ -68,7 +78,7 @@ impl LiveTarget {
     ) -> Result<(), Box<dyn std::error::Error>> {
         self.file_sets.clear();
         self.cooled.clear();
-        if !self.is_new {
+        if !self.is_new || self.direct_io.get().is_some() {
             self.counters = None;
             self.target.remake()?;
         }

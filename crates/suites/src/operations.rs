@@ -15,6 +15,17 @@ pub struct Operations {
     pub workload: Workload,
     /// The files it is done to.
     pub place: Place,
+    /// How far down reads go.
+    pub layer: Layer,
+}
+
+/// What answers a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The file system.
+    FileSystem,
+    /// The device below it, at the places where the file system keeps the data.
+    Device,
 }
 
 impl Operations {
@@ -35,6 +46,12 @@ impl Operations {
     #[must_use]
     pub fn moves_data_in_place(&self) -> bool {
         matches!(self.workload.operation, Operation::Read | Operation::Write)
+    }
+
+    /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
+    #[must_use]
+    pub fn is_direct(&self) -> bool {
+        self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
     /// Whether its operations change anything on the target.
@@ -74,6 +91,10 @@ impl Operations {
             put("access", json!(access_name(self.workload.access)));
             put("alignment_bytes", json!(self.workload.request_bytes));
         }
+        if self.is_direct() {
+            put("io_path", json!("direct"));
+            put("layer", json!(self.layer.name()));
+        }
         if cache_state == CacheState::Cold {
             // Attributes, extents and checksums stay in memory: what is cold is the data.
             put("cold", json!("data"));
@@ -83,6 +104,15 @@ impl Operations {
             put("sharing", json!(if shared { "same" } else { "own" }));
         }
         parameters
+    }
+}
+
+impl Layer {
+    fn name(self) -> &'static str {
+        match self {
+            Self::FileSystem => "file system",
+            Self::Device => "device",
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::buffer::AlignedBuffer;
 use crate::content::Content;
-use crate::description::{IoPath, Operation, Verification, Workload};
+use crate::description::{Operation, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::corrupt;
 use crate::steps::read_whole;
@@ -110,7 +110,7 @@ impl OnDevice {
     pub(crate) fn check(workload: &Workload, read_files: usize) -> Result<(), WorkloadError> {
         let wanted = [
             (workload.operation == Operation::Read, "a read: a write would change the file system"),
-            (workload.io_path == IoPath::PsyncDirect, "direct I/O, whose pages are not cached"),
+            (workload.io_path.is_direct(), "direct I/O, whose pages are not cached"),
             (workload.verification == Verification::Off, "no verification of each read"),
             (read_files == 1, "one read file"),
         ];

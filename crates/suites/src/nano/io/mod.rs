@@ -1,4 +1,11 @@
 //! I/O: the device and the way to it.
+//!
+//! Requests pass the page cache by (`O_DIRECT`), so that what is timed is the device and the file
+//! system's way to it. The same reads are made on the device itself, at the same places in the same
+//! order; the difference is what the file system costs. Writes are made through the file system
+//! only: on the device they would write over it.
+
+mod by_request;
 
 use record::{CacheState, Dimension};
 use workload::{Operation, Workload};
@@ -30,5 +37,5 @@ fn append_fsync() -> Benchmark {
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    Vec::new()
+    by_request::curves()
 }

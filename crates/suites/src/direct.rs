@@ -1,0 +1,151 @@
+//! Direct I/O on a target: what its files want of requests, and the same reads on the device below.
+//!
+//! Neither is known before it is tried, so it is tried once for each target, on a file that is
+//! removed again.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use machine::describe::{Extent, ExtentsError, extents};
+use machine::target::Target;
+use workload::{
+    DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
+    Piece, Role, Session, Workload, direct_alignment, prepare_on_device,
+};
+
+use crate::operations::{Layer, Operations};
+
+/// Size of the file that is tried.
+const TRIAL_BYTES: u64 = 1 << 20;
+
+/// What direct I/O on a target can do.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectIo {
+    /// What requests have to be multiples of, or why there is no direct I/O.
+    alignment: Result<DirectAlignment, String>,
+    /// The smallest request on the device below, or why its files cannot be read there.
+    device_block_bytes: Result<u64, String>,
+}
+
+/// Why a file cannot be read on the device below its file system.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DeviceReadError {
+    #[error("{0}")]
+    Device(#[from] machine::target::OpenDeviceError),
+    #[error("{0}")]
+    Extents(#[from] ExtentsError),
+    #[error("the file could not be opened: {0}")]
+    Io(#[from] std::io::Error),
+    #[error("btrfs says where files lie in its own address space, not on the device")]
+    OwnAddresses,
+    #[error("part of the file has no place on the device, is compressed or not written yet")]
+    NoPlace,
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+}
+
+impl DirectIo {
+    /// Tries it in a directory of its own.
+    pub(crate) fn try_on(target: &Target) -> Self {
+        Self::tried(target).unwrap_or_else(|error| {
+            let why = format!("it could not be tried: {error}");
+            Self { alignment: Err(why.clone()), device_block_bytes: Err(why) }
+        })
+    }
+
+    fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
+        let root = target.root().join("direct-io");
+        fs::create_dir(&root)?;
+        let read_files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };
+        let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
+        let file_set = FileSet::create(&root, &spec, 0, &AtomicBool::new(false))?;
+        target.sync()?;
+        let alignment = direct_alignment(&file_set.data_file(Role::Read, 0));
+        let device_block_bytes = read_below(target, &file_set);
+        fs::remove_dir_all(&root)?;
+        Ok(Self {
+            alignment: alignment.map_err(|error| without_advice(&error)),
+            device_block_bytes: device_block_bytes.map_err(|error| error.to_string()),
+        })
+    }
+
+    /// What of these operations cannot be done, if they cannot: which ones, and why.
+    pub(crate) fn refuses(&self, of: &Operations) -> Option<(String, String)> {
+        let request_bytes = of.workload.request_bytes as u64;
+        let (granule_bytes, what, of_what) = match of.layer {
+            Layer::FileSystem => match &self.alignment {
+                Err(why) => return Some(("direct reads and writes".to_owned(), why.clone())),
+                Ok(alignment) => (granule_bytes(alignment, of), "direct requests", "its files"),
+            },
+            Layer::Device => match &self.device_block_bytes {
+                Err(why) => return Some(("reads on the device".to_owned(), why.clone())),
+                Ok(block_bytes) => (*block_bytes, "requests on the device", "the device"),
+            },
+        };
+        if request_bytes.is_multiple_of(granule_bytes) {
+            return None;
+        }
+        let why = format!("{of_what} take multiples of that only");
+        Some((format!("{what} of less than {granule_bytes} bytes"), why))
+    }
+}
+
+fn granule_bytes(alignment: &DirectAlignment, of: &Operations) -> u64 {
+    if of.workload.operation == Operation::Read {
+        alignment.read_offset_bytes
+    } else {
+        alignment.offset_bytes
+    }
+}
+
+/// What the error says but for its path, which is nobody's business, and what a workload could use
+/// instead.
+fn without_advice(error: &EngineError) -> String {
+    match error {
+        EngineError::NoDirectIo { file_system, reason, .. } => format!("{file_system} {reason}"),
+        other => other.to_string(),
+    }
+}
+
+/// Reads on the device what lies in the file, once; gives the size of its blocks.
+fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, DeviceReadError> {
+    let block_bytes = u64::from(target.open_device()?.logical_block_bytes());
+    let workload = Workload {
+        io_path: IoPath::PsyncDirect,
+        operations_per_thread: 1,
+        ..Workload::new(Operation::Read)
+    };
+    // It compares some of the content.
+    prepare_below(target, &workload, file_set, 0)?.restore()?;
+    Ok(block_bytes)
+}
+
+/// A session that reads the file set's read file on the device below `target`.
+pub(crate) fn prepare_below(
+    target: &Target,
+    workload: &Workload,
+    file_set: &FileSet,
+    seed: u64,
+) -> Result<Session, DeviceReadError> {
+    if target.facts().file_system == "btrfs" {
+        return Err(DeviceReadError::OwnAddresses);
+    }
+    let device = target.open_device()?;
+    let file = fs::File::open(file_set.data_file(Role::Read, 0))?;
+    let found = extents(&file)?;
+    let is_readable = |extent: &Extent| {
+        extent.flags.has_place() && !extent.flags.is_encoded() && !extent.flags.is_unwritten()
+    };
+    if !found.list().iter().all(is_readable) {
+        return Err(DeviceReadError::NoPlace);
+    }
+    let piece = |extent: &Extent| Piece {
+        file_offset_bytes: extent.logical_bytes,
+        device_offset_bytes: extent.physical_bytes,
+        length_bytes: extent.length_bytes,
+    };
+    let pieces = found.list().iter().map(piece).collect();
+    let file_bytes = file_set.data_files(Role::Read).size_bytes;
+    let below = OnDevice::new(device.file().try_clone()?, device.path(), pieces, file_bytes)?;
+    Ok(prepare_on_device(workload, file_set, &below, seed)?)
+}
