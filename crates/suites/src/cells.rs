@@ -57,7 +57,7 @@ fn inapplicable(
         }
     };
     if operations.is_direct()
-        && let Some(refusal) = live.direct_io().refuses(operations)
+        && let Some(refusal) = live.trial().refuses(operations)
     {
         return Some(refusal);
     }

@@ -2,7 +2,8 @@
 //! its own.
 //!
 //! What the laboratory does for all of them: it enters the target's limits, gives an empty
-//! directory on the target, takes it away afterwards, and reads the counters around.
+//! directory on the target, takes it away afterwards, and reads the counters around. It mounts the
+//! target again in between for those that begin with nothing in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use crate::counters::{Counters, Happened};
 use crate::live_target::LiveTarget;
 use crate::observed;
+use crate::replicate::failed;
 
 /// A benchmark with a procedure of its own.
 pub trait Experiment: fmt::Debug + Send + Sync {
@@ -40,6 +42,21 @@ pub trait Experiment: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why not, and what would change it, in words that follow a colon.
     fn check(&self, live: &LiveTarget) -> Result<(), String>;
+
+    /// Whether the target is mounted again after [`Experiment::make`], so that no name and no
+    /// attribute is in memory any more when it is executed. Possible on scratch targets only.
+    fn begins_mounted_again(&self) -> bool {
+        false
+    }
+
+    /// Makes in the site's directory what it works on, where that has to be there before the
+    /// target is mounted again.
+    ///
+    /// # Errors
+    /// When something failed, or the run is to stop.
+    fn make(&self, _site: &Site<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// One replicate.
     ///
@@ -73,6 +90,17 @@ impl Site<'_> {
     /// [`Failure::Interrupted`] then.
     pub fn go_on(&self) -> Result<(), Failure> {
         if self.stop.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+
+    /// Does something within the limits of the target.
+    pub(crate) fn entered<T>(
+        &self,
+        act: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let entered = self.live.target.enter().map_err(|error| failed(&error))?;
+        let done = act(self);
+        entered.leave().map_err(|error| failed(&error))?;
+        done
     }
 
     /// Counters of the target's device and of the processors.

@@ -19,7 +19,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
-use crate::operations::Operations;
+use crate::operations::{Layer, Operations};
 use crate::place::Place;
 use crate::replicate::{Replicate, failed};
 use crate::throttle::Throttle;
@@ -125,39 +125,69 @@ impl Laboratory {
 
     /// One execution of an experiment, in a directory of its own.
     fn experiment(
-        &self,
+        &mut self,
         cell: u32,
         experiment: &dyn Experiment,
         seed: u64,
     ) -> Result<Measured, Failure> {
         let (target, _) = self.cells[cell as usize];
+        let site = self.site(target, seed);
+        let directory = site.directory.clone();
+        let mut made = site.entered(|site| {
+            fs::create_dir(&directory).map_err(|error| failed(&error))?;
+            experiment.make(site)
+        });
+        if made.is_ok() && experiment.begins_mounted_again() {
+            made = self.targets[target].remount().map_err(|error| failed(&error));
+        }
+        let measured = made.and_then(|()| self.execute_experiment(target, experiment, seed));
+        let site = self.site(target, seed);
+        site.entered(|_| {
+            fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
+            // What this one made dirty is not to be written while another target is measured.
+            site.live.target.sync().map_err(|error| failed(&error))
+        })?;
+        measured
+    }
+
+    fn execute_experiment(
+        &self,
+        target: usize,
+        experiment: &dyn Experiment,
+        seed: u64,
+    ) -> Result<Measured, Failure> {
+        let site = self.site(target, seed);
+        let counters = site.counters()?;
+        site.entered(|site| {
+            let before = counters.read().map_err(|error| failed(&error))?;
+            let found = experiment.execute(site)?;
+            let after = counters.read().map_err(|error| failed(&error))?;
+            Ok(found.into_measured(&after.since(&before), &self.clock))
+        })
+    }
+
+    fn site(&self, target: usize, seed: u64) -> Site<'_> {
         let live = &self.targets[target];
-        let site = Site {
+        Site {
             live,
             directory: live.target.root().join("experiment"),
             clock: &self.clock,
             seed,
             data_file_bytes: self.settings.data_file_bytes,
             stop: &self.settings.stop,
-        };
-        let counters = site.counters()?;
-        let entered = live.target.enter().map_err(|error| failed(&error))?;
-        fs::create_dir(&site.directory).map_err(|error| failed(&error))?;
-        let before = counters.read().map_err(|error| failed(&error))?;
-        let found = experiment.execute(&site);
-        let after = counters.read().map_err(|error| failed(&error))?;
-        fs::remove_dir_all(&site.directory).map_err(|error| failed(&error))?;
-        // What this one made dirty is not to be written while another target is measured.
-        live.target.sync().map_err(|error| failed(&error))?;
-        entered.leave().map_err(|error| failed(&error))?;
-        Ok(found?.into_measured(&after.since(&before), &self.clock))
+        }
     }
 
     fn workload(&self, of: &Operations, operations: u64, batch: u32) -> Workload {
+        let verification = match of.layer {
+            Layer::FileSystem => self.settings.verification,
+            // Part of the content is compared before, always.
+            Layer::Device => Verification::Off,
+        };
         Workload {
             operations_per_thread: operations,
             batch: batch as usize,
-            verification: self.settings.verification,
+            verification,
             ..of.workload.clone()
         }
     }

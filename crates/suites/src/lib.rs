@@ -9,7 +9,6 @@ mod benchmark;
 mod catalogue;
 mod cells;
 mod counters;
-mod direct;
 mod experiment;
 mod laboratory;
 mod live_target;
@@ -23,6 +22,7 @@ mod system_call;
 mod table_one;
 mod thinning;
 mod throttle;
+mod trial;
 
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};

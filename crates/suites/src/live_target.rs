@@ -12,8 +12,8 @@ use record::TargetRecord;
 use workload::FileSet;
 
 use crate::counters::Counters;
-use crate::direct::DirectIo;
 use crate::place::Place;
+use crate::trial::Trial;
 
 /// A target with the file sets that benchmarks work on.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct LiveTarget {
     pub(crate) cooled: BTreeSet<Place>,
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
-    /// What was found when direct I/O was tried.
-    direct_io: OnceLock<DirectIo>,
+    /// What was found when it was tried what can be done with its files.
+    trial: OnceLock<Trial>,
 }
 
 impl LiveTarget {
@@ -39,7 +39,7 @@ impl LiveTarget {
             counters: None,
             cooled: BTreeSet::new(),
             is_new: true,
-            direct_io: OnceLock::new(),
+            trial: OnceLock::new(),
         }
     }
 
@@ -55,9 +55,9 @@ impl LiveTarget {
         matches!(self.target.spec().place, TargetPlace::Scratch(_))
     }
 
-    /// What direct I/O on it can do; tried when it is asked for first.
-    pub(crate) fn direct_io(&self) -> &DirectIo {
-        self.direct_io.get_or_init(|| DirectIo::try_on(&self.target))
+    /// What can be done with its files; tried when it is asked for first.
+    pub(crate) fn trial(&self) -> &Trial {
+        self.trial.get_or_init(|| Trial::of(&self.target))
     }
 
     /// Removes the target.
@@ -66,6 +66,12 @@ impl LiveTarget {
     /// What could not be removed.
     pub fn close(mut self) -> Result<(), TargetError> {
         self.target.close()
+    }
+
+    /// Mounts it again: nothing of it is in memory then, its directories neither.
+    pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
+        self.cooled.extend(self.file_sets.keys());
+        self.target.remount()
     }
 
     /// Makes the target and the file sets of `places` anew: every block measures another instance
@@ -78,7 +84,7 @@ impl LiveTarget {
     ) -> Result<(), Box<dyn std::error::Error>> {
         self.file_sets.clear();
         self.cooled.clear();
-        if !self.is_new || self.direct_io.get().is_some() {
+        if !self.is_new || self.trial.get().is_some() {
             self.counters = None;
             self.target.remake()?;
         }

@@ -14,11 +14,11 @@ use runner::Failure;
 use workload::{EngineError, FileSet, Operation, Outcome, Session, Workload};
 
 use crate::counters::{Counters, Happened};
-use crate::direct::prepare_below;
 use crate::live_target::LiveTarget;
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::state::{self, Claim};
+use crate::trial::prepare_below;
 
 /// What is to be executed, and with what.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
-//! Direct I/O on a target: what its files want of requests, and the same reads on the device below.
+//! What can be done with the files of a target beyond reading and writing them: direct I/O, the
+//! same reads on the device below, being told where they lie.
 //!
-//! Neither is known before it is tried, so it is tried once for each target, on a file that is
+//! None of it is known before it is tried, so it is tried once for each target, on a file that is
 //! removed again.
 
 use std::fs;
@@ -18,13 +19,15 @@ use crate::operations::{Layer, Operations};
 /// Size of the file that is tried.
 const TRIAL_BYTES: u64 = 1 << 20;
 
-/// What direct I/O on a target can do.
+/// What can be done with the files of a target.
 #[derive(Clone, Debug)]
-pub(crate) struct DirectIo {
+pub(crate) struct Trial {
     /// What requests have to be multiples of, or why there is no direct I/O.
     alignment: Result<DirectAlignment, String>,
     /// The smallest request on the device below, or why its files cannot be read there.
     device_block_bytes: Result<u64, String>,
+    /// Why it does not tell where files lie, if it does not.
+    pub(crate) extents: Result<(), String>,
 }
 
 /// Why a file cannot be read on the device below its file system.
@@ -44,17 +47,18 @@ pub(crate) enum DeviceReadError {
     Engine(#[from] EngineError),
 }
 
-impl DirectIo {
+impl Trial {
     /// Tries it in a directory of its own.
-    pub(crate) fn try_on(target: &Target) -> Self {
+    pub(crate) fn of(target: &Target) -> Self {
         Self::tried(target).unwrap_or_else(|error| {
             let why = format!("it could not be tried: {error}");
-            Self { alignment: Err(why.clone()), device_block_bytes: Err(why) }
+            let device_block_bytes = Err(why.clone());
+            Self { alignment: Err(why.clone()), device_block_bytes, extents: Err(why) }
         })
     }
 
     fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
-        let root = target.root().join("direct-io");
+        let root = target.root().join("trial");
         fs::create_dir(&root)?;
         let read_files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };
         let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
@@ -62,14 +66,16 @@ impl DirectIo {
         target.sync()?;
         let alignment = direct_alignment(&file_set.data_file(Role::Read, 0));
         let device_block_bytes = read_below(target, &file_set);
+        let extents = extents(&fs::File::open(file_set.data_file(Role::Read, 0))?);
         fs::remove_dir_all(&root)?;
         Ok(Self {
             alignment: alignment.map_err(|error| without_advice(&error)),
             device_block_bytes: device_block_bytes.map_err(|error| error.to_string()),
+            extents: extents.map(drop).map_err(|error| error.to_string()),
         })
     }
 
-    /// What of these operations cannot be done, if they cannot: which ones, and why.
+    /// What of these direct operations cannot be done, if they cannot: which ones, and why.
     pub(crate) fn refuses(&self, of: &Operations) -> Option<(String, String)> {
         let request_bytes = of.workload.request_bytes as u64;
         let (granule_bytes, what, of_what) = match of.layer {
