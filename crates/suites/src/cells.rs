@@ -1,7 +1,7 @@
 //! Which cells a suite has on which targets, and which it cannot have.
 
 use record::{CacheState, Cell, Skipped};
-use workload::Operation;
+use workload::{Operation, io_uring_availability};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
@@ -56,6 +56,11 @@ fn inapplicable(
             return experiment.check(live).err().map(|why| (title.to_owned(), why));
         }
     };
+    if operations.queue_depth().is_some()
+        && let Err(refusal) = io_uring_availability()
+    {
+        return Some(("reads and writes in flight".to_owned(), refusal.to_string()));
+    }
     if operations.is_direct()
         && let Some(refusal) = live.trial().refuses(operations)
     {

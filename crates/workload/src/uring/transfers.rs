@@ -142,7 +142,8 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         let place = self.choose.next_place();
         let slot = &mut self.slots[number as usize];
         slot.file = file_number(place.resource);
-        slot.offset_bytes = self.task.spacing.offset_bytes(place.choice);
+        let file = &self.task.files[place.resource];
+        slot.offset_bytes = file.place_of(self.task.spacing.offset_bytes(place.choice));
         slot.done_bytes = 0;
         if K::DIRECTION == Direction::Write {
             let bytes = self.queue.bytes_mut(number);

@@ -5,7 +5,9 @@
 //! order; the difference is what the file system costs. Writes are made through the file system
 //! only: on the device they would write over it.
 
+mod by_depth;
 mod by_request;
+mod requests;
 
 use record::{CacheState, Dimension};
 use workload::{Operation, Workload};
@@ -37,5 +39,5 @@ fn append_fsync() -> Benchmark {
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    by_request::curves()
+    [by_request::curves(), by_depth::curves()].concat()
 }
