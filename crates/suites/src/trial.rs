@@ -7,7 +7,7 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use machine::describe::{Extent, ExtentsError, extents};
+use machine::describe::{Chunk, Extent, ExtentsError, chunks, extents};
 use machine::target::Target;
 use workload::{
     DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
@@ -39,8 +39,8 @@ pub(crate) enum DeviceReadError {
     Extents(#[from] ExtentsError),
     #[error("the file could not be opened: {0}")]
     Io(#[from] std::io::Error),
-    #[error("btrfs says where files lie in its own address space, not on the device")]
-    OwnAddresses,
+    #[error("btrfs does not say where its address space lies on the device: {0}; run as root")]
+    Chunks(std::io::Error),
     #[error("part of the file has no place on the device, is compressed or not written yet")]
     NoPlace,
     #[error("{0}")]
@@ -133,16 +133,16 @@ pub(crate) fn prepare_below(
     file_set: &FileSet,
     seed: u64,
 ) -> Result<Session, DeviceReadError> {
-    if target.facts().file_system == "btrfs" {
-        return Err(DeviceReadError::OwnAddresses);
-    }
     let device = target.open_device()?;
     let file = fs::File::open(file_set.data_file(Role::Read, 0))?;
     let found = extents(&file)?;
     let is_readable = |extent: &Extent| {
         extent.flags.has_place() && !extent.flags.is_encoded() && !extent.flags.is_unwritten()
     };
-    if !found.list().iter().all(is_readable) {
+    let file_bytes = file_set.data_files(Role::Read).size_bytes;
+    // What is set aside behind the end does not matter.
+    let inside = found.list().iter().filter(|extent| extent.logical_bytes < file_bytes);
+    if !inside.clone().all(is_readable) {
         return Err(DeviceReadError::NoPlace);
     }
     let piece = |extent: &Extent| Piece {
@@ -150,8 +150,53 @@ pub(crate) fn prepare_below(
         device_offset_bytes: extent.physical_bytes,
         length_bytes: extent.length_bytes,
     };
-    let pieces = found.list().iter().map(piece).collect();
-    let file_bytes = file_set.data_files(Role::Read).size_bytes;
+    let mut pieces: Vec<Piece> = inside.map(piece).collect();
+    if target.facts().file_system == "btrfs" {
+        let chunks = chunks(&file).map_err(DeviceReadError::Chunks)?;
+        pieces = pieces.iter().flat_map(|piece| through_chunks(piece, &chunks)).collect();
+    }
     let below = OnDevice::new(device.file().try_clone()?, device.path(), pieces, file_bytes)?;
     Ok(prepare_on_device(workload, file_set, &below, seed)?)
+}
+
+/// A piece whose place is one in a btrfs' address space, cut at the bounds of chunks. What lies in
+/// no chunk is left out.
+fn through_chunks(piece: &Piece, chunks: &[Chunk]) -> Vec<Piece> {
+    let (start, end) =
+        (piece.device_offset_bytes, piece.device_offset_bytes.saturating_add(piece.length_bytes));
+    let within = |chunk: &Chunk| {
+        let from = start.max(chunk.address_bytes);
+        let to = end.min(chunk.address_bytes.saturating_add(chunk.length_bytes));
+        (from < to).then(|| Piece {
+            file_offset_bytes: piece.file_offset_bytes + (from - start),
+            device_offset_bytes: chunk.device_offset_bytes + (from - chunk.address_bytes),
+            length_bytes: to - from,
+        })
+    };
+    chunks.iter().filter_map(within).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_cut_where_its_chunk_ends() {
+        let piece = |file_offset_bytes, device_offset_bytes, length_bytes| Piece {
+            file_offset_bytes,
+            device_offset_bytes,
+            length_bytes,
+        };
+        let chunk = |address_bytes, device_offset_bytes| Chunk {
+            address_bytes,
+            device_offset_bytes,
+            length_bytes: 100,
+        };
+        let chunks = [chunk(1000, 500), chunk(1100, 50), chunk(1200, 700)];
+        let cut = |one| through_chunks(&one, &chunks);
+        assert_eq!(cut(piece(0, 1010, 20)), [piece(0, 510, 20)]);
+        assert_eq!(cut(piece(8, 1090, 20)), [piece(8, 590, 10), piece(18, 50, 10)]);
+        assert_eq!(cut(piece(0, 1000, 300)).len(), 3);
+        assert_eq!(cut(piece(0, 1290, 20)), [piece(0, 790, 10)], "the rest has no place");
+    }
 }

@@ -26,6 +26,9 @@ use crate::state::{self, Claim};
 /// Entries of small directories together: one alone would be over at once.
 const ENTRIES_TOGETHER: u64 = 1000;
 
+/// Inodes that others may need meanwhile.
+const SPARE_INODES: u64 = 1000;
+
 /// The order in which entries are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -163,9 +166,9 @@ impl Experiment for ColdListing {
         }
         let wanted = self.all_entries();
         match target.space().map(|space| space.free_inodes) {
-            Ok(Some(free)) if free < 2 * wanted => Err(format!(
-                "it has room for {free} more files, where {wanted} are to be half of it: give it \
-                 more room (size=)"
+            Ok(Some(free)) if free < wanted + SPARE_INODES => Err(format!(
+                "it has room for {free} more files, where {wanted} are wanted and some to spare: \
+                 give it more room (size=)"
             )),
             _ => Ok(()),
         }
