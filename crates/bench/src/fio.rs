@@ -1,4 +1,4 @@
-//! fio's psync engine on the same kind of file, against the same bare loop.
+//! fio's psync engine on the same kind of file, against the same bare loop; and how fio is run.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ const OPERATIONS: u64 = 800_000;
 
 /// Adds fio's rows, where fio is installed.
 pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
-    if Command::new("fio").arg("--version").output().is_err() {
+    if !is_installed() {
         table.row("fio psync / bare loop", "fio is not installed".to_owned(), "0.69 seen before");
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let mut fio = Vec::new();
     for _ in 0..ROUNDS {
         let before = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
-        let between = fio_rate_per_s(&data)?;
+        let between = rate(&data, SECONDS, &["--ioengine=psync"])?.per_s;
         let after = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
         fio.push(between / f64::midpoint(before, after));
     }
@@ -43,11 +43,27 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fio_rate_per_s(data: &Path) -> anyhow::Result<f64> {
+/// Whether there is a fio.
+pub(crate) fn is_installed() -> bool {
+    Command::new("fio").arg("--version").output().is_ok()
+}
+
+/// Operations per time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rate {
+    /// Per second.
+    pub(crate) per_s: f64,
+    /// Per second of processor time of the whole process.
+    pub(crate) per_processor_s: f64,
+}
+
+/// Reads of 4 KiB at random places of `data`, by fio with `options`.
+pub(crate) fn rate(data: &Path, seconds: u64, options: &[&str]) -> anyhow::Result<Rate> {
     let output = Command::new("fio")
-        .args(["--name=read", "--ioengine=psync", "--rw=randread", "--bs=4k", "--thread"])
+        .args(["--name=read", "--rw=randread", "--bs=4k", "--thread"])
         .args(["--invalidate=0", "--time_based", "--norandommap", "--output-format=json"])
-        .arg(format!("--runtime={SECONDS}"))
+        .args(options)
+        .arg(format!("--runtime={seconds}"))
         .arg(format!("--filename={}", data.display()))
         .output()
         .context("fio could not be started")?;
@@ -58,5 +74,9 @@ fn fio_rate_per_s(data: &Path) -> anyhow::Result<f64> {
     // fio may put messages in front of its document.
     let document = text.find('{').map_or("", |start| &text[start..]);
     let value: Value = serde_json::from_str(document).context("fio's output is no JSON")?;
-    value["jobs"][0]["read"]["iops"].as_f64().context("fio's output has no rate")
+    let job = &value["jobs"][0];
+    let per_s = job["read"]["iops"].as_f64().context("fio's output has no rate")?;
+    let share = |name: &str| job[name].as_f64().context("fio's output has no processor time");
+    let percent = share("usr_cpu")? + share("sys_cpu")?;
+    Ok(Rate { per_s, per_processor_s: per_s * 100.0 / percent })
 }

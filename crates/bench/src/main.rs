@@ -3,7 +3,8 @@
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` run the
-//! experiments of `docs/honesty.md` in its place, and `statistics` measures those rows alone.
+//! experiments of `docs/honesty.md` in its place, and `statistics` and `io_uring` measure those rows
+//! alone.
 
 mod engine;
 mod fio;
@@ -11,6 +12,7 @@ mod honesty;
 mod processes;
 mod statistics;
 mod table;
+mod uring;
 
 use std::path::PathBuf;
 
@@ -26,6 +28,17 @@ fn main() -> anyhow::Result<()> {
             let work = tempfile::tempdir()?;
             return statistics::measure(&mut Table::default(), work.path());
         }
+        Some("io_uring") => {
+            let work = tempfile::tempdir_in("/dev/shm")?;
+            let mut table = Table::default();
+            uring::measure(&mut table, work.path())?;
+            println!("{table}");
+            return Ok(());
+        }
+        Some(uring::ONE_PROCESS) => {
+            let work = std::env::args_os().nth(2).context("a directory is wanted")?;
+            return uring::one_process(work.as_ref());
+        }
         Some(engine::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is wanted")?;
             return engine::one_process(work.as_ref());
@@ -40,6 +53,7 @@ fn main() -> anyhow::Result<()> {
     let mut table = Table::default();
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
+    uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");

@@ -89,6 +89,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         seed: options.seed,
         size: None,
         verify: false,
+        aged: None,
         scratch: options.scratch.clone(),
         destroy_data: Vec::<PathBuf>::new(),
         out: options.out.clone(),

@@ -21,6 +21,7 @@ const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
+const BTRFS_IOC_TREE_SEARCH_V2: libc::Ioctl = 0xC070_9411;
 const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const BLKSSZGET: libc::Ioctl = 0x1268;
@@ -89,6 +90,33 @@ impl Fiemap {
 }
 
 const _: () = assert!(size_of::<RawExtent>() == 56 && size_of::<Fiemap>() == 32 + 128 * 56);
+
+/// `struct btrfs_ioctl_search_args_v2` of linux/btrfs.h with room for what is found.
+#[repr(C)]
+struct BtrfsSearch {
+    tree: u64,
+    object_min: u64,
+    object_max: u64,
+    offset_min: u64,
+    offset_max: u64,
+    transaction_min: u64,
+    transaction_max: u64,
+    type_min: u32,
+    type_max: u32,
+    items: u32,
+    reserved_32: u32,
+    reserved: [u64; 4],
+    found_bytes: u64,
+    found: [u64; Self::FOUND_WORDS],
+}
+
+impl BtrfsSearch {
+    const FOUND_WORDS: usize = 1024;
+    /// `struct btrfs_ioctl_search_header`, which stands before each item.
+    const HEADER_BYTES: usize = 32;
+}
+
+const _: () = assert!(size_of::<BtrfsSearch>() == 112 + 8 * BtrfsSearch::FOUND_WORDS);
 
 /// What `cachestat(2)` counts for a file, in pages.
 #[repr(C)]
@@ -236,6 +264,54 @@ pub(crate) fn write_out(file: &File) -> io::Result<()> {
     let flags = libc::SYNC_FILE_RANGE_WRITE;
     // SAFETY: the call takes numbers only, and the descriptor is open.
     checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
+}
+
+/// Some of the items of an object and type in a tree of the btrfs that the file lies on, with their
+/// offsets, from this offset on; none where there are no more.
+pub(crate) fn btrfs_items(
+    file: impl AsFd,
+    tree: u64,
+    (object, kind): (u64, u32),
+    offset_min: u64,
+) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    let mut search = BtrfsSearch {
+        tree,
+        object_min: object,
+        object_max: object,
+        offset_min,
+        offset_max: u64::MAX,
+        transaction_min: 0,
+        transaction_max: u64::MAX,
+        type_min: kind,
+        type_max: kind,
+        items: u32::MAX,
+        reserved_32: 0,
+        reserved: [0; 4],
+        found_bytes: (8 * BtrfsSearch::FOUND_WORDS) as u64,
+        found: [0; BtrfsSearch::FOUND_WORDS],
+    };
+    // SAFETY: the layout is the kernel's (asserted above), which writes no more behind it than
+    // `found_bytes` says there is room for.
+    checked(unsafe {
+        libc::ioctl(file.as_fd().as_raw_fd(), BTRFS_IOC_TREE_SEARCH_V2, &raw mut search)
+    })?;
+    let bytes: Vec<u8> = search.found.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut rest = &bytes[..];
+    let mut items = Vec::new();
+    for _ in 0..search.items {
+        let Some((header, behind)) = rest.split_first_chunk::<{ BtrfsSearch::HEADER_BYTES }>()
+        else {
+            break;
+        };
+        // Transaction, object, offset; then type and length in 32 bits each.
+        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
+        let length = u32::from_ne_bytes(std::array::from_fn(|byte| header[28 + byte]));
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let Some((item, behind)) = behind.split_at_checked(length) else { break };
+        items.push((word(16), item.to_vec()));
+        rest = behind;
+    }
+    Ok(items)
 }
 
 /// Whether an `io_uring` can be made: makes the smallest there is, and closes it.

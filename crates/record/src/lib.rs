@@ -33,8 +33,7 @@ pub use journal::{
 };
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord,
-    Skipped,
-    TargetRecord, Tool,
+    Skipped, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, Quantity, Series};

@@ -53,10 +53,13 @@ impl Plan {
     }
 
     /// The seed of one execution of a cell. Targets of one benchmark share it within a block, so
-    /// that they are asked for the same operations: the comparison is paired in this as well.
+    /// that they are asked for the same operations: the comparison is paired in this as well. So
+    /// does its floor, which is taken away from it.
     pub(crate) fn replicate_seed(&self, cell: u32, block: u32) -> u64 {
-        let benchmark = &self.cells[cell as usize].benchmark;
-        let first = self.cells.iter().position(|other| other.benchmark == *benchmark);
+        let cell = &self.cells[cell as usize];
+        let first_of = |name: &String| self.cells.iter().position(|other| other.benchmark == *name);
+        let floor = cell.floor.as_ref().and_then(first_of);
+        let first = floor.or_else(|| first_of(&cell.benchmark));
         self.generator(u64::from(block) + 1, first.unwrap_or(0) as u64 + 1).next_u64()
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
-use crate::operations::Operations;
+use crate::operations::{Layer, Operations};
 use crate::place::Place;
 
 /// One benchmark of a suite.
@@ -57,12 +57,20 @@ impl Benchmark {
             dimension: Dimension::Metadata,
             exercises: Vec::new(),
             cache_state: CacheState::Warm,
-            work: Work::Operations(Operations { workload, place }),
+            work: Work::Operations(Operations { workload, place, layer: Layer::FileSystem }),
             baseline: None,
             floor: None,
             curve: None,
             rank: 0,
         }
+    }
+
+    /// The same reads as [`Benchmark::of_operations`], on the device below the file system.
+    #[must_use]
+    pub fn of_device_reads(workload: Workload, place: Place) -> Self {
+        let layer = Layer::Device;
+        let work = Work::Operations(Operations { workload: workload.clone(), place, layer });
+        Self { work, ..Self::of_operations(workload, place) }
     }
 
     /// An experiment of this name, in the same way.

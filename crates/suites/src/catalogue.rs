@@ -40,6 +40,7 @@ pub fn suites() -> Vec<Suite> {
     vec![
         Suite { name: "survey", summary: "every dimension in short", benchmarks: nano::quick() },
         part("survey/io", "cold reads and fsync: the device and the way to it", Dimension::Io),
+        part("survey/layout", "reads of what was written in two ways", Dimension::OnDiskLayout),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),

@@ -37,6 +37,8 @@ pub(crate) struct Reading {
 /// What happened between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Happened {
+    /// Requests that the device read for; of a device of its own only.
+    pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) steal_ns: u64,
@@ -80,6 +82,7 @@ impl Reading {
         let device = self.device.zip(earlier.device).map(|(now, then)| now - then);
         let process = self.process.zip(earlier.process).map(|(now, then)| now - then);
         Happened {
+            device_reads: device.map(|device| device.reads),
             device_read_bytes: device
                 .map(|device| device.read_bytes)
                 .or_else(|| process.map(|process| process.read_bytes)),

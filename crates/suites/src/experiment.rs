@@ -2,7 +2,8 @@
 //! its own.
 //!
 //! What the laboratory does for all of them: it enters the target's limits, gives an empty
-//! directory on the target, takes it away afterwards, and reads the counters around.
+//! directory on the target, takes it away afterwards, and reads the counters around. It mounts the
+//! target again in between for those that begin with nothing in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,6 +21,7 @@ use crate::counters::{Counters, Happened};
 use crate::live_target::LiveTarget;
 use crate::observed;
 use crate::place::Place;
+use crate::replicate::failed;
 
 /// A benchmark with a procedure of its own.
 pub trait Experiment: fmt::Debug + Send + Sync {
@@ -47,6 +49,21 @@ pub trait Experiment: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why not, and what would change it, in words that follow a colon.
     fn check(&self, live: &LiveTarget) -> Result<(), String>;
+
+    /// Whether the target is mounted again after [`Experiment::make`], so that no name and no
+    /// attribute is in memory any more when it is executed. Possible on scratch targets only.
+    fn begins_mounted_again(&self) -> bool {
+        false
+    }
+
+    /// Makes in the site's directory what it works on, where that has to be there before the
+    /// target is mounted again.
+    ///
+    /// # Errors
+    /// When something failed, or the run is to stop.
+    fn make(&self, _site: &Site<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// One replicate.
     ///
@@ -89,6 +106,17 @@ impl Site<'_> {
     pub(crate) fn file_set(&self, place: Place) -> Result<&FileSet, Failure> {
         let lost = || Failure::Cell { why: "its file set could not be made".to_owned() };
         self.live.file_sets.get(&place).ok_or_else(lost)
+    }
+
+    /// Does something within the limits of the target.
+    pub(crate) fn entered<T>(
+        &self,
+        act: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let entered = self.live.target.enter().map_err(|error| failed(&error))?;
+        let done = act(self);
+        entered.leave().map_err(|error| failed(&error))?;
+        done
     }
 
     /// Counters of the target's device and of the processors.

@@ -19,7 +19,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
-use crate::operations::Operations;
+use crate::operations::{Layer, Operations};
 use crate::place::Place;
 use crate::replicate::{Replicate, failed};
 use crate::throttle::Throttle;
@@ -27,6 +27,10 @@ use crate::throttle::Throttle;
 /// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
 const PILOT_OPERATIONS: u64 = 32;
 const PILOT_BYTES: u64 = 4 << 20;
+/// Operations of a pilot that keeps several in flight, in queues full of them.
+const QUEUES_PILOT: u64 = 4;
+/// As many more has a replicate at least: filling the queue and emptying it are to be little of it.
+const QUEUES_MIN: u64 = 4;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
@@ -125,39 +129,69 @@ impl Laboratory {
 
     /// One execution of an experiment, in a directory of its own.
     fn experiment(
-        &self,
+        &mut self,
         cell: u32,
         experiment: &dyn Experiment,
         seed: u64,
     ) -> Result<Measured, Failure> {
         let (target, _) = self.cells[cell as usize];
+        let site = self.site(target, seed);
+        let directory = site.directory.clone();
+        let mut made = site.entered(|site| {
+            fs::create_dir(&directory).map_err(|error| failed(&error))?;
+            experiment.make(site)
+        });
+        if made.is_ok() && experiment.begins_mounted_again() {
+            made = self.targets[target].remount().map_err(|error| failed(&error));
+        }
+        let measured = made.and_then(|()| self.execute_experiment(target, experiment, seed));
+        let site = self.site(target, seed);
+        site.entered(|_| {
+            fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
+            // What this one made dirty is not to be written while another target is measured.
+            site.live.target.sync().map_err(|error| failed(&error))
+        })?;
+        measured
+    }
+
+    fn execute_experiment(
+        &self,
+        target: usize,
+        experiment: &dyn Experiment,
+        seed: u64,
+    ) -> Result<Measured, Failure> {
+        let site = self.site(target, seed);
+        let counters = site.counters()?;
+        site.entered(|site| {
+            let before = counters.read().map_err(|error| failed(&error))?;
+            let found = experiment.execute(site)?;
+            let after = counters.read().map_err(|error| failed(&error))?;
+            Ok(found.into_measured(&after.since(&before), &self.clock))
+        })
+    }
+
+    fn site(&self, target: usize, seed: u64) -> Site<'_> {
         let live = &self.targets[target];
-        let site = Site {
+        Site {
             live,
             directory: live.target.root().join("experiment"),
             clock: &self.clock,
             seed,
             data_file_bytes: self.settings.data_file_bytes,
             stop: &self.settings.stop,
-        };
-        let counters = site.counters()?;
-        let entered = live.target.enter().map_err(|error| failed(&error))?;
-        fs::create_dir(&site.directory).map_err(|error| failed(&error))?;
-        let before = counters.read().map_err(|error| failed(&error))?;
-        let found = experiment.execute(&site);
-        let after = counters.read().map_err(|error| failed(&error))?;
-        fs::remove_dir_all(&site.directory).map_err(|error| failed(&error))?;
-        // What this one made dirty is not to be written while another target is measured.
-        live.target.sync().map_err(|error| failed(&error))?;
-        entered.leave().map_err(|error| failed(&error))?;
-        Ok(found?.into_measured(&after.since(&before), &self.clock))
+        }
     }
 
     fn workload(&self, of: &Operations, operations: u64, batch: u32) -> Workload {
+        let verification = match of.layer {
+            Layer::FileSystem => self.settings.verification,
+            // Part of the content is compared before, always.
+            Layer::Device => Verification::Off,
+        };
         Workload {
             operations_per_thread: operations,
             batch: batch as usize,
-            verification: self.settings.verification,
+            verification,
             ..of.workload.clone()
         }
     }
@@ -193,7 +227,9 @@ impl Laboratory {
         let (target, _) = self.cells[cell as usize];
         let operations_max = self.operations_max(&self.targets[target].target, of, cache_state);
         let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
-        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(operations_max);
+        let depth = u64::from(of.queue_depth().unwrap_or(1));
+        let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
+        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(operations_max);
         let workload = self.workload(of, operations, 1);
         let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
         let recorder = &observed.outcome.recorder;
@@ -202,13 +238,17 @@ impl Laboratory {
         let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
-        let batch = if of.workload.operation.can_batch() { batch as u32 } else { 1 };
+        let batch = if of.can_batch() { batch as u32 } else { 1 };
         let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
-        let seen_ns = typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns));
+        let seen_ns = match observed.outcome.asynchronous {
+            // Latencies overlap.
+            Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
+            None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
+        };
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
-            operations_min: throttle.operations_min,
+            operations_min: throttle.operations_min.max(in_flight * QUEUES_MIN),
             operations_max,
             batch,
         })

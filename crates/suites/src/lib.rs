@@ -23,6 +23,7 @@ mod system_call;
 mod table_one;
 mod thinning;
 mod throttle;
+mod trial;
 
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};
@@ -30,7 +31,7 @@ pub use cells::cells;
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};
-pub use operations::Operations;
+pub use operations::{Layer, Operations};
 pub use place::Place;
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;
 pub use system_call::system_call_ns;

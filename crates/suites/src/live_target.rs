@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use machine::describe;
@@ -12,6 +13,7 @@ use workload::FileSet;
 
 use crate::counters::Counters;
 use crate::place::Place;
+use crate::trial::Trial;
 
 /// A target with the file sets that benchmarks work on.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub struct LiveTarget {
     pub(crate) cooled: BTreeSet<Place>,
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
+    /// What was found when it was tried what can be done with its files.
+    trial: OnceLock<Trial>,
 }
 
 impl LiveTarget {
@@ -35,6 +39,7 @@ impl LiveTarget {
             counters: None,
             cooled: BTreeSet::new(),
             is_new: true,
+            trial: OnceLock::new(),
         }
     }
 
@@ -50,12 +55,23 @@ impl LiveTarget {
         matches!(self.target.spec().place, TargetPlace::Scratch(_))
     }
 
+    /// What can be done with its files; tried when it is asked for first.
+    pub(crate) fn trial(&self) -> &Trial {
+        self.trial.get_or_init(|| Trial::of(&self.target))
+    }
+
     /// Removes the target.
     ///
     /// # Errors
     /// What could not be removed.
     pub fn close(mut self) -> Result<(), TargetError> {
         self.target.close()
+    }
+
+    /// Mounts it again: nothing of it is in memory then, its directories neither.
+    pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
+        self.cooled.extend(self.file_sets.keys());
+        self.target.remount()
     }
 
     /// Makes the target and the file sets of `places` anew: every block measures another instance
@@ -68,7 +84,7 @@ impl LiveTarget {
     ) -> Result<(), Box<dyn std::error::Error>> {
         self.file_sets.clear();
         self.cooled.clear();
-        if !self.is_new {
+        if !self.is_new || self.trial.get().is_some() {
             self.counters = None;
             self.target.remake()?;
         }

@@ -30,7 +30,7 @@ impl Observed {
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
             "bandwidth" => outcome.rate_per_s * of.workload.request_bytes as f64,
             "throughput" => outcome.rate_per_s,
-            _ => time_ns,
+            other => in_flight(&outcome, other).unwrap_or(time_ns),
         };
         let mut warnings = Vec::new();
         let page_bytes = rustix::param::page_size() as u64;
@@ -45,8 +45,8 @@ impl Observed {
             let what = format!("{written} bytes were written while nothing was changed");
             warnings.push(Warning::BackgroundWork { what });
         }
-        let timeline = timeline(outcome.recorder.timeline(), clock);
         let metrics = of.metrics().iter().map(value).collect();
+        let timeline = timeline(outcome.recorder.timeline(), clock);
         let latency = summary(outcome.recorder.histogram());
         let (histogram, _) = outcome.recorder.into_parts();
         Measured {
@@ -63,6 +63,18 @@ impl Observed {
             warnings,
             observations: Vec::new(),
         }
+    }
+}
+
+/// A metric of operations in flight that has its own meaning there; medians of the latencies'
+/// parts.
+fn in_flight(outcome: &Outcome, metric: &str) -> Option<f64> {
+    let parts = outcome.asynchronous.as_ref()?;
+    match metric {
+        "time_per_operation" => (outcome.rate_per_s > 0.0).then(|| 1e9 / outcome.rate_per_s),
+        "submission_latency" => Some(parts.submission.quantile(0.5) as f64),
+        "completion_latency" => Some(parts.completion.quantile(0.5) as f64),
+        _ => None,
     }
 }
 

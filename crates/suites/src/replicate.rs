@@ -6,17 +6,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::{MonotonicClock, SystemClock};
 use record::CacheState;
 use runner::Failure;
-use workload::{EngineError, FileSet, Outcome, Session, Workload};
+use workload::{EngineError, FileSet, Operation, Outcome, Session, Workload};
 
 use crate::counters::{Counters, Happened};
 use crate::live_target::LiveTarget;
 use crate::observed::Observed;
-use crate::operations::Operations;
+use crate::operations::{Layer, Operations};
 use crate::state::{self, Claim};
+use crate::trial::prepare_below;
 
 /// What is to be executed, and with what.
 #[derive(Debug)]
@@ -41,21 +43,30 @@ impl Replicate<'_> {
     /// Executes it on `live`, which is left as it was found.
     pub(crate) fn observe(&self, live: &mut LiveTarget) -> Result<Observed, Failure> {
         let began = Instant::now();
-        let state = self.cache_state;
         let seen = self.within_conditions(live)?;
         if seen.outcome.interrupted {
             return Err(Failure::Interrupted);
         }
-        let reads = self.workload.operation == workload::Operation::Read;
-        let read_bytes = if reads { seen.outcome.bytes } else { 0 };
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
-        if let Err(why) = state::verify(Claim { state, read_bytes }, &evidence) {
+        if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
             return Err(Failure::State { why, evidence });
         }
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
         Ok(Observed { outcome: seen.outcome, evidence, happened: seen.happened, overhead_ns })
+    }
+
+    /// What `bytes` that were moved have to do with the device.
+    fn claim(&self, bytes: u64) -> Claim {
+        let is = |operation| self.workload.operation == operation;
+        let reads = is(Operation::Read);
+        let writes_past_cache = is(Operation::Write) && self.of.is_direct();
+        Claim {
+            state: self.cache_state,
+            read_bytes: if reads { bytes } else { 0 },
+            written_bytes: if writes_past_cache { bytes } else { 0 },
+        }
     }
 
     /// Everything that is charged to the target's limits.
@@ -67,8 +78,7 @@ impl Replicate<'_> {
         };
         let entered = live.target.enter().map_err(|error| failed(&error))?;
         self.rehearse(file_set)?;
-        let mut session = workload::prepare(self.workload, file_set, self.seed)
-            .map_err(|error| self.engine_failure(&error))?;
+        let mut session = self.prepare(&live.target, file_set)?;
         let touched = session.touched().to_vec();
         if self.of.place.directories().is_some() && live.cooled.remove(&self.of.place) {
             state::warm_directories(&touched).map_err(|error| failed(&error))?;
@@ -85,6 +95,15 @@ impl Replicate<'_> {
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
         Ok(Seen { outcome, happened, before, after })
+    }
+
+    fn prepare(&self, target: &Target, file_set: &FileSet) -> Result<Session, Failure> {
+        match self.of.layer {
+            Layer::FileSystem => workload::prepare(self.workload, file_set, self.seed)
+                .map_err(|error| self.engine_failure(&error)),
+            Layer::Device => prepare_below(target, self.workload, file_set, self.seed)
+                .map_err(|error| failed(&error)),
+        }
     }
 
     /// Does what changes directories once, and undoes it: only then is in memory what the file

@@ -76,21 +76,30 @@ pub(crate) struct Claim {
     pub(crate) state: CacheState,
     /// Bytes that its operations read, each once.
     pub(crate) read_bytes: u64,
+    /// Bytes that its operations wrote past the page cache.
+    pub(crate) written_bytes: u64,
 }
 
 /// Whether the evidence proves the claim; otherwise what was found instead.
 pub(crate) fn verify(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     match claim.state {
-        CacheState::Cold => verify_cold(claim.read_bytes, evidence),
+        CacheState::Cold => verify_cold(claim, evidence),
         CacheState::Warm => verify_warm(evidence),
         CacheState::Any => Ok(()),
     }
 }
 
-fn verify_cold(read_bytes: u64, evidence: &CacheEvidence) -> Result<(), String> {
+fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
+    let Claim { read_bytes, written_bytes, .. } = claim;
     let pages = evidence.pages.unwrap_or(0);
     if let Some(resident) = evidence.resident_before.filter(|&resident| resident > 0) {
         return Err(format!("{resident} of {pages} pages were resident before a cold replicate"));
+    }
+    if let Some(bytes) = evidence.device_written_bytes.filter(|&bytes| bytes < written_bytes) {
+        return Err(format!(
+            "{written_bytes} bytes were written directly, but only {bytes} went to the device: \
+             something above it keeps or compresses them"
+        ));
     }
     match evidence.device_read_bytes {
         Some(bytes) if bytes < read_bytes => Err(format!(
@@ -133,7 +142,7 @@ mod tests {
     }
 
     fn claim(state: CacheState) -> Claim {
-        Claim { state, read_bytes: 4096 }
+        Claim { state, read_bytes: 4096, written_bytes: 0 }
     }
 
     #[test]
@@ -153,6 +162,16 @@ mod tests {
         assert!(verify(warm(0, 50, 4095)).is_err());
         let unknown = CacheEvidence { device_read_bytes: None, ..warm(0, 50, 0) };
         assert_eq!(verify(unknown), Ok(()));
+    }
+
+    #[test]
+    fn direct_writes_go_to_the_device() {
+        let written = |device_written_bytes| {
+            let evidence = CacheEvidence { device_written_bytes, ..warm(0, 0, 0) };
+            let claim = Claim { state: CacheState::Cold, read_bytes: 0, written_bytes: 4096 };
+            verify(claim, &evidence).is_ok()
+        };
+        assert_eq!([Some(4096), Some(4095), None].map(written), [true, false, true]);
     }
 
     #[test]

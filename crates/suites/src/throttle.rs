@@ -33,6 +33,7 @@ impl Throttle {
         let (bps, iops) = match (of.workload.operation, state) {
             (Operation::Read, CacheState::Cold) => (limits.read_bps, limits.read_iops),
             (Operation::AppendFsync, _) => (limits.write_bps, limits.write_iops),
+            (Operation::Write, _) if of.is_direct() => (limits.write_bps, limits.write_iops),
             _ => (None, None),
         };
         let by_bytes = bps.map(|bps| bps as f64 / of.workload.request_bytes as f64);

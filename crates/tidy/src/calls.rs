@@ -50,6 +50,9 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
     ("crates/machine/src/sys.rs", "system calls that no library wraps"),
+    ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
+    ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
+    ("crates/workload/src/uring/ring.rs", "buffers that the kernel knows by address"),
 ];
 
 /// Banned calls and unlisted `unsafe` in one file. `is_test_file` says whether all of the file is

@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use crate::content::{Content, mix};
 
-/// The strictest alignment that direct I/O asks for in practice: a page, which covers every logical
-/// block size.
-const ALIGNMENT_BYTES: usize = 4096;
+/// A page, which covers the logical blocks of the usual devices. Direct I/O that wants more is
+/// refused when a session is prepared.
+pub(crate) const ALIGNMENT_BYTES: usize = 4096;
 
 /// Requests in a [`Payload`] begin at multiples of this, a cache line, so that all are copied
 /// alike.

@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 
 use rand::Rng;
+mod follow;
 mod shuffled;
 
 use rand::SeedableRng;
@@ -21,6 +22,7 @@ use crate::content::mix;
 use crate::description::Access;
 use crate::error::WorkloadError;
 
+pub(crate) use follow::Follow;
 pub(crate) use shuffled::Shuffled;
 
 /// A place: which resource, and which of its choices.
@@ -210,6 +212,7 @@ pub(crate) enum AnyChooser {
     Uniform(Uniform),
     Shuffled(Shuffled),
     Zipf(Zipf),
+    Follow(Follow),
 }
 
 impl AnyChooser {
@@ -219,6 +222,9 @@ impl AnyChooser {
             Access::Uniform => Self::Uniform(Uniform::new(from)),
             Access::Shuffled => Self::Shuffled(Shuffled::new(from)),
             Access::Zipf { exponent } => Self::Zipf(Zipf::new(from, exponent)?),
+            Access::Mixed { sequential_percent } => {
+                Self::Follow(Follow::new(from, sequential_percent))
+            }
         })
     }
 }
@@ -231,6 +237,7 @@ impl Choose for AnyChooser {
             Self::Uniform(chooser) => chooser.next_place(),
             Self::Shuffled(chooser) => chooser.next_place(),
             Self::Zipf(chooser) => chooser.next_place(),
+            Self::Follow(chooser) => chooser.next_place(),
         }
     }
 }

@@ -4,7 +4,9 @@
 //! (the close after an open, the append before an fsync) happens outside the timed interval.
 
 use crate::error::WorkloadError;
+use crate::io_path::{self, MapOptions, Preadv2Options, StdioLocking};
 use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
+use crate::uring::UringOptions;
 
 /// What is done, once per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +52,13 @@ pub enum Operation {
     OpenClose,
     /// `write` at the end and `fsync`, timed as one.
     AppendFsync,
+    /// A read or a write of one request of a write file, by chance: the read share of Chen and
+    /// Patterson. [`crate::Tally`] says how many were what. Verified reads need a file that no
+    /// unverified write has touched since it was made.
+    Mixed {
+        /// The probability of a read, in percent: 0 to 100.
+        read_percent: u8,
+    },
 }
 
 /// The part of a file set that an operation acts on.
@@ -66,7 +75,7 @@ pub enum Subject {
 }
 
 impl Operation {
-    /// All of them, in the order of their definition.
+    /// All but the mixes, in the order of their definition.
     pub const ALL: [Self; 20] = [
         Self::Read,
         Self::Write,
@@ -114,6 +123,7 @@ impl Operation {
             Self::Truncate => "truncate",
             Self::OpenClose => "open+close",
             Self::AppendFsync => "append+fsync",
+            Self::Mixed { .. } => "mix of reads and writes",
         }
     }
 
@@ -122,7 +132,7 @@ impl Operation {
     pub fn subject(self) -> Subject {
         match self {
             Self::Read => Subject::ReadFiles,
-            Self::Write => Subject::WriteFiles,
+            Self::Write | Self::Mixed { .. } => Subject::WriteFiles,
             Self::Append | Self::Fsync | Self::Fdatasync | Self::Truncate | Self::AppendFsync => {
                 Subject::GrowingFiles
             }
@@ -171,6 +181,12 @@ pub enum Access {
         /// At least 0 (which is uniform), finite.
         exponent: f64,
     },
+    /// By chance the one after the last, from the end on to the beginning, or else each equally
+    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones.
+    Mixed {
+        /// The probability of the one after the last, in percent: 0 to 100.
+        sequential_percent: u8,
+    },
 }
 
 /// How bytes travel.
@@ -181,6 +197,20 @@ pub enum IoPath {
     PsyncBuffered,
     /// One system call per request, with `O_DIRECT`.
     PsyncDirect,
+    /// The files are mapped shared when the session is prepared, as far as operations range, and
+    /// unmapped with it; an operation copies one request out of the mapping or into it. What is
+    /// timed is that access, page faults and all. An access that the kernel cannot serve ends the
+    /// process by SIGBUS; that files are long enough is looked at before.
+    Mmap(MapOptions),
+    /// One `preadv2` or `pwritev2` per request, with flags.
+    Preadv2(Preadv2Options),
+    /// Single characters through C's stdio, with the library's buffer. A request that does not
+    /// follow the last one begins with an `fseeko`, which is timed: it writes the buffer back and
+    /// throws away what was read ahead, so random access pays for whole buffers. What is still
+    /// buffered after the last operation is written then, untimed.
+    Stdio(StdioLocking),
+    /// Many requests in flight at once, by io_uring; reads and writes only.
+    IoUring(UringOptions),
 }
 
 /// Where a request may begin.
@@ -288,15 +318,36 @@ impl Workload {
         {
             return Err(WorkloadError::ZipfExponent(exponent));
         }
-        let unaligned =
-            self.alignment == Alignment::Unaligned || !self.request_bytes.is_multiple_of(512);
-        if self.io_path == IoPath::PsyncDirect && unaligned {
-            return Err(WorkloadError::DirectAlignment);
-        }
+        self.check_shares()?;
+        io_path::check(self)?;
         if self.batch > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
         }
-        Ok(())
+        match self.io_path {
+            IoPath::IoUring(options) => options.check(self),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_shares(&self) -> Result<(), WorkloadError> {
+        let read_percent = match self.operation {
+            Operation::Mixed { read_percent } => read_percent,
+            _ => 0,
+        };
+        let sequential_percent = match self.access {
+            Access::Mixed { sequential_percent } => sequential_percent,
+            _ => 0,
+        };
+        let shares = [
+            ("the percentage of reads", read_percent),
+            ("the percentage of sequential accesses", sequential_percent),
+        ];
+        match shares.into_iter().find(|(_, percent)| *percent > 100) {
+            Some((what, percent)) => {
+                Err(WorkloadError::TooLarge { what, value: u64::from(percent), most: 100 })
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_counts(&self) -> Result<(), WorkloadError> {
@@ -339,12 +390,13 @@ mod tests {
             let workload = Workload { access: Access::Zipf { exponent }, ..good.clone() };
             assert!(matches!(workload.check(), Err(WorkloadError::ZipfExponent(_))));
         }
-        let direct = Workload { io_path: IoPath::PsyncDirect, ..good };
-        assert_eq!(direct.check(), Ok(()));
-        let odd = Workload { request_bytes: 1000, ..direct.clone() };
-        assert_eq!(odd.check(), Err(WorkloadError::DirectAlignment));
-        let unaligned = Workload { alignment: Alignment::Unaligned, ..direct };
-        assert_eq!(unaligned.check(), Err(WorkloadError::DirectAlignment));
+        for percent in [0, 100, 101, 255] {
+            let mix = Workload::new(Operation::Mixed { read_percent: percent });
+            assert_eq!(mix.check().is_ok(), percent <= 100, "{percent} % reads");
+            let access = Access::Mixed { sequential_percent: percent };
+            let follow = Workload { access, ..good.clone() };
+            assert_eq!(follow.check().is_ok(), percent <= 100, "{percent} % sequential");
+        }
     }
 
     #[test]

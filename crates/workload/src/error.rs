@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::direct::DirectAlignment;
+use crate::io_path::CallFlags;
+use crate::uring::UringRefusal;
+
 /// Why a file set could not be made or a workload could not be run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -78,6 +82,75 @@ pub enum EngineError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// EOPNOTSUPP: the kernel or the file system does not know a flag of the call, or not here.
+    #[error(
+        "{operation} {}: the kernel or this file system does not support all of {flags} here \
+         ({source}); leave them out or name another target", path.display()
+    )]
+    FlagsRefused {
+        /// The system call that failed.
+        operation: &'static str,
+        /// The file it was about.
+        path: PathBuf,
+        /// The flags it was given.
+        flags: CallFlags,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// `RWF_HIPRI` on a device that does not poll: the kernel would take it and not do it.
+    #[error(
+        "{}: its device has no polling to offer ({state}), so RWF_HIPRI would do nothing; switch \
+         it on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
+    )]
+    NoPolling {
+        /// The file.
+        path: PathBuf,
+        /// What is known of the device.
+        state: &'static str,
+    },
+    /// A file that is to be mapped is shorter than the span that is to be mapped.
+    #[error(
+        "{}: it holds {found_bytes} bytes where {span_bytes} are to be mapped; make the file set \
+         again", path.display()
+    )]
+    FileTooShort {
+        /// The file.
+        path: PathBuf,
+        /// What is to be mapped.
+        span_bytes: u64,
+        /// What is there.
+        found_bytes: u64,
+    },
+    /// The file system has no direct I/O for the file, or does not say what it has.
+    #[error(
+        "{}: {file_system} {reason}; use a buffered I/O path or name another target",
+        path.display()
+    )]
+    NoDirectIo {
+        /// The file.
+        path: PathBuf,
+        /// The type of the file system, as in `/proc/self/mountinfo`.
+        file_system: String,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// Direct I/O of the workload's requests is not aligned as the file wants it.
+    #[error(
+        "{}: direct I/O here moves multiples of {} bytes at multiples of that, from memory aligned \
+         to {} bytes (from {}); requests of {request_bytes} bytes at multiples of {granule_bytes} \
+         are none, change the request size or the alignment",
+        path.display(), alignment.offset_bytes, alignment.memory_bytes, alignment.source
+    )]
+    DirectAlignment {
+        /// The file.
+        path: PathBuf,
+        /// The request size.
+        request_bytes: u64,
+        /// Requests begin at multiples of this.
+        granule_bytes: u64,
+        /// What the file wants for this kind of transfer.
+        alignment: DirectAlignment,
+    },
     /// Any other refusal by the kernel.
     #[error("{operation} {}: {source}", path.display())]
     System {
@@ -139,6 +212,9 @@ pub enum EngineError {
     /// The stop flag was raised while the file set was being made.
     #[error("stopped while the file set was being made")]
     Stopped,
+    /// The I/O path is io_uring, and it cannot be used here.
+    #[error("the io_uring path cannot be used: {0}")]
+    Uring(#[from] UringRefusal),
     /// `run` was called a second time on one session.
     #[error("the session has run already; prepare another")]
     AlreadyRun,
@@ -188,9 +264,20 @@ pub enum WorkloadError {
         /// The size of each file.
         file_bytes: u64,
     },
-    /// Direct I/O moves whole sectors at sector offsets.
-    #[error("direct I/O needs a request size and an alignment that are multiples of 512 bytes")]
-    DirectAlignment,
+    /// The operation is not a transfer that this I/O path can carry.
+    #[error("{io_path} does not carry the operation {operation}; use psync, or read or write")]
+    NoSuchPath {
+        /// The I/O path.
+        io_path: &'static str,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Options of `preadv2` that contradict each other, the request or the operation.
+    #[error("preadv2 as asked needs {wanted}")]
+    Preadv2 {
+        /// What would be needed.
+        wanted: &'static str,
+    },
     /// The file set lacks what the operation acts on.
     #[error("{operation} needs {needed} {what} and the file set has {present}")]
     FileSetLacks {
@@ -203,9 +290,24 @@ pub enum WorkloadError {
         /// How many are there.
         present: u64,
     },
+    /// What is read on the device itself has to be as this says.
+    #[error("reading a file on the device itself needs {0}")]
+    NotOnDevice(&'static str),
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// The queue depth of the io_uring path.
+    #[error("a queue depth of {0} is not possible; io_uring's is 1 to 4096 here")]
+    QueueDepth(u32),
+    /// An operation that the io_uring path does not have.
+    #[error("{0} cannot travel by io_uring; use another I/O path, or read or write")]
+    NotByUring(&'static str),
+    /// Operations in flight overlap, so there is no interval to time several in.
+    #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
+    BatchInFlight,
+    /// The harness is compared with a bare loop of one call after another only.
+    #[error("what travels by io_uring has no bare loop to be compared with; use another I/O path")]
+    NoBareLoop,
     /// The harness is compared with a bare loop for reads and writes only.
     #[error("{0} has no bare loop to be compared with; use read or write")]
     NotATransfer(&'static str),
@@ -248,6 +350,34 @@ impl EngineError {
         }
         Self::from_errno(operation, path, errno)
     }
+
+    /// The same, with the offset of the request in the sentence: where many are in flight, the path
+    /// alone does not say which. The kernel's answer becomes an [`AtOffset`].
+    pub(crate) fn at_offset(mut self, errno: Errno, offset_bytes: u64) -> Self {
+        match &mut self {
+            Self::NoSpace { source, .. }
+            | Self::DeviceFailed { source, .. }
+            | Self::ReadOnly { source, .. }
+            | Self::TooManyOpenFiles { source, .. }
+            | Self::DirectIoRefused { source, .. }
+            | Self::System { source, .. } => {
+                *source = io::Error::new(source.kind(), AtOffset { errno, offset_bytes });
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// The kernel's answer to one of many requests in flight: what the `source` of an [`EngineError`]
+/// holds then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{errno}, of the request at offset {offset_bytes}")]
+pub struct AtOffset {
+    /// The kernel's answer.
+    pub errno: Errno,
+    /// Where in the file the request began.
+    pub offset_bytes: u64,
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Errno { errno: Errno },
+    ErrnoAt { errno: Errno, offset_bytes: u64 },
     Short { offset_bytes: u64, wanted_bytes: u64, done_bytes: u64 },
     Content(Mismatch),
     Entries { expected: u64, found: u64 },
@@ -29,6 +30,11 @@ impl Fault {
     #[must_use]
     pub fn errno(call: &'static str, errno: Errno) -> Self {
         Self { call, kind: Kind::Errno { errno } }
+    }
+
+    /// The same of one of many requests in flight.
+    pub(crate) fn errno_at(call: &'static str, errno: Errno, offset_bytes: u64) -> Self {
+        Self { call, kind: Kind::ErrnoAt { errno, offset_bytes } }
     }
 
     pub(crate) fn short(call: &'static str, offset_bytes: u64, wanted: usize, done: usize) -> Self {
@@ -50,6 +56,9 @@ impl Fault {
         let operation = self.call;
         match self.kind {
             Kind::Errno { errno } => EngineError::from_errno(operation, path, errno),
+            Kind::ErrnoAt { errno, offset_bytes } => {
+                EngineError::from_errno(operation, path, errno).at_offset(errno, offset_bytes)
+            }
             Kind::Content(mismatch) => corrupt(path, mismatch),
             Kind::Short { offset_bytes, wanted_bytes, done_bytes } => {
                 let path = path.to_path_buf();
@@ -67,10 +76,24 @@ impl Fault {
         }
     }
 
+    /// Whether the kernel answered with `errno`.
+    pub(crate) fn is(self, errno: Errno) -> bool {
+        self.kind == Kind::Errno { errno }
+    }
+
+    /// The system call that it befell.
+    pub(crate) fn call(self) -> &'static str {
+        self.call
+    }
+
     /// The same for a file opened with `O_DIRECT`, where EINVAL means that direct I/O is refused.
     pub(crate) fn into_direct_error(self, path: &Path) -> EngineError {
         match self.kind {
             Kind::Errno { errno } => EngineError::from_direct_errno(self.call, path, errno),
+            Kind::ErrnoAt { errno, offset_bytes } => {
+                let error = EngineError::from_direct_errno(self.call, path, errno);
+                error.at_offset(errno, offset_bytes)
+            }
             _ => self.into_error(path),
         }
     }

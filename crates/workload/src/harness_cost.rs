@@ -27,7 +27,7 @@ use bare::Bare;
 
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choices};
-use crate::description::{Sharing, Subject, Workload};
+use crate::description::{IoPath, Sharing, Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
@@ -87,7 +87,7 @@ pub fn engine_to_bare<C: Clock>(
 ) -> Result<Ratios, EngineError> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
-    let plan = Plan { workload: &workload, file_set, seed: 1 };
+    let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
     let mut rivals: Vec<Rivals> = (0..workload.threads)
         .map(|thread| Rivals::new(&plan, thread, clock))
         .collect::<Result<_, _>>()?;
@@ -122,7 +122,7 @@ pub fn replicate_to_bare<C: Clock>(
 ) -> Result<Vec<f64>, EngineError> {
     let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
     workload.check()?;
-    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?];
+    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?];
     let mut seed = 1;
     let ratios = interleaved(rounds, |side| match side {
         Side::First => {
@@ -150,7 +150,7 @@ pub fn bare_rate_per_s<C: Clock>(
 ) -> Result<f64, EngineError> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
-    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1 }, 0)?;
+    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?;
     let watch = Watch::start(clock);
     bare.run(workload.operations_per_thread)?;
     let elapsed_ns = watch.stop().elapsed_ns.max(1);
@@ -182,6 +182,9 @@ fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
         Subject::WriteFiles => Role::Write,
         _ => return Err(WorkloadError::NotATransfer(workload.operation.name()).into()),
     };
+    if matches!(workload.io_path, IoPath::IoUring(_)) {
+        return Err(WorkloadError::NoBareLoop.into());
+    }
     let request_bytes = workload.request_bytes;
     let (spacing, choices) = plan.spacing(role)?;
     // Other places than the engine's: whoever came second to the same ones would find them in the

@@ -38,22 +38,35 @@ mod buffer;
 mod choose;
 mod content;
 mod description;
+mod direct;
+mod edge;
 mod error;
 mod fault;
 mod file_set;
 pub mod harness_cost;
+mod io_path;
 mod names;
+mod on_device;
 mod run_loop;
 mod session;
 mod steps;
+mod uring;
 
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, IoPath, Operation, Pinning, Sharing, Subject, Verification, Workload,
 };
-pub use error::{EngineError, WorkloadError};
+pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
+pub use error::{AtOffset, EngineError, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
-pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
-pub use session::{Outcome, Session, ThreadOutcome, prepare};
+pub use io_path::{
+    Caching, CallFlag, CallFlags, MapAdvice, MapOptions, Populate, Preadv2Options, StdioLocking,
+};
+pub use on_device::{OnDevice, Piece};
+pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
+pub use session::{Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
 pub use steps::Noop;
+pub use uring::{
+    AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,
+};

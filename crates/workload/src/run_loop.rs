@@ -41,12 +41,47 @@ pub trait Step: Send {
         Ok(())
     }
 
+    /// What has to happen once, after the last operation, untimed. Its fault is explained with slot
+    /// 0.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn end(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// The error that a fault of one of the functions above means.
     fn explain(&self, fault: Fault, slot: usize) -> EngineError;
 
     /// Bytes that were compared with what they should be, so far.
     fn checked_bytes(&self) -> u64 {
         0
+    }
+
+    /// What was counted so far beside operations and bytes.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+/// What is counted beside operations and bytes; 0 where a workload has nothing of the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Of a mix: the operations that were reads.
+    pub reads: u64,
+    /// Of a mix: the operations that were writes.
+    pub writes: u64,
+    /// Of calls told not to wait (`RWF_NOWAIT`): the operations that did not move all of their
+    /// request because the rest would have had to wait. Each is an operation that was timed, up to
+    /// the kernel's refusal; its bytes are those that it moved.
+    pub would_block: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, more: Self) {
+        self.reads += more.reads;
+        self.writes += more.writes;
+        self.would_block += more.would_block;
     }
 }
 
@@ -115,7 +150,12 @@ pub fn run_loop<S: Step, C: Clock>(
     } else {
         run_batches(step, length, clock, recorder, halt)
     };
-    ended.map_err(|failure| step.explain(failure.fault, failure.slot))
+    ended
+        .and_then(|outcome| match step.end() {
+            Ok(()) => Ok(outcome),
+            Err(fault) => Err(Failure { fault, slot: 0 }),
+        })
+        .map_err(|failure| step.explain(failure.fault, failure.slot))
 }
 
 #[inline(always)]

@@ -10,6 +10,7 @@ mod devices;
 mod documents;
 mod faults;
 mod kill;
+mod layers;
 mod place;
 mod process;
 mod refusals;

@@ -2,7 +2,7 @@
 //!
 //! [`describe`] gathers everything a run should remember of its machine, as a
 //! [`Machine`]; [`block_device`], [`device_below`] and [`mount_of`] answer questions about one
-//! device or path, and [`extents`] where a file lies. The readers give the counters that are read
+//! device or path, [`extents`] and [`chunks`] where a file lies. The readers give the counters that are read
 //! around every replicate. Nothing here changes the machine, and nothing here panics on what it
 //! finds in a file.
 //!
@@ -12,6 +12,7 @@
 mod block;
 mod caches;
 pub(crate) mod cgroup;
+mod chunks;
 mod counters;
 mod error;
 mod extents;
@@ -33,6 +34,7 @@ use std::path::Path;
 
 use record::machine::{BlockDevice, DeviceNumber, DirtyLimits, Machine, Mount, Storage};
 
+pub use chunks::{Chunk, chunks};
 pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
 pub use error::DescribeError;
 pub use extents::{Extent, ExtentFlags, Extents, ExtentsError, extents};

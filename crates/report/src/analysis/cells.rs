@@ -66,7 +66,11 @@ fn metrics(
         .collect();
     // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
     let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
-    let time = reports.iter_mut().find(|report| report.name == "time_per_operation");
+    // Of operations in flight, what is timed of each is its latency.
+    let position = ["latency", "time_per_operation"]
+        .iter()
+        .find_map(|name| reports.iter().position(|report| report.name == *name));
+    let time = position.map(|position| &mut reports[position]);
     if let (Some(time), true) = (time, is_single) {
         time.percentiles = percentiles(histograms, level);
     }
@@ -253,6 +257,31 @@ mod tests {
         assert_eq!(speed_up(2).values, [2.0, 2.0], "the third block is not in both");
         assert_eq!(speed_up(3).values, [1.0; 3]);
         assert_ne!(speed_up(0).name, "speed_up");
+    }
+
+    #[test]
+    fn a_layer_s_own_cost_is_what_is_left_of_its_time_above_the_floor_in_the_same_block() {
+        let mut sample = Sample::new(&["ext4", "xfs"])
+            .benchmark("device", &[&[70_000.0, 90_000.0, 60_000.0], &[70_000.0]])
+            .benchmark("file", &[&[71_000.0, 91_500.0, 61_200.0, 99.0], &[69_000.0]]);
+        sample.change("file", |cell| cell.floor = Some("device".to_owned()));
+        let document = sample.document();
+        let own_cost = |cell: usize| document.cells[cell].metrics.last().unwrap();
+        assert_eq!(own_cost(2).name, "own_cost");
+        assert_eq!(own_cost(2).values, [1000.0, 1500.0, 1200.0], "the fourth is not in both");
+        // A difference may lie below zero: then the cost is less than the noise.
+        assert_eq!(own_cost(3).values, [-1000.0]);
+        assert_ne!(own_cost(0).name, "own_cost");
+    }
+
+    #[test]
+    fn the_percentiles_of_operations_in_flight_are_those_of_their_latencies() {
+        let sample = Sample::new(&["ext4"]).operations(1000);
+        let mut sample = sample.benchmark("read", &[&TIMES]);
+        sample.change("read", |cell| cell.metrics[1].name = "latency".to_owned());
+        let document = sample.document();
+        let metrics = &document.cells[0].metrics;
+        assert!(metrics[0].percentiles.is_empty() && !metrics[1].percentiles.is_empty());
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl Bare {
                 self.run_with(choose, operations).map(AnyChooser::Shuffled)
             }
             AnyChooser::Zipf(choose) => self.run_with(choose, operations).map(AnyChooser::Zipf),
+            AnyChooser::Follow(choose) => self.run_with(choose, operations).map(AnyChooser::Follow),
         };
         self.choose = ended.map_err(|fault| fault.into_error(&self.file.path))?;
         Ok(())

@@ -2,13 +2,15 @@
 
 use measure::{Clock, Recorder};
 
-use crate::choose::{Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, run_loop};
+use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 use crate::steps::{
-    Append, AppendFsync, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Read, Readdir,
-    Rename, Rmdir, Stat, StatMissing, Symlink, Sync, Truncate, Unlink, Write,
+    Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
+    Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rmdir, Stat, StatMissing,
+    Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
 };
+use crate::uring::{AnyTransfers, AsynchronousLatency};
 
 macro_rules! any_step {
     ($($variant:ident($step:ty),)*) => {
@@ -16,6 +18,8 @@ macro_rules! any_step {
         #[derive(Debug)]
         pub(crate) enum AnyStep {
             $($variant($step),)*
+            /// Reads or writes in flight, which have a loop of their own.
+            Uring(Box<AnyTransfers>),
         }
 
         $(impl From<$step> for AnyStep {
@@ -25,7 +29,7 @@ macro_rules! any_step {
         })*
 
         impl AnyStep {
-            /// [`run_loop`], compiled for this step and clock.
+            /// The loop, compiled for this step and clock.
             pub(crate) fn run<C: Clock>(
                 &mut self,
                 length: LoopLength,
@@ -35,6 +39,9 @@ macro_rules! any_step {
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
                     $(Self::$variant(step) => run_loop(step, length, clock, recorder, halt),)*
+                    Self::Uring(transfers) => {
+                        transfers.run(length.operations, clock, recorder, halt)
+                    }
                 }
             }
 
@@ -42,10 +49,37 @@ macro_rules! any_step {
             pub(crate) fn checked_bytes(&self) -> u64 {
                 match self {
                     $(Self::$variant(step) => step.checked_bytes(),)*
+                    Self::Uring(transfers) => transfers.checked_bytes(),
+                }
+            }
+
+            /// What was counted so far beside operations and bytes.
+            pub(crate) fn tally(&self) -> Tally {
+                match self {
+                    $(Self::$variant(step) => step.tally(),)*
+                    Self::Uring(_) => Tally::default(),
                 }
             }
         }
     };
+}
+
+impl AnyStep {
+    /// What the thread that runs it has to do before the start.
+    pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
+        match self {
+            Self::Uring(transfers) => transfers.make_ready(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of its operations beyond their latencies. Whatever it holds open is closed.
+    pub(crate) fn into_asynchronous_latency(self) -> Option<AsynchronousLatency> {
+        match self {
+            Self::Uring(transfers) => Some(transfers.into_latency()),
+            _ => None,
+        }
+    }
 }
 
 any_step! {
@@ -65,6 +99,21 @@ any_step! {
     WriteContentUniform(Write<Uniform, true>),
     WriteContentShuffled(Write<Shuffled, true>),
     WriteContentZipf(Write<Zipf, true>),
+    ReadFollow(Read<Follow, false>),
+    VerifyFollow(Read<Follow, true>),
+    WriteFollow(Write<Follow, false>),
+    WriteContentFollow(Write<Follow, true>),
+    MixPsync(OnPath<Psync, ReadShare>),
+    ReadMapped(OnPath<Mapped, ReadsOnly>),
+    WriteMapped(OnPath<Mapped, WritesOnly>),
+    MixMapped(OnPath<Mapped, ReadShare>),
+    ReadVectored(OnPath<Vectored, ReadsOnly>),
+    WriteVectored(OnPath<Vectored, WritesOnly>),
+    MixVectored(OnPath<Vectored, ReadShare>),
+    ReadStdio(OnPath<Stdio, ReadsOnly>),
+    WriteStdio(OnPath<Stdio, WritesOnly>),
+    MixStdio(OnPath<Stdio, ReadShare>),
+    AppendVectored(AppendVectored),
     Append(Append),
     Fsync(Sync<false>),
     Fdatasync(Sync<true>),

@@ -3,6 +3,7 @@
 mod any_step;
 mod gate;
 mod outcome;
+mod paths;
 pub(crate) mod pin;
 mod prepare;
 mod restore;
@@ -15,7 +16,7 @@ use crate::error::EngineError;
 use crate::file_set::FileSet;
 
 pub use outcome::{Outcome, ThreadOutcome};
-pub use prepare::prepare;
+pub use prepare::{prepare, prepare_on_device};
 pub(crate) use run::SLICE_NS;
 
 pub(crate) use any_step::AnyStep;

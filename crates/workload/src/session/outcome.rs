@@ -2,7 +2,8 @@
 
 use measure::{Clock, Recorder};
 
-use crate::run_loop::LoopOutcome;
+use crate::run_loop::{LoopOutcome, Tally};
+use crate::uring::AsynchronousLatency;
 
 /// What one replicate was.
 #[derive(Debug, Clone)]
@@ -20,6 +21,9 @@ pub struct Outcome {
     /// time spent in them. Two threads that are never slowed down by each other reach twice that,
     /// but only as far as they ran at the same time: one after the other, they reach it once. 0 if
     /// no time passed in operations.
+    ///
+    /// Where each thread has many in flight, the same law gives operations divided by `elapsed_ns`,
+    /// untimed parts and all: see [`Outcome::asynchronous`].
     pub rate_per_s: f64,
     /// The share of `elapsed_ns` in which all threads ran, from 0 to 1; 1 for a single thread.
     pub overlap: f64,
@@ -27,8 +31,12 @@ pub struct Outcome {
     pub threads: Vec<ThreadOutcome>,
     /// Bytes that verification compared, and found right.
     pub checked_bytes: u64,
+    /// What was counted beside operations and bytes, of all threads.
+    pub tally: Tally,
     /// Whether the stop flag ended it before the last operation.
     pub interrupted: bool,
+    /// Of operations in flight, on an asynchronous I/O path: the parts of their latencies.
+    pub asynchronous: Option<AsynchronousLatency>,
 }
 
 /// One thread's part of an [`Outcome`].
@@ -49,12 +57,14 @@ pub(super) struct Part {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
     pub(super) checked_bytes: u64,
+    pub(super) tally: Tally,
+    pub(super) asynchronous: Option<AsynchronousLatency>,
     pub(super) start_ticks: u64,
     pub(super) end_ticks: u64,
 }
 
 /// What all threads did together.
-pub(super) fn add_up(parts: Vec<Part>, clock: &impl Clock) -> Outcome {
+pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let spans = Spans::of(&parts);
     let threads: Vec<_> = parts
         .iter()
@@ -67,19 +77,27 @@ pub(super) fn add_up(parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         .collect();
     let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
     let busy_ns: u64 = threads.iter().map(|thread| thread.busy_ns).sum();
-    let rate_per_s = match busy_ns {
-        0 => 0.0,
-        _ => spans.threads_at_once() * operations as f64 * 1e9 / busy_ns as f64,
+    let elapsed_ns = clock.nanos(spans.all_ticks);
+    let asynchronous = merged_latency(&mut parts);
+    let rate_per_s = match (busy_ns, &asynchronous) {
+        (0, _) => 0.0,
+        (_, None) => spans.threads_at_once() * operations as f64 * 1e9 / busy_ns as f64,
+        // In flight on average: busy / elapsed. Divided by the mean latency: operations / elapsed.
+        (_, Some(_)) => operations as f64 * 1e9 / elapsed_ns.max(1) as f64,
     };
+    let mut tally = Tally::default();
+    parts.iter().for_each(|part| tally += part.tally);
     Outcome {
         bytes: threads.iter().map(|thread| thread.bytes).sum(),
-        elapsed_ns: clock.nanos(spans.all_ticks),
+        elapsed_ns,
         rate_per_s,
         overlap: spans.overlap(),
         checked_bytes: parts.iter().map(|part| part.checked_bytes).sum(),
+        tally,
         interrupted: parts.iter().any(|part| part.outcome.interrupted),
         recorder: merged(parts),
         threads,
+        asynchronous,
     }
 }
 
@@ -118,6 +136,15 @@ impl Spans {
     }
 }
 
+fn merged_latency(parts: &mut [Part]) -> Option<AsynchronousLatency> {
+    let mut latencies = parts.iter_mut().filter_map(|part| part.asynchronous.take());
+    let mut all = latencies.next()?;
+    for latency in latencies {
+        all.merge(&latency);
+    }
+    Some(all)
+}
+
 fn merged(parts: Vec<Part>) -> Recorder {
     let mut recorders = parts.into_iter().map(|part| part.recorder);
     let mut all = recorders.next().unwrap_or_else(|| Recorder::new(0, 1));
@@ -141,7 +168,15 @@ mod tests {
             recorder.record(start, start + 6, &ManualClock::new());
         }
         let outcome = LoopOutcome { operations, ..LoopOutcome::default() };
-        Part { recorder, outcome, checked_bytes: 0, start_ticks, end_ticks }
+        Part {
+            recorder,
+            outcome,
+            checked_bytes: 0,
+            tally: Tally::default(),
+            asynchronous: None,
+            start_ticks,
+            end_ticks,
+        }
     }
 
     fn summed(spans: &[(u64, u64)]) -> (u64, f64, f64) {

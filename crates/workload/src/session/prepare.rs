@@ -7,16 +7,17 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
 use crate::buffer::Payload;
-use crate::choose::{AnyChooser, Choices, Choose, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
 use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
 use crate::names::Kind;
+use crate::on_device::OnDevice;
 use crate::steps::{
-    Append, AppendFsync, Close, DataFile, Directories, Directory, EntryStep, Fresh, Growing, Read,
-    Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
+    Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
+    Growing, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
 };
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
@@ -32,21 +33,26 @@ use crate::steps::{
 /// removed.
 pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Session, EngineError> {
     workload.check()?;
-    let plan = Plan { workload, file_set, seed };
-    plan.check_file_set()?;
-    // From here on the session removes what was made, should anything fail.
-    let mut session = Session {
-        workload: workload.clone(),
-        file_set: file_set.clone(),
-        touched: plan.touched(),
-        steps: Vec::with_capacity(workload.threads),
-        is_restored: false,
-    };
-    for thread in 0..workload.threads {
-        plan.make_victims(thread)?;
-        session.steps.push(plan.step(thread)?);
-    }
-    Ok(session)
+    Plan { workload, file_set, seed, on_device: None }.session()
+}
+
+/// As [`prepare`], for direct reads of the one read file on the device, at the places where it
+/// lies; that it lies there is proved by its content. The session touches no file.
+///
+/// # Errors
+/// As [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads, and
+/// [`EngineError::Corrupt`] if the file lies elsewhere.
+pub fn prepare_on_device(
+    workload: &Workload,
+    file_set: &FileSet,
+    on_device: &OnDevice,
+    seed: u64,
+) -> Result<Session, EngineError> {
+    workload.check()?;
+    let read_files = file_set.data_files(Role::Read);
+    OnDevice::check(workload, read_files.count)?;
+    on_device.prove(file_set.content(Role::Read, 0), read_files.size_bytes)?;
+    Plan { workload, file_set, seed, on_device: Some(on_device) }.session()
 }
 
 /// All that decides what each thread does.
@@ -55,9 +61,28 @@ pub(crate) struct Plan<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) file_set: &'a FileSet,
     pub(crate) seed: u64,
+    /// Where reads go instead of to the file.
+    pub(crate) on_device: Option<&'a OnDevice>,
 }
 
 impl Plan<'_> {
+    fn session(&self) -> Result<Session, EngineError> {
+        self.check_file_set()?;
+        // From here on the session removes what was made, should anything fail.
+        let mut session = Session {
+            workload: self.workload.clone(),
+            file_set: self.file_set.clone(),
+            touched: self.touched(),
+            steps: Vec::with_capacity(self.workload.threads),
+            is_restored: false,
+        };
+        for thread in 0..self.workload.threads {
+            self.make_victims(thread)?;
+            session.steps.push(self.step(thread)?);
+        }
+        Ok(session)
+    }
+
     /// The step of one thread.
     pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         match self.workload.operation.subject() {
@@ -120,6 +145,9 @@ impl Plan<'_> {
     }
 
     fn touched(&self) -> Vec<PathBuf> {
+        if self.on_device.is_some() {
+            return Vec::new();
+        }
         let all = |count: usize| match self.workload.sharing {
             Sharing::Own => 0..count,
             Sharing::Same => 0..1,
@@ -146,16 +174,22 @@ impl Plan<'_> {
 
     fn open(&self, path: &PathBuf, flags: OFlags) -> Result<OwnedFd, EngineError> {
         let opened = |flags| openat(CWD, path, flags | OFlags::CLOEXEC, FILE_MODE);
-        match self.workload.io_path {
-            IoPath::PsyncBuffered => {
-                opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))
-            }
-            IoPath::PsyncDirect => opened(flags | OFlags::DIRECT)
-                .map_err(|errno| EngineError::from_direct_errno("openat", path, errno)),
+        if !self.workload.io_path.is_direct() {
+            return opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno));
         }
+        if flags.contains(OFlags::CREATE) {
+            // Only a file that exists can say what it wants.
+            opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))?;
+        }
+        self.check_direct(path)?;
+        opened(flags | OFlags::DIRECT)
+            .map_err(|errno| EngineError::from_direct_errno("openat", path, errno))
     }
 
     fn transfer_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+        if self.has_path_step() {
+            return self.path_step(thread, role);
+        }
         let workload = self.workload;
         let (spacing, choices) = self.spacing(role)?;
         let files = self.data_files(thread, role)?;
@@ -166,6 +200,9 @@ impl Plan<'_> {
             Access::Uniform => self.transfer(parts, Uniform::new(&choices)),
             Access::Shuffled => self.transfer(parts, Shuffled::new(&choices)),
             Access::Zipf { exponent } => self.transfer(parts, Zipf::new(&choices, exponent)?),
+            Access::Mixed { sequential_percent } => {
+                self.transfer(parts, Follow::new(&choices, sequential_percent))
+            }
         })
     }
 
@@ -190,18 +227,28 @@ impl Plan<'_> {
         thread: usize,
         role: Role,
     ) -> Result<Vec<DataFile>, EngineError> {
-        let flags = match role {
-            Role::Read => OFlags::RDONLY,
-            Role::Write => OFlags::WRONLY,
-        };
+        if let Some(on_device) = self.on_device {
+            return Ok(vec![self.file_on_device(on_device)?]);
+        }
+        let flags = self.access_flags(role);
         self.assigned(thread, self.file_set.data_files(role).count)
             .into_iter()
             .map(|number| {
                 let path = self.file_set.data_file(role, number);
                 let file = self.open(&path, flags)?;
-                Ok(DataFile { file, path, content: self.file_set.content(role, number) })
+                let content = self.file_set.content(role, number);
+                Ok(DataFile { file, path, content, places: None })
             })
             .collect()
+    }
+
+    fn file_on_device(&self, on_device: &OnDevice) -> Result<DataFile, EngineError> {
+        Ok(DataFile {
+            file: on_device.open()?,
+            path: on_device.path().to_path_buf(),
+            content: self.file_set.content(Role::Read, 0),
+            places: Some(on_device.places(self.workload.request_bytes)),
+        })
     }
 
     /// What a thread writes where nobody checks: no file's content, no other thread's, and another
@@ -239,10 +286,18 @@ impl Plan<'_> {
     fn growing_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
         let path = self.file_set.growing_file(number);
-        let file = self.open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+        // Each call that is to append says so itself.
+        let end = match self.workload.io_path {
+            IoPath::Preadv2(_) => OFlags::empty(),
+            _ => OFlags::APPEND,
+        };
+        let file = self.open(&path, OFlags::WRONLY | OFlags::CREATE | end)?;
         let Workload { request_bytes, io_path, batch, .. } = *self.workload;
         let payload = Payload::incompressible(request_bytes, self.unverified_content(thread));
         let growing = Growing { file, path, payload, io_path, starts: vec![0; batch] };
+        if let IoPath::Preadv2(options) = io_path {
+            return Ok(AppendVectored::new(growing, options).into());
+        }
         Ok(match self.workload.operation {
             Operation::Fsync => Sync::<false>(growing).into(),
             Operation::Fdatasync => Sync::<true>(growing).into(),

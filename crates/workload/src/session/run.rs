@@ -111,7 +111,9 @@ impl<C: Clock> Start<'_, C> {
     }
 
     fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
-        let pinned = pin::stay_on(&self.processors, number).map_err(Trouble::Pinning);
+        let ready = pin::stay_on(&self.processors, number)
+            .map_err(Trouble::Pinning)
+            .and_then(|()| step.make_ready().map_err(Trouble::Engine));
         // Made here, so that it lies near the processor it is used on.
         let slice_ticks = self.clock.ticks_of(SLICE_NS);
         let mut recorder = Recorder::new(self.origin_ticks, slice_ticks);
@@ -119,11 +121,11 @@ impl<C: Clock> Start<'_, C> {
             operations: self.workload.operations_per_thread,
             batch: self.workload.batch,
         };
-        if pinned.is_err() {
+        if ready.is_err() {
             self.is_over.store(true, Ordering::Relaxed);
         }
         let verdict = self.gate.arrive();
-        pinned?;
+        ready?;
         if verdict == Verdict::CalledOff {
             return Err(Trouble::Pinning(Errno::CANCELED));
         }
@@ -142,7 +144,9 @@ impl<C: Clock> Start<'_, C> {
         let end_ticks = self.clock.ticks();
         let outcome = ended.map_err(Trouble::Engine)?;
         let checked_bytes = step.checked_bytes();
-        Ok(Part { recorder, outcome, checked_bytes, start_ticks, end_ticks })
+        let tally = step.tally();
+        let asynchronous = step.into_asynchronous_latency();
+        Ok(Part { recorder, outcome, checked_bytes, tally, asynchronous, start_ticks, end_ticks })
     }
 }
 

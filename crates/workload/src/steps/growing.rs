@@ -26,7 +26,7 @@ pub(crate) struct Growing {
 impl Growing {
     /// Chooses what is appended next.
     #[inline(always)]
-    fn make_ready(&mut self, index: u64, slot: usize) {
+    pub(crate) fn make_ready(&mut self, index: u64, slot: usize) {
         self.starts[slot] = self.payload.take_stamped(index);
     }
 
@@ -36,9 +36,10 @@ impl Growing {
     }
 
     fn explain(&self, fault: Fault) -> EngineError {
-        match self.io_path {
-            IoPath::PsyncDirect => fault.into_direct_error(&self.path),
-            IoPath::PsyncBuffered => fault.into_error(&self.path),
+        if self.io_path.is_direct() {
+            fault.into_direct_error(&self.path)
+        } else {
+            fault.into_error(&self.path)
         }
     }
 }

@@ -4,6 +4,7 @@
 mod entries;
 mod growing;
 mod noop;
+mod path;
 mod readdir;
 mod rename;
 mod transfer;
@@ -16,7 +17,11 @@ pub(crate) use entries::{
 };
 pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
 pub use noop::Noop;
+pub(crate) use path::{
+    AppendVectored, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
+    Vectored, WritesOnly,
+};
 pub(crate) use readdir::{LISTING_BYTES, Readdir, for_each_entry};
 pub(crate) use rename::{Rename, Share};
 pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};
-pub(crate) use whole::{append_whole, read_whole, write_whole};
+pub(crate) use whole::{append_whole, finish, read_whole, write_whole};

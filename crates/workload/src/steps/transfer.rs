@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::description::{Access, Alignment, IoPath};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
+use crate::on_device::Places;
 use crate::run_loop::Step;
 use crate::steps::{read_whole, write_whole};
 
@@ -19,6 +20,19 @@ pub(crate) struct DataFile {
     pub(crate) file: OwnedFd,
     pub(crate) path: PathBuf,
     pub(crate) content: Content,
+    /// Where its bytes lie, if it is the device that is open.
+    pub(crate) places: Option<Places>,
+}
+
+impl DataFile {
+    /// Where in what is open a request begins that begins here in the file.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, offset_bytes: u64) -> u64 {
+        match &self.places {
+            Some(places) => places.of(offset_bytes),
+            None => offset_bytes,
+        }
+    }
 }
 
 /// How a choice becomes an offset.
@@ -60,11 +74,11 @@ impl Spacing {
 
 /// Where one request goes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spot {
-    file: usize,
-    offset_bytes: u64,
+pub(crate) struct Spot {
+    pub(crate) file: usize,
+    pub(crate) offset_bytes: u64,
     /// Of a write: where in the payload its bytes begin.
-    payload_start: usize,
+    pub(crate) payload_start: usize,
 }
 
 /// What reads and writes have in common: files, and the choice of an offset.
@@ -74,7 +88,7 @@ pub(crate) struct Transfer<C> {
     pub(crate) choose: C,
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
-    spots: Vec<Spot>,
+    pub(crate) spots: Vec<Spot>,
 }
 
 impl<C: Choose> Transfer<C> {
@@ -90,17 +104,19 @@ impl<C: Choose> Transfer<C> {
     }
 
     #[inline(always)]
-    fn next_spot(&mut self) -> Spot {
+    pub(crate) fn next_spot(&mut self) -> Spot {
         let place = self.choose.next_place();
-        let offset_bytes = self.spacing.offset_bytes(place.choice);
+        let file = &self.files[place.resource];
+        let offset_bytes = file.place_of(self.spacing.offset_bytes(place.choice));
         Spot { file: place.resource, offset_bytes, payload_start: 0 }
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
         let path = &self.files[self.spots[slot].file].path;
-        match self.io_path {
-            IoPath::PsyncDirect => fault.into_direct_error(path),
-            IoPath::PsyncBuffered => fault.into_error(path),
+        if self.io_path.is_direct() {
+            fault.into_direct_error(path)
+        } else {
+            fault.into_error(path)
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn append_whole(file: &OwnedFd, buffer: &[u8]) -> Result<u64, Fault> 
 
 /// Goes on with a transfer whose `first` call was not whole.
 #[cold]
-fn finish(
+pub(crate) fn finish(
     call: &'static str,
     offset_bytes: u64,
     wanted: usize,

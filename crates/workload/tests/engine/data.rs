@@ -125,7 +125,7 @@ fn direct_io_moves_the_same_bytes_or_is_refused_by_name() {
             };
             match outcome(&workload, &file_set) {
                 Ok(outcome) => assert_eq!(outcome.bytes, 50 * 4096),
-                Err(EngineError::DirectIoRefused { .. }) => {
+                Err(EngineError::NoDirectIo { .. }) => {
                     eprintln!("refused: direct I/O in {}", scratch.path().display());
                 }
                 Err(other) => panic!("{other}"),

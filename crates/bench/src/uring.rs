@@ -1,0 +1,187 @@
+//! The engine's io_uring path against fio's, with the same settings on the same file.
+//!
+//! Both keep 32 reads of 4 KiB in flight at random places of one file, submit all that is free with
+//! one system call, take all completions that there are and wait for at least one (fio:
+//! `iodepth_batch_submit` and `iodepth_batch_complete_max` of the depth,
+//! `iodepth_batch_complete_min=1`), with registered files and buffers, on the same processor, for
+//! the same time, and record every latency. Each round is a new process with new file systems, in
+//! which they take turns: ours, fio, fio, ours.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use machine::target::{Surroundings, TargetSpec, Workshop, availability};
+use measure::{Clock, SystemClock};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use workload::{
+    Buffering, DataFiles, FileSet, FileSetSpec, IoPath, Operation, Role, UringOptions, Workload,
+    io_uring_availability, prepare,
+};
+
+use crate::engine::FILE_BYTES;
+use crate::fio::{Rate, rate};
+use crate::table::Table;
+
+/// The argument that asks for the rows of one process.
+pub(crate) const ONE_PROCESS: &str = "one-process-of-io_uring";
+
+const ROUNDS: usize = 11;
+const DEPTH: u32 = 32;
+const TURN: Duration = Duration::from_secs(1);
+/// More than any machine does in a turn; the engine's most.
+const OPERATIONS: u64 = 1 << 32;
+const BOUND: &str = ">= 1.0";
+
+/// Adds the rows of io_uring, where there is one, and fio.
+pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
+    let what = format!("engine / fio, io_uring, random read 4 KiB, depth {DEPTH}");
+    if let Err(refusal) = io_uring_availability() {
+        table.row(&what, refusal.to_string(), BOUND);
+        return Ok(());
+    }
+    if !crate::fio::is_installed() {
+        table.row(&what, "fio is not installed".to_owned(), BOUND);
+        return Ok(());
+    }
+    let mut processes: Vec<Vec<Value>> = Vec::new();
+    for number in 1..=ROUNDS {
+        eprintln!("io_uring, process {number} of {ROUNDS}");
+        processes.push(rows_of_a_new_process(work)?);
+    }
+    let rows = processes.first().map_or(0, Vec::len);
+    for row in 0..rows {
+        let place = processes[0][row]["place"].as_str().unwrap_or_default();
+        let what = format!("{what}, {place}");
+        if let Some(why) = processes[0][row]["why_not"].as_str() {
+            table.row(&what, why.to_owned(), BOUND);
+            continue;
+        }
+        let column = |name: &str| -> Vec<f64> {
+            processes.iter().filter_map(|rows| rows.get(row)?[name].as_f64()).collect()
+        };
+        table.ratios(&what, BOUND, &column("elapsed"));
+        table.ratios("  the same in processor time", BOUND, &column("processor"));
+    }
+    Ok(())
+}
+
+fn rows_of_a_new_process(work: &Path) -> anyhow::Result<Vec<Value>> {
+    let output = Command::new(std::env::current_exe()?)
+        .arg(ONE_PROCESS)
+        .arg(work)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("this program could not be started again")?;
+    anyhow::ensure!(output.status.success(), "a process of its own failed: {}", output.status);
+    serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
+}
+
+/// What a new process does: measures every row once and prints them. Called before it has a second
+/// thread.
+pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
+    let surroundings = Surroundings::default();
+    let spec: TargetSpec = "ext4:size=1g".parse()?;
+    let available = availability(&spec, &surroundings);
+    let mut rows = Vec::new();
+    let ext4 = "ext4 on a loop device, O_DIRECT";
+    match available {
+        Err(why) => rows.push(json!({ "place": ext4, "why_not": why.to_string() })),
+        Ok(()) => {
+            let workshop = Workshop::open(surroundings)?;
+            let mut target = workshop.make(&spec)?;
+            rows.push(row(ext4, target.root(), Buffering::Direct)?);
+            target.close()?;
+            drop(target);
+            workshop.close()?;
+        }
+    }
+    rows.push(row("tmpfs, page cache", work, Buffering::PageCache)?);
+    println!("{}", Value::Array(rows));
+    Ok(())
+}
+
+/// The engine's rates over fio's.
+fn row(place: &str, parent: &Path, buffering: Buffering) -> anyhow::Result<Value> {
+    let root = parent.join("io_uring");
+    std::fs::create_dir(&root)?;
+    let file = DataFiles { count: 1, size_bytes: FILE_BYTES };
+    let spec = FileSetSpec { read_files: file, ..FileSetSpec::default() };
+    let file_set = FileSet::create(&root, &spec, 1, &AtomicBool::new(false))?;
+    let data = file_set.data_file(Role::Read, 0);
+    // So that nothing is written back while it is read.
+    std::fs::File::open(&data)?.sync_all()?;
+    let ours = |seed| match SystemClock::calibrate().0 {
+        SystemClock::Tsc(clock) => our_rate(&file_set, buffering, seed, &clock),
+        SystemClock::Monotonic(clock) => our_rate(&file_set, buffering, seed, &clock),
+    };
+    let first = ours(1)?;
+    let between = [fio_rate(&data, buffering)?, fio_rate(&data, buffering)?];
+    let last = ours(2)?;
+    file_set.remove()?;
+    std::fs::remove_dir(&root)?;
+    let sum = |first: Rate, second: Rate, of: fn(Rate) -> f64| of(first) + of(second);
+    let ratio = |of| sum(first, last, of) / sum(between[0], between[1], of);
+    let elapsed = ratio(|rate| rate.per_s);
+    let processor = ratio(|rate| rate.per_processor_s);
+    Ok(json!({ "place": place, "elapsed": elapsed, "processor": processor }))
+}
+
+fn our_rate<C: Clock>(
+    file_set: &FileSet,
+    buffering: Buffering,
+    seed: u64,
+    clock: &C,
+) -> anyhow::Result<Rate> {
+    let workload = Workload {
+        io_path: IoPath::IoUring(UringOptions::new(DEPTH, buffering)),
+        operations_per_thread: OPERATIONS,
+        ..Workload::new(Operation::Read)
+    };
+    let mut session = prepare(&workload, file_set, seed)?;
+    let stop = AtomicBool::new(false);
+    let before_ns = processor_ns();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(TURN);
+            stop.store(true, Ordering::Relaxed);
+        });
+        session.run(clock, &stop)
+    })?;
+    let processor_s = (processor_ns() - before_ns) as f64 / 1e9;
+    session.restore()?;
+    let per_processor_s = outcome.recorder.operations() as f64 / processor_s;
+    Ok(Rate { per_s: outcome.rate_per_s, per_processor_s })
+}
+
+/// The processor time that this process has used.
+fn processor_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+fn fio_rate(data: &Path, buffering: Buffering) -> anyhow::Result<Rate> {
+    let direct = match buffering {
+        Buffering::Direct => "--direct=1",
+        Buffering::PageCache => "--direct=0",
+    };
+    let depth = format!("--iodepth={DEPTH}");
+    let submit = format!("--iodepth_batch_submit={DEPTH}");
+    let reap = format!("--iodepth_batch_complete_max={DEPTH}");
+    let seconds = TURN.as_secs();
+    let pinned = format!("--cpus_allowed={}", first_processor()?);
+    let ring = ["--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1", direct];
+    let queue = [depth.as_str(), &submit, "--iodepth_batch_complete_min=1", &reap, &pinned];
+    rate(data, seconds, &[&ring[..], &queue[..]].concat())
+}
+
+/// The processor that the engine's first thread stays on.
+fn first_processor() -> anyhow::Result<usize> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let first = list.and_then(|list| list.trim().split([',', '-']).next()?.parse().ok());
+    first.context("/proc/self/status names no processor")
+}

@@ -1,0 +1,104 @@
+//! The file system against the device below it, and what lies on the device, in whole runs.
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+fn cells<'a>(document: &'a Value, target: &str, benchmark: &str) -> Vec<&'a Value> {
+    let all = document["cells"].as_array().expect("a list").iter();
+    let is_it = |cell: &&Value| {
+        let name = cell["benchmark"].as_str().expect("it has a name");
+        cell["target"] == target && name.starts_with(benchmark)
+    };
+    all.filter(is_it).collect()
+}
+
+fn metric<'a>(cell: &'a Value, name: &str) -> Option<&'a Value> {
+    cell["metrics"].as_array().expect("a list").iter().find(|metric| metric["name"] == name)
+}
+
+fn median(cell: &Value, name: &str) -> f64 {
+    let metric = metric(cell, name).unwrap_or_else(|| panic!("{name}: {cell}"));
+    metric["median"].as_f64().expect("a number")
+}
+
+fn says_skipped(document: &Value, target: &str, why: &str) -> bool {
+    document["skipped"].as_array().expect("a list").iter().any(|skipped| {
+        let text = |field: &str| skipped[field].as_str().expect("text").to_owned();
+        text("target").starts_with(target) && text("why").contains(why)
+    })
+}
+
+#[test]
+fn the_same_reads_are_made_on_the_device_and_the_difference_is_the_file_system() {
+    let name = "the_same_reads_are_made_on_the_device";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place
+        .run("run nano/io ext4:size=128m --blocks 1 --size 2m --verify --format json --out run");
+    let document = outcome.assert_code(0).document();
+    let all = cells(&document, "ext4", "");
+    assert!(all.iter().all(|cell| cell["failed"].is_null()), "{all:?}");
+    for reads in ["random-read", "sequential-read"] {
+        // From 512 bytes to 2 MiB; larger requests are larger than the file.
+        let direct = cells(&document, "ext4", &format!("{reads}-direct-by-request"));
+        assert_eq!(direct.len(), 13, "{reads}");
+        let in_flight = cells(&document, "ext4", &format!("{reads}-direct-by-depth"));
+        for cell in direct.iter().chain(&in_flight) {
+            assert!(metric(cell, "own_cost").is_some(), "{cell}");
+        }
+        for cell in in_flight {
+            let (latency, time) = (median(cell, "latency"), median(cell, "time_per_operation"));
+            let depth = cell["parameters"]["queue_depth"].as_f64().expect("a number");
+            // Little's law, and the queue is never fuller than its depth.
+            assert!(latency <= 1.01 * depth * time, "{cell}");
+        }
+    }
+    let writes = cells(&document, "ext4", "random-write-direct");
+    assert!(writes.iter().all(|cell| metric(cell, "own_cost").is_none()), "{writes:?}");
+    assert!(says_skipped(&document, "ext4: requests of more than", "--size"));
+    assert!(says_skipped(&document, "writes on the device", "write over the file system"));
+}
+
+#[test]
+fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
+    let name = "what_cannot_be_read_directly_or_on_the_device_is_left_out";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run nano/io btrfs:size=128m tmpfs:size=64m --budget 1s --size 1m --format json --out run",
+    );
+    let document = outcome.assert_code(0).document();
+    assert!(!cells(&document, "btrfs", "random-read-direct-by-depth").is_empty());
+    assert!(!cells(&document, "btrfs", "random-read-device-by-depth").is_empty());
+    assert!(cells(&document, "tmpfs", "").is_empty());
+    assert!(says_skipped(&document, "btrfs: direct requests of less than", "multiples"));
+    assert!(says_skipped(&document, "tmpfs: direct reads and writes", "page cache"));
+    assert!(says_skipped(&document, "tmpfs: reads on the device", "no block device"));
+}
+
+#[test]
+fn how_a_file_was_written_shows_in_how_it_lies_and_all_of_it_is_read_from_the_device() {
+    let name = "how_a_file_was_written_shows_in_how_it_lies";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run survey/layout ext4:size=256m xfs:size=320m tmpfs:size=64m --blocks 1 --size 2m \
+         --format json --out run",
+    );
+    let document = outcome.assert_code(0).document();
+    for target in ["ext4", "xfs"] {
+        let [at_once] = cells(&document, target, "read-written-at-once")[..] else {
+            panic!("one cell: {document}")
+        };
+        let [in_turn] = cells(&document, target, "read-written-in-turn")[..] else {
+            panic!("one cell: {document}")
+        };
+        assert!(median(at_once, "extents_per_file") < 2.0, "{at_once}");
+        assert!(median(in_turn, "extents_per_file") > 2.0, "{in_turn}");
+        let run = |cell| median(cell, "contiguous_run_bytes");
+        assert!(run(at_once) > 2.0 * run(in_turn), "{at_once} {in_turn}");
+        for cell in [at_once, in_turn] {
+            assert!(cell["failed"].is_null(), "{cell}");
+            assert!(median(cell, "time_per_mib") > 0.0, "{cell}");
+        }
+    }
+    assert!(says_skipped(&document, "tmpfs: read of a file", "only copy"));
+}

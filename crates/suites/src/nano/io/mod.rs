@@ -1,0 +1,80 @@
+//! I/O: the device and the way to it.
+//!
+//! Requests pass the page cache by (`O_DIRECT`), so that what is timed is the device and the file
+//! system's way to it. The same reads are made on the device itself, at the same places in the same
+//! order; the difference is what the file system costs. Writes are made through the file system
+//! only: on the device they would write over it.
+
+mod by_depth;
+mod by_request;
+mod requests;
+
+use record::{CacheState, Dimension};
+use workload::{Operation, Workload};
+
+use super::data;
+use crate::benchmark::Benchmark;
+use crate::place::Place;
+
+/// What the survey takes: cold reads, and an fsync after each append.
+pub(crate) fn quick() -> Vec<Benchmark> {
+    let mut all = data::four(Operation::Read, CacheState::Cold);
+    all.push(append_fsync());
+    all
+}
+
+fn append_fsync() -> Benchmark {
+    Benchmark {
+        name: "append-fsync-4k".to_owned(),
+        title: "append 4 KiB and fsync".to_owned(),
+        dimension: Dimension::Io,
+        exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
+        cache_state: CacheState::Any,
+        ..Benchmark::of_operations(
+            Workload { request_bytes: 4 * data::KIB, ..Workload::new(Operation::AppendFsync) },
+            Place::Data,
+        )
+    }
+}
+
+/// Its curves.
+pub(super) fn curves() -> Vec<Benchmark> {
+    [by_request::curves(), by_depth::curves()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::operations::Layer;
+    use crate::thinning::{Scope, thinned};
+
+    #[test]
+    fn what_is_read_through_the_file_system_stands_above_the_same_on_the_device() {
+        let all = curves();
+        let of = |benchmark: &Benchmark| benchmark.operations().expect("no experiment").clone();
+        let mut pairs = 0;
+        for benchmark in &all {
+            let own = of(benchmark);
+            assert!(own.is_direct(), "{}", benchmark.name);
+            let has_floor =
+                own.workload.operation == Operation::Read && own.layer == Layer::FileSystem;
+            assert_eq!(benchmark.floor.is_some(), has_floor, "{}", benchmark.name);
+            let Some(name) = &benchmark.floor else { continue };
+            let floor = all.iter().find(|other| other.name == *name).expect("it is there");
+            assert_eq!(of(floor).layer, Layer::Device);
+            assert_eq!(of(floor).workload, own.workload, "{name}");
+            assert_eq!(of(floor).place, own.place, "{name}");
+            pairs += 1;
+        }
+        assert_eq!(pairs, 2 * 16 + 2 * 7);
+    }
+
+    #[test]
+    fn two_minutes_have_room_for_all_of_two_targets() {
+        let budget = Some(Duration::from_secs(120));
+        let scope = Scope { targets: 2, data_file_bytes: 64 << 20, budget };
+        assert_eq!(thinned(&curves(), &scope).0.len(), curves().len());
+    }
+}

@@ -1,0 +1,214 @@
+//! The experiment: directories are listed and their entries looked at, after the file system was
+//! mounted, so that names and attributes come from the device.
+//!
+//! All names are read first, as `getdents64` gives them; then each entry is looked at (`fstatat`),
+//! in the order of the listing or in that of creation. Where attributes lie in the order of
+//! creation and names in another, as with hashed directories, the two cost differently.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use measure::{Clock, Recorder};
+use record::{Better, CacheEvidence, CacheState, MetricDefinition};
+use runner::Failure;
+use rustix::fs::{AtFlags, Dir, statat};
+use serde_json::{Value, json};
+use workload::create_empty_files;
+
+use crate::experiment::{Experiment, Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::replicate::failed;
+use crate::state::{self, Claim};
+
+/// Entries of small directories together: one alone would be over at once.
+const ENTRIES_TOGETHER: u64 = 1000;
+
+/// Inodes that others may need meanwhile.
+const SPARE_INODES: u64 = 1000;
+
+/// The order in which entries are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As the directory lists them.
+    Listing,
+    /// As they were made.
+    Creation,
+}
+
+/// Directories that are listed, and each of whose entries is looked at, with nothing in memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColdListing {
+    /// Entries of each directory.
+    pub(super) entries: u64,
+    /// The order in which they are looked at.
+    pub(super) order: Order,
+}
+
+/// What one execution took.
+struct Took {
+    recorder: Recorder,
+    list_ns: u64,
+    elapsed_ns: u64,
+}
+
+impl ColdListing {
+    fn directories(&self) -> u64 {
+        (ENTRIES_TOGETHER / self.entries).max(1)
+    }
+
+    fn all_entries(&self) -> u64 {
+        self.directories() * self.entries
+    }
+
+    fn directory(site: &Site<'_>, number: u64) -> PathBuf {
+        site.directory.join(number.to_string())
+    }
+
+    /// Lists a directory and looks at its entries; gives how long the listing alone took.
+    fn list(&self, site: &Site<'_>, number: u64, recorder: &mut Recorder) -> Result<u64, Failure> {
+        let clock = site.clock;
+        let entries = usize::try_from(self.entries).map_err(|error| failed(&error))?;
+        let mut names: Vec<CString> = Vec::with_capacity(entries);
+        let start_ticks = clock.start();
+        let directory =
+            File::open(Self::directory(site, number)).map_err(|error| failed(&error))?;
+        let mut listing = Dir::read_from(&directory).map_err(|error| failed(&error))?;
+        while let Some(entry) = listing.read() {
+            let entry = entry.map_err(|error| failed(&error))?;
+            let name = entry.file_name();
+            if !matches!(name.to_bytes(), b"." | b"..") {
+                names.push(name.to_owned());
+            }
+        }
+        let listed_ticks = clock.end();
+        if names.len() != entries {
+            let why = format!("{} entries were listed of {entries}", names.len());
+            return Err(Failure::Cell { why });
+        }
+        if self.order == Order::Creation {
+            // Numbers are part of the names, with leading zeros.
+            names.sort_unstable();
+        }
+        let again_ticks = clock.start();
+        for name in &names {
+            statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&error))?;
+        }
+        let end_ticks = clock.end();
+        // Sorting does not count.
+        let sorting_ticks = again_ticks.saturating_sub(listed_ticks);
+        recorder.record(start_ticks + sorting_ticks, end_ticks, clock);
+        Ok(clock.nanos(listed_ticks.saturating_sub(start_ticks)))
+    }
+
+    fn list_all(&self, site: &Site<'_>) -> Result<Took, Failure> {
+        let clock = site.clock;
+        let origin_ticks = clock.ticks();
+        let mut recorder = Recorder::new(origin_ticks, clock.ticks_of(1_000_000));
+        let mut list_ns = 0;
+        for number in 0..self.directories() {
+            site.go_on()?;
+            list_ns += self.list(site, number, &mut recorder)?;
+        }
+        let elapsed_ns = clock.nanos(clock.ticks().saturating_sub(origin_ticks));
+        Ok(Took { recorder, list_ns, elapsed_ns })
+    }
+}
+
+impl Experiment for ColdListing {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        vec![
+            MetricDefinition::new("time_per_entry", "ns", Better::Lower),
+            MetricDefinition::new("list_time_per_entry", "ns", Better::Lower),
+            MetricDefinition::new("device_reads_per_entry", "count", Better::Lower),
+            MetricDefinition::new("device_bytes_per_entry", "bytes", Better::Lower),
+        ]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let order = match self.order {
+            Order::Listing => "listing",
+            Order::Creation => "creation",
+        };
+        BTreeMap::from([
+            ("operation".to_owned(), json!("readdir and stat")),
+            ("order_of_stat".to_owned(), json!(order)),
+            ("cold".to_owned(), json!("data, names and attributes")),
+            ("directories".to_owned(), json!(self.directories())),
+            ("directory_entries".to_owned(), json!(self.entries)),
+        ])
+    }
+
+    fn estimate(&self) -> Duration {
+        /// Made, looked at and removed.
+        const ENTRY_S: f64 = 60e-6;
+        const AROUND_S: f64 = 0.1;
+        Duration::from_secs_f64(AROUND_S + self.all_entries() as f64 * ENTRY_S)
+    }
+
+    fn begins_mounted_again(&self) -> bool {
+        true
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        let target = &live.target;
+        if !target.supports_cold() {
+            return Err("its names and attributes are in memory only, never cold".to_owned());
+        }
+        if !live.is_scratch() {
+            return Err(
+                "what is in memory of it cannot be dropped, for fsprism did not mount it: \
+                        name a scratch target, such as ext4"
+                    .to_owned(),
+            );
+        }
+        let wanted = self.all_entries();
+        match target.space().map(|space| space.free_inodes) {
+            Ok(Some(free)) if free < wanted + SPARE_INODES => Err(format!(
+                "it has room for {free} more files, where {wanted} are wanted and some to spare: \
+                 give it more room (size=)"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn make(&self, site: &Site<'_>) -> Result<(), Failure> {
+        for number in 0..self.directories() {
+            let path = Self::directory(site, number);
+            fs::create_dir(&path).map_err(|error| failed(&error))?;
+            create_empty_files(&path, 0..self.entries, site.stop).map_err(|error| {
+                // Stopped, most likely.
+                site.go_on().err().unwrap_or_else(|| failed(&error))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let counters = site.counters()?;
+        let reading = counters.read().map_err(|error| failed(&error))?;
+        let took = self.list_all(site)?;
+        let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
+        let evidence: CacheEvidence = state::evidence(None, None, &happened);
+        // That something was read shows that not all was in memory; how much is not known before.
+        let claim = Claim { state: CacheState::Cold, read_bytes: 1, written_bytes: 0 };
+        if let Err(why) = state::verify(claim, &evidence) {
+            return Err(Failure::State { why, evidence });
+        }
+        let entries = self.all_entries() as f64;
+        Ok(Findings {
+            metrics: vec![
+                took.recorder.busy_ns() as f64 / entries,
+                took.list_ns as f64 / entries,
+                happened.device_reads.unwrap_or(0) as f64 / entries,
+                happened.device_read_bytes.unwrap_or(0) as f64 / entries,
+            ],
+            elapsed_ns: took.elapsed_ns,
+            recorder: Some(took.recorder),
+            evidence,
+            ..Findings::default()
+        })
+    }
+}

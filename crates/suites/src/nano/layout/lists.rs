@@ -1,0 +1,38 @@
+//! Cold listings by the size of the directory.
+
+use record::{CacheState, Dimension};
+
+use super::listing::{ColdListing, Order};
+use crate::benchmark::Benchmark;
+use crate::nano::curve::Curve;
+
+/// From a handful to more than any file system keeps in one block.
+const ENTRIES: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
+/// Where making the directory takes seconds, it is left out sooner than all the rest.
+const LONG: u64 = 100_000;
+const RANK_OF_LONG: u32 = 4;
+
+pub(super) fn curves() -> Vec<Benchmark> {
+    let listing = Curve {
+        name: "list-by-entries",
+        title: "readdir, and stat in its order, cold",
+        axis: "directory entries",
+        unit: "count",
+    };
+    let creation = Curve {
+        name: "list-by-entries-as-created",
+        title: "readdir, and stat in order of creation, cold",
+        ..listing
+    };
+    [by_entries(&listing, Order::Listing), by_entries(&creation, Order::Creation)].concat()
+}
+
+fn by_entries(curve: &Curve<'_>, order: Order) -> Vec<Benchmark> {
+    curve.points(&ENTRIES, |entries| Benchmark {
+        dimension: Dimension::OnDiskLayout,
+        exercises: vec![Dimension::Metadata, Dimension::Io],
+        cache_state: CacheState::Cold,
+        rank: if entries >= LONG { RANK_OF_LONG } else { 0 },
+        ..Benchmark::of_experiment("", "", ColdListing { entries, order })
+    })
+}

@@ -1,0 +1,115 @@
+//! Cold reads by the size of the file and by how it was written.
+
+use record::{CacheState, Dimension};
+
+use super::files::ColdRead;
+use super::written::{Allocation, Written};
+use crate::benchmark::Benchmark;
+use crate::nano::curve::{Curve, usize_of};
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+/// Files of which pieces are told apart are of this size: many pieces, soon written.
+const FILE_BYTES: u64 = 4 * MIB;
+/// As many of them are read, however many were written together.
+const FILES_READ: usize = 4;
+/// What programs that append write at a time.
+const PIECE_BYTES: u64 = 16 * KIB;
+
+/// Small forms of two points.
+pub(super) fn quick() -> Vec<Benchmark> {
+    let one = |name, title, written| {
+        cold(name, title, ColdRead { file_bytes: MIB, files_read: 2, written })
+    };
+    let (files, piece_bytes, allocation) = (2, PIECE_BYTES, Allocation::ByPiece);
+    vec![
+        one("read-written-at-once", "read of a file written at once, cold", Written::AtOnce),
+        one(
+            "read-written-in-turn",
+            "read of a file written in turn with another, cold",
+            Written::Interleaved { files, piece_bytes, allocation },
+        ),
+    ]
+}
+
+pub(super) fn curves() -> Vec<Benchmark> {
+    let mut all = by_file_size();
+    all.extend(in_turn_by_files(Allocation::ByPiece));
+    all.extend(in_turn_by_files(Allocation::Delayed));
+    all.extend(in_turn_by_piece());
+    all.extend(shuffled_by_piece());
+    all
+}
+
+fn cold(name: &str, title: &str, read: ColdRead) -> Benchmark {
+    Benchmark {
+        dimension: Dimension::OnDiskLayout,
+        exercises: vec![Dimension::Io, Dimension::Caching],
+        cache_state: CacheState::Cold,
+        ..Benchmark::of_experiment(name, title, read)
+    }
+}
+
+/// Of small files there are many, so that there is enough to time.
+fn by_file_size() -> Vec<Benchmark> {
+    let curve = Curve {
+        name: "read-by-file-size",
+        title: "read of files written at once, cold",
+        axis: "file size",
+        unit: "bytes",
+    };
+    let sizes: Vec<u64> = (12..=26).step_by(2).map(|log2| 1 << log2).collect();
+    curve.points(&sizes, |file_bytes| {
+        let files_read = usize_of((4 * MIB / file_bytes).clamp(1, 64));
+        cold("", "", ColdRead { file_bytes, files_read, written: Written::AtOnce })
+    })
+}
+
+fn in_turn_by_files(allocation: Allocation) -> Vec<Benchmark> {
+    let (name, title) = match allocation {
+        Allocation::ByPiece => {
+            ("read-by-files-in-turn", "read of files written in turn by 16 KiB, cold")
+        }
+        Allocation::Delayed => (
+            "read-by-files-in-turn-delayed",
+            "read of files written in turn, delayed allocation, cold",
+        ),
+    };
+    let curve = Curve { name, title, axis: "files written in turn", unit: "count" };
+    curve.points(&[1, 2, 4, 8, 16], |files| {
+        let files = usize_of(files);
+        let written = Written::Interleaved { files, piece_bytes: PIECE_BYTES, allocation };
+        of_pieces(written)
+    })
+}
+
+fn in_turn_by_piece() -> Vec<Benchmark> {
+    let curve = Curve {
+        name: "read-by-piece-in-turn",
+        title: "read of 4 files written in turn, cold",
+        axis: "piece size",
+        unit: "bytes",
+    };
+    curve.points(&pieces(), |piece_bytes| {
+        let (files, allocation) = (4, Allocation::ByPiece);
+        of_pieces(Written::Interleaved { files, piece_bytes, allocation })
+    })
+}
+
+fn shuffled_by_piece() -> Vec<Benchmark> {
+    let curve = Curve {
+        name: "read-by-random-piece",
+        title: "read of files written in random order, cold",
+        axis: "piece size",
+        unit: "bytes",
+    };
+    curve.points(&pieces(), |piece_bytes| of_pieces(Written::Shuffled { piece_bytes }))
+}
+
+fn of_pieces(written: Written) -> Benchmark {
+    cold("", "", ColdRead { file_bytes: FILE_BYTES, files_read: FILES_READ, written })
+}
+
+fn pieces() -> Vec<u64> {
+    [4, 16, 64, 256, 1024].map(|kib| kib * KIB).to_vec()
+}

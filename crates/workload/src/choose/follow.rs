@@ -1,0 +1,79 @@
+//! A share of places that follow the one before, the others uniform: the sequential fraction of
+//! Chen and Patterson ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4).
+
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Choices, Choose, Place, Sequential, Uniform};
+use crate::arithmetic::multiply_high;
+
+/// With a probability the place after the last one, round; else each equally likely.
+#[derive(Debug, Clone)]
+pub(crate) struct Follow {
+    decide: Xoshiro256PlusPlus,
+    sequential_percent: u64,
+    sequential: Sequential,
+    uniform: Uniform,
+}
+
+impl Follow {
+    pub(crate) fn new(from: &Choices, sequential_percent: u8) -> Self {
+        // Other numbers than those of the uniform choices.
+        let apart = Choices { seed: !from.seed, ..*from };
+        Self {
+            decide: apart.generator(),
+            sequential_percent: u64::from(sequential_percent),
+            sequential: Sequential::new(from),
+            uniform: Uniform::new(from),
+        }
+    }
+}
+
+impl Choose for Follow {
+    #[inline]
+    fn next_place(&mut self) -> Place {
+        if multiply_high(self.decide.next_u64(), 100) >= self.sequential_percent {
+            self.sequential.next = self.uniform.next_place();
+        }
+        self.sequential.next_place()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arithmetic::index;
+
+    const CHOICES: u64 = 500;
+
+    fn places(sequential_percent: u8, seed: u64) -> Vec<u64> {
+        let from = Choices { resources: 2, choices: CHOICES, thread: 0, sharers: 1, seed };
+        let mut follow = Follow::new(&from, sequential_percent);
+        let position = |place: Place| place.resource as u64 * CHOICES + place.choice;
+        (0..20_000).map(|_| position(follow.next_place())).collect()
+    }
+
+    #[test]
+    fn so_many_follow_the_one_before_and_the_others_are_uniform() {
+        for sequential_percent in [0, 20, 50, 90, 100] {
+            let places = places(sequential_percent, 3);
+            let follows = |pair: &&[u64]| (pair[0] + 1) % (2 * CHOICES) == pair[1];
+            let count = places.windows(2).filter(follows).count();
+            let share = f64::from(sequential_percent) / 100.0;
+            // One in a thousand of the others follows by chance.
+            let expected = 19_999.0 * (share + (1.0 - share) / 1000.0);
+            let off = (count as f64 - expected).abs();
+            assert!(off <= 5.0 * (19_999.0 * share * (1.0 - share)).sqrt() + 20.0, "{count}");
+            let mut seen = vec![0_u32; index(2 * CHOICES)];
+            places.iter().for_each(|place| seen[index(*place)] += 1);
+            assert!(seen.iter().all(|times| *times > 0), "{sequential_percent} %");
+        }
+    }
+
+    #[test]
+    fn the_order_is_the_seeds() {
+        assert_eq!(places(50, 1), places(50, 1));
+        assert_ne!(places(50, 1), places(50, 2));
+        assert_eq!(places(100, 1), places(100, 2));
+    }
+}

@@ -1,0 +1,195 @@
+//! What direct I/O on a file wants of requests: asked, never assumed.
+//!
+//! The kernel says it since Linux 6.1 (`STATX_DIOALIGN`), and since 6.14 apart for reads
+//! (`STATX_DIO_READ_ALIGN`), where the file system answers. Of those that do not, some have a rule
+//! of their own that can be read in their source; on the others, direct I/O goes to the block
+//! device under the file system as it is, so the device's logical block is what counts. Where
+//! neither is known, there is no answer.
+//!
+//! That requests are aligned does not yet mean that they bypass the page cache. btrfs carries
+//! misaligned requests, and writes to files with checksums, through it all the same
+//! (`fs/btrfs/direct-io.c`), and tmpfs everything, so that is refused here.
+
+use std::fmt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statfs, statx};
+use rustix::io::Errno;
+
+use crate::error::EngineError;
+
+/// `STATX_DIO_READ_ALIGN` of `include/uapi/linux/stat.h`.
+const DIO_READ_ALIGN: StatxFlags = StatxFlags::from_bits_retain(0x0002_0000);
+
+/// Where an alignment is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AlignmentSource {
+    /// `statx(2)` said it of the file.
+    Statx,
+    /// The file system does not say it, and its source code has one rule for all its files.
+    FileSystem,
+    /// The file system does not say it; it is the logical block of the device that it lies on.
+    LogicalBlock,
+}
+
+impl fmt::Display for AlignmentSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Statx => "statx",
+            Self::FileSystem => "the file system's rule",
+            Self::LogicalBlock => "the device's logical block",
+        })
+    }
+}
+
+/// What direct I/O on a file wants of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DirectAlignment {
+    /// Buffers begin at multiples of this.
+    pub memory_bytes: u64,
+    /// Offsets and sizes of writes are multiples of this.
+    pub offset_bytes: u64,
+    /// Offsets and sizes of reads are multiples of this, which is at most `offset_bytes`.
+    pub read_offset_bytes: u64,
+    /// Where that is known from.
+    pub source: AlignmentSource,
+}
+
+impl DirectAlignment {
+    fn same(bytes: u64, source: AlignmentSource) -> Self {
+        let (memory_bytes, offset_bytes, read_offset_bytes) = (bytes, bytes, bytes);
+        Self { memory_bytes, offset_bytes, read_offset_bytes, source }
+    }
+
+    /// As it is for files that are only read.
+    pub(crate) fn of_reads(self) -> Self {
+        Self { offset_bytes: self.read_offset_bytes, ..self }
+    }
+}
+
+/// What direct I/O on the file at `path` wants. The file is not opened.
+///
+/// # Errors
+/// [`EngineError::NoDirectIo`] if the file has no direct I/O or it is not known what it wants, and
+/// the call that failed.
+pub fn direct_alignment(path: &Path) -> Result<DirectAlignment, EngineError> {
+    let failed = |call, errno| EngineError::from_errno(call, path, errno);
+    let mask = StatxFlags::DIOALIGN | DIO_READ_ALIGN | StatxFlags::MNT_ID;
+    let answer =
+        statx(CWD, path, AtFlags::empty(), mask).map_err(|errno| failed("statx", errno))?;
+    let refused = |reason| {
+        let file_system = file_system_of(&answer).unwrap_or_else(|| "the file system".to_owned());
+        EngineError::NoDirectIo { path: path.to_path_buf(), file_system, reason }
+    };
+    if has(&answer, StatxFlags::DIOALIGN) {
+        return said_by_statx(&answer).ok_or_else(|| refused("has no direct I/O for this file"));
+    }
+    match file_system_of(&answer).as_deref() {
+        Some("tmpfs") => {
+            Err(refused("takes O_DIRECT and goes through the page cache all the same"))
+        }
+        Some("btrfs") => {
+            // check_direct_IO in fs/btrfs/direct-io.c: offsets, sizes and memory by its sector.
+            let answer = statfs(path).map_err(|errno| failed("statfs", errno))?;
+            let sector_bytes = u64::try_from(answer.f_bsize).unwrap_or(0);
+            Ok(DirectAlignment::same(sector_bytes, AlignmentSource::FileSystem))
+        }
+        // fs/nfs/direct.c takes whatever comes.
+        Some("nfs" | "nfs4") => Ok(DirectAlignment::same(1, AlignmentSource::FileSystem)),
+        _ => match logical_block_bytes(&answer) {
+            Some(bytes) => Ok(DirectAlignment::same(bytes, AlignmentSource::LogicalBlock)),
+            None => Err(refused(
+                "does not say how direct I/O has to be aligned, and lies on no block device",
+            )),
+        },
+    }
+}
+
+fn has(answer: &Statx, flag: StatxFlags) -> bool {
+    answer.stx_mask & flag.bits() != 0
+}
+
+/// None if the kernel says that there is no direct I/O: both are 0 then (statx(2)).
+fn said_by_statx(answer: &Statx) -> Option<DirectAlignment> {
+    let memory_bytes = u64::from(answer.stx_dio_mem_align);
+    let offset_bytes = u64::from(answer.stx_dio_offset_align);
+    let of_reads = u64::from(answer.stx_dio_read_offset_align);
+    let knows_reads = has(answer, DIO_READ_ALIGN) && of_reads > 0;
+    let read_offset_bytes = if knows_reads { of_reads } else { offset_bytes };
+    let source = AlignmentSource::Statx;
+    (memory_bytes > 0 && offset_bytes > 0).then_some(DirectAlignment {
+        memory_bytes,
+        offset_bytes,
+        read_offset_bytes,
+        source,
+    })
+}
+
+/// The type of the file system that the file lies on.
+fn file_system_of(answer: &Statx) -> Option<String> {
+    if !has(answer, StatxFlags::MNT_ID) {
+        return None;
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    type_of_mount(&mounts, answer.stx_mnt_id)
+}
+
+/// The type of mount number `id`, from the text of `/proc/self/mountinfo`
+/// (Documentation/filesystems/proc.rst, section 3.5).
+fn type_of_mount(mounts: &str, id: u64) -> Option<String> {
+    let is_it = |line: &&str| line.split(' ').next() == Some(id.to_string().as_str());
+    let (_, after_separator) = mounts.lines().find(is_it)?.split_once(" - ")?;
+    after_separator.split(' ').next().map(str::to_owned)
+}
+
+/// What sysfs says under `queue/` of the block device that the file lies on; None if it lies on
+/// none.
+pub(crate) fn queue_attribute(answer: &Statx, name: &str) -> Option<u64> {
+    let device = format!("/sys/dev/block/{}:{}", answer.stx_dev_major, answer.stx_dev_minor);
+    // A partition has no queue of its own; its directory lies in that of its disk.
+    [format!("{device}/queue/{name}"), format!("{device}/../queue/{name}")]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok()?.trim().parse().ok())
+}
+
+fn logical_block_bytes(answer: &Statx) -> Option<u64> {
+    queue_attribute(answer, "logical_block_size").filter(|bytes| *bytes > 0)
+}
+
+/// Refuses a file whose device does not poll for completions (`queue/io_poll` of
+/// Documentation/ABI/stable/sysfs-block): the kernel takes `RWF_HIPRI` and does nothing about it.
+pub(crate) fn check_polling(path: &Path) -> Result<(), EngineError> {
+    let answer = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
+        .map_err(|errno: Errno| EngineError::from_errno("statx", path, errno))?;
+    let state = match queue_attribute(&answer, "io_poll") {
+        Some(1) => return Ok(()),
+        Some(_) => "io_poll is 0",
+        None => "it is no block device, or does not say",
+    };
+    Err(EngineError::NoPolling { path: path.to_path_buf(), state })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+        23 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw\n\
+        28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw,discard\n\
+        128 28 0:40 / /mnt/a\\040b rw,relatime - btrfs /dev/loop0 rw,space_cache=v2\n";
+
+    #[test]
+    fn the_type_is_that_of_the_mount_with_the_number() {
+        for (id, expected) in [(23, Some("proc")), (28, Some("ext4")), (128, Some("btrfs"))] {
+            assert_eq!(type_of_mount(MOUNTS, id).as_deref(), expected, "{id}");
+        }
+        assert_eq!(type_of_mount(MOUNTS, 2), None);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = direct_alignment(Path::new("/nowhere/at/all")).expect_err("it is not there");
+        assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    }
+}

@@ -1,0 +1,139 @@
+//! A stream of C's stdio with the buffer that the library gives it.
+//!
+//! glibc reads and writes whole buffers (`st_blksize` bytes, 4096 as a rule). Its `fseeko` writes
+//! back what is buffered, discards what was read, and of a stream that can be read also reads the
+//! part of the new block that lies before the new position (`libio/fileops.c`,
+//! `_IO_new_file_seekoff`).
+#![expect(unsafe_code, reason = "stdio has no safe wrapper that moves single characters")]
+
+use std::ffi::{CStr, c_int};
+use std::io;
+use std::ptr::NonNull;
+
+use rustix::fd::{IntoRawFd, OwnedFd};
+use rustix::io::Errno;
+
+use crate::fault::Fault;
+use crate::io_path::StdioLocking;
+
+unsafe extern "C" {
+    fn getc_unlocked(stream: *mut libc::FILE) -> c_int;
+    fn putc_unlocked(character: c_int, stream: *mut libc::FILE) -> c_int;
+}
+
+/// An open stream; dropping it closes it.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    file: NonNull<libc::FILE>,
+    locking: StdioLocking,
+}
+
+// SAFETY: a stream belongs to the process, not to a thread, and is used by its one owner.
+unsafe impl Send for Stream {}
+
+fn last_errno() -> Errno {
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+impl Stream {
+    /// A stream over `descriptor`, which has to be open in the way that `mode` says.
+    pub(crate) fn open(
+        descriptor: OwnedFd,
+        mode: &CStr,
+        locking: StdioLocking,
+    ) -> Result<Self, Fault> {
+        let number = descriptor.into_raw_fd();
+        // SAFETY: `number` is open, and nobody else's since `into_raw_fd`; `mode` ends in a nul.
+        let file = unsafe { libc::fdopen(number, mode.as_ptr()) };
+        match NonNull::new(file) {
+            Some(file) => Ok(Self { file, locking }),
+            None => {
+                let errno = last_errno();
+                // SAFETY: no stream was made, so the descriptor is still ours.
+                unsafe { libc::close(number) };
+                Err(Fault::errno("fdopen", errno))
+            }
+        }
+    }
+
+    /// Goes to `offset_bytes`, whatever that reads, writes or discards.
+    pub(crate) fn seek(&mut self, offset_bytes: u64) -> Result<(), Fault> {
+        let offset = libc::off_t::try_from(offset_bytes)
+            .map_err(|_| Fault::errno("fseeko", Errno::OVERFLOW))?;
+        // SAFETY: the stream is open until dropped.
+        match unsafe { libc::fseeko(self.file.as_ptr(), offset, libc::SEEK_SET) } {
+            0 => Ok(()),
+            _ => Err(Fault::errno("fseeko", last_errno())),
+        }
+    }
+
+    /// Reads characters into `buffer` until it is full. Gives how many came before the end of the
+    /// file.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
+        let file = self.file.as_ptr();
+        let done = match self.locking {
+            // SAFETY: the stream is open until dropped.
+            StdioLocking::EachCharacter => fill(buffer, || unsafe { libc::fgetc(file) }),
+            // SAFETY: the stream is open until dropped, and `&mut self` is its only user.
+            StdioLocking::Unlocked => fill(buffer, || unsafe { getc_unlocked(file) }),
+        };
+        // SAFETY: the stream is open until dropped.
+        if done < buffer.len() && unsafe { libc::ferror(file) } != 0 {
+            return Err(Fault::errno("getc", last_errno()));
+        }
+        Ok(done)
+    }
+
+    /// Writes all of `bytes`, character by character, to the buffer and on from there as that
+    /// fills.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let file = self.file.as_ptr();
+        let is_done = match self.locking {
+            StdioLocking::EachCharacter => {
+                // SAFETY: the stream is open until dropped.
+                drain(bytes, |character| unsafe { libc::fputc(character, file) })
+            }
+            StdioLocking::Unlocked => {
+                // SAFETY: the stream is open until dropped, and `&mut self` is its only user.
+                drain(bytes, |character| unsafe { putc_unlocked(character, file) })
+            }
+        };
+        if is_done { Ok(()) } else { Err(Fault::errno("putc", last_errno())) }
+    }
+
+    /// Writes what is buffered to the file.
+    pub(crate) fn flush(&mut self) -> Result<(), Fault> {
+        // SAFETY: the stream is open until dropped.
+        match unsafe { libc::fflush(self.file.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(Fault::errno("fflush", last_errno())),
+        }
+    }
+}
+
+/// Characters as they come; how many came.
+#[inline(always)]
+fn fill(buffer: &mut [u8], mut next: impl FnMut() -> c_int) -> usize {
+    for (done, byte) in buffer.iter_mut().enumerate() {
+        match u8::try_from(next()) {
+            Ok(character) => *byte = character,
+            // EOF, the only number that is no character.
+            Err(_) => return done,
+        }
+    }
+    buffer.len()
+}
+
+/// Whether all characters were taken.
+#[inline(always)]
+fn drain(bytes: &[u8], mut put: impl FnMut(c_int) -> c_int) -> bool {
+    bytes.iter().all(|&character| put(c_int::from(character)) != libc::EOF)
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: the stream is open, and its one owner ends here. Who wants to know whether the
+        // last characters were written flushes before.
+        unsafe { libc::fclose(self.file.as_ptr()) };
+    }
+}

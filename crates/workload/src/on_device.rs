@@ -1,0 +1,174 @@
+//! Reading a data file past its file system: on the device, at the places where it lies.
+//!
+//! What the file system itself adds to a read is the difference to the same read without it. So the
+//! device is asked for the same blocks, in the same order, by the same loop. A request begins on
+//! the device where its first byte lies, and is read in one piece: where the file does not go on in
+//! one piece, that the file system has to go elsewhere is its own cost.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, seek};
+use rustix::io::Errno;
+
+use crate::buffer::AlignedBuffer;
+use crate::content::Content;
+use crate::description::{Operation, Verification, Workload};
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::corrupt;
+use crate::steps::read_whole;
+
+/// Places that are compared before a file's places are believed.
+const PROOFS: usize = 16;
+/// Bytes that are compared at each.
+const PROOF_BYTES: u64 = 4096;
+
+/// A part of a file that lies in one piece on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins in the file.
+    pub file_offset_bytes: u64,
+    /// Where it begins on the device.
+    pub device_offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u64,
+}
+
+/// A read file as it lies on its device.
+#[derive(Debug)]
+pub struct OnDevice {
+    device: File,
+    path: PathBuf,
+    pieces: Arc<[Piece]>,
+    device_bytes: u64,
+}
+
+/// Where on the device requests of one size begin.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Ascending by place in the file, from its first byte on, without gaps.
+    pieces: Arc<[Piece]>,
+    /// Behind this, a request would not end on the device.
+    start_bytes_max: u64,
+}
+
+impl OnDevice {
+    /// The file of `file_bytes` that lies on `device`, known as `path`, in these pieces.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NotOnDevice`] if the device is open without `O_DIRECT`, so that its pages
+    /// would be cached, or if the pieces leave a byte of the file out; what the kernel says.
+    pub fn new(
+        device: File,
+        path: &Path,
+        mut pieces: Vec<Piece>,
+        file_bytes: u64,
+    ) -> Result<Self, EngineError> {
+        let failed = |call| move |errno| EngineError::from_errno(call, path, errno);
+        if !fcntl_getfl(&device).map_err(failed("fcntl"))?.contains(OFlags::DIRECT) {
+            return Err(WorkloadError::NotOnDevice("the device open with O_DIRECT").into());
+        }
+        let device_bytes = seek(&device, SeekFrom::End(0)).map_err(failed("lseek"))?;
+        pieces.sort_unstable_by_key(|piece| piece.file_offset_bytes);
+        let mut known_bytes = 0;
+        for piece in &pieces {
+            let end = piece.device_offset_bytes.saturating_add(piece.length_bytes);
+            if piece.file_offset_bytes != known_bytes || end > device_bytes {
+                break;
+            }
+            known_bytes += piece.length_bytes;
+        }
+        if known_bytes < file_bytes {
+            let wanted = "a place on the device for every byte of the file";
+            return Err(WorkloadError::NotOnDevice(wanted).into());
+        }
+        Ok(Self { device, path: path.to_path_buf(), pieces: pieces.into(), device_bytes })
+    }
+
+    /// The device, opened once more for a thread.
+    pub(crate) fn open(&self) -> Result<OwnedFd, EngineError> {
+        let opened = self.device.try_clone().map_err(|error| {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            EngineError::from_errno("fcntl", &self.path, errno)
+        })?;
+        Ok(opened.into())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The places of requests of this size, which is at most that of the file.
+    pub(crate) fn places(&self, request_bytes: usize) -> Places {
+        let start_bytes_max = self.device_bytes.saturating_sub(request_bytes as u64);
+        Places { pieces: Arc::clone(&self.pieces), start_bytes_max }
+    }
+
+    /// Whether the workload can be executed there at all.
+    pub(crate) fn check(workload: &Workload, read_files: usize) -> Result<(), WorkloadError> {
+        let wanted = [
+            (workload.operation == Operation::Read, "a read: a write would change the file system"),
+            (workload.io_path.is_direct(), "direct I/O, whose pages are not cached"),
+            (workload.verification == Verification::Off, "no verification of each read"),
+            (read_files == 1, "one read file"),
+        ];
+        match wanted.into_iter().find(|(is_given, _)| !is_given) {
+            Some((_, wanted)) => Err(WorkloadError::NotOnDevice(wanted)),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares what lies at some of the places with what the file holds there, so that nobody has
+    /// to believe the file system's word, or that its addresses are those of the device.
+    pub(crate) fn prove(&self, content: Content, file_bytes: u64) -> Result<(), EngineError> {
+        let device = self.open()?;
+        let mut buffer = AlignedBuffer::new(crate::arithmetic::index(PROOF_BYTES));
+        let pieces = &self.pieces;
+        for piece in pieces.iter().step_by(pieces.len().div_ceil(PROOFS)) {
+            let in_file = file_bytes.saturating_sub(piece.file_offset_bytes);
+            let length = PROOF_BYTES.min(piece.length_bytes);
+            let bytes = &mut buffer.bytes_mut()[..crate::arithmetic::index(length)];
+            read_whole(&device, bytes, piece.device_offset_bytes)
+                .map_err(|fault| fault.into_direct_error(&self.path))?;
+            let bytes = &bytes[..crate::arithmetic::index(length.min(in_file))];
+            content
+                .check(bytes, piece.file_offset_bytes)
+                .map_err(|mismatch| corrupt(&self.path, mismatch))?;
+        }
+        Ok(())
+    }
+}
+
+impl Places {
+    /// Where a request begins on the device that begins here in the file.
+    #[inline]
+    pub(crate) fn of(&self, offset_bytes: u64) -> u64 {
+        let after = self.pieces.partition_point(|piece| piece.file_offset_bytes <= offset_bytes);
+        let piece = &self.pieces[after.saturating_sub(1)];
+        let place = piece.device_offset_bytes + (offset_bytes - piece.file_offset_bytes);
+        place.min(self.start_bytes_max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(file_offset_bytes: u64, device_offset_bytes: u64, length_bytes: u64) -> Piece {
+        Piece { file_offset_bytes, device_offset_bytes, length_bytes }
+    }
+
+    #[test]
+    fn a_request_begins_where_its_first_byte_lies_and_ends_on_the_device() {
+        let pieces = vec![piece(0, 4096, 8192), piece(8192, 65_536, 4096)];
+        let places = Places { pieces: pieces.into(), start_bytes_max: 69_632 - 4096 };
+        assert_eq!(places.of(0), 4096);
+        assert_eq!(places.of(4096), 8192);
+        assert_eq!(places.of(8191), 12_287);
+        assert_eq!(places.of(8192), 65_536);
+        // It would end behind the device.
+        assert_eq!(places.of(8193), 65_536);
+    }
+}

@@ -1,0 +1,155 @@
+//! The steps of transfers that are not plain reads or plain writes: on another I/O path, or mixed.
+
+use rustix::fs::OFlags;
+
+use super::{AnyStep, Plan};
+use crate::buffer::ALIGNMENT_BYTES;
+use crate::choose::AnyChooser;
+use crate::description::{Alignment, IoPath, Operation, Workload};
+use crate::direct::{check_polling, direct_alignment};
+use crate::edge::MapAccess;
+use crate::error::EngineError;
+use crate::file_set::Role;
+use crate::io_path::{CallFlag, MapOptions, Preadv2Options};
+use crate::steps::{
+    DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
+    Transfer, Vectored, WritesOnly,
+};
+
+impl Plan<'_> {
+    /// Whether reads or writes are carried by a step of this file.
+    pub(super) fn has_path_step(&self) -> bool {
+        let is_mix = matches!(self.workload.operation, Operation::Mixed { .. });
+        is_mix || !self.workload.io_path.is_psync()
+    }
+
+    /// How the files of a role are opened.
+    pub(super) fn access_flags(&self, role: Role) -> OFlags {
+        let is_mapped = matches!(self.workload.io_path, IoPath::Mmap(_));
+        let is_mix = matches!(self.workload.operation, Operation::Mixed { .. });
+        match role {
+            Role::Read => OFlags::RDONLY,
+            // Who maps for writing has to be allowed to read.
+            Role::Write if is_mapped || is_mix => OFlags::RDWR,
+            Role::Write => OFlags::WRONLY,
+        }
+    }
+
+    pub(super) fn path_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+        let (spacing, choices) = self.spacing(role)?;
+        let files = self.data_files(thread, role)?;
+        let choices = self.choices(thread, files.len(), choices);
+        let choose = AnyChooser::new(self.workload.access, &choices)?;
+        let Workload { io_path, batch, .. } = *self.workload;
+        let transfer = Transfer::new(files, choose, spacing, io_path, batch);
+        let files = &transfer.files;
+        match io_path {
+            IoPath::PsyncBuffered | IoPath::PsyncDirect => {
+                let mix = self.read_share(thread);
+                Ok(OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread)).into())
+            }
+            IoPath::IoUring(options) => self.uring_step(thread, role, options),
+            IoPath::Mmap(options) => {
+                let mapped = self.mapped(files, role, options)?;
+                Ok(self.directed(thread, mapped, transfer))
+            }
+            IoPath::Preadv2(options) => {
+                check_device(files, options)?;
+                Ok(self.directed(thread, Vectored::new(options), transfer))
+            }
+            IoPath::Stdio(locking) => {
+                let always = match self.workload.operation {
+                    Operation::Mixed { .. } => None,
+                    Operation::Read => Some(Direction::Read),
+                    _ => Some(Direction::Write),
+                };
+                let stdio = Stdio::new(files, always, locking)?;
+                Ok(self.directed(thread, stdio, transfer))
+            }
+        }
+    }
+
+    /// The span of each file that operations range over, mapped.
+    fn mapped(
+        &self,
+        files: &[DataFile],
+        role: Role,
+        options: MapOptions,
+    ) -> Result<Mapped, EngineError> {
+        let access = match role {
+            Role::Read => MapAccess::Read,
+            Role::Write => MapAccess::Write,
+        };
+        let size_bytes = self.file_set.data_files(role).size_bytes;
+        let span_bytes = self.workload.span_bytes.unwrap_or(size_bytes);
+        Mapped::new(files, span_bytes, access, options)
+    }
+
+    /// A step whose directions are those of the operation, compiled for them.
+    fn directed<P: Path>(&self, thread: usize, path: P, transfer: Transfer<AnyChooser>) -> AnyStep
+    where
+        AnyStep:
+            From<OnPath<P, ReadsOnly>> + From<OnPath<P, WritesOnly>> + From<OnPath<P, ReadShare>>,
+    {
+        let requests = self.requests(thread);
+        match self.workload.operation {
+            Operation::Mixed { .. } => {
+                OnPath::new(path, self.read_share(thread), transfer, requests).into()
+            }
+            Operation::Read => OnPath::new(path, ReadsOnly, transfer, requests).into(),
+            _ => OnPath::new(path, WritesOnly, transfer, requests).into(),
+        }
+    }
+
+    /// The mix of reads and writes; of other operations, all of the one.
+    fn read_share(&self, thread: usize) -> ReadShare {
+        let read_percent = match self.workload.operation {
+            Operation::Mixed { read_percent } => read_percent,
+            Operation::Read => 100,
+            _ => 0,
+        };
+        ReadShare::new(read_percent, self.seed, thread)
+    }
+
+    fn requests(&self, thread: usize) -> Requests {
+        let Workload { request_bytes, verification, .. } = *self.workload;
+        Requests { request_bytes, verification, content: self.unverified_content(thread) }
+    }
+
+    /// Refuses a file on which direct I/O would be, and would not be aligned as it has to be.
+    pub(super) fn check_direct(&self, path: &std::path::Path) -> Result<(), EngineError> {
+        if !self.workload.io_path.is_direct() {
+            return Ok(());
+        }
+        let alignment = direct_alignment(path)?;
+        let only_reads = self.workload.operation == Operation::Read;
+        let alignment = if only_reads { alignment.of_reads() } else { alignment };
+        let request_bytes = self.workload.request_bytes as u64;
+        let granule_bytes = match self.workload.alignment {
+            Alignment::Request => request_bytes,
+            Alignment::Sector => 512,
+            Alignment::Unaligned => 1,
+        };
+        // Each part of a request has a length and, in a buffer that begins on a page, an address.
+        let part_bytes = match self.workload.io_path {
+            IoPath::Preadv2(options) => request_bytes / options.segments as u64,
+            _ => request_bytes,
+        };
+        let is_aligned = part_bytes.is_multiple_of(alignment.offset_bytes)
+            && granule_bytes.is_multiple_of(alignment.offset_bytes)
+            && part_bytes.is_multiple_of(alignment.memory_bytes)
+            && (ALIGNMENT_BYTES as u64).is_multiple_of(alignment.memory_bytes);
+        if is_aligned {
+            return Ok(());
+        }
+        let path = path.to_path_buf();
+        Err(EngineError::DirectAlignment { path, request_bytes, granule_bytes, alignment })
+    }
+}
+
+fn check_device(files: &[DataFile], options: Preadv2Options) -> Result<(), EngineError> {
+    if options.flags.contains(CallFlag::Hipri) {
+        return files.iter().try_for_each(|file| check_polling(&file.path));
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Copies out of and into files mapped shared.
+//!
+//! A page that is touched beyond the end of its file, that its device does not deliver or for which
+//! there is no room on a copy-on-write file system is a SIGBUS, which ends the process with that
+//! signal: the parent sees it, and nothing is written as measured. Against the first, the length of
+//! each file is looked at before it is mapped; who shortens a file of the set while a session lives
+//! breaks it.
+
+use rustix::fs::fstat;
+
+use super::Path;
+use crate::arithmetic::index;
+use crate::edge::{MapAccess, Mapping};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::io_path::MapOptions;
+use crate::steps::DataFile;
+use crate::steps::transfer::Spot;
+
+/// The mapped beginnings of a thread's files.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    mappings: Vec<Mapping>,
+}
+
+impl Mapped {
+    /// Maps the first `span_bytes` of each file.
+    pub(crate) fn new(
+        files: &[DataFile],
+        span_bytes: u64,
+        access: MapAccess,
+        options: MapOptions,
+    ) -> Result<Self, EngineError> {
+        let map = |file: &DataFile| {
+            let fault = |fault: Fault| fault.into_error(&file.path);
+            let stat = fstat(&file.file).map_err(|errno| fault(Fault::errno("fstat", errno)))?;
+            let found_bytes = u64::try_from(stat.st_size).unwrap_or(0);
+            if found_bytes < span_bytes {
+                let path = file.path.clone();
+                return Err(EngineError::FileTooShort { path, span_bytes, found_bytes });
+            }
+            Mapping::new(&file.file, index(span_bytes), access, options).map_err(fault)
+        };
+        Ok(Self { mappings: files.iter().map(map).collect::<Result<_, _>>()? })
+    }
+}
+
+impl Path for Mapped {
+    #[inline(always)]
+    fn read(&mut self, _files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
+        self.mappings[spot.file].copy_out(index(spot.offset_bytes), buffer);
+        Ok(buffer.len() as u64)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, _files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
+        self.mappings[spot.file].copy_in(index(spot.offset_bytes), request);
+        Ok(request.len() as u64)
+    }
+}

@@ -1,0 +1,216 @@
+//! Reads, writes and mixes of both, on any I/O path.
+//!
+//! What chooses and what verifies is told once here, for every [`Path`]. The loop is compiled for
+//! each path and each [`Mix`], so that between the two readings of the clock stands the path's own
+//! work and nothing else; the one branch for the access pattern lies before them.
+
+mod append;
+mod direction;
+mod mapped;
+mod psync;
+mod stdio;
+mod vectored;
+
+pub(crate) use append::AppendVectored;
+pub(crate) use direction::{Direction, Mix, ReadShare, ReadsOnly, WritesOnly};
+pub(crate) use mapped::Mapped;
+pub(crate) use psync::Psync;
+pub(crate) use stdio::Stdio;
+pub(crate) use vectored::Vectored;
+
+use std::fmt;
+use std::path;
+
+use super::DataFile;
+use super::transfer::{Spot, Transfer};
+use crate::buffer::{AlignedBuffer, FILLER, Payload};
+use crate::choose::AnyChooser;
+use crate::content::Content;
+use crate::description::{IoPath, Verification};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::run_loop::{Step, Tally};
+
+/// How bytes travel between a thread's files and its buffers.
+pub(crate) trait Path: Send + fmt::Debug {
+    /// Reads one request. Gives how many bytes came: fewer than asked for if the rest would have
+    /// to wait and the path was told not to.
+    fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault>;
+
+    /// Writes one request. Gives how many bytes went, as for a read.
+    fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault>;
+
+    /// Hands over what the path itself still holds of a file's bytes.
+    fn flush(&mut self, _file: usize) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The error that a fault of this path on the file at `path` is.
+    fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {
+        fault.into_error(path)
+    }
+}
+
+/// How requests are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requests {
+    pub(crate) request_bytes: usize,
+    pub(crate) verification: Verification,
+    /// What unverified writes write.
+    pub(crate) content: Content,
+}
+
+/// What becomes of the request of a slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    direction: Direction,
+    moved_bytes: u64,
+}
+
+/// Transfers of one thread on path `P`, whose directions `M` chooses.
+#[derive(Debug)]
+pub(crate) struct OnPath<P, M> {
+    path: P,
+    mix: M,
+    transfer: Transfer<AnyChooser>,
+    verification: Verification,
+    /// One for all reads of a batch or, if they are looked at afterwards, one for each.
+    buffers: Vec<AlignedBuffer>,
+    payload: Payload,
+    progress: Vec<Progress>,
+    checked_bytes: u64,
+    tally: Tally,
+}
+
+impl<P: Path, M: Mix> OnPath<P, M> {
+    pub(crate) fn new(path: P, mix: M, transfer: Transfer<AnyChooser>, requests: Requests) -> Self {
+        let Requests { request_bytes, verification, content } = requests;
+        let batch = transfer.spots.len();
+        let is_verified = verification == Verification::On;
+        let buffers = if is_verified { batch } else { 1 };
+        let payload = match (M::ALWAYS, is_verified) {
+            (Some(Direction::Read), _) => Payload::unwritten(request_bytes, 1),
+            (_, true) => Payload::unwritten(request_bytes, batch),
+            (_, false) => Payload::incompressible(request_bytes, content),
+        };
+        Self {
+            path,
+            mix,
+            transfer,
+            verification,
+            buffers: (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect(),
+            payload,
+            progress: vec![Progress::default(); batch],
+            checked_bytes: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Which of the buffers the read of a slot goes to.
+    #[inline(always)]
+    fn buffer(&self, slot: usize) -> usize {
+        match self.verification {
+            Verification::On => slot,
+            Verification::Off => 0,
+        }
+    }
+
+    /// The place in the payload of what is written at `spot`.
+    #[inline(always)]
+    fn make_payload(&mut self, spot: Spot, index: u64) -> usize {
+        match self.verification {
+            Verification::Off => self.payload.take_stamped(index),
+            Verification::On => {
+                let start = self.payload.take_turn();
+                let content = self.transfer.files[spot.file].content;
+                content.fill(self.payload.request_mut(start), spot.offset_bytes);
+                start
+            }
+        }
+    }
+
+    /// Compares what a read moved with what it should be.
+    fn verify(&mut self, slot: usize, moved: usize) -> Result<(), Fault> {
+        let spot = self.transfer.spots[slot];
+        let bytes = &mut self.buffers[slot].bytes_mut()[..moved];
+        let content = self.transfer.files[spot.file].content;
+        content.check(bytes, spot.offset_bytes).map_err(Fault::content)?;
+        self.checked_bytes += bytes.len() as u64;
+        // A later read that moves nothing must not find the right bytes already there.
+        bytes.fill(FILLER);
+        Ok(())
+    }
+}
+
+impl<P: Path, M: Mix> Step for OnPath<P, M> {
+    #[inline(always)]
+    fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
+        let mut spot = self.transfer.next_spot();
+        let direction = self.mix.next_direction();
+        if direction == Direction::Write {
+            spot.payload_start = self.make_payload(spot, index);
+        }
+        self.transfer.spots[slot] = spot;
+        self.progress[slot].direction = direction;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let direction = M::ALWAYS.unwrap_or(self.progress[slot].direction);
+        let buffer = self.buffer(slot);
+        let Transfer { files, spots, .. } = &self.transfer;
+        let spot = spots[slot];
+        let moved_bytes = match direction {
+            Direction::Read => self.path.read(files, spot, self.buffers[buffer].bytes_mut()),
+            Direction::Write => {
+                self.path.write(files, spot, self.payload.request(spot.payload_start))
+            }
+        }?;
+        self.progress[slot].moved_bytes = moved_bytes;
+        Ok(moved_bytes)
+    }
+
+    #[inline(always)]
+    fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        let Progress { direction, moved_bytes } = self.progress[slot];
+        let wanted_bytes = self.buffers[0].bytes().len() as u64;
+        if M::ALWAYS.is_none() {
+            self.tally.reads += u64::from(direction == Direction::Read);
+            self.tally.writes += u64::from(direction == Direction::Write);
+        }
+        self.tally.would_block += u64::from(moved_bytes < wanted_bytes);
+        if direction == Direction::Read && self.verification == Verification::On {
+            self.verify(slot, crate::arithmetic::index(moved_bytes))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        for file in 0..self.transfer.files.len() {
+            if let Err(fault) = self.path.flush(file) {
+                // The one that is explained.
+                self.transfer.spots[0].file = file;
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+        self.path.explain(fault, &self.transfer.files[self.transfer.spots[slot].file].path)
+    }
+
+    fn checked_bytes(&self) -> u64 {
+        self.checked_bytes
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+/// As the error it is for a file that is open in the way of `io_path`.
+fn explained(io_path: IoPath, fault: Fault, path: &path::Path) -> EngineError {
+    if io_path.is_direct() { fault.into_direct_error(path) } else { fault.into_error(path) }
+}

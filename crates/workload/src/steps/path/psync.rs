@@ -1,0 +1,33 @@
+//! One `pread` or `pwrite` per request, for mixes. Reads alone and writes alone have steps of their
+//! own, compiled for each access pattern.
+
+use std::path;
+
+use super::{Path, explained};
+use crate::description::IoPath;
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::steps::transfer::Spot;
+use crate::steps::{DataFile, read_whole, write_whole};
+
+/// `pread` and `pwrite`.
+#[derive(Debug)]
+pub(crate) struct Psync {
+    pub(crate) io_path: IoPath,
+}
+
+impl Path for Psync {
+    #[inline(always)]
+    fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
+        read_whole(&files[spot.file].file, buffer, spot.offset_bytes)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
+        write_whole(&files[spot.file].file, request, spot.offset_bytes)
+    }
+
+    fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {
+        explained(self.io_path, fault, path)
+    }
+}

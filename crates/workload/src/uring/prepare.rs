@@ -1,0 +1,32 @@
+//! Making transfers in flight for one thread of a session.
+
+use super::options::UringOptions;
+use super::transfers::{AnyTransfers, Task};
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::Role;
+use crate::session::{AnyStep, Plan};
+
+impl Plan<'_> {
+    /// The step of one thread whose reads or writes travel by io_uring.
+    pub(crate) fn uring_step(
+        &self,
+        thread: usize,
+        role: Role,
+        options: UringOptions,
+    ) -> Result<AnyStep, EngineError> {
+        let workload = self.workload;
+        let size = workload.request_bytes as u64;
+        let (spacing, choices) = self.spacing(role)?;
+        let files = self.data_files(thread, role)?;
+        let choices = self.choices(thread, files.len(), choices);
+        let what = "the request size";
+        let most = u64::from(u32::MAX);
+        let request_bytes =
+            u32::try_from(size).map_err(|_| WorkloadError::TooLarge { what, value: size, most })?;
+        let content = self.unverified_content(thread);
+        let verification = workload.verification;
+        let task = Task { role, files, spacing, request_bytes, options, verification, content };
+        let transfers = AnyTransfers::new(task, workload.access, &choices)?;
+        Ok(AnyStep::Uring(Box::new(transfers)))
+    }
+}

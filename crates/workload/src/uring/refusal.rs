@@ -1,0 +1,165 @@
+//! Why io_uring cannot be used here, said as precisely as can be known.
+
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::ring;
+
+/// How the kernel delivers completions to the thread that waits for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskWork {
+    /// Where the thread asks for completions (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
+    Deferred,
+    /// At the thread's next system call (`IORING_SETUP_COOP_TASKRUN`, Linux 5.19).
+    Cooperative,
+    /// At once, by interrupting the thread.
+    Interrupting,
+}
+
+/// Why io_uring cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UringRefusal {
+    /// ENOSYS.
+    #[error(
+        "this kernel has no io_uring (it came with Linux 5.1 and can be left out of a build), or a \
+         seccomp filter answers so; use another I/O path"
+    )]
+    Missing,
+    /// EPERM, and the kernel's switch is off.
+    #[error(
+        "io_uring is switched off here: the sysctl kernel.io_uring_disabled is {value}; set it to \
+         0 (`sysctl kernel.io_uring_disabled=0`){}",
+        if *.value == 1 { ", or run as root or as a member of kernel.io_uring_group" } else { "" }
+    )]
+    SwitchedOff {
+        /// 1: off but for the privileged and for a group; 2: off for all.
+        value: u8,
+    },
+    /// EPERM or EACCES in a process with a seccomp filter, as containers have.
+    #[error(
+        "a seccomp filter forbids io_uring to this process, as the default profiles of containers \
+         do; allow io_uring_setup, io_uring_enter and io_uring_register, or run outside of it"
+    )]
+    Filtered,
+    /// EPERM or EACCES for another reason.
+    #[error(
+        "the kernel forbids io_uring to this process ({0}), though neither the sysctl \
+         kernel.io_uring_disabled nor a seccomp filter does; ask the security module's policy"
+    )]
+    Forbidden(Errno),
+    /// EINVAL for what every ring of ours needs.
+    #[error("this kernel's io_uring is too old: rings that are enabled later need Linux 5.10")]
+    TooOld,
+    /// ENOMEM, and memory that may be locked is limited.
+    #[error(
+        "io_uring may not lock its buffers: they need {needed_bytes} bytes, and all rings of this \
+         user may lock {limit_bytes}; raise the limit (`ulimit -l`, RLIMIT_MEMLOCK), or use a \
+         smaller queue depth or request"
+    )]
+    LockedMemory {
+        /// What the buffers of one thread have.
+        needed_bytes: u64,
+        /// The limit in force.
+        limit_bytes: u64,
+    },
+    /// ENOMEM for another reason.
+    #[error(
+        "there is no memory for io_uring's {needed_bytes} bytes of buffers; use a smaller queue \
+         depth or request"
+    )]
+    NoMemory {
+        /// What the buffers of one thread have.
+        needed_bytes: u64,
+    },
+    /// Any other refusal by the kernel.
+    #[error("{call}: {errno}")]
+    System {
+        /// The call that failed.
+        call: &'static str,
+        /// The kernel's answer.
+        errno: Errno,
+    },
+}
+
+/// Whether this process may use io_uring on this kernel, found by setting up a small ring.
+///
+/// # Errors
+/// Why not.
+pub fn io_uring_availability() -> Result<(), UringRefusal> {
+    ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
+}
+
+impl UringRefusal {
+    /// Why `call` failed, of a ring whose buffers have `needed_bytes`.
+    pub(super) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
+        match errno {
+            Errno::NOSYS => Self::Missing,
+            Errno::PERM | Errno::ACCESS => {
+                let sysctl = fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+                let status = fs::read_to_string("/proc/self/status");
+                Self::forbidden(errno, sysctl.as_deref().ok(), status.as_deref().ok())
+            }
+            Errno::NOMEM => match getrlimit(Resource::Memlock).current {
+                Some(limit_bytes) => Self::LockedMemory { needed_bytes, limit_bytes },
+                None => Self::NoMemory { needed_bytes },
+            },
+            Errno::INVAL if call == "io_uring_setup" => Self::TooOld,
+            _ => Self::System { call, errno },
+        }
+    }
+
+    /// Who forbids it, by the kernel's switch and by what the kernel says of this process.
+    fn forbidden(errno: Errno, sysctl: Option<&str>, status: Option<&str>) -> Self {
+        match sysctl.and_then(|text| text.trim().parse().ok()) {
+            Some(value) if value > 0 => return Self::SwitchedOff { value },
+            _ => {}
+        }
+        // 2 is SECCOMP_MODE_FILTER (linux/seccomp.h).
+        let is_filtered = status
+            .and_then(|text| text.lines().find_map(|line| line.strip_prefix("Seccomp:")))
+            .is_some_and(|mode| mode.trim() == "2");
+        if is_filtered { Self::Filtered } else { Self::Forbidden(errno) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_forbids_it_is_named() {
+        let filtered = Some("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+        let free = Some("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n");
+        let of = |sysctl, status| UringRefusal::forbidden(Errno::PERM, sysctl, status);
+        let root = of(Some("1\n"), filtered);
+        assert_eq!(root, UringRefusal::SwitchedOff { value: 1 });
+        assert!(root.to_string().contains("kernel.io_uring_group"), "{root}");
+        let all = of(Some("2\n"), free);
+        assert_eq!(all, UringRefusal::SwitchedOff { value: 2 });
+        assert!(all.to_string().contains("sysctl kernel.io_uring_disabled=0"), "{all}");
+        assert!(!all.to_string().contains("kernel.io_uring_group"), "{all}");
+        for sysctl in [Some("0\n"), None] {
+            assert_eq!(of(sysctl, filtered), UringRefusal::Filtered);
+            assert_eq!(of(sysctl, free), UringRefusal::Forbidden(Errno::PERM));
+            assert_eq!(of(sysctl, None), UringRefusal::Forbidden(Errno::PERM));
+        }
+    }
+
+    #[test]
+    fn each_answer_of_the_kernel_has_its_reason() {
+        let of = |call, errno| UringRefusal::of(call, errno, 4096);
+        assert_eq!(of("io_uring_setup", Errno::NOSYS), UringRefusal::Missing);
+        assert_eq!(of("io_uring_setup", Errno::INVAL), UringRefusal::TooOld);
+        let (call, errno) = ("io_uring_register", Errno::INVAL);
+        assert_eq!(of(call, errno), UringRefusal::System { call, errno });
+        assert!(matches!(
+            of(call, Errno::NOMEM),
+            UringRefusal::LockedMemory { needed_bytes: 4096, .. }
+                | UringRefusal::NoMemory { needed_bytes: 4096 }
+        ));
+    }
+}

@@ -1,0 +1,342 @@
+//! Reads and writes in flight: what is open, which slots are free, and what each slot is about.
+
+use std::collections::VecDeque;
+use std::os::fd::AsRawFd;
+
+use measure::{Clock, Recorder};
+use rustix::io::Errno;
+
+use super::flight_loop::{Failure, fly};
+use super::latency::AsynchronousLatency;
+use super::options::{Buffering, UringOptions};
+use super::queue::{Completion, Direction, Queue, Request};
+use super::refusal::{TaskWork, UringRefusal};
+use super::ring::{Ring, RingSpec};
+use crate::buffer::FILLER;
+use crate::choose::{Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::content::{Content, mix};
+use crate::description::{Access, Verification};
+use crate::error::EngineError;
+use crate::fault::Fault;
+use crate::file_set::Role;
+use crate::run_loop::{Halt, LoopOutcome};
+use crate::steps::{DataFile, Spacing};
+
+/// Unverified writes take buffers in turn, so many that content comes again only after this: what
+/// file systems compress at once is no more (see `buffer::Payload`).
+const PERIOD_BYTES: u32 = 128 << 10;
+
+/// What all transfers of one thread have in common.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) role: Role,
+    pub(super) files: Vec<DataFile>,
+    pub(super) spacing: Spacing,
+    pub(super) request_bytes: u32,
+    pub(super) options: UringOptions,
+    pub(super) verification: Verification,
+    /// What unverified writes write.
+    pub(super) content: Content,
+}
+
+impl Task {
+    /// As many slots as may be in flight. Of unverified writes there are more, which rest: a slot
+    /// is taken again only after all of those were.
+    fn slots(&self) -> u32 {
+        let resting = match (self.role, self.verification) {
+            (Role::Write, Verification::Off) => PERIOD_BYTES.div_ceil(self.request_bytes.max(512)),
+            _ => 0,
+        };
+        self.options.queue_depth + resting
+    }
+
+    /// A ring for it.
+    pub(super) fn ring(&self) -> Result<Ring, UringRefusal> {
+        let files: Vec<_> = self.files.iter().map(|file| file.file.as_raw_fd()).collect();
+        let (slots, request_bytes) = (self.slots(), self.request_bytes);
+        let queue_depth = self.options.queue_depth;
+        Ring::new(RingSpec { queue_depth, slots, request_bytes }, &files)
+    }
+}
+
+/// What a slot is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Slot {
+    pub(super) file: u32,
+    /// What of the request has been moved by completions that were short.
+    pub(super) done_bytes: u32,
+    pub(super) offset_bytes: u64,
+    pub(super) issue_ticks: u64,
+    pub(super) submitted_ticks: u64,
+}
+
+/// Reads or writes of one thread.
+#[derive(Debug)]
+pub(super) struct Transfers<C, Q = Ring> {
+    /// Stands first: the ring is dropped, and waits for what is in flight, before files are closed.
+    pub(super) queue: Q,
+    pub(super) task: Task,
+    choose: C,
+    pub(super) slots: Box<[Slot]>,
+    /// In the order in which they became free.
+    free: VecDeque<u32>,
+    /// Slots whose request has to be gone on with.
+    pub(super) again: Vec<u32>,
+    /// Slots that were pushed for the first time since the last submission.
+    pub(super) fresh: Vec<u32>,
+    pub(super) landed: Vec<Completion>,
+    pub(super) latency: AsynchronousLatency,
+    checked_bytes: u64,
+}
+
+/// Whether a transfer reads or writes, and whether content matters: compiled in.
+pub(super) trait Kind {
+    const DIRECTION: Direction;
+    const VERIFY: bool;
+}
+
+struct Read<const VERIFY: bool>;
+struct Write<const VERIFY: bool>;
+
+impl<const VERIFY: bool> Kind for Read<VERIFY> {
+    const DIRECTION: Direction = Direction::Read;
+    const VERIFY: bool = VERIFY;
+}
+
+impl<const VERIFY: bool> Kind for Write<VERIFY> {
+    const DIRECTION: Direction = Direction::Write;
+    const VERIFY: bool = VERIFY;
+}
+
+impl<C: Choose, Q: Queue> Transfers<C, Q> {
+    /// With all that the loop needs allocated.
+    pub(super) fn new(mut queue: Q, task: Task, choose: C, task_work: TaskWork) -> Self {
+        let slots = task.slots();
+        if task.role == Role::Write && task.verification == Verification::Off {
+            let mut offset_bytes = 0;
+            for slot in 0..slots {
+                task.content.fill(queue.bytes_mut(slot), offset_bytes);
+                offset_bytes += u64::from(task.request_bytes);
+            }
+        }
+        let room = || Vec::with_capacity(slots as usize);
+        Self {
+            queue,
+            choose,
+            slots: vec![Slot::default(); slots as usize].into_boxed_slice(),
+            free: (0..slots).collect(),
+            again: room(),
+            fresh: room(),
+            landed: Vec::with_capacity(slots as usize),
+            latency: AsynchronousLatency::new(task_work),
+            checked_bytes: 0,
+            task,
+        }
+    }
+
+    /// Chooses where operation `index` goes and pushes it.
+    #[inline(always)]
+    pub(super) fn issue<K: Kind>(&mut self, index: u64) {
+        // There are as many slots as may be in flight.
+        let Some(number) = self.free.pop_front() else { return };
+        let place = self.choose.next_place();
+        let slot = &mut self.slots[number as usize];
+        slot.file = file_number(place.resource);
+        let file = &self.task.files[place.resource];
+        slot.offset_bytes = file.place_of(self.task.spacing.offset_bytes(place.choice));
+        slot.done_bytes = 0;
+        if K::DIRECTION == Direction::Write {
+            let bytes = self.queue.bytes_mut(number);
+            if K::VERIFY {
+                self.task.files[place.resource].content.fill(bytes, slot.offset_bytes);
+            } else if let Some(word) = bytes.first_chunk_mut() {
+                // No two writes of the same buffer are alike.
+                *word = mix(index).to_le_bytes();
+            }
+        }
+        self.fresh.push(number);
+        self.push::<K>(number);
+    }
+
+    /// Pushes what is left of a slot's request.
+    #[inline(always)]
+    pub(super) fn push<K: Kind>(&mut self, number: u32) {
+        let Slot { file, offset_bytes, done_bytes, .. } = self.slots[number as usize];
+        self.queue.push(K::DIRECTION, Request { slot: number, file, offset_bytes, done_bytes });
+    }
+
+    /// Whether a completion makes its request whole.
+    #[inline(always)]
+    pub(super) fn is_whole(&self, Completion { slot, result }: Completion) -> bool {
+        let wanted = self.task.request_bytes - self.slots[slot as usize].done_bytes;
+        u32::try_from(result) == Ok(wanted)
+    }
+
+    /// What a completion means that does not make its request whole: it is gone on with, or failed.
+    #[cold]
+    pub(super) fn go_on<K: Kind>(&mut self, landed: Completion) -> Result<(), Fault> {
+        let call = match K::DIRECTION {
+            Direction::Read => "io_uring read",
+            Direction::Write => "io_uring write",
+        };
+        let slot = &mut self.slots[landed.slot as usize];
+        let (wanted, done) = (self.task.request_bytes as usize, slot.done_bytes as usize);
+        match u32::try_from(landed.result) {
+            Ok(0) => return Err(Fault::short(call, slot.offset_bytes, wanted, done)),
+            Ok(moved) => slot.done_bytes = slot.done_bytes.saturating_add(moved),
+            Err(_) => match Errno::from_raw_os_error(-landed.result) {
+                Errno::INTR => {}
+                errno => return Err(Fault::errno_at(call, errno, slot.offset_bytes)),
+            },
+        }
+        self.again.push(landed.slot);
+        Ok(())
+    }
+
+    /// What has to happen once a request is whole; its slot is free then.
+    #[inline(always)]
+    pub(super) fn settle<K: Kind>(&mut self, number: u32) -> Result<(), Fault> {
+        if K::VERIFY && K::DIRECTION == Direction::Read {
+            let slot = self.slots[number as usize];
+            let bytes = self.queue.bytes_mut(number);
+            let content = self.task.files[slot.file as usize].content;
+            content.check(bytes, slot.offset_bytes).map_err(Fault::content)?;
+            self.checked_bytes += bytes.len() as u64;
+            // A later read that moves nothing must not find the right bytes already there.
+            bytes.fill(FILLER);
+        }
+        self.free.push_back(number);
+        Ok(())
+    }
+
+    fn run<T: Clock>(
+        &mut self,
+        operations: u64,
+        clock: &T,
+        recorder: &mut Recorder,
+        halt: &impl Halt,
+    ) -> Result<LoopOutcome, EngineError> {
+        let ended = match (self.task.role, self.task.verification) {
+            (Role::Read, Verification::Off) => {
+                fly::<Read<false>, _, _, _>(self, operations, clock, recorder, halt)
+            }
+            (Role::Read, Verification::On) => {
+                fly::<Read<true>, _, _, _>(self, operations, clock, recorder, halt)
+            }
+            (Role::Write, Verification::Off) => {
+                fly::<Write<false>, _, _, _>(self, operations, clock, recorder, halt)
+            }
+            (Role::Write, Verification::On) => {
+                fly::<Write<true>, _, _, _>(self, operations, clock, recorder, halt)
+            }
+        };
+        ended.map_err(|failure| self.explain(failure))
+    }
+
+    fn explain(&self, Failure { fault, slot }: Failure) -> EngineError {
+        let number = slot.map_or(0, |slot| self.slots[slot as usize].file as usize);
+        let path = &self.task.files[number].path;
+        match self.task.options.buffering {
+            Buffering::Direct => fault.into_direct_error(path),
+            Buffering::PageCache => fault.into_error(path),
+        }
+    }
+}
+
+impl<C: Choose> Transfers<C> {
+    /// Over a ring of its own.
+    pub(super) fn over_a_ring(task: Task, choose: C) -> Result<Self, UringRefusal> {
+        let ring = task.ring()?;
+        let task_work = ring.task_work();
+        Ok(Self::new(ring, task, choose, task_work))
+    }
+
+    fn make_ready(&mut self) -> Result<(), EngineError> {
+        let refused = |errno| UringRefusal::System { call: "io_uring_register", errno };
+        self.queue.enable().map_err(refused)?;
+        // Made again here, so that it lies near the processor it is used on.
+        self.latency = AsynchronousLatency::new(self.latency.task_work);
+        Ok(())
+    }
+}
+
+/// A file's number among those registered, of which there are no more than descriptors.
+#[expect(clippy::cast_possible_truncation, reason = "registering more would have failed")]
+fn file_number(resource: usize) -> u32 {
+    resource as u32
+}
+
+/// Transfers of any access pattern.
+#[derive(Debug)]
+pub(crate) struct AnyTransfers(Pattern);
+
+#[derive(Debug)]
+enum Pattern {
+    Sequential(Transfers<Sequential>),
+    Uniform(Transfers<Uniform>),
+    Shuffled(Transfers<Shuffled>),
+    Zipf(Transfers<Zipf>),
+    Follow(Transfers<Follow>),
+}
+
+macro_rules! each {
+    ($any:expr, $transfers:ident => $act:expr) => {
+        match $any {
+            Pattern::Sequential($transfers) => $act,
+            Pattern::Uniform($transfers) => $act,
+            Pattern::Shuffled($transfers) => $act,
+            Pattern::Zipf($transfers) => $act,
+            Pattern::Follow($transfers) => $act,
+        }
+    };
+}
+
+impl AnyTransfers {
+    /// Over a ring of its own.
+    pub(super) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
+        Ok(Self(match access {
+            Access::Sequential => {
+                Pattern::Sequential(Transfers::over_a_ring(task, Sequential::new(choices))?)
+            }
+            Access::Uniform => {
+                Pattern::Uniform(Transfers::over_a_ring(task, Uniform::new(choices))?)
+            }
+            Access::Shuffled => {
+                Pattern::Shuffled(Transfers::over_a_ring(task, Shuffled::new(choices))?)
+            }
+            Access::Zipf { exponent } => {
+                Pattern::Zipf(Transfers::over_a_ring(task, Zipf::new(choices, exponent)?)?)
+            }
+            Access::Mixed { sequential_percent } => {
+                let follow = Follow::new(choices, sequential_percent);
+                Pattern::Follow(Transfers::over_a_ring(task, follow)?)
+            }
+        }))
+    }
+
+    /// What the thread that runs it has to do before the start.
+    pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
+        each!(&mut self.0, transfers => transfers.make_ready())
+    }
+
+    /// The loop, compiled for this access pattern and clock.
+    pub(crate) fn run<T: Clock>(
+        &mut self,
+        operations: u64,
+        clock: &T,
+        recorder: &mut Recorder,
+        halt: &impl Halt,
+    ) -> Result<LoopOutcome, EngineError> {
+        each!(&mut self.0, transfers => transfers.run(operations, clock, recorder, halt))
+    }
+
+    /// Bytes that were compared so far.
+    pub(crate) fn checked_bytes(&self) -> u64 {
+        each!(&self.0, transfers => transfers.checked_bytes)
+    }
+
+    /// What is known beyond the latencies.
+    pub(crate) fn into_latency(self) -> AsynchronousLatency {
+        each!(self.0, transfers => transfers.latency)
+    }
+}
