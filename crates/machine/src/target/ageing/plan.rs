@@ -32,7 +32,7 @@ const PIECE_SHIFT_MAX: u32 = 4;
 /// One piece in so many changes a file that is there, and one lengthens one.
 const PIECES_PER_CHANGE: u32 = 16;
 /// One piece in so many is sent to the device at once, which gives it its place.
-const PIECES_PER_WRITE_OUT: u32 = 2;
+const PIECES_PER_WRITE_OUT: u32 = 4;
 /// Directories that the files are spread over.
 pub(super) const DIRECTORIES: u64 = 64;
 
