@@ -1,6 +1,7 @@
 //! Places to work in, and the shortest way from a workload to its outcome.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use measure::MonotonicClock;
@@ -103,4 +104,53 @@ pub(crate) fn listing(path: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// Set in the process that may mount.
+pub(crate) const INSIDE: &str = "FSPRISM_ENGINE_TEST_INSIDE";
+
+/// Runs the test `name` again where mounts are private, and gives whether this is that process.
+pub(crate) fn inside_private_mounts(name: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: {name}: root, to mount file systems");
+        return false;
+    }
+    let itself = std::env::current_exe().expect("a running program has a path");
+    let status = Command::new("unshare")
+        .args(["--mount", "--propagation", "private"])
+        .arg(itself)
+        .args(["--exact", name, "--nocapture", "--test-threads", "1"])
+        .env(INSIDE, "yes")
+        .status();
+    match status {
+        Ok(status) => assert!(status.success(), "{name} failed inside"),
+        Err(error) => eprintln!("skipped: {name}: the program unshare ({error})"),
+    }
+    false
+}
+
+/// The lines of `/proc/self/smaps` about the mappings of a file.
+pub(crate) fn smaps(path: &Path) -> Vec<String> {
+    let path = path.canonicalize().expect("it is there").display().to_string();
+    let smaps = std::fs::read_to_string("/proc/self/smaps").expect("every process has one");
+    let mut lines = Vec::new();
+    let mut is_its = false;
+    for line in smaps.lines() {
+        let is_head = line.split(' ').next().is_some_and(|word| word.contains('-'));
+        is_its = if is_head { line.ends_with(&path) } else { is_its };
+        if is_its {
+            lines.push(line.to_owned());
+        }
+    }
+    lines
+}
+
+/// A field of the only mapping of a file, in KiB.
+pub(crate) fn smaps_kib(path: &Path, field: &str) -> u64 {
+    let lines = smaps(path);
+    let line = lines.iter().find_map(|line| line.strip_prefix(field)).expect("a known field");
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
 }

@@ -10,33 +10,7 @@ use workload::{
     prepare,
 };
 
-use crate::common::{Scratch, names, never, outcome};
-
-/// Set in the process that may mount.
-const INSIDE: &str = "FSPRISM_ENGINE_TEST_INSIDE";
-
-/// Runs the test `name` again where mounts are private, and gives whether this is that process.
-fn inside_private_mounts(name: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: {name}: root, to mount a small tmpfs");
-        return false;
-    }
-    let itself = std::env::current_exe().expect("a running program has a path");
-    let status = Command::new("unshare")
-        .args(["--mount", "--propagation", "private"])
-        .arg(itself)
-        .args(["--exact", name, "--nocapture", "--test-threads", "1"])
-        .env(INSIDE, "yes")
-        .status();
-    match status {
-        Ok(status) => assert!(status.success(), "{name} failed inside"),
-        Err(error) => eprintln!("skipped: {name}: the program unshare ({error})"),
-    }
-    false
-}
+use crate::common::{INSIDE, Scratch, inside_private_mounts, names, never, outcome};
 
 fn mount_tmpfs(path: &Path, options: &std::ffi::CStr) {
     mount("none", path, "tmpfs", MountFlags::empty(), Some(options)).expect("root may mount");
@@ -161,4 +135,41 @@ fn a_description_that_cannot_be_executed_is_refused() {
     let nobody = Workload { threads: 0, ..Workload::new(Operation::Read) };
     let error = prepare(&nobody, &file_set, 1).expect_err("nobody would do it");
     assert!(matches!(error, EngineError::Workload(WorkloadError::Zero(_))), "{error}");
+}
+
+/// Characters that the library still holds are written after the last operation; that there is no
+/// room for them is not lost.
+#[test]
+fn what_stdio_holds_back_is_written_at_the_end_or_reported() {
+    let name = "failures::what_stdio_holds_back_is_written_at_the_end_or_reported";
+    if !inside_private_mounts(name) {
+        return;
+    }
+    let scratch = Scratch::within(Path::new("/tmp"));
+    mount_tmpfs(scratch.path(), c"size=1m");
+    let file_set = FileSet::create(scratch.path(), &small_spec(), 1, &never()).expect("it fits");
+    let path = file_set.data_file(workload::Role::Write, 0);
+    // A hole, whose first page needs room.
+    std::fs::File::create(&path).and_then(|file| file.set_len(64 << 10)).expect("it is ours");
+    let workload = Workload {
+        io_path: workload::IoPath::Stdio(workload::StdioLocking::EachCharacter),
+        access: workload::Access::Sequential,
+        request_bytes: 10,
+        operations_per_thread: 20,
+        ..Workload::new(Operation::Write)
+    };
+    let done = outcome(&workload, &file_set).expect("there is room");
+    assert_eq!(done.bytes, 200);
+    let bytes = std::fs::read(&path).expect("it is ours");
+    assert_eq!(bytes[200..].iter().position(|byte| *byte != 0), None);
+    assert!(bytes[..200].chunks(10).all(|request| request != [0; 10]));
+
+    std::fs::File::create(&path).and_then(|file| file.set_len(64 << 10)).expect("it is ours");
+    let rest = scratch.path().join("rest");
+    std::fs::write(rest, vec![1; 1 << 20]).expect_err("it is larger than the file system");
+    let error = outcome(&workload, &file_set).expect_err("there is no room");
+    match error {
+        EngineError::NoSpace { operation: "fflush", path: at, .. } => assert_eq!(at, path),
+        other => panic!("{other}"),
+    }
 }

@@ -2,8 +2,10 @@
 
 mod common;
 mod data;
+mod direct;
 mod failures;
 mod file_sets;
+mod flags;
 mod mixes;
 mod names;
 mod on_device;

@@ -10,7 +10,8 @@ use workload::{
 };
 
 use crate::common::{
-    FILE_BYTES, FILE_LENGTH, SEED, Scratch, assert_ended_together, file_set, outcome, verify_file,
+    FILE_BYTES, FILE_LENGTH, SEED, Scratch, assert_ended_together, file_set, outcome, smaps,
+    smaps_kib, verify_file,
 };
 
 const PATTERNS: [Access; 5] = [
@@ -206,28 +207,6 @@ fn a_file_that_became_shorter_is_never_counted_as_read_on_any_path() {
     }
 }
 
-/// The lines of `/proc/self/smaps` about the mappings of a file.
-fn mappings(path: &Path) -> Vec<String> {
-    let path = path.canonicalize().expect("it is there").display().to_string();
-    let smaps = std::fs::read_to_string("/proc/self/smaps").expect("every process has one");
-    let mut lines = Vec::new();
-    let mut is_its = false;
-    for line in smaps.lines() {
-        let is_head = line.split(' ').next().is_some_and(|word| word.contains('-'));
-        is_its = if is_head { line.ends_with(&path) } else { is_its };
-        if is_its {
-            lines.push(line.to_owned());
-        }
-    }
-    lines
-}
-
-/// A field of the only mapping of a file, in KiB.
-fn kib(lines: &[String], field: &str) -> u64 {
-    let line = lines.iter().find_map(|line| line.strip_prefix(field)).expect("a known field");
-    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
-}
-
 #[test]
 fn files_are_mapped_as_asked_for_as_long_as_the_session_lives() {
     for scratch in Scratch::everywhere() {
@@ -251,9 +230,12 @@ fn files_are_mapped_as_asked_for_as_long_as_the_session_lives() {
                         ..Workload::new(operation)
                     };
                     let session = prepare(&workload, &file_set, SEED).expect("it can be mapped");
-                    let lines = mappings(&path);
+                    let lines = smaps(&path);
                     assert!(lines[0].contains(protection), "{}", lines[0]);
-                    assert_eq!((kib(&lines, "Size"), kib(&lines, "Rss")), (512, resident_kib));
+                    assert_eq!(
+                        (smaps_kib(&path, "Size"), smaps_kib(&path, "Rss")),
+                        (512, resident_kib)
+                    );
                     let flags = lines.iter().find(|line| line.starts_with("VmFlags"));
                     let flags = flags.expect("every mapping has some");
                     for other in ["rr", "sr"] {
@@ -261,7 +243,7 @@ fn files_are_mapped_as_asked_for_as_long_as_the_session_lives() {
                         assert_eq!(is_set, flag == Some(other), "{advice:?}: {flags}");
                     }
                     session.restore().expect("nothing stands in the way");
-                    assert_eq!(mappings(&path), [""; 0]);
+                    assert_eq!(smaps(&path), [""; 0]);
                 }
             }
         }

@@ -144,3 +144,34 @@ impl Path for Vectored {
         self.explain_call(fault, path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays the answers of calls that are told not to wait, or of plain ones.
+    fn played(flags: CallFlags, answers: &[Result<usize, Errno>]) -> Result<u64, Fault> {
+        let vectored = Vectored::new(Preadv2Options { flags, ..Preadv2Options::default() });
+        let mut rest = answers[1..].iter();
+        vectored.go_on("preadv2", 64, 100, answers[0], |_| {
+            *rest.next().expect("no call beyond those played")
+        })
+    }
+
+    #[test]
+    fn what_would_wait_ends_a_transfer_with_what_came_before() {
+        let nowait = CallFlags::NONE.with(CallFlag::Nowait);
+        assert_eq!(played(nowait, &[Err(Errno::AGAIN)]), Ok(0));
+        assert_eq!(played(nowait, &[Ok(40), Ok(20), Err(Errno::AGAIN)]), Ok(60));
+        assert_eq!(played(nowait, &[Ok(40), Err(Errno::INTR), Ok(60)]), Ok(100));
+        let short = Fault::short("preadv2", 64, 100, 40);
+        assert_eq!(played(nowait, &[Ok(40), Ok(0)]), Err(short));
+        assert_eq!(played(nowait, &[Err(Errno::IO)]), Err(Fault::errno("preadv2", Errno::IO)));
+    }
+
+    #[test]
+    fn a_plain_call_that_says_so_has_failed() {
+        let failed = Err(Fault::errno("preadv2", Errno::AGAIN));
+        assert_eq!(played(CallFlags::NONE, &[Ok(40), Err(Errno::AGAIN)]), failed);
+    }
+}
