@@ -6,7 +6,10 @@
 //! moments, the kernel says which of its pages are in memory.
 
 mod cold_file;
+mod eviction;
 mod prefetch;
+mod warm_up;
+mod write_back;
 
 use record::CacheState;
 use workload::Operation;
@@ -21,5 +24,31 @@ pub(crate) fn quick() -> Vec<Benchmark> {
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    prefetch::curves()
+    let parts = [warm_up::curves(), prefetch::curves(), eviction::benchmarks()].concat();
+    [parts, write_back::benchmarks()].concat()
+}
+
+/// Runs of resident pages: the first of each, and how many.
+fn page_runs(resident: &[bool]) -> Vec<(u64, u64)> {
+    let mut page = 0;
+    let mut runs = Vec::new();
+    for chunk in resident.chunk_by(|one, next| one == next) {
+        if chunk[0] {
+            runs.push((page, chunk.len() as u64));
+        }
+        page += chunk.len() as u64;
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_maximal() {
+        assert_eq!(page_runs(&[]), []);
+        assert_eq!(page_runs(&[true, true, false, true]), [(0, 2), (3, 1)]);
+        assert_eq!(page_runs(&[false, false, true]), [(2, 1)]);
+    }
 }

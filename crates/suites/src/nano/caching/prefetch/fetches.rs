@@ -14,8 +14,8 @@ use runner::Failure;
 
 use super::pattern::{Pattern, Place};
 
-/// Fetches in a row that bring the same, for the window to have settled.
-const SETTLED: usize = 4;
+/// Fetches of which the window at the end is the median.
+const LAST: usize = 4;
 
 /// A cold file that is read page by page.
 pub(super) trait ColdPages {
@@ -70,7 +70,8 @@ impl Fetches {
         let mut all = Self::default();
         for &place in places {
             all.reads.push(pages.read(place)?);
-            if pattern.settles() && all.fetched_now() && all.has_settled() {
+            let to_settle = pattern.fetches_to_settle();
+            if all.fetched_now() && to_settle.is_some_and(|fetches| all.has_settled(fetches)) {
                 break;
             }
         }
@@ -90,7 +91,7 @@ impl Fetches {
     /// The window at the end, in pages: the (lower) median of the last fetches.
     pub(super) fn window_pages(&self) -> u64 {
         let mut last: Vec<u64> =
-            self.fetches().rev().take(SETTLED).map(ReadPage::window_pages).collect();
+            self.fetches().rev().take(LAST).map(ReadPage::window_pages).collect();
         last.sort_unstable();
         last.get(last.len().saturating_sub(1) / 2).copied().unwrap_or(0)
     }
@@ -127,10 +128,10 @@ impl Fetches {
         self.reads.last().is_some_and(|read| !read.came.is_empty())
     }
 
-    fn has_settled(&self) -> bool {
+    fn has_settled(&self, fetches: usize) -> bool {
         let mut last = self.fetches().rev().map(ReadPage::window_pages);
         let Some(window) = last.next() else { return false };
-        last.take_while(|other| *other == window).take(SETTLED - 1).count() == SETTLED - 1
+        last.take_while(|other| *other == window).take(fetches - 1).count() == fetches - 1
     }
 }
 

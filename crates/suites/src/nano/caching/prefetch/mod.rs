@@ -2,6 +2,7 @@
 //! history of the reads.
 
 mod fetches;
+mod names;
 mod pattern;
 mod watched_file;
 
@@ -71,6 +72,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
     };
     let by_size: Vec<u64> = (13..=20).map(|log2| 1 << log2).collect();
     all.extend(files.points(&by_size, |bytes| benchmark("", "", Pattern::SmallFile { bytes })));
+    all.extend(names::benchmarks());
     all
 }
 

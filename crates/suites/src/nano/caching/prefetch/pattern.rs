@@ -77,10 +77,15 @@ impl Pattern {
         if self == Self::TwoStreams(Descriptors::Own) { 2 } else { 1 }
     }
 
-    /// Whether it goes on until what comes with each fetch has settled, rather than through a
-    /// stated number of reads.
-    pub(super) fn settles(self) -> bool {
-        matches!(self, Self::Sequential | Self::TwoStreams(_))
+    /// Fetches in a row that bring the same, for the window to have settled and the pattern to
+    /// end; none where it goes through a stated number of reads. A window that grows may bring
+    /// the same two or three times, in each stream.
+    pub(super) fn fetches_to_settle(self) -> Option<usize> {
+        match self {
+            Self::Sequential => Some(4),
+            Self::TwoStreams(_) => Some(8),
+            _ => None,
+        }
     }
 
     /// Its reads in a file of `pages`, in order; the seed draws the random ones.

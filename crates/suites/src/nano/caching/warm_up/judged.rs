@@ -5,8 +5,10 @@
 //! OOPSLA 2017, section 4, as in `stats::changepoint`).
 
 use measure::Clock;
+use record::Warning;
 use stats::changepoint::pelt::{self, pelt};
 use stats::changepoint::warmup::{self, Better, classify};
+use stats::steady_state::{Rule, steady_state};
 
 use super::course::Course;
 
@@ -27,8 +29,8 @@ pub(super) struct Judged {
     /// Reads per second before and after.
     pub(super) throughput_before: f64,
     pub(super) throughput_steady: f64,
-    /// Whether there is a steady state.
-    pub(super) is_steady: bool,
+    /// What its end was like, where that is no steady state.
+    pub(super) unsteady: Option<Warning>,
 }
 
 impl Judged {
@@ -44,7 +46,7 @@ impl Judged {
             time_until_steady_ns: slices.get(from).map_or(elapsed_ns, |slice| slice.start_ns),
             throughput_before: before.unwrap_or(0.0),
             throughput_steady: steady.unwrap_or(0.0),
-            is_steady: steady_from.is_some(),
+            unsteady: if steady_from.is_some() { None } else { unsteady(&rates) },
             throughput: slices.iter().map(|slice| (slice.start_ns, slice.rate_per_s())).collect(),
         }
     }
@@ -59,6 +61,15 @@ fn steady_from(rates: &[f64]) -> Option<usize> {
         better: Better::Larger,
     };
     classify(&found, options).ok()?.steady_from
+}
+
+/// How the end of the series spread and drifted.
+fn unsteady(rates: &[f64]) -> Option<Warning> {
+    let rounds = Rule::default().rounds;
+    let last = &rates[rates.len().saturating_sub(rounds)..];
+    let end = steady_state(last, Rule::default()).ok()?;
+    let (range_percent, excursion_percent) = (end.range_percent, end.excursion_percent);
+    Some(Warning::NoSteadyState { range_percent, excursion_percent })
 }
 
 /// A slice of time and the reads that ended in it.
@@ -96,7 +107,8 @@ fn slices(course: &Course, clock: &impl Clock) -> Vec<Slice> {
             reads: slice.count(),
         }
     };
-    let whole = |slice: &measure::Slice<'_>| slice.start_ticks + width_ticks <= course.elapsed_ticks;
+    let whole =
+        |slice: &measure::Slice<'_>| slice.start_ticks + width_ticks <= course.elapsed_ticks;
     timeline.slices().filter(whole).map(slice).collect()
 }
 
@@ -111,7 +123,7 @@ mod tests {
         let clock = reads.clock.clone();
         let course = Course::of(&clock, &mut reads).expect("nothing fails here");
         let judged = Judged::of(&course, &clock);
-        assert!(judged.is_steady);
+        assert_eq!(judged.unsteady, None);
         let resident_ns = course.resident_ticks as f64;
         let share = judged.time_until_steady_ns / resident_ns;
         assert!((0.85..1.1).contains(&share), "steady at {share} of the time until resident");
@@ -124,8 +136,13 @@ mod tests {
 
     #[test]
     fn what_does_not_settle_is_said_not_to() {
-        let rising: Vec<f64> = (1..=40).map(|round| f64::from(round * round)).collect();
+        let steps = [(100.0, 10), (200.0, 10), (400.0, 10), (800.0, 6), (1600.0, 3)];
+        let rising: Vec<f64> = steps.into_iter().flat_map(|(rate, n)| vec![rate; n]).collect();
         assert_eq!(steady_from(&rising), None);
+        let Some(Warning::NoSteadyState { excursion_percent, .. }) = unsteady(&rising) else {
+            panic!("it is said")
+        };
+        assert!(excursion_percent > 10.0, "{excursion_percent}");
         let flat = [1000.0, 1001.0, 999.0, 1000.0, 1002.0, 998.0, 1000.0, 1001.0];
         assert_eq!(steady_from(&flat), Some(0));
     }

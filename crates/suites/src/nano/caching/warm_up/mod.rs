@@ -14,11 +14,10 @@ use std::time::Duration;
 
 use machine::target::residency::residency_in;
 use measure::Clock;
-use rand::{Rng as _, RngExt as _, SeedableRng};
+use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{
     Better, CacheEvidence, CacheState, Dimension, MetricDefinition, Observation, Quantity, Series,
-    Warning,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -126,13 +125,13 @@ impl Experiment for WarmUp {
             return Err(Failure::State { why, evidence });
         }
         let judged = Judged::of(&course, site.clock);
-        Ok(findings(course, &judged, evidence, site.clock))
+        Ok(findings(course, judged, evidence, site.clock))
     }
 }
 
 fn findings(
     course: Course,
-    judged: &Judged,
+    judged: Judged,
     evidence: CacheEvidence,
     clock: &impl Clock,
 ) -> Findings {
@@ -143,7 +142,7 @@ fn findings(
         title: "throughput over time".to_owned(),
         axis: time(),
         value: Quantity::new("throughput", "operations/s"),
-        points: judged.throughput.clone(),
+        points: judged.throughput,
     };
     let share = |look: &course::Look| {
         (nanos(look.at_ticks), 100.0 * look.resident_pages as f64 / course.pages as f64)
@@ -154,7 +153,6 @@ fn findings(
         value: Quantity::new("resident", "%"),
         points: course.looks_thinned().map(share).collect(),
     };
-    let unsettled = || Warning::NoSteadyState { rounds: judged.throughput.len() as u64 };
     Findings {
         metrics: vec![
             judged.time_until_steady_ns,
@@ -167,7 +165,7 @@ fn findings(
         elapsed_ns: clock.nanos(course.elapsed_ticks),
         evidence,
         observations: vec![Observation::Series(throughput), Observation::Series(resident)],
-        warnings: if judged.is_steady { Vec::new() } else { vec![unsettled()] },
+        warnings: judged.unsteady.into_iter().collect(),
         recorder: Some(course.recorder),
     }
 }
