@@ -17,6 +17,10 @@ use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
 use crate::replicate::failed;
 
+/// The share of pages resident that nobody had asked for from which on no verdict is given: they
+/// came in with others, which no policy of single pages explains.
+const UNASKED_MAX: f64 = 0.05;
+
 /// The policy that explains best what stays resident, and how well each of the others does.
 #[derive(Debug)]
 pub(super) struct Policies;
@@ -25,7 +29,8 @@ impl Experiment for Policies {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let percent = |name: &str| MetricDefinition::new(name, "%", Better::Neither);
         let each = Policy::ALL.into_iter().map(|policy| percent(&metric_of(policy)));
-        std::iter::once(percent("explained")).chain(each).collect()
+        let all = std::iter::once(percent("explained")).chain(each);
+        all.chain([percent("unasked_share")]).collect()
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
@@ -91,14 +96,16 @@ fn metric_of(policy: Policy) -> String {
     format!("agreement_{}", words.join("_"))
 }
 
-/// The values of the metrics: what the best explains, and the agreement of each, in percent.
+/// The values of the metrics: what the best explains, the agreement of each, and how much of what
+/// nobody had asked for was resident, in percent.
 fn values(fitted: &Fit) -> Vec<f64> {
     let agreement = |policy: Policy| {
         let scored = fitted.ranking.iter().find(|scored| scored.policy == policy);
         scored.map_or(0.0, |scored| 100.0 * scored.agreement)
     };
     let best = 100.0 * fitted.best().explained;
-    std::iter::once(best).chain(Policy::ALL.into_iter().map(agreement)).collect()
+    let all = std::iter::once(best).chain(Policy::ALL.into_iter().map(agreement));
+    all.chain([100.0 * fitted.resident_unaccessed]).collect()
 }
 
 fn ranking(fitted: &Fit) -> PolicyRanking {
@@ -120,6 +127,12 @@ fn ranking(fitted: &Fit) -> PolicyRanking {
 /// What the fit says, in words.
 fn sentence(fitted: &Fit) -> String {
     let best = fitted.best().policy;
+    if fitted.resident_unaccessed > UNASKED_MAX {
+        let percent = 100.0 * fitted.resident_unaccessed;
+        return format!(
+            "no verdict: {percent:.0} % of the pages that nobody had asked for were resident"
+        );
+    }
     match &fitted.verdict {
         Verdict::ToldApart => format!("{best} explains it better than each other policy"),
         Verdict::NotToldApart { from } => {
@@ -162,7 +175,10 @@ mod tests {
             let values = values(&fitted);
             let own = Policy::ALL.iter().position(|other| *other == policy).expect("one of all");
             assert!(values[0] > 95.0 && values[own + 1] > 99.0, "{values:?}");
-            assert!(values[1..].iter().filter(|agreement| **agreement > 99.0).count() == 1);
+            let others = values[1..].iter().filter(|agreement| **agreement > 99.0).count();
+            assert_eq!((others, values.last()), (1, Some(&0.0)));
+            let unasked = Fit { resident_unaccessed: 0.5, ..fitted };
+            assert!(sentence(&unasked).contains("50 % of the pages that nobody"));
         }
     }
 
@@ -170,7 +186,7 @@ mod tests {
     fn each_policy_has_a_metric_of_its_own() {
         let names: BTreeSet<String> =
             Policies.metrics().into_iter().map(|metric| metric.name).collect();
-        assert_eq!(names.len(), Policy::ALL.len() + 1);
+        assert_eq!(names.len(), Policy::ALL.len() + 2);
         assert!(names.contains("agreement_lru_2") && names.contains("agreement_2q"), "{names:?}");
     }
 }

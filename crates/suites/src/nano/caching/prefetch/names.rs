@@ -176,7 +176,7 @@ impl Attributes {
         let read = || counters.read().map_err(|error| failed(&error));
         let mut before = read()?;
         let stat = |number: usize| {
-            rustix::fs::lstat(&path(directory, number)).map_err(|error| failed(&error))?;
+            rustix::fs::lstat(path(directory, number)).map_err(|error| failed(&error))?;
             idle(site)?;
             let now = read()?;
             let bytes = now.since(&before).device_read_bytes.unwrap_or(0);

@@ -47,7 +47,7 @@ impl Flow {
     /// What `samples` say, which begin with one of nothing written.
     pub(super) fn of(samples: &[Sample]) -> Self {
         let last = samples.last().copied().unwrap_or_default();
-        let first_leaving = samples.iter().position(|sample| sample.is_leaving());
+        let first_leaving = samples.iter().position(Sample::is_leaving);
         let until = first_leaving.unwrap_or(samples.len().saturating_sub(1));
         let half = samples.partition_point(|sample| sample.written_bytes < last.written_bytes / 2);
         let held = |sample: &Sample| sample.dirty_bytes + sample.on_its_way_bytes;
