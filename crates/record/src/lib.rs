@@ -36,6 +36,6 @@ pub use manifest::{
     Skipped, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
-pub use observation::{Observation, PageRuns, Quantity, Series};
+pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use warning::Warning;

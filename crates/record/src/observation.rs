@@ -12,6 +12,8 @@ pub enum Observation {
     Series(Series),
     /// Which pages of a file were resident at a moment.
     Pages(PageRuns),
+    /// How well replacement policies explain which pages stayed resident.
+    Policies(PolicyRanking),
 }
 
 /// Values along an axis, within one replicate.
@@ -53,4 +55,33 @@ pub struct PageRuns {
     pub pages: u64,
     /// Runs of resident pages: the first of each, and how many.
     pub resident: Vec<(u64, u64)>,
+}
+
+/// How well replacement policies explain which pages stayed resident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PolicyRanking {
+    /// What was explained, in words.
+    pub title: String,
+    /// Whether the first is told apart from the others, as a sentence.
+    pub verdict: String,
+    /// How many neighbouring pages come and go together.
+    pub pages_per_group: u32,
+    /// The policies, the one that explains most first.
+    pub ranking: Vec<PolicyFit>,
+}
+
+/// How well one replacement policy explains which pages stayed resident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PolicyFit {
+    /// Its name, as in the literature.
+    pub policy: String,
+    /// Cohen's kappa of prediction and observation, page by page: 1 is perfect agreement, 0 that
+    /// of chance.
+    pub agreement: f64,
+    /// The interval of the agreement: low, high.
+    pub interval: (f64, f64),
+    /// The share of what chance leaves unexplained that the policy explains, 0 to 1.
+    pub explained: f64,
+    /// The capacity under which it explains most, in pages.
+    pub capacity_pages: u32,
 }

@@ -80,6 +80,13 @@ pub enum Warning {
     },
     /// The file system was made for this run and never aged.
     FreshFileSystem,
+    /// Rounds of operations still rose, fell or spread when they were measured.
+    NoSteadyState {
+        /// Largest less smallest round of the window, in percent of its mean.
+        range_percent: f64,
+        /// Rise or fall over the window, in percent of its mean.
+        excursion_percent: f64,
+    },
     /// More threads than processors.
     MoreConcurrencyThanCores {
         /// Threads of the benchmark.
@@ -114,7 +121,9 @@ impl Warning {
     pub fn source(&self) -> &'static str {
         match self {
             Self::WarmUpInside { .. } => "It IS Rocket Science, section 3.1 (Figure 2)",
-            Self::FragileZone { .. } => "It IS Rocket Science, section 3.1",
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } => {
+                "It IS Rocket Science, section 3.1"
+            }
             Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
                 "It IS Rocket Science, section 2"
             }
@@ -123,6 +132,20 @@ impl Warning {
             Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
             Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
             _ => "fsprism, ARCHITECTURE.md",
+        }
+    }
+}
+
+impl Warning {
+    /// The sentences of warnings about where on a curve, or when on it, was measured.
+    fn of_curves(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSteadyState { range_percent, excursion_percent } => write!(
+                f,
+                "no steady state before it was measured: the last rounds spread over \
+                 {range_percent:.0} % of their mean, and rose or fell by {excursion_percent:.0} %"
+            ),
+            _ => Ok(()),
         }
     }
 }
@@ -192,6 +215,7 @@ impl fmt::Display for Warning {
                 "the image is sparse: where the file system writes a block for the first time, \
                  the host's file system allocates it, and that time is inside"
             ),
+            Self::NoSteadyState { .. } => self.of_curves(f),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
             Self::HistogramLost { why } => {
                 write!(f, "no percentiles, since the histograms cannot be read: {why}")
@@ -225,6 +249,9 @@ mod tests {
         let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
         assert_eq!(few(1), "1 replicate; an interval needs 6");
         assert_eq!(few(2), "2 replicates; an interval needs 6");
+        let unsettled = Warning::NoSteadyState { range_percent: 31.0, excursion_percent: 12.0 };
+        assert!(unsettled.to_string().contains("31 % of their mean, and rose or fell by 12 %"));
+        assert!(unsettled.source().contains("section 3.1"));
         assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

@@ -63,6 +63,14 @@ impl Counters {
         })
     }
 
+    /// Requests that the target's own device has not completed; none where it has no such device.
+    pub(crate) fn in_flight(&self) -> Result<Option<u64>, DescribeError> {
+        match &self.storage {
+            Storage::OwnDevice(reader) => reader.in_flight().map(Some),
+            Storage::SharedDevice(_) | Storage::None => Ok(None),
+        }
+    }
+
     pub(crate) fn read(&self) -> Result<Reading, DescribeError> {
         let (mut device, mut process) = (None, None);
         match &self.storage {

@@ -250,6 +250,18 @@ impl DeviceCounterReader {
     pub fn read(&self) -> Result<DeviceCounters, DescribeError> {
         self.file.read("eleven counters", device_counters)
     }
+
+    /// Requests that the device was given and has not completed.
+    ///
+    /// # Errors
+    /// As [`DeviceCounterReader::read`].
+    pub fn in_flight(&self) -> Result<u64, DescribeError> {
+        self.file.read("eleven counters", in_flight)
+    }
+}
+
+fn in_flight(text: &str) -> Option<u64> {
+    numbers(text).get(8).copied()
 }
 
 /// The columns of `stat` (the kernel's `Documentation/block/stat.rst`), from 0: reads, merged,

@@ -35,8 +35,9 @@ fn malformed_counters_are_errors_that_name_the_file() {
 
 #[test]
 fn device_counters_of_three_generations_of_kernels() {
-    let eleven = "    10 1 20 3 40 4 80 7 0 90 11";
+    let eleven = "    10 1 20 3 40 4 80 7 6 90 11";
     let found = device_counters(eleven).unwrap();
+    assert_eq!(in_flight(eleven), Some(6));
     assert_eq!((found.reads, found.read_bytes), (10, 20 * 512));
     assert_eq!((found.writes, found.written_bytes), (40, 80 * 512));
     assert_eq!((found.io_ms, found.discards, found.flushes), (90, None, None));

@@ -1,0 +1,82 @@
+//! Eviction: which pages leave a page cache that is too small, and which policy that looks like.
+//!
+//! The target's memory limit makes the cache small. Files are read and written page by page in
+//! known traces, without read-ahead (the trace is then what the kernel saw), and at stated moments
+//! the kernel is asked which pages are resident.
+
+mod cached_file;
+mod policies;
+mod replay;
+mod scenes;
+
+use machine::target::Target;
+use record::{CacheState, Dimension};
+
+use self::policies::Policies;
+use self::scenes::{Scene, SceneRun};
+use super::cold_file;
+use crate::benchmark::Benchmark;
+use crate::experiment::Experiment;
+use crate::live_target::LiveTarget;
+
+const MIB: u64 = 1 << 20;
+/// Below this, what the program itself takes of the limit is a large part of it.
+const LIMIT_MIN_BYTES: u64 = 16 * MIB;
+/// Above this, filling it page by page takes minutes.
+const LIMIT_MAX_BYTES: u64 = 256 * MIB;
+/// The longest trace's file, in limits.
+const LIMITS_PER_FILE: u64 = 4;
+
+/// The scenes, and the whole battery of traces with the policies that explain it.
+pub(super) fn benchmarks() -> Vec<Benchmark> {
+    let mut all: Vec<Benchmark> = Scene::ALL
+        .into_iter()
+        .map(|scene| benchmark(scene.name(), scene.title(), SceneRun { scene }))
+        .collect();
+    all.push(Benchmark {
+        rank: 2,
+        ..benchmark("eviction-policy", "eviction, policy that explains it", Policies)
+    });
+    all
+}
+
+fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> Benchmark {
+    Benchmark {
+        exercises: vec![Dimension::Io],
+        cache_state: CacheState::Cold,
+        rank: 1,
+        ..Benchmark::of_experiment(name, title, experiment)
+    }
+}
+
+/// Whether pages are thrown out here within a reasonable time.
+fn check(live: &LiveTarget) -> Result<(), String> {
+    cold_file::check(live)?;
+    let file_system = &live.target().facts().file_system;
+    let Some(limit_bytes) = live.target().facts().conditions.limits.memory_bytes else {
+        return Err(format!(
+            "nothing leaves its page cache before the whole machine runs out of memory; give it a \
+             limit, as {file_system}:memory=64m"
+        ));
+    };
+    if !(LIMIT_MIN_BYTES..=LIMIT_MAX_BYTES).contains(&limit_bytes) {
+        return Err(format!(
+            "its memory limit of {limit_bytes} bytes is too small or too large to be filled page \
+             by page; give memory=16m to memory=256m"
+        ));
+    }
+    let space = live.target().space().map_err(|error| error.to_string())?;
+    if space.free_bytes < LIMITS_PER_FILE * limit_bytes {
+        return Err(format!(
+            "it has no room for a file of {LIMITS_PER_FILE} times its memory limit; give a larger \
+             size= or a smaller memory="
+        ));
+    }
+    Ok(())
+}
+
+/// Pages that the limit allows, whatever else takes some of them.
+fn limit_pages(target: &Target) -> u32 {
+    let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(LIMIT_MIN_BYTES);
+    u32::try_from(limit_bytes / rustix::param::page_size() as u64).unwrap_or(u32::MAX)
+}

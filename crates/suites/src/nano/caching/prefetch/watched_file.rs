@@ -1,0 +1,102 @@
+//! A cold file that is read page by page, and looked at after each read.
+//!
+//! Linux puts the pages of a window into the page cache within the read that starts it, and their
+//! content comes later: `cachestat` counts them at once, `mincore` when they are read. So what a
+//! read has started is known when it returns, and everything has come when both count the same.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use machine::target::residency::{PageMap, ResidencyWatch, residency_in};
+use runner::Failure;
+
+use super::fetches::{ColdPages, ReadPage};
+use super::pattern::Place;
+use crate::experiment::Site;
+use crate::nano::caching::cold_file::ColdFile;
+use crate::replicate::failed;
+
+/// How long a window may take to come: a throttled device is slow.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at pages that are to come: about what a fast device takes.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// A cold file under observation.
+pub(super) struct WatchedFile<'a> {
+    site: &'a Site<'a>,
+    descriptors: Vec<File>,
+    watch: ResidencyWatch,
+    seen: PageMap,
+    buffer: Vec<u8>,
+}
+
+impl<'a> WatchedFile<'a> {
+    /// Opens the file `descriptors` times, for reading.
+    pub(super) fn open(
+        site: &'a Site<'a>,
+        cold: &ColdFile,
+        descriptors: usize,
+    ) -> Result<Self, Failure> {
+        let opened = (0..descriptors).map(|_| cold.open()).collect::<Result<Vec<_>, _>>()?;
+        let mut watch = ResidencyWatch::open(&opened[0], 0..u64::MAX).map_err(|e| failed(&e))?;
+        let seen = watch.look().map_err(|error| failed(&error))?.clone();
+        let buffer = vec![0; rustix::param::page_size()];
+        Ok(Self { site, descriptors: opened, watch, seen, buffer })
+    }
+
+    /// Pages of the file.
+    pub(super) fn pages(&self) -> u64 {
+        self.seen.covered().end
+    }
+
+    /// What was in memory after the last read.
+    pub(super) fn resident(&self) -> &PageMap {
+        &self.seen
+    }
+
+    /// Pages in the page cache, those whose content is still to come among them.
+    fn in_cache(&self) -> Result<u64, Failure> {
+        let counted = residency_in(&self.descriptors[0], 0..u64::MAX);
+        Ok(counted.map_err(|error| failed(&error))?.resident_pages)
+    }
+
+    /// Waits until the content of every page in the cache has come.
+    fn everything_has_come(&mut self) -> Result<PageMap, Failure> {
+        let began = Instant::now();
+        loop {
+            let resident = self.watch.look().map_err(|error| failed(&error))?.clone();
+            let (count, in_cache) = (resident.count(), self.in_cache()?);
+            if count == in_cache {
+                return Ok(resident);
+            }
+            if began.elapsed() > PATIENCE {
+                let why = format!(
+                    "{} pages that were asked for ahead had not come after {} s",
+                    in_cache.abs_diff(count),
+                    PATIENCE.as_secs()
+                );
+                return Err(Failure::Cell { why });
+            }
+            self.site.go_on()?;
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl ColdPages for WatchedFile<'_> {
+    fn read(&mut self, Place { descriptor, page }: Place) -> Result<ReadPage, Failure> {
+        let was_resident = self.seen.is_resident(page);
+        let offset = page * self.buffer.len() as u64;
+        let read = self.descriptors[descriptor].read_exact_at(&mut self.buffer, offset);
+        read.map_err(|error| failed(&error))?;
+        if self.in_cache()? == self.seen.count() {
+            return Ok(ReadPage { page, was_resident, came: Vec::new() });
+        }
+        let resident = self.everything_has_come()?;
+        let came = resident.difference(&self.seen).runs().collect();
+        self.seen = resident;
+        Ok(ReadPage { page, was_resident, came })
+    }
+}

@@ -1,0 +1,33 @@
+//! Under a memory limit pages leave; without one, it is said what to give.
+
+use crate::place::Place;
+
+const SCENES: [&str; 4] =
+    ["eviction-scan", "eviction-loop", "eviction-hot-set", "eviction-dirty-and-clean"];
+
+pub(crate) fn scenes_show_the_limit(place: &Place) {
+    let limit_bytes = f64::from(16 << 20);
+    let scenes = ["eviction-scan", "eviction-hot-set"];
+    let Some(outcome) = place.measure("ext4:size=256m,memory=16m", &scenes) else { return };
+    for scene in scenes {
+        let resident = outcome.value(scene, "resident_bytes");
+        assert!(resident > limit_bytes / 4.0 && resident <= limit_bytes, "{scene}: {resident}");
+    }
+    // A scan leaves nothing to choose but the order in which pages came.
+    assert!(outcome.value("eviction-scan", "newest_share") > 50.0);
+    let hot = outcome.value("eviction-hot-set", "hot_resident_share");
+    let scanned = outcome.value("eviction-hot-set", "scan_resident_share");
+    assert!(hot > scanned, "pages used again and again stay longer: {hot} and {scanned}");
+}
+
+pub(crate) fn without_a_limit_it_is_refused(place: &Place) {
+    let all = [&SCENES[..], &["eviction-policy"]].concat();
+    let Some(outcome) = place.measure("ext4:size=256m", &all) else { return };
+    assert!(outcome.measured.is_empty());
+    assert_eq!(outcome.skipped.len(), all.len());
+    for skipped in &outcome.skipped {
+        assert!(skipped.why.contains("give it a limit, as ext4:memory=64m"), "{skipped:?}");
+    }
+    let Some(outcome) = place.measure("tmpfs:size=64m", &all) else { return };
+    assert!(outcome.skipped.iter().all(|one| one.why.contains("the only copy")));
+}

@@ -1,0 +1,56 @@
+//! The caching benchmarks on real file systems: what is known of a target must be found.
+//!
+//! A workshop wants a process with one thread, so this is a program of its own that runs its cases
+//! one after the other.
+
+mod eviction;
+mod place;
+mod prefetch;
+mod warm_up;
+mod write_back;
+
+use std::process::ExitCode;
+
+use place::Place;
+
+/// A case's name and what it runs.
+type Case = (&'static str, fn(&Place));
+
+const CASES: &[Case] = &[
+    ("the_window_is_the_setting_on_ext4", |place| prefetch::window_is_setting(place, "ext4")),
+    ("the_window_is_the_setting_on_xfs", |place| prefetch::window_is_setting(place, "xfs")),
+    ("the_window_is_the_setting_on_btrfs", |place| prefetch::window_is_setting(place, "btrfs")),
+    ("single_reads_bring_in_little", prefetch::single_reads_bring_in_little),
+    ("attributes_come_with_their_neighbours", prefetch::attributes_come_with_neighbours),
+    ("what_cannot_be_cold_is_refused", prefetch::what_cannot_be_cold_is_refused),
+    ("a_warm_up_ends_with_all_in_memory", warm_up::ends_with_all_in_memory),
+    ("a_file_larger_than_memory_is_not_warmed", warm_up::too_large_is_refused),
+    ("scenes_show_the_limit", eviction::scenes_show_the_limit),
+    ("without_a_limit_nothing_is_thrown_out", eviction::without_a_limit_it_is_refused),
+    ("writers_wait_at_the_limit", write_back::writers_wait_at_the_limit),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        CASES.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: caching: it makes file systems and mounts them, which needs root");
+        return ExitCode::SUCCESS;
+    }
+    let wanted = |name: &str| {
+        let mut filters = arguments.iter().filter(|argument| !argument.starts_with("--"));
+        filters.clone().next().is_none() || filters.any(|filter| name.contains(filter.as_str()))
+    };
+    let place = Place::new();
+    let mut failed = 0;
+    for (name, case) in CASES.iter().filter(|(name, _)| wanted(name)) {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&place)));
+        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
+        failed += u32::from(outcome.is_err());
+    }
+    place.close();
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

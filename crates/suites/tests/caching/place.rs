@@ -1,0 +1,115 @@
+//! A workshop for all cases, and one replicate of some benchmarks on a target.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use machine::target::{Surroundings, TargetSpec, Workshop, availability};
+use measure::SystemClock;
+use record::Skipped;
+use runner::{Executor, Failure, Measured, Request};
+use suites::{Laboratory, LiveTarget, Scope, Settings, Suite, suite};
+use workload::Verification;
+
+/// Attempts at a replicate, as in a run.
+const ATTEMPTS: u32 = 3;
+
+/// Where targets are made, removed at the end.
+pub(crate) struct Place {
+    workshop: Workshop,
+    scratch: PathBuf,
+}
+
+/// What was measured, by benchmark and metric.
+pub(crate) struct Outcome {
+    pub(crate) measured: BTreeMap<String, (Vec<String>, Measured)>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+impl Outcome {
+    /// The value of a metric.
+    #[track_caller]
+    pub(crate) fn value(&self, benchmark: &str, metric: &str) -> f64 {
+        let (names, measured) = &self.measured[benchmark];
+        assert_eq!(names.len(), measured.metrics.len(), "{benchmark}");
+        let position = names.iter().position(|name| name == metric).expect("it has the metric");
+        measured.metrics[position]
+    }
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let scratch = PathBuf::from(format!("/var/tmp/caching-{}", std::process::id()));
+        fs::create_dir_all(&scratch).expect("/var/tmp can be written");
+        let surroundings = Surroundings { scratch: scratch.clone(), ..Surroundings::default() };
+        let workshop = Workshop::open(surroundings).expect("root, one thread");
+        Self { workshop, scratch }
+    }
+
+    pub(crate) fn close(self) {
+        self.workshop.close().expect("nothing is left");
+        fs::remove_dir_all(&self.scratch).expect("the place is ours");
+    }
+
+    /// One replicate of each of these benchmarks on a target that is made for it; none, with a
+    /// reason that is printed, where the target cannot be made on this machine.
+    pub(crate) fn measure(&self, target: &str, benchmarks: &[&str]) -> Option<Outcome> {
+        let spec: TargetSpec = target.parse().expect(target);
+        let surroundings =
+            Surroundings { scratch: self.scratch.clone(), ..Surroundings::default() };
+        if let Err(unavailable) = availability(&spec, &surroundings) {
+            eprintln!("skipped: {target}: {unavailable}");
+            return None;
+        }
+        let live = LiveTarget::new(self.workshop.make(&spec).expect(target));
+        let all = suite("nano/caching").expect("it is one of the suites");
+        let is_wanted = |name: &str| benchmarks.contains(&name);
+        let chosen = all.benchmarks.iter().filter(|one| is_wanted(&one.name)).cloned();
+        let chosen = Suite { benchmarks: chosen.collect(), ..all };
+        assert_eq!(chosen.benchmarks.len(), benchmarks.len(), "{benchmarks:?} are there");
+        Some(executed(live, &chosen))
+    }
+}
+
+fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
+    let data_file_bytes = 1 << 20;
+    let scope = Scope { targets: 1, data_file_bytes, budget: None };
+    let live = [live];
+    let (cells, skipped) = suites::cells(suite, &live, &scope);
+    let settings = Settings {
+        data_file_bytes,
+        seed: 1,
+        verification: Verification::Off,
+        stop: Arc::new(AtomicBool::new(false)),
+    };
+    let (clock, report) = SystemClock::calibrate();
+    let clock = (clock, &report);
+    let mut laboratory =
+        Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock);
+    assert_eq!(laboratory.begin_block(0), []);
+    let mut measured = BTreeMap::new();
+    for (number, cell) in (0..).zip(&cells) {
+        let names = cell.metrics.iter().map(|metric| metric.name.clone()).collect();
+        let one = replicate(&mut laboratory, number)
+            .unwrap_or_else(|failure| panic!("{} on {}: {failure:?}", cell.benchmark, cell.target));
+        measured.insert(cell.benchmark.clone(), (names, one));
+    }
+    for live in laboratory.into_targets() {
+        live.close().expect("nothing is open");
+    }
+    Outcome { measured, skipped }
+}
+
+fn replicate(laboratory: &mut Laboratory, cell: u32) -> Result<Measured, Failure> {
+    let mut attempt = 1;
+    loop {
+        let request = Request { cell, block: 0, operations: 1, batch: 1, seed: attempt.into() };
+        match laboratory.execute(&request) {
+            Err(Failure::State { why, .. }) if attempt < ATTEMPTS => eprintln!("again: {why}"),
+            outcome => return outcome,
+        }
+        attempt += 1;
+    }
+}
