@@ -120,7 +120,8 @@ impl Experiment for WarmUp {
             device_written_bytes: happened.device_written_bytes,
             ..cold.evidence().clone()
         };
-        let claim = Claim { state: CacheState::Cold, read_bytes: self.working_set_bytes };
+        let claim =
+            Claim { state: CacheState::Cold, read_bytes: self.working_set_bytes, written_bytes: 0 };
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence });
         }
