@@ -8,7 +8,7 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
-use crate::operations::Operations;
+use crate::operations::{Operations, Question};
 use crate::place::Place;
 
 /// One benchmark of a suite.
@@ -57,12 +57,21 @@ impl Benchmark {
             dimension: Dimension::Metadata,
             exercises: Vec::new(),
             cache_state: CacheState::Warm,
-            work: Work::Operations(Operations { workload, place }),
+            work: Work::Operations(Operations { workload, place, question: Question::Time }),
             baseline: None,
             floor: None,
             curve: None,
             rank: 0,
         }
+    }
+
+    /// The same, asked another question; an experiment answers its own only.
+    #[must_use]
+    pub fn asked(mut self, question: Question) -> Self {
+        if let Work::Operations(operations) = &mut self.work {
+            operations.question = question;
+        }
+        self
     }
 
     /// An experiment of this name, in the same way.
@@ -140,7 +149,7 @@ impl Benchmark {
 
     fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
         match &self.work {
-            Work::Operations(one) => one.moves_data_in_place().then_some(data_file_bytes),
+            Work::Operations(one) => one.working_set_bytes(data_file_bytes),
             Work::Experiment(experiment) => experiment.working_set_bytes(),
         }
     }

@@ -19,7 +19,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
-use crate::operations::Operations;
+use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
 use crate::replicate::{Replicate, failed};
 use crate::throttle::Throttle;
@@ -95,10 +95,19 @@ impl Laboratory {
     /// Most operations per thread that the file set allows in one replicate.
     fn operations_max(&self, target: &Target, of: &Operations, state: CacheState) -> u64 {
         let workload = &of.workload;
+        if of.question == Question::DeviceWrites {
+            return OPERATIONS_PER_SYNC;
+        }
         if workload.operation.changes_directories() {
             return of.place.additions_max().max(1);
         }
-        let blocks = self.settings.data_file_bytes / workload.request_bytes as u64;
+        if of.is_of_names_cold(state) {
+            // The second time around, its attributes, or the list, would be in memory.
+            let (directories, entries) = of.place.directories().unwrap_or_default();
+            let lists = workload.operation == Operation::Readdir;
+            return if lists { directories as u64 } else { entries };
+        }
+        let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
         match (workload.operation, state) {
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
@@ -194,7 +203,8 @@ impl Laboratory {
         let (target, _) = self.cells[cell as usize];
         let operations_max = self.operations_max(&self.targets[target].target, of, cache_state);
         let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
-        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(operations_max);
+        let pilot_max = operations_max.min(of.pilot_operations_max());
+        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).min(pilot_max);
         let workload = self.workload(of, operations, 1);
         let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
         let recorder = &observed.outcome.recorder;
@@ -203,13 +213,13 @@ impl Laboratory {
         let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
-        let batch = if of.workload.operation.can_batch() { batch as u32 } else { 1 };
+        let batch = if of.can_batch(cache_state) { batch as u32 } else { 1 };
         let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
         let seen_ns = typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns));
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
-            operations_min: throttle.operations_min,
+            operations_min: throttle.operations_min.max(of.operations_min()),
             operations_max,
             batch,
         })

@@ -58,6 +58,14 @@ impl LiveTarget {
         self.target.close()
     }
 
+    /// Unmounts and mounts it, after which nothing is in memory but what mounting reads.
+    pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
+        self.target.sync()?;
+        self.target.remount()?;
+        self.cooled.extend(self.file_sets.keys());
+        Ok(())
+    }
+
     /// Makes the target and the file sets of `places` anew: every block measures another instance
     /// of the same configuration, so that an accident of one instance (where its blocks lie on
     /// the device, which pages of memory it got) is not taken for a property of the file system.

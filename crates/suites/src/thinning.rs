@@ -15,8 +15,6 @@ use crate::place::Place;
 
 /// Blocks that an interval of a median needs at 95 %.
 const BLOCKS: f64 = 6.0;
-/// Roughly what one execution of the engine's operations takes, all around them included.
-const OPERATIONS_S: f64 = 0.04;
 
 /// What is to be measured within which time.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +56,7 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
         match &benchmark.work {
             Work::Operations(operations) => {
                 places.insert(operations.place);
-                block_s += OPERATIONS_S;
+                block_s += operations.estimate_s(benchmark.cache_state);
             }
             Work::Experiment(experiment) => block_s += experiment.estimate().as_secs_f64(),
         }

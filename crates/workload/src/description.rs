@@ -216,6 +216,15 @@ pub enum Verification {
     On,
 }
 
+/// What makes changes of directories permanent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DirectorySync {
+    /// Nothing: the file system writes when it likes.
+    Never,
+    /// An `fsync` of the directory after each operation, timed as one with it.
+    EachOperation,
+}
+
 /// Whether threads stay on one processor each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pinning {
@@ -254,6 +263,8 @@ pub struct Workload {
     pub verification: Verification,
     /// Whether threads stay on their processors.
     pub pinning: Pinning,
+    /// What makes changes of directories permanent. Other operations have only `Never`.
+    pub directory_sync: DirectorySync,
 }
 
 impl Workload {
@@ -274,6 +285,7 @@ impl Workload {
             sharing: Sharing::Own,
             verification: Verification::Off,
             pinning: Pinning::EachToOneProcessor,
+            directory_sync: DirectorySync::Never,
         }
     }
 
@@ -295,6 +307,10 @@ impl Workload {
         }
         if self.batch > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
+        }
+        let syncs = self.directory_sync == DirectorySync::EachOperation;
+        if syncs && !self.operation.changes_directories() {
+            return Err(WorkloadError::NothingToSync(self.operation.name()));
         }
         Ok(())
     }
@@ -345,6 +361,16 @@ mod tests {
         assert_eq!(odd.check(), Err(WorkloadError::DirectAlignment));
         let unaligned = Workload { alignment: Alignment::Unaligned, ..direct };
         assert_eq!(unaligned.check(), Err(WorkloadError::DirectAlignment));
+    }
+
+    #[test]
+    fn only_changes_of_directories_are_made_permanent() {
+        for operation in Operation::ALL {
+            let directory_sync = DirectorySync::EachOperation;
+            let workload = Workload { directory_sync, ..Workload::new(operation) };
+            let changes = operation.changes_directories();
+            assert_eq!(workload.check().is_ok(), changes, "{}", operation.name());
+        }
     }
 
     #[test]

@@ -206,6 +206,9 @@ pub enum WorkloadError {
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// An fsync of the directory after an operation that leaves directories as they are.
+    #[error("{0} changes no directory that could be synced; use no sync of directories")]
+    NothingToSync(&'static str),
     /// The harness is compared with a bare loop for reads and writes only.
     #[error("{0} has no bare loop to be compared with; use read or write")]
     NotATransfer(&'static str),
@@ -216,6 +219,16 @@ pub enum WorkloadError {
         what: &'static str,
         /// The most that fit.
         most: u64,
+    },
+    /// A file set description that names or paths could not have.
+    #[error("{what} may be {least} to {most}")]
+    OutOfBounds {
+        /// What is out of bounds.
+        what: &'static str,
+        /// Its least value.
+        least: usize,
+        /// Its largest value.
+        most: usize,
     },
 }
 

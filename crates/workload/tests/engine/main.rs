@@ -5,5 +5,6 @@ mod data;
 mod failures;
 mod file_sets;
 mod names;
+mod paths;
 mod repeatable;
 mod span;
