@@ -4,6 +4,7 @@
 //! it is plain ASCII as far as the names of targets are.
 
 mod closing;
+mod fit;
 mod heading;
 mod machine;
 mod names;
@@ -45,6 +46,7 @@ pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
     section::render_all(&mut page, document);
+    fit::render(&mut page, document);
     warnings::render(&mut page, document);
     closing::render(&mut page, document);
     page.finish()
