@@ -9,6 +9,7 @@ use workload::Operation;
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::live_target::LiveTarget;
+use crate::nano::scaling;
 use crate::operations::{Operations, Question};
 use crate::place::Place;
 use crate::room;
@@ -98,6 +99,7 @@ fn inapplicable(
     };
     without_device(benchmark.cache_state, operations, live)
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live))
+        .or_else(|| without_processors(benchmark, scaling::processors()))
         .map(|(what, why)| (what.to_owned(), why.to_owned()))
         .or_else(|| without_links(operations, live))
         .or_else(|| bounds.refuse(operations))
@@ -145,10 +147,37 @@ fn without_own_file_system(
     (of.question == Question::DeviceWrites).then_some(("device writes", why))
 }
 
+/// Several at once, on a machine that has no room for two.
+fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
+    let is_by_threads = benchmark.curve.as_ref().is_some_and(|point| point.axis == "threads");
+    (is_by_threads && processors < 2).then_some((
+        "curves by threads",
+        "there is one processor, on which threads only take turns: allow the process two",
+    ))
+}
+
 /// Links, on a file system that has none.
 fn without_links(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let file_system = &live.target.facts().file_system;
     let is_link = matches!(of.workload.operation, Operation::Link | Operation::Symlink);
     let has_none = matches!(file_system.as_str(), "vfat" | "msdos" | "exfat");
     (is_link && has_none).then(|| ("links".to_owned(), format!("{file_system} has none")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nano;
+
+    #[test]
+    fn curves_by_threads_want_two_processors() {
+        let all = nano::dimension("scaling");
+        let refused = |processors| {
+            let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();
+            all.iter().filter(is_it).count()
+        };
+        let by_threads = all.iter().filter(|one| one.curve.is_some()).count();
+        assert!(by_threads > 0);
+        assert_eq!((refused(1), refused(2)), (by_threads, 0));
+    }
 }

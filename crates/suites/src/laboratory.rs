@@ -219,7 +219,7 @@ impl Laboratory {
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
-            operations_min: throttle.operations_min.max(of.operations_min()),
+            operations_min: throttle.operations_min.max(of.operations_min(cache_state)),
             operations_max,
             batch,
         })

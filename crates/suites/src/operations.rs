@@ -131,8 +131,15 @@ impl Operations {
     }
 
     /// Least operations of a replicate.
-    pub(crate) fn operations_min(&self) -> u64 {
-        if self.question == Question::DeviceWrites { OPERATIONS_PER_SYNC } else { 1 }
+    pub(crate) fn operations_min(&self, cache_state: CacheState) -> u64 {
+        /// Neighbouring attributes come from the device together: a few operations would be of
+        /// those that fetch.
+        const COLD: u64 = 64;
+        if self.question == Question::DeviceWrites {
+            return OPERATIONS_PER_SYNC;
+        }
+        let lists = self.workload.operation == Operation::Readdir;
+        if self.is_of_names_cold(cache_state) && !lists { COLD } else { 1 }
     }
 
     /// Whether several may be timed as one. Cold ones take long enough by themselves, and differ.

@@ -216,6 +216,15 @@ pub enum Verification {
     On,
 }
 
+/// What does the operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Workers {
+    /// Threads of this process, which share its memory's map and its table of descriptors.
+    Threads,
+    /// Processes forked for it, which share neither. This process must have one thread then.
+    Processes,
+}
+
 /// What makes changes of directories permanent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DirectorySync {
@@ -248,8 +257,10 @@ pub struct Workload {
     pub span_bytes: Option<u64>,
     /// How they travel.
     pub io_path: IoPath,
-    /// Threads, started together.
+    /// Threads (or processes), started together.
     pub threads: usize,
+    /// Which of both.
+    pub workers: Workers,
     /// Operations of each thread, at most: once one of several has done them, all end. Also bounds
     /// the extra entries that a thread adds to the directory set.
     pub operations_per_thread: u64,
@@ -279,6 +290,7 @@ impl Workload {
             span_bytes: None,
             io_path: IoPath::PsyncBuffered,
             threads: 1,
+            workers: Workers::Threads,
             operations_per_thread: 1000,
             batch: 1,
             alignment: Alignment::Request,
@@ -307,6 +319,10 @@ impl Workload {
         }
         if self.batch > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
+        }
+        let is_psync = matches!(self.io_path, IoPath::PsyncBuffered | IoPath::PsyncDirect);
+        if self.workers == Workers::Processes && !is_psync {
+            return Err(WorkloadError::NotInProcesses);
         }
         let syncs = self.directory_sync == DirectorySync::EachOperation;
         if syncs && !self.operation.changes_directories() {

@@ -13,6 +13,12 @@ use rustix::io::Errno;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
+    /// A worker process brought nothing home.
+    #[error("a worker process failed: {message}")]
+    Worker {
+        /// What it says of it, or what was seen.
+        message: String,
+    },
     /// ENOSPC or EDQUOT: the target is full.
     #[error(
         "{operation} {}: no space left ({source}); give the target more room (`size=` of a scratch \
@@ -206,6 +212,9 @@ pub enum WorkloadError {
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// What an I/O path keeps between operations cannot be handed to other processes.
+    #[error("this I/O path cannot be taken by processes; use threads")]
+    NotInProcesses,
     /// An fsync of the directory after an operation that leaves directories as they are.
     #[error("{0} changes no directory that could be synced; use no sync of directories")]
     NothingToSync(&'static str),
@@ -233,6 +242,11 @@ pub enum WorkloadError {
 }
 
 impl EngineError {
+    /// That a worker process could not be started, or ended badly.
+    pub(crate) fn of_worker(error: &std::io::Error) -> Self {
+        Self::Worker { message: error.to_string() }
+    }
+
     /// The error of `operation` on `path` that the kernel answered with `errno`.
     #[must_use]
     pub fn from_errno(operation: &'static str, path: impl AsRef<Path>, errno: Errno) -> Self {

@@ -50,7 +50,7 @@ mod steps;
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, DirectorySync, IoPath, Operation, Pinning, Sharing, Subject, Verification,
-    Workload,
+    Workers, Workload,
 };
 pub use error::{EngineError, WorkloadError};
 pub use fault::Fault;

@@ -5,6 +5,7 @@ mod gate;
 mod outcome;
 pub(crate) mod pin;
 mod prepare;
+mod processes;
 mod restore;
 mod run;
 

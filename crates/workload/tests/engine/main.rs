@@ -2,9 +2,11 @@
 
 mod common;
 mod data;
+mod depths;
 mod failures;
 mod file_sets;
 mod names;
-mod paths;
+mod processes;
+
 mod repeatable;
 mod span;
