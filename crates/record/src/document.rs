@@ -117,6 +117,9 @@ pub struct CurveFit {
     /// The law's parameters: `gamma`, the throughput of one; `alpha`, the cost of waiting for each
     /// other; `beta`, that of agreeing with each other; where throughput peaks, `peak_n`.
     pub parameters: Vec<FitParameter>,
+    /// Of a law without alpha: the largest alpha that the values do not exclude.
+    #[serde(default)]
+    pub alpha_max: Option<f64>,
     /// Places on the axis that it was fitted to.
     pub points: Vec<f64>,
     /// Processors that the run might use: beyond so many, threads take turns.

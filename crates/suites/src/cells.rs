@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
-use workload::Operation;
+use workload::{Operation, Workers};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
@@ -143,16 +143,22 @@ fn without_own_file_system(
         let why = "fsprism did not mount it and so cannot mount it again: give a scratch target";
         return Some(("cold names", why));
     }
+    if of.workload.workers == Workers::Processes {
+        let why = "what processes other than this one read from its device is not counted, so \
+                   nothing would prove that they are served from memory: give a scratch target";
+        return Some(("curves by processes", why));
+    }
     let why = "others write to its device too: give a scratch target";
     (of.question == Question::DeviceWrites).then_some(("device writes", why))
 }
 
 /// Several at once, on a machine that has no room for two.
 fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
-    let is_by_threads = benchmark.curve.as_ref().is_some_and(|point| point.axis == "threads");
-    (is_by_threads && processors < 2).then_some((
-        "curves by threads",
-        "there is one processor, on which threads only take turns: allow the process two",
+    let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
+    let is_by_workers = matches!(axis, Some("threads" | "processes"));
+    (is_by_workers && processors < 2).then_some((
+        "curves by threads and processes",
+        "there is one processor, on which they only take turns: allow this process two",
     ))
 }
 
@@ -170,7 +176,7 @@ mod tests {
     use crate::nano;
 
     #[test]
-    fn curves_by_threads_want_two_processors() {
+    fn curves_by_threads_and_processes_want_two_processors() {
         let all = nano::dimension("scaling");
         let refused = |processors| {
             let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
-use workload::{Access, Alignment, DirectorySync, Operation, Sharing, Workload};
+use workload::{Access, Alignment, DirectorySync, Operation, Sharing, Workers, Workload};
 
 use crate::place::Place;
 
@@ -222,6 +222,9 @@ impl Operations {
         if self.workload.threads > 1 {
             let shared = matches!(self.workload.sharing, Sharing::Same);
             put("sharing", json!(if shared { "same" } else { "own" }));
+        }
+        if self.workload.workers == Workers::Processes {
+            put("workers", json!("processes"));
         }
         if self.question == Question::DeviceWrites {
             let each = self.workload.directory_sync == DirectorySync::EachOperation;

@@ -6,7 +6,7 @@
 use record::{CurveFit, FitParameter, IntervalReport, Manifest};
 use stats::scalability::{Estimate, Model, Scalability, scalability};
 
-use super::Gathered;
+use super::{BLOCKS_LEAST, Gathered};
 
 /// The axes along which a law of scalability can hold.
 const AXES: [&str; 2] = ["threads", "processes"];
@@ -28,7 +28,21 @@ pub(super) fn all(gathered: &[Gathered<'_>], manifest: &Manifest) -> Vec<CurveFi
     let level = manifest.run.confidence_level;
     let processors = processors(manifest);
     let fit = |(.., points): (_, _, Vec<&Gathered<'_>>)| fit(&points, level, processors);
-    curves.into_iter().filter_map(fit).collect()
+    let fits: Vec<CurveFit> = curves.into_iter().filter_map(fit).collect();
+    by_curve(fits)
+}
+
+/// The targets of each curve one after the other.
+fn by_curve(fits: Vec<CurveFit>) -> Vec<CurveFit> {
+    let mut names: Vec<String> = Vec::new();
+    for fit in &fits {
+        if !names.contains(&fit.curve) {
+            names.push(fit.curve.clone());
+        }
+    }
+    let mut fits = fits;
+    fits.sort_by_key(|fit| names.iter().position(|name| *name == fit.curve));
+    fits
 }
 
 fn processors(manifest: &Manifest) -> Option<u32> {
@@ -41,11 +55,13 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
     let cell = points.first()?.cell;
     let point = cell.curve.as_ref()?;
     let (mut n, mut x, mut measured) = (Vec::new(), Vec::new(), Vec::new());
+    let mut blocks = u32::MAX;
     for one in points {
         let at = one.cell.curve.as_ref().map_or(0.0, |point| point.value);
         let rates = one.throughput();
         if !rates.is_empty() {
             measured.push(at);
+            blocks = blocks.min(u32::try_from(rates.len()).unwrap_or(u32::MAX));
         }
         n.extend(rates.values().map(|_| at));
         x.extend(rates.into_values());
@@ -57,13 +73,20 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
         axis: point.axis.clone(),
         law: None,
         parameters: Vec::new(),
+        alpha_max: None,
         points: measured,
         processors,
         refused: Vec::new(),
     };
     match scalability(&n, &x, level) {
-        Ok(found) => fill(&mut fit, &found),
         Err(refusal) => fit.refused.push(refusal.to_string()),
+        Ok(_) if blocks < BLOCKS_LEAST => {
+            fit.refused.push(format!("{blocks} blocks; a law needs {BLOCKS_LEAST}"));
+        }
+        Ok(found) if found.chosen.gamma.interval.low <= 0.0 => {
+            fit.refused.push("the values vary too much for a law".to_owned());
+        }
+        Ok(found) => fill(&mut fit, &found),
     }
     Some(fit)
 }
@@ -92,6 +115,9 @@ fn fill(fit: &mut CurveFit, found: &Scalability) {
             interval: report(peak.n_interval),
         });
     }
+    let alpha = found.amdahl.as_ref().ok().and_then(|amdahl| amdahl.alpha.as_ref());
+    let is_without = chosen.model == Model::Linear;
+    fit.alpha_max = alpha.filter(|_| is_without).map(|alpha| alpha.interval.high);
     fit.refused.extend(found.usl.as_ref().err().map(ToString::to_string));
 }
 
@@ -115,6 +141,16 @@ mod tests {
     use super::*;
     use crate::sample::{Sample, swaying};
 
+    fn on_axis(axis: &str, value: f64) -> CurvePoint {
+        CurvePoint {
+            curve: "create-by-threads".to_owned(),
+            title: "create".to_owned(),
+            axis: axis.to_owned(),
+            unit: "count".to_owned(),
+            value,
+        }
+    }
+
     /// One target, `throughput` operations per second at each number of threads.
     fn fitted(axis: &str, points: &[(f64, f64)]) -> Vec<CurveFit> {
         let mut sample = Sample::new(&["ext4"]).throughput_first();
@@ -122,14 +158,7 @@ mod tests {
             let times: Vec<f64> = swaying(*throughput, 12).iter().map(|rate| 1e9 / rate).collect();
             let name = format!("create-{threads}");
             sample = sample.benchmark(&name, &[&times]);
-            let curve = CurvePoint {
-                curve: "create-by-threads".to_owned(),
-                title: "create".to_owned(),
-                axis: axis.to_owned(),
-                unit: "count".to_owned(),
-                value: *threads,
-            };
-            sample.change(&name, |cell| cell.curve = Some(curve.clone()));
+            sample.change(&name, |cell| cell.curve = Some(on_axis(axis, *threads)));
         }
         sample.run.manifest.machine.processor.allowed = vec![0, 1];
         sample.document().fits
@@ -171,6 +200,43 @@ mod tests {
         let fit = &fitted("threads", &usl(0.3, 0.0, &[1.0, 2.0, 3.0]))[0];
         assert_eq!(fit.law.as_deref(), Some("amdahl"));
         assert!(fit.refused[0].contains("the Universal Scalability Law"), "{fit:?}");
+    }
+
+    #[test]
+    fn values_that_say_nothing_have_no_law() {
+        // One block of one point saw all there was.
+        let mut sample = Sample::new(&["ext4"]).throughput_first();
+        for threads in [1.0, 2.0, 3.0, 4.0] {
+            let mut times = vec![1e9; 6];
+            times[0] = if threads == 2.0 { 1.0 } else { 1e9 };
+            let name = format!("create-{threads}");
+            sample = sample.benchmark(&name, &[&times]);
+            sample.change(&name, |cell| cell.curve = Some(on_axis("threads", threads)));
+        }
+        let fit = &sample.document().fits[0];
+        assert_eq!((fit.law.as_deref(), fit.parameters.len()), (None, 0), "{fit:?}");
+        assert!(fit.refused[0].contains("vary too much"), "{fit:?}");
+    }
+
+    #[test]
+    fn a_law_wants_six_blocks_and_says_which_alpha_it_cannot_exclude() {
+        let fit_of = |blocks: usize| {
+            let mut sample = Sample::new(&["ext4"]).throughput_first();
+            for threads in [1.0, 2.0, 3.0, 4.0] {
+                let rates = swaying(50_000.0 * threads, blocks);
+                let times: Vec<f64> = rates.iter().map(|rate| 1e9 / rate).collect();
+                let name = format!("create-{threads}");
+                sample = sample.benchmark(&name, &[&times]);
+                sample.change(&name, |cell| cell.curve = Some(on_axis("threads", threads)));
+            }
+            sample.document().fits[0].clone()
+        };
+        let few = fit_of(5);
+        assert_eq!((few.law, few.refused), (None, vec!["5 blocks; a law needs 6".to_owned()]));
+        let linear = fit_of(6);
+        assert_eq!(linear.law.as_deref(), Some("linear"));
+        let most = linear.alpha_max.expect("some alpha is not excluded");
+        assert!((0.0..0.05).contains(&most), "{most}");
     }
 
     #[test]

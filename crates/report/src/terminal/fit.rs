@@ -14,9 +14,13 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     for fit in &document.fits {
         page.item(&sentence(fit), Style::Plain);
     }
+    page.blank();
+    if let Some(beyond) = document.fits.iter().filter_map(beyond).next_back() {
+        page.sentence(&beyond);
+    }
     page.sentence(
-        "Laws: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X and N at \
-         once: alpha is the share that waits for each other, beta the cost of agreeing (Gunther, \
+        "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X with N \
+         at once: alpha is the share that waits for each other, beta the cost of agreeing (Gunther, \
          the Universal Scalability Law; without beta, Amdahl's law). A parameter that the values \
          do not support is left out.",
     );
@@ -31,7 +35,7 @@ fn sentence(fit: &CurveFit) -> String {
     };
     let named = |name: &str| fit.parameters.iter().find(|parameter| parameter.name == name);
     let mut clauses = vec![match law {
-        "linear" => "grows in proportion: no waiting for each other can be told".to_owned(),
+        "linear" => "grows in proportion".to_owned(),
         "amdahl" => "follows Amdahl's law".to_owned(),
         "coherency" => "follows the Universal Scalability Law without waiting".to_owned(),
         _ => "follows the Universal Scalability Law".to_owned(),
@@ -40,7 +44,8 @@ fn sentence(fit: &CurveFit) -> String {
     clauses.extend(named("alpha").map(|one| pure("alpha", one)));
     clauses.extend(named("beta").map(|one| pure("beta", one)));
     clauses.extend(named("peak_n").map(|one| peak(fit, one)));
-    clauses.extend(beyond(fit));
+    let possible = fit.alpha_max.filter(|&most| most > 0.0);
+    clauses.extend(possible.map(|most| format!("an alpha up to {} is possible", number(most))));
     // Of too few points the law with all parameters is refused, and the smaller one stands.
     clauses.extend(fit.refused.first().cloned());
     format!("{subject}: {}", clauses.join("; "))
@@ -52,9 +57,12 @@ fn gamma(one: &FitParameter) -> String {
 }
 
 fn pure(name: &str, one: &FitParameter) -> String {
-    let digits = if one.value.abs() < 0.1 { 4 } else { 2 };
     let (low, high) = (one.interval.low, one.interval.high);
-    format!("{name} {:.digits$} [{low:.digits$}, {high:.digits$}]", one.value)
+    format!("{name} {} [{}, {}]", number(one.value), number(low), number(high))
+}
+
+fn number(value: f64) -> String {
+    if value.abs() < 0.0995 { format!("{value:.4}") } else { format!("{value:.2}") }
 }
 
 fn peak(fit: &CurveFit, one: &FitParameter) -> String {
@@ -66,11 +74,16 @@ fn peak(fit: &CurveFit, one: &FitParameter) -> String {
 
 /// That some of the points had more at once than there are processors.
 fn beyond(fit: &CurveFit) -> Option<String> {
+    fit.law.as_ref()?;
     let processors = fit.processors?;
     let most = fit.points.iter().copied().fold(0.0, f64::max);
     let noun = if processors == 1 { "processor" } else { "processors" };
     (most > f64::from(processors)).then(|| {
-        format!("up to {most:.0} {} take turns on {processors} {noun}, which counts in", fit.axis)
+        format!(
+            "Up to {most:.0} {} took turns on {processors} {noun}: the laws are those of file \
+             system and machine together.",
+            fit.axis
+        )
     })
 }
 
@@ -93,6 +106,7 @@ mod tests {
             axis: "threads".to_owned(),
             law: law.map(str::to_owned),
             parameters,
+            alpha_max: None,
             points: vec![1.0, 2.0, 3.0, 4.0],
             processors: Some(4),
             refused: Vec::new(),
@@ -114,10 +128,17 @@ mod tests {
              operations/s [45, 55]; alpha 0.20 [0.18, 0.22]; beta 0.0100 [0.0090, 0.0110]; \
              highest at 9.0 threads [8.1, 9.9], beyond what was measured"
         );
-        let few = CurveFit { processors: Some(2), ..fit(Some("linear"), parameters) };
+        let few = CurveFit {
+            processors: Some(2),
+            alpha_max: Some(0.034),
+            ..fit(Some("linear"), vec![parameters[0].clone()])
+        };
         let text = sentence(&few);
-        assert!(text.contains("up to 4 threads take turns on 2 processors"), "{text}");
-        assert!(text.contains("grows in proportion"), "{text}");
+        assert!(text.contains(": grows in proportion; gamma 50"), "{text}");
+        assert!(text.ends_with("; an alpha up to 0.0340 is possible"), "{text}");
+        let said = beyond(&few).expect("4 threads are more than 2 processors");
+        assert!(said.starts_with("Up to 4 threads took turns on 2 processors:"), "{said}");
+        assert_eq!(beyond(&fit(Some("usl"), Vec::new())), None);
     }
 
     #[test]

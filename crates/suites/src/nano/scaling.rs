@@ -1,9 +1,9 @@
-//! Scaling: several threads against one, on the same file, in the same directory and in directories
+//! Scaling: several threads or processes against one, on the same file, in the same directory and in directories
 //! of their own (the taxonomy of sharing of Min et al., "Understanding Manycore Scalability of File
 //! Systems", USENIX ATC 2016).
 
 use record::{CacheState, Dimension};
-use workload::{Access, Operation, Sharing, Workload};
+use workload::{Access, Operation, Sharing, Workers, Workload};
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
@@ -136,7 +136,17 @@ pub(crate) fn processors() -> usize {
 
 fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     let counts = counts(2 * processors as u64);
-    SHARED.into_iter().flat_map(|shared| by_threads(shared, &counts)).collect()
+    let by_threads = SHARED.into_iter().flat_map(|one| by(Workers::Threads, one, &counts));
+    // What threads share beyond files, the table of descriptors and the memory's map, shows in
+    // those that come closest to doing nothing else, and in one that does much.
+    let of_processes = ["read-own-files", "read-same-file", "stat-same-directory"]
+        .into_iter()
+        .chain(["create-own-directories", "create-same-directory"]);
+    let named = |name| SHARED.into_iter().find(|one| one.name == name);
+    let by_processes = of_processes
+        .filter_map(named)
+        .flat_map(|one| by(Workers::Processes, Shared { rank: one.rank + 1, ..one }, &counts));
+    by_threads.chain(by_processes).collect()
 }
 
 /// Each number up to 4, then doubled.
@@ -145,17 +155,25 @@ fn counts(most: u64) -> Vec<u64> {
     [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
 }
 
-fn by_threads(shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
-    let name = format!("{}-by-threads", shared.name);
-    let curve = Curve { name: &name, title: shared.title, axis: "threads", unit: "count" };
+fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
+    let (axis, words) = match workers {
+        Workers::Threads => ("threads", ""),
+        Workers::Processes => ("processes", ", by processes"),
+    };
+    let name = format!("{}-by-{axis}", shared.name);
+    let title = format!("{}{words}", shared.title);
+    let curve = Curve { name: &name, title: &title, axis, unit: "count" };
     let benchmark = |threads: u64| Benchmark {
         dimension: Dimension::Scaling,
         exercises: vec![exercised(shared.operation)],
         // The figure of one is what the others are set against.
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: shared.rank,
-        ..Benchmark::of_operations(workload(shared, usize_of(threads)), place(shared, threads))
-            .asked(Question::Throughput)
+        ..Benchmark::of_operations(
+            Workload { workers, ..workload(shared, usize_of(threads)) },
+            place(shared, threads),
+        )
+        .asked(Question::Throughput)
     };
     curve.points(counts, benchmark)
 }
