@@ -1,5 +1,7 @@
 //! One thread's measurements: what the hot loop writes to, and what is merged afterwards.
 
+mod words;
+
 use crate::clock::Clock;
 use crate::histogram::Histogram;
 use crate::timeline::Timeline;

@@ -33,6 +33,9 @@ pub struct Document {
     pub cells: Vec<CellReport>,
     /// Each pair of targets on each benchmark.
     pub comparisons: Vec<Comparison>,
+    /// Each curve along which a law can hold, for each target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fits: Vec<CurveFit>,
     /// What was not measured, with why.
     pub skipped: Vec<Skipped>,
     /// What makes the whole run doubtful.
@@ -74,6 +77,9 @@ pub struct CellReport {
     pub curve: Option<CurvePoint>,
     /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.
     pub floor: Option<String>,
+    /// What its operations range over, beside the processor's caches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_set: Option<WorkingSet>,
     /// Each metric's figures; the first is the primary one.
     pub metrics: Vec<MetricReport>,
     /// What was seen besides, in the first block that counts.
@@ -81,6 +87,59 @@ pub struct CellReport {
     pub observations: Vec<Observation>,
     /// What makes this cell doubtful.
     pub warnings: Vec<WarningReport>,
+}
+
+/// A working set, beside the processor's caches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkingSet {
+    /// Bytes that the operations of one replicate range over, all threads together.
+    pub bytes: u64,
+    /// The first cache that one processor has and that holds all of it, `L1d`, `L2` or `L3`;
+    /// `memory` where none does. Other data share the cache.
+    pub fits_into: String,
+    /// Size of that cache; none of memory.
+    pub cache_bytes: Option<u64>,
+}
+
+/// A law fitted to one target's values along a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveFit {
+    /// Label of the target.
+    pub target: String,
+    /// Name of the curve.
+    pub curve: String,
+    /// The same in words.
+    pub title: String,
+    /// The axis along which the law holds: `threads` or `processes`.
+    pub axis: String,
+    /// `linear`, `amdahl`, `coherency` or `usl`; none where none could be fitted.
+    pub law: Option<String>,
+    /// The law's parameters: `gamma`, the throughput of one; `alpha`, the cost of waiting for each
+    /// other; `beta`, that of agreeing with each other; where throughput peaks, `peak_n`.
+    pub parameters: Vec<FitParameter>,
+    /// Of a law without alpha: the largest alpha that the values do not exclude.
+    #[serde(default)]
+    pub alpha_max: Option<f64>,
+    /// Places on the axis that it was fitted to.
+    pub points: Vec<f64>,
+    /// Processors that the run might use: beyond so many, threads take turns.
+    pub processors: Option<u32>,
+    /// What could not be fitted, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+/// A parameter of a law.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FitParameter {
+    /// Its name.
+    pub name: String,
+    /// Unit of its values; empty of a pure number.
+    pub unit: String,
+    /// The estimate.
+    pub value: f64,
+    /// Its interval.
+    pub interval: IntervalReport,
 }
 
 /// One metric of one cell over its replicates.

@@ -22,8 +22,8 @@ mod warning;
 
 pub use directory::{Run, RunDirectory};
 pub use document::{
-    CellReport, Comparison, Document, IntervalReport, MetricReport, Percentile, Verdict,
-    WarningReport,
+    CellReport, Comparison, CurveFit, Document, FitParameter, IntervalReport, MetricReport,
+    Percentile, Verdict, WarningReport, WorkingSet,
 };
 pub use error::RecordError;
 pub use histogram_log::HistogramLocation;

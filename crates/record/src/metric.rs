@@ -46,6 +46,12 @@ impl MetricDefinition {
         Self::new("bandwidth", "bytes/s", Better::Higher)
     }
 
+    /// Time per operation over what one moves, in nanoseconds per KiB.
+    #[must_use]
+    pub fn time_per_kib() -> Self {
+        Self::new("time_per_kib", "ns", Better::Lower)
+    }
+
     /// Throughput over that of the baseline cell of the same target and block.
     #[must_use]
     pub fn speed_up() -> Self {

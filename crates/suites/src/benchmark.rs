@@ -8,7 +8,7 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
-use crate::operations::{Layer, Operations};
+use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
 
 /// One benchmark of a suite.
@@ -57,7 +57,12 @@ impl Benchmark {
             dimension: Dimension::Metadata,
             exercises: Vec::new(),
             cache_state: CacheState::Warm,
-            work: Work::Operations(Operations { workload, place, layer: Layer::FileSystem }),
+            work: Work::Operations(Operations {
+                workload,
+                place,
+                layer: Layer::FileSystem,
+                question: Question::Time,
+            }),
             baseline: None,
             floor: None,
             curve: None,
@@ -68,9 +73,20 @@ impl Benchmark {
     /// The same reads as [`Benchmark::of_operations`], on the device below the file system.
     #[must_use]
     pub fn of_device_reads(workload: Workload, place: Place) -> Self {
-        let layer = Layer::Device;
-        let work = Work::Operations(Operations { workload: workload.clone(), place, layer });
-        Self { work, ..Self::of_operations(workload, place) }
+        let mut benchmark = Self::of_operations(workload, place);
+        if let Work::Operations(operations) = &mut benchmark.work {
+            operations.layer = Layer::Device;
+        }
+        benchmark
+    }
+
+    /// The same, asked another question; an experiment answers its own only.
+    #[must_use]
+    pub fn asked(mut self, question: Question) -> Self {
+        if let Work::Operations(operations) = &mut self.work {
+            operations.question = question;
+        }
+        self
     }
 
     /// An experiment of this name, in the same way.
@@ -157,7 +173,7 @@ impl Benchmark {
 
     fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
         match &self.work {
-            Work::Operations(one) => one.moves_data_in_place().then_some(data_file_bytes),
+            Work::Operations(one) => one.working_set_bytes(data_file_bytes),
             Work::Experiment(experiment) => experiment.working_set_bytes(),
         }
     }

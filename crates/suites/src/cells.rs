@@ -1,13 +1,19 @@
 //! Which cells a suite has on which targets, and which it cannot have.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use record::{CacheState, Cell, Skipped};
-use workload::{Operation, io_uring_availability};
+use rustix::fs::statvfs;
+use workload::{Operation, Workers, io_uring_availability};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::live_target::LiveTarget;
-use crate::operations::Layer;
-use crate::thinning::{Scope, thinned};
+use crate::nano::scaling;
+use crate::operations::{Layer, Operations, Question};
+use crate::place::Place;
+use crate::room;
+use crate::thinning::{Scope, grouped, thinned};
 
 /// The cells of a suite on live targets, as many as the scope has room for, and what does not
 /// apply to a target or has no room, each with why.
@@ -18,8 +24,9 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
     let mut cells = Vec::new();
     for live in targets {
         let label = &live.target.spec().label;
+        let bounds = Bounds::of(live, &benchmarks, scope.data_file_bytes);
         for benchmark in &benchmarks {
-            let Some((what, why)) = inapplicable(benchmark, live, scope) else {
+            let Some((what, why)) = inapplicable(benchmark, live, &bounds) else {
                 cells.push(benchmark.cell(suite.name, label, scope.data_file_bytes));
                 continue;
             };
@@ -43,11 +50,61 @@ fn left_out_of_all(benchmarks: &[Benchmark]) -> Option<Skipped> {
     })
 }
 
+/// What a target has no room for.
+struct Bounds {
+    data_file_bytes: u64,
+    too_large: BTreeMap<Place, String>,
+    /// Bytes of the longest name; none where the file system does not say.
+    name_bytes_max: Option<u64>,
+}
+
+impl Bounds {
+    fn of(live: &LiveTarget, benchmarks: &[Benchmark], data_file_bytes: u64) -> Self {
+        let places: BTreeSet<Place> =
+            benchmarks.iter().filter_map(Benchmark::operations).map(|one| one.place).collect();
+        // Of a target that does not say how much room it has, making the places will tell.
+        let space = live.target.space().ok();
+        let too_large = space.map(|space| room::too_large(places, &space, data_file_bytes));
+        let name_bytes_max = statvfs(live.target.root()).ok().map(|said| said.f_namemax);
+        Self { data_file_bytes, too_large: too_large.unwrap_or_default(), name_bytes_max }
+    }
+
+    /// What of the operations does not fit, if something does not, and why.
+    fn refuse(&self, of: &Operations) -> Option<(String, String)> {
+        if let Some(why) = self.too_large.get(&of.place) {
+            return Some((of_place(of.place), why.clone()));
+        }
+        let file_bytes = of.place.file_bytes(self.data_file_bytes);
+        if of.moves_data_in_place() && of.workload.request_bytes as u64 > file_bytes {
+            let what = format!("requests of more than {file_bytes} bytes");
+            return Some((what, "the data files are no larger: give a larger --size".to_owned()));
+        }
+        if let Some(span_bytes) = of.workload.span_bytes.filter(|&bytes| bytes > file_bytes) {
+            let what = format!("working sets above {} MiB", file_bytes >> 20);
+            let why = format!("its data files are not larger: --size {}M", span_bytes >> 20);
+            return Some((what, why));
+        }
+        let name_bytes = of.place.directory_set().name_bytes as u64;
+        let most = self.name_bytes_max.filter(|&most| most > 0 && name_bytes > most)?;
+        let why = format!("its longest name has {most} bytes");
+        Some((format!("names of {name_bytes} bytes"), why))
+    }
+}
+
+/// What the benchmarks of a place have in common.
+fn of_place(place: Place) -> String {
+    match (place, place.directories()) {
+        (Place::Files(files), _) => format!("files of {} MiB", files.bytes >> 20),
+        (_, Some((_, entries))) => format!("directories of {}", grouped(entries as f64)),
+        _ => "data files".to_owned(),
+    }
+}
+
 /// What a benchmark cannot mean on a target, if it cannot: which benchmarks, and why.
 fn inapplicable(
     benchmark: &Benchmark,
     live: &LiveTarget,
-    scope: &Scope,
+    bounds: &Bounds,
 ) -> Option<(String, String)> {
     let operations = match &benchmark.work {
         Work::Operations(operations) => operations,
@@ -56,35 +113,107 @@ fn inapplicable(
             return experiment.check(live).err().map(|why| (title.to_owned(), why));
         }
     };
-    if operations.queue_depth().is_some()
-        && let Err(refusal) = io_uring_availability()
-    {
-        return Some(("reads and writes in flight".to_owned(), refusal.to_string()));
-    }
-    if operations.is_direct()
-        && let Some(refusal) = live.trial().refuses(operations)
-    {
-        return Some(refusal);
-    }
-    if operations.moves_data_in_place() {
-        let most = scope.data_file_bytes;
-        if operations.workload.request_bytes as u64 > most {
-            let what = format!("requests of more than {most} bytes");
-            return Some((what, "the data files are no larger: give a larger --size".to_owned()));
-        }
-    }
+    without_device(benchmark.cache_state, operations, live)
+        .or_else(|| without_own_file_system(benchmark.cache_state, operations, live))
+        .or_else(|| without_processors(benchmark, scaling::processors()))
+        .map(|(what, why)| (what.to_owned(), why.to_owned()))
+        .or_else(|| without_ring(operations))
+        .or_else(|| without_direct_io(operations, live))
+        .or_else(|| without_links(operations, live))
+        .or_else(|| bounds.refuse(operations))
+}
+
+/// What is issued many at a time.
+fn without_ring(of: &Operations) -> Option<(String, String)> {
+    of.queue_depth()?;
+    let refusal = io_uring_availability().err()?;
+    Some(("reads and writes in flight".to_owned(), refusal.to_string()))
+}
+
+/// What goes past the page cache.
+fn without_direct_io(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
+    if of.is_direct() { live.trial().refuses(of) } else { None }
+}
+
+type Refusal = (&'static str, &'static str);
+
+/// What needs a device.
+fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Option<Refusal> {
     if live.target.supports_cold() {
         return None;
     }
-    let (what, why) = match (benchmark.cache_state, operations.workload.operation) {
-        (CacheState::Cold, _) => (
+    match (state, of.workload.operation) {
+        _ if of.is_of_names_cold(state) => {
+            Some(("cold names", "its directories are in memory only, so its names are never cold"))
+        }
+        (CacheState::Cold, _) => Some((
             "cold reads and writes",
             "its pages are the only copy of its files, so they are never cold",
-        ),
+        )),
         (_, Operation::AppendFsync) => {
-            ("append and fsync", "it has no device that fsync could write to")
+            Some(("append and fsync", "it has no device that fsync could write to"))
         }
-        _ => return None,
-    };
-    Some((what.to_owned(), why.to_owned()))
+        _ if of.question == Question::DeviceWrites => {
+            Some(("device writes", "it has no device that could be written to"))
+        }
+        _ => None,
+    }
+}
+
+/// What needs a file system that fsprism made, on a device that nobody else uses.
+fn without_own_file_system(
+    state: CacheState,
+    of: &Operations,
+    live: &LiveTarget,
+) -> Option<Refusal> {
+    if live.is_scratch() {
+        return None;
+    }
+    if of.is_of_names_cold(state) {
+        let why = "fsprism did not mount it and so cannot mount it again: give a scratch target";
+        return Some(("cold names", why));
+    }
+    if of.workload.workers == Workers::Processes {
+        let why = "what processes other than this one read from its device is not counted, so \
+                   nothing would prove that they are served from memory: give a scratch target";
+        return Some(("curves by processes", why));
+    }
+    let why = "others write to its device too: give a scratch target";
+    (of.question == Question::DeviceWrites).then_some(("device writes", why))
+}
+
+/// Several at once, on a machine that has no room for two.
+fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
+    let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
+    let is_by_workers = matches!(axis, Some("threads" | "processes"));
+    (is_by_workers && processors < 2).then_some((
+        "curves by threads and processes",
+        "there is one processor, on which they only take turns: allow this process two",
+    ))
+}
+
+/// Links, on a file system that has none.
+fn without_links(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
+    let file_system = &live.target.facts().file_system;
+    let is_link = matches!(of.workload.operation, Operation::Link | Operation::Symlink);
+    let has_none = matches!(file_system.as_str(), "vfat" | "msdos" | "exfat");
+    (is_link && has_none).then(|| ("links".to_owned(), format!("{file_system} has none")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nano;
+
+    #[test]
+    fn curves_by_threads_and_processes_want_two_processors() {
+        let all = nano::dimension("scaling");
+        let refused = |processors| {
+            let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();
+            all.iter().filter(is_it).count()
+        };
+        let by_threads = all.iter().filter(|one| one.curve.is_some()).count();
+        assert!(by_threads > 0);
+        assert_eq!((refused(1), refused(2)), (by_threads, 0));
+    }
 }

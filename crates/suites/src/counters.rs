@@ -41,6 +41,7 @@ pub(crate) struct Happened {
     pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
+    pub(crate) device_writes: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
@@ -95,6 +96,7 @@ impl Reading {
                 .map(|device| device.read_bytes)
                 .or_else(|| process.map(|process| process.read_bytes)),
             device_written_bytes: device.map(|device| device.written_bytes),
+            device_writes: device.map(|device| device.writes),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }

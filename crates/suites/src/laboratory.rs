@@ -19,7 +19,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
-use crate::operations::{Layer, Operations};
+use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
 use crate::replicate::{Replicate, failed};
 use crate::throttle::Throttle;
@@ -99,10 +99,19 @@ impl Laboratory {
     /// Most operations per thread that the file set allows in one replicate.
     fn operations_max(&self, target: &Target, of: &Operations, state: CacheState) -> u64 {
         let workload = &of.workload;
+        if of.question == Question::DeviceWrites {
+            return OPERATIONS_PER_SYNC;
+        }
         if workload.operation.changes_directories() {
             return of.place.additions_max().max(1);
         }
-        let blocks = self.settings.data_file_bytes / workload.request_bytes as u64;
+        if of.is_of_names_cold(state) {
+            // The second time around, its attributes, or the list, would be in memory.
+            let (directories, entries) = of.place.directories().unwrap_or_default();
+            let lists = workload.operation == Operation::Readdir;
+            return if lists { directories as u64 } else { entries };
+        }
+        let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
         match (workload.operation, state) {
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
@@ -229,7 +238,8 @@ impl Laboratory {
         let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
         let depth = u64::from(of.queue_depth().unwrap_or(1));
         let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
-        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(operations_max);
+        let pilot_max = operations_max.min(of.pilot_operations_max());
+        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
         let workload = self.workload(of, operations, 1);
         let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
         let recorder = &observed.outcome.recorder;
@@ -238,7 +248,7 @@ impl Laboratory {
         let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
-        let batch = if of.can_batch() { batch as u32 } else { 1 };
+        let batch = if of.can_batch(cache_state) { batch as u32 } else { 1 };
         let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
         let seen_ns = match observed.outcome.asynchronous {
             // Latencies overlap.
@@ -248,7 +258,10 @@ impl Laboratory {
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
-            operations_min: throttle.operations_min.max(in_flight * QUEUES_MIN),
+            operations_min: throttle
+                .operations_min
+                .max(in_flight * QUEUES_MIN)
+                .max(of.operations_min(cache_state)),
             operations_max,
             batch,
         })

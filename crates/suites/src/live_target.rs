@@ -68,10 +68,12 @@ impl LiveTarget {
         self.target.close()
     }
 
-    /// Mounts it again: nothing of it is in memory then, its directories neither.
+    /// Unmounts and mounts it, after which nothing is in memory but what mounting reads.
     pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
+        self.target.sync()?;
+        self.target.remount()?;
         self.cooled.extend(self.file_sets.keys());
-        self.target.remount()
+        Ok(())
     }
 
     /// Makes the target and the file sets of `places` anew: every block measures another instance

@@ -6,7 +6,7 @@ use runner::Measured;
 use workload::Outcome;
 
 use crate::counters::Happened;
-use crate::operations::Operations;
+use crate::operations::{Operations, Written};
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -16,6 +16,8 @@ pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
     pub(crate) happened: Happened,
+    /// What was written, where that is asked.
+    pub(crate) written: Option<Written>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
 }
@@ -27,10 +29,13 @@ impl Observed {
         let operations = outcome.recorder.operations();
         let busy_ns = outcome.recorder.busy_ns();
         let time_ns = busy_ns as f64 / operations.max(1) as f64;
+        let request_bytes = of.workload.request_bytes as f64;
+        let written = self.written.unwrap_or_default();
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
-            "bandwidth" => outcome.rate_per_s * of.workload.request_bytes as f64,
+            "bandwidth" => outcome.rate_per_s * request_bytes,
             "throughput" => outcome.rate_per_s,
-            other => in_flight(&outcome, other).unwrap_or(time_ns),
+            "time_per_kib" => time_ns * 1024.0 / request_bytes,
+            name => in_flight(&outcome, name).or_else(|| written.metric(name)).unwrap_or(time_ns),
         };
         let mut warnings = Vec::new();
         let page_bytes = rustix::param::page_size() as u64;
@@ -40,9 +45,9 @@ impl Observed {
         if self.happened.throttled_periods > 0 {
             warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
         }
-        let written = self.evidence.device_written_bytes.unwrap_or(0);
-        if written > 0 && !of.changes_anything() {
-            let what = format!("{written} bytes were written while nothing was changed");
+        let written_bytes = self.evidence.device_written_bytes.unwrap_or(0);
+        if written_bytes > 0 && !of.changes_anything() {
+            let what = format!("{written_bytes} bytes were written while nothing was changed");
             warnings.push(Warning::BackgroundWork { what });
         }
         let metrics = of.metrics().iter().map(value).collect();

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
-use workload::{Access, IoPath, Operation, Sharing, Workload};
+use workload::{Access, Alignment, DirectorySync, IoPath, Operation, Sharing, Workers, Workload};
 
 use crate::place::Place;
+
+/// Operations that one sync is shared by, and of which device writes are counted.
+pub(crate) const OPERATIONS_PER_SYNC: u64 = 100;
 
 /// Operations of the engine on a file set.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +20,8 @@ pub struct Operations {
     pub place: Place,
     /// How far down reads go.
     pub layer: Layer,
+    /// What is asked of them.
+    pub question: Question,
 }
 
 /// What answers a read.
@@ -28,21 +33,77 @@ pub enum Layer {
     Device,
 }
 
+/// What is asked of operations, which decides their metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// How long one takes; of several threads, how many are done per second.
+    Time,
+    /// How many are done per second, whatever the number of threads.
+    Throughput,
+    /// What the device writes for them until a sync after the last one returns.
+    DeviceWrites,
+}
+
+/// Metrics of the question what the device writes.
+const SYNCED_TIME: &str = "synced_time_per_operation";
+const DEVICE_BYTES: &str = "device_bytes_written_per_operation";
+const DEVICE_WRITES: &str = "device_writes_per_operation";
+
+/// What a sync after the operations took and what was written until it returned, per operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) synced_time_ns: f64,
+    pub(crate) bytes: f64,
+    pub(crate) writes: f64,
+}
+
+impl Written {
+    /// The metric of that name, if it is one of these.
+    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+        match name {
+            SYNCED_TIME => Some(self.synced_time_ns),
+            DEVICE_BYTES => Some(self.bytes),
+            DEVICE_WRITES => Some(self.writes),
+            _ => None,
+        }
+    }
+}
+
 impl Operations {
     /// Metrics of a replicate, the primary one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<MetricDefinition> {
-        let time = MetricDefinition::time_per_operation();
+        let (time, throughput) =
+            (MetricDefinition::time_per_operation(), MetricDefinition::throughput());
         if self.queue_depth().is_some() {
             return Self::metrics_in_flight();
         }
-        if self.workload.threads > 1 {
-            return vec![MetricDefinition::throughput(), time];
+        if self.question == Question::DeviceWrites {
+            return self.metrics_of_device_writes();
+        }
+        if self.question == Question::Throughput || self.workload.threads > 1 {
+            return vec![throughput, time];
         }
         if self.moves_data_in_place() {
-            return vec![time, MetricDefinition::bandwidth(), MetricDefinition::throughput()];
+            let time_per_kib = MetricDefinition::time_per_kib();
+            return vec![time, MetricDefinition::bandwidth(), throughput, time_per_kib];
         }
-        vec![time, MetricDefinition::throughput()]
+        vec![time, throughput]
+    }
+
+    fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {
+        let time = MetricDefinition::time_per_operation();
+        let synced_time = MetricDefinition::new(SYNCED_TIME, "ns", Better::Lower);
+        let written = [
+            MetricDefinition::new(DEVICE_BYTES, "bytes", Better::Lower),
+            MetricDefinition::new(DEVICE_WRITES, "count", Better::Lower),
+        ];
+        let times = match self.workload.directory_sync {
+            DirectorySync::Never => vec![synced_time, time],
+            DirectorySync::EachOperation => vec![time],
+        };
+        let (first, rest) = times.split_first().expect("there is a time in both");
+        [first.clone()].into_iter().chain(written).chain(rest.iter().cloned()).collect()
     }
 
     /// Of operations in flight. The time per operation is the one that passes from one to the next:
@@ -80,11 +141,6 @@ impl Operations {
         self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
-    /// Whether several can be timed as one.
-    pub(crate) fn can_batch(&self) -> bool {
-        self.workload.operation.can_batch() && self.queue_depth().is_none()
-    }
-
     /// Whether its operations change anything on the target.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
@@ -100,6 +156,81 @@ impl Operations {
         )
     }
 
+    /// Bytes that its reads or writes range over, all threads together.
+    pub(crate) fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
+        let file_bytes = self.place.file_bytes(data_file_bytes);
+        let files = match (self.place, self.workload.sharing) {
+            (Place::Files(files), Sharing::Own) => files.count as u64,
+            _ => 1,
+        };
+        let bytes = self.workload.span_bytes.unwrap_or(file_bytes) * files;
+        self.moves_data_in_place().then_some(bytes)
+    }
+
+    /// Reads or writes of each thread until the working set was gone over once.
+    pub(crate) fn blocks_per_thread(&self, data_file_bytes: u64) -> u64 {
+        let all = self.working_set_bytes(data_file_bytes).unwrap_or(0);
+        all / self.workload.request_bytes as u64 / self.workload.threads as u64
+    }
+
+    /// Least operations of a replicate.
+    pub(crate) fn operations_min(&self, cache_state: CacheState) -> u64 {
+        /// Neighbouring attributes come from the device together: a few operations would be of
+        /// those that fetch.
+        const COLD: u64 = 64;
+        if self.question == Question::DeviceWrites {
+            return OPERATIONS_PER_SYNC;
+        }
+        let lists = self.workload.operation == Operation::Readdir;
+        if self.is_of_names_cold(cache_state) && !lists { COLD } else { 1 }
+    }
+
+    /// Whether several may be timed as one. Cold ones take long enough by themselves, and differ;
+    /// those in flight overlap.
+    pub(crate) fn can_batch(&self, cache_state: CacheState) -> bool {
+        let one_by_one = self.is_of_names_cold(cache_state) || self.queue_depth().is_some();
+        self.workload.operation.can_batch() && !one_by_one
+    }
+
+    /// Operations that a pilot may do: listings of large directories are few.
+    pub(crate) fn pilot_operations_max(&self) -> u64 {
+        /// Entries that a pilot may list.
+        const ENTRIES: u64 = 100_000;
+        let (_, entries) = self.place.directories().unwrap_or_default();
+        match self.workload.operation {
+            Operation::Readdir => (ENTRIES / entries.max(1)).max(1),
+            _ => u64::MAX,
+        }
+    }
+
+    /// Roughly what one execution takes, all around it included, in seconds.
+    pub(crate) fn estimate_s(&self, cache_state: CacheState) -> f64 {
+        /// Of small file sets in memory.
+        const EXECUTION_S: f64 = 0.04;
+        const REMOUNT_S: f64 = 0.1;
+        const SYNC_S: f64 = 0.001;
+        const LISTED_PER_S: f64 = 2e6;
+        let entries = self.place.entries() as f64;
+        let (_, entries_of_one) = self.place.directories().unwrap_or_default();
+        let listings = match self.workload.operation {
+            // Rehearsed and measured, and each time counted afterwards.
+            one if one.changes_directories() => 2.0 * entries,
+            Operation::Readdir => 4.0 * entries_of_one as f64,
+            _ => 0.0,
+        };
+        let remounts = if self.is_of_names_cold(cache_state) { REMOUNT_S } else { 0.0 };
+        let syncs = match self.question {
+            Question::DeviceWrites => OPERATIONS_PER_SYNC as f64 * SYNC_S,
+            _ => 0.0,
+        };
+        EXECUTION_S + listings / LISTED_PER_S + remounts + syncs
+    }
+
+    /// Whether it looks at names and attributes that are not in memory.
+    pub(crate) fn is_of_names_cold(&self, cache_state: CacheState) -> bool {
+        cache_state == CacheState::Cold && self.place.directories().is_some()
+    }
+
     /// Its parameters, by standard name with the unit in the name.
     pub(crate) fn parameters(
         &self,
@@ -112,15 +243,20 @@ impl Operations {
         ]);
         let mut put = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
         if let Some((directories, entries)) = self.place.directories() {
+            let set = self.place.directory_set();
             put("directories", json!(directories));
             put("directory_entries", json!(entries));
+            put("path_depth", json!(set.depth));
+            put("name_bytes", json!(set.name_bytes));
         } else {
             put("request_bytes", json!(self.workload.request_bytes));
         }
         if self.moves_data_in_place() {
-            put("file_bytes", json!(data_file_bytes));
+            let file_bytes = self.place.file_bytes(data_file_bytes);
+            put("file_bytes", json!(file_bytes));
+            put("span_bytes", json!(self.workload.span_bytes.unwrap_or(file_bytes)));
             put("access", json!(access_name(self.workload.access)));
-            put("alignment_bytes", json!(self.workload.request_bytes));
+            put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }
         if self.is_direct() {
             put("io_path", json!("direct"));
@@ -131,12 +267,21 @@ impl Operations {
             put("queue_depth", json!(depth));
         }
         if cache_state == CacheState::Cold {
-            // Attributes, extents and checksums stay in memory: what is cold is the data.
-            put("cold", json!("data"));
+            // Of data: attributes, extents and checksums stay in memory. Of names: only the
+            // directories themselves, which are open, are in memory.
+            let of_names = self.place.directories().is_some();
+            put("cold", json!(if of_names { "names and attributes" } else { "data" }));
         }
         if self.workload.threads > 1 {
             let shared = matches!(self.workload.sharing, Sharing::Same);
             put("sharing", json!(if shared { "same" } else { "own" }));
+        }
+        if self.workload.workers == Workers::Processes {
+            put("workers", json!("processes"));
+        }
+        if self.question == Question::DeviceWrites {
+            let each = self.workload.directory_sync == DirectorySync::EachOperation;
+            put("operations_per_sync", json!(if each { 1 } else { OPERATIONS_PER_SYNC }));
         }
         parameters
     }
@@ -156,5 +301,13 @@ fn access_name(access: Access) -> &'static str {
         Access::Sequential => "sequential",
         Access::Zipf { .. } => "zipf",
         _ => "random",
+    }
+}
+
+fn alignment_bytes(workload: &Workload) -> usize {
+    match workload.alignment {
+        Alignment::Request => workload.request_bytes,
+        Alignment::Sector => 512,
+        Alignment::Unaligned => 1,
     }
 }

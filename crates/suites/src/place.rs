@@ -1,6 +1,6 @@
 //! Places: the files and directories that benchmarks work on, made anew for every block.
 
-use workload::{DataFiles, DirectorySet, FileSetSpec};
+use workload::{DataFiles, DirectorySet, FileSetSpec, Role};
 
 /// The files and directories that a benchmark works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,8 +14,59 @@ pub enum Place {
     LargeDirectory,
     /// Two directories of 1,000 entries, for one thread each or for both in one.
     TwoDirectories,
-    /// One file of so many bytes that is only read.
-    ReadFile(u64),
+    /// Data files of a size of their own.
+    Files(Files),
+    /// Directories of any number and form.
+    Directories(Directories),
+}
+
+/// Data files of a size of their own, all for reads or all for writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Files {
+    /// How many.
+    pub count: usize,
+    /// The size of each, in bytes.
+    pub bytes: u64,
+    /// Whether operations write them; else they read them.
+    pub are_written: bool,
+}
+
+/// Directories of empty files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Directories {
+    /// Entries in each.
+    pub entries: u64,
+    /// How many.
+    pub count: usize,
+    /// Components of the paths that operations resolve: 1 is the name in an open directory.
+    pub depth: usize,
+    /// Bytes of each name.
+    pub name_bytes: usize,
+    /// Most operations per thread that add entries or take them away.
+    pub additions: u64,
+}
+
+impl Directories {
+    /// Bytes of the shortest names.
+    pub const NAME_BYTES: usize = 12;
+    /// Entries of all directories together at least, as far as directories are few.
+    const ENTRIES: u64 = 3200;
+    /// Directories at most: each is held open.
+    const COUNT: u64 = 100;
+
+    /// Directories of so many entries each. Small ones are several, so that operations can change
+    /// each by no more than a tenth; the shortest names, in an open directory.
+    #[must_use]
+    pub fn of(entries: u64) -> Self {
+        let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);
+        Self {
+            entries,
+            count: usize::try_from(count).unwrap_or(1),
+            depth: 1,
+            name_bytes: Self::NAME_BYTES,
+            additions: (count * entries / 10).max(1),
+        }
+    }
 }
 
 impl Place {
@@ -23,10 +74,11 @@ impl Place {
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
-            Self::Data | Self::ReadFile(_) => None,
+            Self::Data | Self::Files(_) => None,
             Self::SmallDirectories => Some((32, 100)),
             Self::LargeDirectory => Some((1, 10_000)),
             Self::TwoDirectories => Some((2, 1_000)),
+            Self::Directories(set) => Some((set.count, set.entries)),
         }
     }
 
@@ -37,6 +89,7 @@ impl Place {
     pub fn additions_max(self) -> u64 {
         match self {
             Self::TwoDirectories => 1_000,
+            Self::Directories(set) => set.additions,
             _ => self.entries() / 10,
         }
     }
@@ -47,6 +100,24 @@ impl Place {
         self.directories().map_or(0, |(count, entries)| count as u64 * entries)
     }
 
+    /// Size of each data file, where the run's are of `data_file_bytes`.
+    #[must_use]
+    pub fn file_bytes(self, data_file_bytes: u64) -> u64 {
+        match self {
+            Self::Files(files) => files.bytes,
+            _ => data_file_bytes,
+        }
+    }
+
+    /// Bytes of all its data files together.
+    pub(crate) fn bytes(self, data_file_bytes: u64) -> u64 {
+        match self {
+            Self::Data => 2 * data_file_bytes,
+            Self::Files(files) => files.count as u64 * files.bytes,
+            _ => 0,
+        }
+    }
+
     /// The name of its directory within a target.
     #[must_use]
     pub fn name(self) -> String {
@@ -55,23 +126,49 @@ impl Place {
             Self::SmallDirectories => "small-directories".to_owned(),
             Self::LargeDirectory => "large-directory".to_owned(),
             Self::TwoDirectories => "two-directories".to_owned(),
-            Self::ReadFile(bytes) => format!("read-file-{bytes}"),
+            Self::Files(Files { count, bytes, are_written }) => {
+                let role = if are_written { "written" } else { "read" };
+                format!("files-{count}-of-{bytes}-{role}")
+            }
+            Self::Directories(set) => {
+                let Directories { entries, count, depth, name_bytes, additions } = set;
+                format!("directories-{count}-of-{entries}-{depth}-{name_bytes}-{additions}")
+            }
+        }
+    }
+
+    /// The form of its directories, where it has any.
+    pub(crate) fn directory_set(self) -> DirectorySet {
+        let (count, entries) = self.directories().unwrap_or_default();
+        let set = DirectorySet { count, entries, ..DirectorySet::default() };
+        match self {
+            Self::Directories(Directories { depth, name_bytes, .. }) => {
+                DirectorySet { depth, name_bytes, ..set }
+            }
+            _ => set,
         }
     }
 
     /// What its file set consists of.
     pub(crate) fn specification(self, data_file_bytes: u64) -> FileSetSpec {
-        let file = |size_bytes| DataFiles { count: 1, size_bytes };
-        if let Self::ReadFile(bytes) = self {
-            return FileSetSpec { read_files: file(bytes), ..FileSetSpec::default() };
-        }
-        let file = file(data_file_bytes);
-        match self.directories() {
-            None => FileSetSpec { read_files: file, write_files: file, ..FileSetSpec::default() },
-            Some((count, entries)) => FileSetSpec {
-                directories: DirectorySet { count, entries },
-                ..FileSetSpec::default()
-            },
+        let directories = self.directory_set();
+        let (count, size_bytes) = match self {
+            Self::Data => (1, data_file_bytes),
+            Self::Files(files) => (files.count, files.bytes),
+            _ => (0, 0),
+        };
+        let of_role = |role| {
+            let count = if self.has_files_of(role) { count } else { 0 };
+            DataFiles { count, size_bytes }
+        };
+        let (read_files, write_files) = (of_role(Role::Read), of_role(Role::Write));
+        FileSetSpec { read_files, write_files, directories }
+    }
+
+    fn has_files_of(self, role: Role) -> bool {
+        match self {
+            Self::Files(files) => files.are_written == (role == Role::Write),
+            _ => true,
         }
     }
 
@@ -80,10 +177,55 @@ impl Place {
         /// What file systems on fast devices do.
         const BYTES_PER_S: f64 = 400e6;
         const ENTRIES_PER_S: f64 = 30_000.0;
-        match self {
-            Self::Data => 2.0 * data_file_bytes as f64 / BYTES_PER_S,
-            Self::ReadFile(bytes) => bytes as f64 / BYTES_PER_S,
-            _ => self.entries() as f64 / ENTRIES_PER_S,
+        self.bytes(data_file_bytes) as f64 / BYTES_PER_S + self.entries() as f64 / ENTRIES_PER_S
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn small_directories_are_several_so_that_each_changes_by_a_tenth_at_most() {
+        for (entries, count, additions) in
+            [(10, 100, 100), (100, 32, 320), (1_000, 3, 300), (10_000, 1, 1_000), (1, 100, 10)]
+        {
+            let set = Directories::of(entries);
+            assert_eq!((set.count, set.additions), (count, additions), "{entries}");
         }
+    }
+
+    #[test]
+    fn places_that_differ_have_names_that_differ() {
+        let set = Directories::of(100);
+        let files = Files { count: 1, bytes: 4096, are_written: false };
+        let places = [
+            Place::Data,
+            Place::SmallDirectories,
+            Place::Directories(set),
+            Place::Directories(Directories { depth: 4, ..set }),
+            Place::Directories(Directories { name_bytes: 64, ..set }),
+            Place::Directories(Directories { count: 1, ..set }),
+            Place::Files(files),
+            Place::Files(Files { are_written: true, ..files }),
+            Place::Files(Files { bytes: 8192, ..files }),
+        ];
+        let names: BTreeSet<String> = places.iter().map(|place| place.name()).collect();
+        assert_eq!(names.len(), places.len());
+    }
+
+    #[test]
+    fn a_file_set_holds_what_its_place_says_and_nothing_else() {
+        let files = Files { count: 3, bytes: 4096, are_written: true };
+        let spec = Place::Files(files).specification(1 << 20);
+        assert_eq!((spec.read_files.count, spec.directories.count), (0, 0));
+        assert_eq!(spec.write_files, DataFiles { count: 3, size_bytes: 4096 });
+        let set = Directories { depth: 4, name_bytes: 64, ..Directories::of(1_000) };
+        let spec = Place::Directories(set).specification(1 << 20);
+        assert_eq!((spec.read_files.count, spec.write_files.count), (0, 0));
+        let expected = DirectorySet { count: 3, entries: 1_000, depth: 4, name_bytes: 64 };
+        assert_eq!(spec.directories, expected);
     }
 }

@@ -13,10 +13,10 @@ use record::CacheState;
 use runner::Failure;
 use workload::{EngineError, FileSet, Operation, Outcome, Session, Workload};
 
-use crate::counters::{Counters, Happened};
+use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
 use crate::observed::Observed;
-use crate::operations::{Layer, Operations};
+use crate::operations::{Layer, Operations, Question, Written};
 use crate::state::{self, Claim};
 use crate::trial::prepare_below;
 
@@ -37,6 +37,7 @@ struct Seen {
     happened: Happened,
     before: Option<Residency>,
     after: Option<Residency>,
+    written: Option<Written>,
 }
 
 impl Replicate<'_> {
@@ -54,7 +55,8 @@ impl Replicate<'_> {
         }
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
-        Ok(Observed { outcome: seen.outcome, evidence, happened: seen.happened, overhead_ns })
+        let Seen { outcome, happened, written, .. } = seen;
+        Ok(Observed { outcome, evidence, happened, written, overhead_ns })
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -66,11 +68,15 @@ impl Replicate<'_> {
             state: self.cache_state,
             read_bytes: if reads { bytes } else { 0 },
             written_bytes: if writes_past_cache { bytes } else { 0 },
+            is_of_names: self.of.place.directories().is_some(),
         }
     }
 
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
+        if self.of.is_of_names_cold(self.cache_state) {
+            live.remount().map_err(|error| failed(&error))?;
+        }
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place), live.counters.as_ref())
         else {
@@ -80,7 +86,9 @@ impl Replicate<'_> {
         self.rehearse(file_set)?;
         let mut session = self.prepare(&live.target, file_set)?;
         let touched = session.touched().to_vec();
-        if self.of.place.directories().is_some() && live.cooled.remove(&self.of.place) {
+        let wants_names =
+            self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
+        if wants_names && live.cooled.remove(&self.of.place) {
             state::warm_directories(&touched).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
@@ -88,13 +96,17 @@ impl Replicate<'_> {
         let files = if self.of.moves_data_in_place() { touched } else { Vec::new() };
         let before = state::make(self.cache_state, live.target.root(), &files)
             .map_err(|error| failed(&error))?;
-        let (outcome, happened) = self.run(&mut session, counters)?;
+        let (outcome, happened, before_run) = self.run(&mut session, counters)?;
+        let written = match self.of.question {
+            Question::DeviceWrites => Some(self.written(live, counters, &before_run, &outcome)?),
+            _ => None,
+        };
         let after = self.resident_after(before, &files)?;
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
-        Ok(Seen { outcome, happened, before, after })
+        Ok(Seen { outcome, happened, before, after, written })
     }
 
     fn prepare(&self, target: &Target, file_set: &FileSet) -> Result<Session, Failure> {
@@ -126,7 +138,7 @@ impl Replicate<'_> {
         &self,
         session: &mut Session,
         counters: &Counters,
-    ) -> Result<(Outcome, Happened), Failure> {
+    ) -> Result<(Outcome, Happened, Reading), Failure> {
         let before = counters.read().map_err(|error| failed(&error))?;
         let outcome = match self.clock {
             SystemClock::Tsc(clock) => session.run(clock, self.stop),
@@ -134,7 +146,31 @@ impl Replicate<'_> {
         };
         let outcome = outcome.map_err(|error| self.engine_failure(&error))?;
         let after = counters.read().map_err(|error| failed(&error))?;
-        Ok((outcome, after.since(&before)))
+        Ok((outcome, after.since(&before), before))
+    }
+
+    /// Syncs, and tells what was written since `before` until that had returned.
+    fn written(
+        &self,
+        live: &LiveTarget,
+        counters: &Counters,
+        before: &Reading,
+        outcome: &Outcome,
+    ) -> Result<Written, Failure> {
+        let began = Instant::now();
+        live.target.sync().map_err(|error| failed(&error))?;
+        let sync_ns = began.elapsed().as_nanos() as f64;
+        let happened = counters.read().map_err(|error| failed(&error))?.since(before);
+        let (Some(bytes), Some(writes)) = (happened.device_written_bytes, happened.device_writes)
+        else {
+            return Err(Failure::Cell { why: "what its device writes is not counted".to_owned() });
+        };
+        let operations = outcome.recorder.operations().max(1) as f64;
+        Ok(Written {
+            synced_time_ns: (outcome.recorder.busy_ns() as f64 + sync_ns) / operations,
+            bytes: bytes as f64 / operations,
+            writes: writes as f64 / operations,
+        })
     }
 
     fn resident_after(

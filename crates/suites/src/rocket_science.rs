@@ -22,7 +22,7 @@ use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::nano::Curve;
-use crate::place::Place;
+use crate::place::{Files, Place};
 use crate::replicate::failed;
 
 const MIB: u64 = 1 << 20;
@@ -128,7 +128,7 @@ impl Experiment for Steady {
     }
 
     fn place(&self) -> Option<Place> {
-        Some(Place::ReadFile(self.file_bytes))
+        Some(read_file(self.file_bytes))
     }
 
     fn estimate(&self) -> Duration {
@@ -180,7 +180,7 @@ impl Experiment for WarmUp {
     }
 
     fn place(&self) -> Option<Place> {
-        Some(Place::ReadFile(self.file_bytes))
+        Some(read_file(self.file_bytes))
     }
 
     fn estimate(&self) -> Duration {
@@ -216,6 +216,11 @@ impl WarmUp {
     }
 }
 
+/// One file of so many bytes that is only read.
+fn read_file(bytes: u64) -> Place {
+    Place::Files(Files { count: 1, bytes, are_written: false })
+}
+
 /// Random reads of the first bytes of the file of a place.
 struct Reads<'a> {
     site: &'a Site<'a>,
@@ -225,7 +230,7 @@ struct Reads<'a> {
 
 impl Reads<'_> {
     fn file(&self) -> Result<PathBuf, Failure> {
-        Ok(self.site.file_set(Place::ReadFile(self.file_bytes))?.data_file(workload::Role::Read, 0))
+        Ok(self.site.file_set(read_file(self.file_bytes))?.data_file(workload::Role::Read, 0))
     }
 
     /// Reads the span from its beginning, as far as that fills the memory: of random reads, no
@@ -262,7 +267,7 @@ impl Reads<'_> {
             span_bytes: Some(self.span_bytes),
             ..Workload::new(Operation::Read)
         };
-        let file_set = self.site.file_set(Place::ReadFile(self.file_bytes))?;
+        let file_set = self.site.file_set(read_file(self.file_bytes))?;
         let mut session =
             workload::prepare(&workload, file_set, seed).map_err(|error| failed(&error))?;
         let outcome = match self.site.clock {

@@ -78,11 +78,21 @@ pub(crate) struct Claim {
     pub(crate) read_bytes: u64,
     /// Bytes that its operations wrote past the page cache.
     pub(crate) written_bytes: u64,
+    /// Whether they look at names and attributes, which have no pages to count.
+    pub(crate) is_of_names: bool,
+}
+
+impl Claim {
+    /// So many bytes of data are read cold, each once.
+    pub(crate) fn cold_reads(read_bytes: u64) -> Self {
+        Self { state: CacheState::Cold, read_bytes, written_bytes: 0, is_of_names: false }
+    }
 }
 
 /// Whether the evidence proves the claim; otherwise what was found instead.
 pub(crate) fn verify(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     match claim.state {
+        CacheState::Cold if claim.is_of_names => verify_cold_names(evidence),
         CacheState::Cold => verify_cold(claim, evidence),
         CacheState::Warm => verify_warm(evidence),
         CacheState::Any => Ok(()),
@@ -107,6 +117,17 @@ fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
              below keeps them (a cache of another layer, compression, another machine)"
         )),
         _ => Ok(()),
+    }
+}
+
+/// How much has to come from the device depends on how many names and attributes lie in a block of
+/// it; but something must.
+fn verify_cold_names(evidence: &CacheEvidence) -> Result<(), String> {
+    match evidence.device_read_bytes {
+        Some(bytes) if bytes > 0 => Ok(()),
+        _ => Err("nothing came from the device while names were looked at cold: they were in \
+                  memory after mounting again"
+            .to_owned()),
     }
 }
 
@@ -142,7 +163,17 @@ mod tests {
     }
 
     fn claim(state: CacheState) -> Claim {
-        Claim { state, read_bytes: 4096, written_bytes: 0 }
+        Claim { state, read_bytes: 4096, written_bytes: 0, is_of_names: false }
+    }
+
+    #[test]
+    fn names_are_cold_where_something_came_from_the_device() {
+        let names = Claim { is_of_names: true, ..claim(CacheState::Cold) };
+        assert_eq!(verify(names, &warm(0, 0, 512)), Ok(()));
+        let refuted = verify(names, &warm(0, 0, 0)).expect_err("nothing was read");
+        assert!(refuted.contains("nothing came from the device"), "{refuted}");
+        let uncounted = CacheEvidence { device_read_bytes: None, ..warm(0, 0, 0) };
+        assert!(verify(names, &uncounted).is_err());
     }
 
     #[test]
@@ -168,7 +199,7 @@ mod tests {
     fn direct_writes_go_to_the_device() {
         let written = |device_written_bytes| {
             let evidence = CacheEvidence { device_written_bytes, ..warm(0, 0, 0) };
-            let claim = Claim { state: CacheState::Cold, read_bytes: 0, written_bytes: 4096 };
+            let claim = Claim { written_bytes: 4096, ..Claim::cold_reads(0) };
             verify(claim, &evidence).is_ok()
         };
         assert_eq!([Some(4096), Some(4095), None].map(written), [true, false, true]);

@@ -15,8 +15,6 @@ use crate::place::Place;
 
 /// Blocks that an interval of a median needs at 95 %.
 const BLOCKS: f64 = 6.0;
-/// Roughly what one execution of the engine's operations takes, all around them included.
-const OPERATIONS_S: f64 = 0.04;
 
 /// What is to be measured within which time.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +55,7 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
     for benchmark in benchmarks {
         places.extend(benchmark.place());
         block_s += match &benchmark.work {
-            Work::Operations(_) => OPERATIONS_S,
+            Work::Operations(operations) => operations.estimate_s(benchmark.cache_state),
             Work::Experiment(experiment) => experiment.estimate().as_secs_f64(),
         };
     }

@@ -246,6 +246,24 @@ pub enum Verification {
     On,
 }
 
+/// What does the operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Workers {
+    /// Threads of this process, which share its memory's map and its table of descriptors.
+    Threads,
+    /// Processes forked for it, which share neither. This process must have one thread then.
+    Processes,
+}
+
+/// What makes changes of directories permanent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DirectorySync {
+    /// Nothing: the file system writes when it likes.
+    Never,
+    /// An `fsync` of the directory after each operation, timed as one with it.
+    EachOperation,
+}
+
 /// Whether threads stay on one processor each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pinning {
@@ -269,8 +287,10 @@ pub struct Workload {
     pub span_bytes: Option<u64>,
     /// How they travel.
     pub io_path: IoPath,
-    /// Threads, started together.
+    /// Threads (or processes), started together.
     pub threads: usize,
+    /// Which of both.
+    pub workers: Workers,
     /// Operations of each thread, at most: once one of several has done them, all end. Also bounds
     /// the extra entries that a thread adds to the directory set.
     pub operations_per_thread: u64,
@@ -284,6 +304,8 @@ pub struct Workload {
     pub verification: Verification,
     /// Whether threads stay on their processors.
     pub pinning: Pinning,
+    /// What makes changes of directories permanent. Other operations have only `Never`.
+    pub directory_sync: DirectorySync,
 }
 
 impl Workload {
@@ -298,12 +320,14 @@ impl Workload {
             span_bytes: None,
             io_path: IoPath::PsyncBuffered,
             threads: 1,
+            workers: Workers::Threads,
             operations_per_thread: 1000,
             batch: 1,
             alignment: Alignment::Request,
             sharing: Sharing::Own,
             verification: Verification::Off,
             pinning: Pinning::EachToOneProcessor,
+            directory_sync: DirectorySync::Never,
         }
     }
 
@@ -322,6 +346,14 @@ impl Workload {
         io_path::check(self)?;
         if self.batch > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
+        }
+        let is_psync = matches!(self.io_path, IoPath::PsyncBuffered | IoPath::PsyncDirect);
+        if self.workers == Workers::Processes && !is_psync {
+            return Err(WorkloadError::NotInProcesses);
+        }
+        let syncs = self.directory_sync == DirectorySync::EachOperation;
+        if syncs && !self.operation.changes_directories() {
+            return Err(WorkloadError::NothingToSync(self.operation.name()));
         }
         match self.io_path {
             IoPath::IoUring(options) => options.check(self),
@@ -396,6 +428,16 @@ mod tests {
             let access = Access::Mixed { sequential_percent: percent };
             let follow = Workload { access, ..good.clone() };
             assert_eq!(follow.check().is_ok(), percent <= 100, "{percent} % sequential");
+        }
+    }
+
+    #[test]
+    fn only_changes_of_directories_are_made_permanent() {
+        for operation in Operation::ALL {
+            let directory_sync = DirectorySync::EachOperation;
+            let workload = Workload { directory_sync, ..Workload::new(operation) };
+            let changes = operation.changes_directories();
+            assert_eq!(workload.check().is_ok(), changes, "{}", operation.name());
         }
     }
 

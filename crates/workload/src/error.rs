@@ -17,6 +17,12 @@ use crate::uring::UringRefusal;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
+    /// A worker process brought nothing home.
+    #[error("a worker process failed: {message}")]
+    Worker {
+        /// What it says of it, or what was seen.
+        message: String,
+    },
     /// ENOSPC or EDQUOT: the target is full.
     #[error(
         "{operation} {}: no space left ({source}); give the target more room (`size=` of a scratch \
@@ -308,6 +314,12 @@ pub enum WorkloadError {
     /// The harness is compared with a bare loop of one call after another only.
     #[error("what travels by io_uring has no bare loop to be compared with; use another I/O path")]
     NoBareLoop,
+    /// What an I/O path keeps between operations cannot be handed to other processes.
+    #[error("this I/O path cannot be taken by processes; use threads")]
+    NotInProcesses,
+    /// An fsync of the directory after an operation that leaves directories as they are.
+    #[error("{0} changes no directory that could be synced; use no sync of directories")]
+    NothingToSync(&'static str),
     /// The harness is compared with a bare loop for reads and writes only.
     #[error("{0} has no bare loop to be compared with; use read or write")]
     NotATransfer(&'static str),
@@ -319,9 +331,24 @@ pub enum WorkloadError {
         /// The most that fit.
         most: u64,
     },
+    /// A file set description that names or paths could not have.
+    #[error("{what} may be {least} to {most}")]
+    OutOfBounds {
+        /// What is out of bounds.
+        what: &'static str,
+        /// Its least value.
+        least: usize,
+        /// Its largest value.
+        most: usize,
+    },
 }
 
 impl EngineError {
+    /// That a worker process could not be started, or ended badly.
+    pub(crate) fn of_worker(error: &std::io::Error) -> Self {
+        Self::Worker { message: error.to_string() }
+    }
+
     /// The error of `operation` on `path` that the kernel answered with `errno`.
     #[must_use]
     pub fn from_errno(operation: &'static str, path: impl AsRef<Path>, errno: Errno) -> Self {

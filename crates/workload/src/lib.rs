@@ -17,7 +17,7 @@
 //! # let root = std::env::temp_dir().join(format!("fsprism-example-{}", std::process::id()));
 //! # std::fs::create_dir_all(&root).expect("the temporary directory is writable");
 //! let stop = AtomicBool::new(false);
-//! let directories = DirectorySet { count: 1, entries: 100 };
+//! let directories = DirectorySet { count: 1, entries: 100, ..DirectorySet::default() };
 //! let spec = FileSetSpec { directories, ..FileSetSpec::default() };
 //! let file_set = FileSet::create(&root, &spec, 42, &stop)?;
 //!
@@ -54,7 +54,8 @@ mod uring;
 
 pub use content::{Content, Mismatch};
 pub use description::{
-    Access, Alignment, IoPath, Operation, Pinning, Sharing, Subject, Verification, Workload,
+    Access, Alignment, DirectorySync, IoPath, Operation, Pinning, Sharing, Subject, Verification,
+    Workers, Workload,
 };
 pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
 pub use error::{AtOffset, EngineError, WorkloadError};

@@ -1,12 +1,19 @@
-//! Names of directory entries: fixed length, written into a reused buffer.
+//! Names of directory entries, of one length per directory set, and the paths to them, written into
+//! a reused buffer.
 //!
 //! The first letter says what an entry is, so that a listing alone tells what does not belong to a
-//! directory set and how to put it right.
+//! directory set and how to put it right. Hexadecimal digits follow: a longer name has more zeros
+//! before its number.
 
 use std::ffi::CStr;
 
 const DIGITS: usize = 11;
-const LENGTH: usize = 1 + DIGITS;
+/// Bytes of the shortest name: a letter and the digits of the largest number.
+pub(crate) const NAME_BYTES_MIN: usize = 1 + DIGITS;
+/// Bytes of the longest name of a file (`NAME_MAX`, limits.h).
+pub(crate) const NAME_BYTES_MAX: usize = 255;
+/// Every directory on the way to a directory of the set is called so.
+pub(crate) const STEP_NAME: &str = "p";
 
 /// The largest number a name can hold, plus one.
 pub(crate) const NUMBERS: u64 = 1 << (4 * DIGITS);
@@ -34,8 +41,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What the first letter of a listed name says; `None` if no name of ours begins so.
-    pub(crate) fn of(name: &CStr) -> Option<Self> {
+    /// What the first letter of a listed name says; `None` if no name of this length of ours begins
+    /// so.
+    pub(crate) fn of(name: &CStr, name_bytes: usize) -> Option<Self> {
         let kinds = [
             Self::Entry,
             Self::Missing,
@@ -46,40 +54,68 @@ impl Kind {
             Self::Directory,
         ];
         let bytes = name.to_bytes();
-        let ours = bytes.len() == LENGTH && bytes[1..].iter().all(u8::is_ascii_hexdigit);
+        let ours = bytes.len() == name_bytes && bytes[1..].iter().all(u8::is_ascii_hexdigit);
         kinds.into_iter().find(|kind| ours && bytes[0] == *kind as u8)
     }
 }
 
-/// One name, its NUL included. Writing a name costs no allocation and no formatting machinery.
+/// What the names of a directory set have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NameForm {
+    /// Bytes of each name, at least [`NAME_BYTES_MIN`].
+    pub(crate) name_bytes: usize,
+    /// Directories that the path to a name leads through.
+    pub(crate) steps: usize,
+}
+
+/// One name and the path to it, its NUL included. Giving it another number costs no allocation and
+/// no formatting machinery.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EntryName {
-    bytes: [u8; LENGTH + 1],
+    path: Vec<u8>,
+    /// Where the name itself begins.
+    name_at: usize,
 }
 
 impl EntryName {
-    #[inline]
-    pub(crate) fn new(kind: Kind, number: u64) -> Self {
-        let mut name = Self { bytes: [b'0'; LENGTH + 1] };
-        name.bytes[LENGTH] = 0;
-        name.set(kind, number);
+    pub(crate) fn new(form: NameForm) -> Self {
+        let step = format!("{STEP_NAME}/");
+        let mut path = step.repeat(form.steps).into_bytes();
+        let name_at = path.len();
+        path.resize(name_at + form.name_bytes, b'0');
+        path.push(0);
+        let mut name = Self { path, name_at };
+        name.set(Kind::Missing, 0);
         name
     }
 
     #[inline]
     pub(crate) fn set(&mut self, kind: Kind, number: u64) {
         const HEX: &[u8; 16] = b"0123456789abcdef";
-        self.bytes[0] = kind as u8;
+        self.path[self.name_at] = kind as u8;
+        let end = self.path.len() - 1;
         let mut rest = number;
-        for digit in self.bytes[1..LENGTH].iter_mut().rev() {
+        for digit in self.path[end - DIGITS..end].iter_mut().rev() {
             *digit = HEX[(rest & 0xf) as usize];
             rest >>= 4;
         }
     }
 
+    /// The path, from the directory that it begins in.
     #[inline]
     pub(crate) fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_with_nul(&self.bytes)
+        Self::c_str(&self.path)
+    }
+
+    /// The name alone.
+    #[inline]
+    pub(crate) fn name(&self) -> &CStr {
+        Self::c_str(&self.path[self.name_at..])
+    }
+
+    #[inline]
+    fn c_str(bytes: &[u8]) -> &CStr {
+        CStr::from_bytes_with_nul(bytes)
             .expect("letters and digits hold no NUL and the last byte is one")
     }
 }
@@ -88,9 +124,12 @@ impl EntryName {
 mod tests {
     use super::*;
 
+    const SHORTEST: NameForm = NameForm { name_bytes: NAME_BYTES_MIN, steps: 0 };
+
     #[test]
     fn names_are_a_letter_and_eleven_digits() {
-        let mut name = EntryName::new(Kind::Entry, 0);
+        let mut name = EntryName::new(SHORTEST);
+        name.set(Kind::Entry, 0);
         assert_eq!(name.as_c_str(), c"e00000000000");
         name.set(Kind::Renamed, 0x0012_3456_789a);
         assert_eq!(name.as_c_str(), c"r0123456789a");
@@ -99,12 +138,27 @@ mod tests {
     }
 
     #[test]
+    fn longer_names_have_more_zeros_and_a_path_leads_through_its_steps() {
+        let mut name = EntryName::new(NameForm { name_bytes: 16, steps: 2 });
+        name.set(Kind::Entry, 0xab);
+        assert_eq!(name.as_c_str(), c"p/p/e0000000000000ab");
+        assert_eq!(name.name(), c"e0000000000000ab");
+        let longest = EntryName::new(NameForm { name_bytes: NAME_BYTES_MAX, steps: 0 });
+        assert_eq!(longest.name().to_bytes().len(), 255);
+    }
+
+    #[test]
     fn kinds_are_read_back_and_foreign_names_are_not_ours() {
-        for kind in [Kind::Entry, Kind::Renamed, Kind::Symlink, Kind::Directory] {
-            assert_eq!(Kind::of(EntryName::new(kind, 77).as_c_str()), Some(kind));
+        for (kind, name_bytes) in
+            [(Kind::Entry, 12), (Kind::Renamed, 12), (Kind::Symlink, 64), (Kind::Directory, 255)]
+        {
+            let mut name = EntryName::new(NameForm { name_bytes, steps: 1 });
+            name.set(kind, 77);
+            assert_eq!(Kind::of(name.name(), name_bytes), Some(kind));
+            assert_eq!(Kind::of(name.name(), name_bytes + 1), None);
         }
         for foreign in [c".", c"..", c"lost+found", c"e0", c"x00000000000", c"eggs and milk"] {
-            assert_eq!(Kind::of(foreign), None);
+            assert_eq!(Kind::of(foreign, NAME_BYTES_MIN), None);
         }
     }
 }

@@ -7,7 +7,7 @@ use record::{
     CellReport, Manifest, MetricDefinition, MetricReport, Percentile, RecordError, Warning,
 };
 
-use super::{Gathered, doubts, estimates};
+use super::{Gathered, doubts, estimates, working_set};
 
 /// Percentiles of single operations that are reported, each where enough operations support it;
 /// as percentage and as quantile, since dividing one does not give the other exactly.
@@ -45,6 +45,7 @@ pub(super) fn report(
         operations_per_replicate: gathered.pilot.map(|pilot| pilot.operations),
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
+        working_set: working_set::of(cell, &manifest.machine),
         metrics: metrics(gathered, all, &histograms, level),
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),

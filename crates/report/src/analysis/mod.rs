@@ -5,8 +5,10 @@ mod cells;
 mod comparisons;
 mod doubts;
 mod estimates;
+mod fits;
 mod gathered;
 mod warm_up;
+mod working_set;
 
 use std::path::Path;
 
@@ -43,6 +45,7 @@ pub fn document(run: &Run, path: &Path) -> Document {
         targets: manifest.targets.clone(),
         cells: reports.collect(),
         comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
+        fits: fits::all(&gathered, manifest),
         skipped: manifest.skipped.clone(),
         warnings: run_warnings(run),
         end,

@@ -5,6 +5,7 @@
 
 mod closing;
 mod curve;
+mod fit;
 mod heading;
 mod machine;
 mod names;
@@ -47,6 +48,7 @@ pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
     section::render_all(&mut page, document);
+    fit::render(&mut page, document);
     warnings::render(&mut page, document);
     closing::render(&mut page, document);
     page.finish()

@@ -1,12 +1,16 @@
 //! In memory: reads and writes that are served from memory alone.
+//!
+//! What such a request costs is the call and the copy. How both share it shows by request size; how
+//! fast the copy is depends on which of the processor's caches the working set fits into, and on
+//! whether requests begin with a page: one that does not touches a page more.
 
 use record::{CacheState, Dimension};
-use workload::{Operation, Workload};
+use workload::{Access, Alignment, Operation, Workload};
 
 use super::curve::{Curve, usize_of};
 use super::data;
 use crate::benchmark::Benchmark;
-use crate::place::Place;
+use crate::place::{Files, Place};
 
 /// What the survey takes: warm reads and writes, sequential and random, small and large.
 pub(crate) fn quick() -> Vec<Benchmark> {
@@ -15,20 +19,122 @@ pub(crate) fn quick() -> Vec<Benchmark> {
     all
 }
 
+const ALIGNMENTS: [(Alignment, &str, &str); 2] =
+    [(Alignment::Request, "", ""), (Alignment::Unaligned, "-unaligned", ", unaligned")];
+
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
+    [reads_by_request(), writes_by_request(), reads_by_working_set()].concat()
+}
+
+fn benchmark(workload: Workload, place: Place) -> Benchmark {
+    Benchmark { dimension: Dimension::InMemory, ..Benchmark::of_operations(workload, place) }
+}
+
+fn reads_by_request() -> Vec<Benchmark> {
+    let requests: Vec<u64> = (9..=20).map(|log2| 1 << log2).collect();
+    let curve = |(alignment, suffix, words): (Alignment, &str, &str)| {
+        let curve = Curve {
+            name: &format!("random-read{suffix}-warm-by-request"),
+            title: &format!("random read, warm{words}"),
+            axis: "request size",
+            unit: "bytes",
+        };
+        let read = |bytes| {
+            let read = Workload::new(Operation::Read);
+            let workload = Workload { request_bytes: usize_of(bytes), alignment, ..read };
+            Benchmark { rank: u32::from(!words.is_empty()), ..benchmark(workload, Place::Data) }
+        };
+        curve.points(&requests, read)
+    };
+    ALIGNMENTS.into_iter().flat_map(curve).collect()
+}
+
+/// Each page once, so that all are changed for the first time; a request smaller than a page would
+/// change it several times.
+fn writes_by_request() -> Vec<Benchmark> {
     let curve = Curve {
-        name: "random-read-warm-by-request",
-        title: "random read, warm",
+        name: "random-write-warm-by-request",
+        title: "random write, warm",
         axis: "request size",
         unit: "bytes",
     };
-    let requests: Vec<u64> = (9..=20).map(|log2| 1 << log2).collect();
-    curve.points(&requests, |bytes| Benchmark {
-        dimension: Dimension::InMemory,
-        ..Benchmark::of_operations(
-            Workload { request_bytes: usize_of(bytes), ..Workload::new(Operation::Read) },
-            Place::Data,
-        )
+    let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
+    curve.points(&requests, |bytes| {
+        let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
+        benchmark(Workload { request_bytes: usize_of(bytes), ..write }, Place::Data)
     })
+}
+
+/// From less than any first cache to more than most last ones. Up to the usual size of data files
+/// it is a part of the data file; beyond, files are made for it.
+const WORKING_SETS: [u64; 15] = [
+    16 << 10,
+    32 << 10,
+    64 << 10,
+    128 << 10,
+    256 << 10,
+    512 << 10,
+    1 << 20,
+    2 << 20,
+    4 << 20,
+    8 << 20,
+    16 << 20,
+    32 << 20,
+    64 << 20,
+    256 << 20,
+    1 << 30,
+];
+const SPAN_MAX: u64 = 64 << 20;
+/// Added to the rank of a working set that files are made for.
+const FILES_RANK: u32 = 5;
+
+fn reads_by_working_set() -> Vec<Benchmark> {
+    let curve = |(alignment, suffix, words): (Alignment, &str, &str)| {
+        let curve = Curve {
+            name: &format!("random-read-4k{suffix}-by-working-set"),
+            title: &format!("random read 4 KiB, warm{words}"),
+            axis: "working set",
+            unit: "bytes",
+        };
+        let read = |bytes| {
+            let read = Workload { alignment, ..Workload::new(Operation::Read) };
+            if bytes <= SPAN_MAX {
+                return benchmark(Workload { span_bytes: Some(bytes), ..read }, Place::Data);
+            }
+            let files = Files { count: 1, bytes, are_written: false };
+            Benchmark { rank: FILES_RANK, ..benchmark(read, Place::Files(files)) }
+        };
+        let mut points = curve.points(&WORKING_SETS[..13], read);
+        points.extend(curve.points(&WORKING_SETS[13..], read));
+        points
+    };
+    ALIGNMENTS.into_iter().flat_map(curve).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn working_sets_are_what_the_axis_says() {
+        for one in reads_by_working_set() {
+            let point = one.curve.as_ref().expect("it is a point of a curve");
+            let operations = one.operations().expect("it is one of operations");
+            let bytes = operations.working_set_bytes(SPAN_MAX).expect("it reads");
+            assert_eq!(bytes as f64, point.value, "{}", one.name);
+            assert_eq!(one.rank >= FILES_RANK, bytes > SPAN_MAX, "{}", one.name);
+        }
+    }
+
+    #[test]
+    fn no_page_is_written_twice() {
+        for one in writes_by_request() {
+            let operations = one.operations().expect("it is one of operations");
+            let blocks = operations.blocks_per_thread(64 << 20);
+            assert_eq!(blocks * operations.workload.request_bytes as u64, 64 << 20);
+            assert_eq!(operations.workload.access, Access::Shuffled);
+            assert!(operations.workload.request_bytes >= 4096);
+        }
+    }
 }

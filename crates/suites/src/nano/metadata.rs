@@ -1,13 +1,17 @@
 //! Metadata: operations on names and attributes, in isolation.
 //!
 //! They come in small and in large directories, because directory formats differ most in how they
-//! grow.
+//! grow. The curves go through one point (directories of 1,000, names in an open directory, of the
+//! shortest length, warm, one thread) along one axis at a time: directory size, path depth, length
+//! of names. Besides: the same cold, and what the device writes for changes.
 
 use record::{CacheState, Dimension};
-use workload::{Access, Operation, Workload};
+use workload::{Access, DirectorySync, Operation, Workload};
 
+use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
-use crate::place::Place;
+use crate::operations::Question;
+use crate::place::{Directories, Place};
 
 /// What the survey takes: nine operations in directories of 100 and of 10,000.
 pub(crate) fn quick() -> Vec<Benchmark> {
@@ -51,7 +55,263 @@ fn access_of_names(operation: Operation) -> Access {
     }
 }
 
+/// Entries of the directories that curves of other axes have.
+const ENTRIES: u64 = 1_000;
+
+/// An operation on names, as curves call it.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    /// Added to the rank of its points: 0 for those that say most.
+    rank: u32,
+}
+
+const fn named(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Named {
+    Named { name, title, operation, rank }
+}
+
+const STAT: Named = named("stat", "stat", Operation::StatPresent, 0);
+const STAT_MISSING: Named =
+    named("stat-missing", "stat of a missing name", Operation::StatMissing, 1);
+const OPEN_CLOSE: Named = named("open-close", "open and close", Operation::OpenClose, 1);
+const READDIR: Named = named("readdir", "readdir", Operation::Readdir, 0);
+/// What looks and changes nothing.
+const LOOKING: [Named; 6] = [
+    STAT,
+    STAT_MISSING,
+    named("open", "open", Operation::Open, 2),
+    named("close", "close", Operation::Close, 2),
+    OPEN_CLOSE,
+    READDIR,
+];
+const CREATE: Named = named("create", "create", Operation::Create, 0);
+const RENAME: Named = named("rename", "rename", Operation::Rename, 1);
+/// What changes directories.
+const CHANGING: [Named; 7] = [
+    CREATE,
+    named("unlink", "unlink", Operation::Unlink, 0),
+    RENAME,
+    named("link", "link", Operation::Link, 2),
+    named("symlink", "symlink", Operation::Symlink, 2),
+    named("mkdir", "mkdir", Operation::Mkdir, 1),
+    named("rmdir", "rmdir", Operation::Rmdir, 1),
+];
+
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    Vec::new()
+    [by_directory_size(), by_path_depth(), by_name_length(), cold(), device_writes(), truncates()]
+        .concat()
+}
+
+fn all() -> impl Iterator<Item = Named> {
+    LOOKING.into_iter().chain(CHANGING)
+}
+
+fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
+    let operation = named.operation;
+    let access = match cache_state {
+        // The second time, the attributes would be in memory.
+        CacheState::Cold => Access::Shuffled,
+        _ => access_of_names(operation),
+    };
+    Benchmark {
+        dimension: Dimension::Metadata,
+        exercises: vec![Dimension::InMemory],
+        cache_state,
+        ..Benchmark::of_operations(
+            Workload { access, ..Workload::new(operation) },
+            Place::Directories(set),
+        )
+    }
+}
+
+/// Directories of 10 to 1,000,000, by how late they are left out: what is large takes long to make,
+/// the base point and its neighbours say most.
+const SIZES: [(u64, u32); 6] =
+    [(10, 2), (100, 1), (1_000, 0), (10_000, 0), (100_000, 5), (1_000_000, 8)];
+
+fn by_directory_size() -> Vec<Benchmark> {
+    all().flat_map(|named| sizes_of(named, CacheState::Warm, &SIZES, 0)).collect()
+}
+
+/// From directories of 100 on: smaller ones lie so close to the directories themselves, which are
+/// open, that some file systems read them with those.
+fn cold() -> Vec<Benchmark> {
+    let of_sizes = |named: Named| {
+        // An open reads the first block of the list ahead on some (xfs_dir_open): longer lists.
+        let least = if named.operation == Operation::Readdir { 2 } else { 1 };
+        sizes_of(named, CacheState::Cold, &SIZES[least..], 3)
+    };
+    [STAT, OPEN_CLOSE, READDIR, CREATE, RENAME].into_iter().flat_map(of_sizes).collect()
+}
+
+fn sizes_of(
+    named: Named,
+    cache_state: CacheState,
+    sizes: &[(u64, u32)],
+    rank: u32,
+) -> Vec<Benchmark> {
+    let is_cold = cache_state == CacheState::Cold;
+    let (suffix, state) = if is_cold { ("-cold", ", cold") } else { ("", "") };
+    let curve = Curve {
+        name: &format!("{}{suffix}-by-directory-size", named.name),
+        title: &format!("{}{state}", named.title),
+        axis: "directory size",
+        unit: "count",
+    };
+    let benchmark = |entries| of(named, Directories::of(entries), cache_state);
+    ranked(&curve, sizes, rank + named.rank, benchmark)
+}
+
+fn by_path_depth() -> Vec<Benchmark> {
+    // A listing resolves no path, and neither does a close.
+    let resolving = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
+    let curve = |named: Named| {
+        let curve = Curve {
+            name: &format!("{}-by-path-depth", named.name),
+            title: &format!("{} by path", named.title),
+            axis: "path depth",
+            unit: "count",
+        };
+        let benchmark = |depth| {
+            let set = Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) };
+            of(named, set, CacheState::Warm)
+        };
+        ranked(&curve, &[(1, 0), (4, 1), (16, 0)], 1 + named.rank, benchmark)
+    };
+    all().filter(resolving).flat_map(curve).collect()
+}
+
+fn by_name_length() -> Vec<Benchmark> {
+    let curve = |named: Named| {
+        let curve = Curve {
+            name: &format!("{}-by-name-length", named.name),
+            title: &format!("{} by name", named.title),
+            axis: "name length",
+            unit: "bytes",
+        };
+        let benchmark = |bytes| {
+            let set = Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) };
+            of(named, set, CacheState::Warm)
+        };
+        let shortest = Directories::NAME_BYTES as u64;
+        ranked(&curve, &[(shortest, 0), (64, 1), (255, 0)], 2 + named.rank, benchmark)
+    };
+    all().filter(|one| one.operation != Operation::Close).flat_map(curve).collect()
+}
+
+/// What the device writes for each change, where one sync is shared by many and where each change
+/// is made permanent by itself.
+fn device_writes() -> Vec<Benchmark> {
+    let synced = |named: Named, directory_sync| {
+        let (suffix, words) = match directory_sync {
+            DirectorySync::Never => ("sync", "100 and a sync"),
+            DirectorySync::EachOperation => ("fsync", "each with an fsync of the directory"),
+        };
+        let set = Directories { additions: 100, ..Directories::of(ENTRIES) };
+        let workload = Workload { directory_sync, ..Workload::new(named.operation) };
+        Benchmark {
+            name: format!("{}-{suffix}", named.name),
+            title: format!("{}, {words}", named.title),
+            exercises: vec![Dimension::Io, Dimension::OnDiskLayout],
+            cache_state: CacheState::Warm,
+            rank: 1 + named.rank,
+            ..Benchmark::of_operations(workload, Place::Directories(set))
+        }
+        .asked(Question::DeviceWrites)
+    };
+    let both = |named| {
+        [DirectorySync::Never, DirectorySync::EachOperation].map(|sync| synced(named, sync))
+    };
+    CHANGING.into_iter().flat_map(both).collect()
+}
+
+/// Truncation to nothing, which gives blocks back.
+fn truncates() -> Vec<Benchmark> {
+    let curve = Curve {
+        name: "truncate-by-file-size",
+        title: "truncate to nothing",
+        axis: "file size",
+        unit: "bytes",
+    };
+    let benchmark = |bytes| Benchmark {
+        exercises: vec![Dimension::OnDiskLayout, Dimension::InMemory],
+        cache_state: CacheState::Warm,
+        ..Benchmark::of_operations(
+            Workload { request_bytes: usize_of(bytes), ..Workload::new(Operation::Truncate) },
+            Place::Data,
+        )
+    };
+    ranked(&curve, &[(4 << 10, 0), (64 << 10, 1), (1 << 20, 0), (16 << 20, 2)], 2, benchmark)
+}
+
+/// The points of a curve, each of its own rank beside that of the curve.
+fn ranked(
+    curve: &Curve<'_>,
+    points: &[(u64, u32)],
+    rank: u32,
+    benchmark: impl Fn(u64) -> Benchmark,
+) -> Vec<Benchmark> {
+    let values: Vec<u64> = points.iter().map(|(value, _)| *value).collect();
+    let made = curve.points(&values, benchmark).into_iter().zip(points);
+    made.map(|(one, (_, own))| Benchmark { rank: rank + own, ..one }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str) -> Directories {
+        let all = curves();
+        let found = all.iter().find(|one| one.name == name).expect("it is declared");
+        match found.operations().expect("it is one of operations").place {
+            Place::Directories(set) => set,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_curve_leaves_the_base_point_along_its_own_axis() {
+        let base = Directories::of(1_000);
+        assert_eq!(place("stat-by-directory-size-1000"), base);
+        assert_eq!(place("stat-by-path-depth-1"), base);
+        assert_eq!(place("stat-by-name-length-12"), base);
+        assert_eq!(place("stat-by-path-depth-16"), Directories { depth: 16, ..base });
+        assert_eq!(place("create-by-name-length-255"), Directories { name_bytes: 255, ..base });
+        assert_eq!(place("create-by-directory-size-1000000").entries, 1_000_000);
+    }
+
+    #[test]
+    fn every_operation_on_names_has_a_curve_by_directory_size() {
+        let on_names = |one: &Operation| one.subject() == workload::Subject::Directories;
+        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(on_names).collect();
+        let curves = by_directory_size();
+        for operation in wanted {
+            let of_it = |one: &&Benchmark| {
+                one.operations().is_some_and(|one| one.workload.operation == operation)
+            };
+            assert_eq!(curves.iter().filter(of_it).count(), SIZES.len(), "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn directories_that_take_long_to_make_are_left_out_first() {
+        let largest = |all: &[Benchmark]| {
+            let entries = |one: &Benchmark| one.operations().map_or(0, |one| one.place.entries());
+            all.iter().map(entries).max()
+        };
+        let up_to = |rank| -> Vec<Benchmark> {
+            curves().into_iter().filter(|one| one.rank <= rank).collect()
+        };
+        assert_eq!(largest(&up_to(4)), Some(10_000));
+        assert_eq!(largest(&up_to(7)), Some(100_000));
+        assert_eq!(largest(&curves()), Some(1_000_000));
+        let rest = curves().into_iter().filter(|one| one.rank > 7);
+        assert!(
+            rest.into_iter()
+                .all(|one| { one.operations().is_some_and(|one| one.place.entries() >= 100_000) })
+        );
+    }
 }

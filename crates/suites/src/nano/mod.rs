@@ -11,7 +11,7 @@ mod in_memory;
 mod io;
 mod layout;
 mod metadata;
-mod scaling;
+pub(crate) mod scaling;
 
 use crate::benchmark::Benchmark;
 pub(crate) use curve::Curve;

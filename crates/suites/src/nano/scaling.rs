@@ -1,12 +1,14 @@
-//! Scaling: several threads against one, on the same file, in the same directory and in directories
+//! Scaling: several threads or processes against one, on the same file, in the same directory and in directories
 //! of their own (the taxonomy of sharing of Min et al., "Understanding Manycore Scalability of File
 //! Systems", USENIX ATC 2016).
 
 use record::{CacheState, Dimension};
-use workload::{Operation, Sharing, Workload};
+use workload::{Access, Operation, Sharing, Workers, Workload};
 
+use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
-use crate::place::Place;
+use crate::operations::Question;
+use crate::place::{Directories, Files, Place};
 
 fn place_of_threads(operation: Operation) -> Place {
     if operation == Operation::Read { Place::Data } else { Place::TwoDirectories }
@@ -66,7 +68,198 @@ pub(super) fn baselines() -> Vec<Benchmark> {
     super::in_memory::quick().into_iter().filter(is_it).collect()
 }
 
-/// Its curves.
+/// Entries of each directory, and how many a thread adds at most: enough that threads overlap for
+/// much longer than they take to start.
+const ENTRIES: u64 = 2_000;
+const ADDITIONS: u64 = 1_000;
+/// Bytes that each thread reads from: little enough that the copy does not wait for memory.
+const READ_BYTES: u64 = 1 << 20;
+/// Bytes that each thread writes, each page once.
+const WRITE_BYTES: u64 = 8 << 20;
+
+/// What is done by several at once, and what they share.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    sharing: Sharing,
+    /// Bytes of a file that all requests lie in; the whole file where there are none.
+    span_bytes: Option<u64>,
+    /// Added to the rank of its points: 0 for those that say most.
+    rank: u32,
+}
+
+const fn own(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
+    Shared { name, title, operation, sharing: Sharing::Own, span_bytes: None, rank }
+}
+
+const fn same(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
+    Shared { sharing: Sharing::Same, ..own(name, title, operation, rank) }
+}
+
+/// Low, medium and high sharing, in the words of Min et al.; in brackets what they call it.
+const SHARED: [Shared; 13] = [
+    // DRBL, DRBM, DRBH
+    own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
+    same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
+    Shared {
+        span_bytes: Some(4096),
+        ..same("read-same-block", "read of the same 4 KiB", Operation::Read, 2)
+    },
+    // DWOL, DWOM
+    own("write-own-files", "random overwrite 4 KiB, own files", Operation::Write, 1),
+    same("write-same-file", "random overwrite 4 KiB, same file", Operation::Write, 1),
+    // MRPL, MRPM, which open; a stat walks to the name in the same way.
+    own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
+    same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
+    // MWCL, MWCM
+    own("create-own-directories", "create, own directories", Operation::Create, 0),
+    same("create-same-directory", "create, same directory", Operation::Create, 0),
+    // MWUL, MWUM
+    own("unlink-own-directories", "unlink, own directories", Operation::Unlink, 2),
+    same("unlink-same-directory", "unlink, same directory", Operation::Unlink, 2),
+    // MWRL; within the directory, where MWRM renames from one into another.
+    own("rename-own-directories", "rename, own directories", Operation::Rename, 2),
+    same("rename-same-directory", "rename, same directory", Operation::Rename, 2),
+];
+
+/// Its curves, as far as this machine has processors for them.
 pub(super) fn curves() -> Vec<Benchmark> {
-    Vec::new()
+    curves_up_to(processors())
+}
+
+/// Processors that this process may use.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn curves_up_to(processors: usize) -> Vec<Benchmark> {
+    let counts = counts(2 * processors as u64);
+    let by_threads = SHARED.into_iter().flat_map(|one| by(Workers::Threads, one, &counts));
+    // What threads share beyond files, the table of descriptors and the memory's map, shows in
+    // those that come closest to doing nothing else, and in one that does much.
+    let of_processes = ["read-own-files", "read-same-file", "stat-same-directory"]
+        .into_iter()
+        .chain(["create-own-directories", "create-same-directory"]);
+    let named = |name| SHARED.into_iter().find(|one| one.name == name);
+    let by_processes = of_processes
+        .filter_map(named)
+        .flat_map(|one| by(Workers::Processes, Shared { rank: one.rank + 1, ..one }, &counts));
+    by_threads.chain(by_processes).collect()
+}
+
+/// Each number up to 4, then doubled.
+fn counts(most: u64) -> Vec<u64> {
+    let doubled = (3..u64::BITS).map(|log2| 1 << log2);
+    [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
+}
+
+fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
+    let (axis, words) = match workers {
+        Workers::Threads => ("threads", ""),
+        Workers::Processes => ("processes", ", by processes"),
+    };
+    let name = format!("{}-by-{axis}", shared.name);
+    let title = format!("{}{words}", shared.title);
+    let curve = Curve { name: &name, title: &title, axis, unit: "count" };
+    let benchmark = |threads: u64| Benchmark {
+        dimension: Dimension::Scaling,
+        exercises: vec![exercised(shared.operation)],
+        // The figure of one is what the others are set against.
+        baseline: (threads > 1).then(|| format!("{name}-1")),
+        rank: shared.rank,
+        ..Benchmark::of_operations(
+            Workload { workers, ..workload(shared, usize_of(threads)) },
+            place(shared, threads),
+        )
+        .asked(Question::Throughput)
+    };
+    curve.points(counts, benchmark)
+}
+
+fn exercised(operation: Operation) -> Dimension {
+    match operation {
+        Operation::Read | Operation::Write => Dimension::InMemory,
+        _ => Dimension::Metadata,
+    }
+}
+
+fn workload(shared: Shared, threads: usize) -> Workload {
+    let Shared { operation, sharing, span_bytes, .. } = shared;
+    let access = match operation {
+        // Each page once, so that all are changed for the first time.
+        Operation::Write => Access::Shuffled,
+        _ => Access::Uniform,
+    };
+    Workload { access, threads, sharing, span_bytes, ..Workload::new(operation) }
+}
+
+/// As much for each thread, whether it has it for itself or all have all.
+fn place(shared: Shared, threads: u64) -> Place {
+    let count = match shared.sharing {
+        Sharing::Own => usize_of(threads),
+        Sharing::Same => 1,
+    };
+    let together = threads / count as u64;
+    match shared.operation {
+        Operation::Read => Place::Files(Files { count, bytes: READ_BYTES, are_written: false }),
+        Operation::Write => {
+            Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
+        }
+        _ => {
+            let set =
+                Directories { entries: ENTRIES, additions: ADDITIONS, ..Directories::of(ENTRIES) };
+            Place::Directories(Directories { count, ..set })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_up_to_four_then_doubled_up_to_twice_the_processors() {
+        assert_eq!(counts(2), [1, 2]);
+        assert_eq!(counts(4), [1, 2, 3, 4]);
+        assert_eq!(counts(24), [1, 2, 3, 4, 8, 16]);
+        assert_eq!(counts(64), [1, 2, 3, 4, 8, 16, 32, 64]);
+    }
+
+    #[test]
+    fn each_has_as_much_to_do_however_many_they_are() {
+        for one in curves_up_to(4) {
+            let operations = one.operations().expect("it is one of operations");
+            let threads = operations.workload.threads as u64;
+            assert_eq!(one.curve.as_ref().map(|point| point.value), Some(threads as f64));
+            match operations.place {
+                Place::Files(files) if files.are_written => {
+                    let pages = operations.blocks_per_thread(0);
+                    assert_eq!(pages, WRITE_BYTES / 4096, "{}", one.name);
+                }
+                Place::Directories(set) => assert_eq!(set.additions, ADDITIONS),
+                _ => {}
+            }
+            let has_baseline = one.baseline.is_some();
+            assert_eq!(has_baseline, threads > 1, "{}", one.name);
+            assert_eq!(operations.metrics()[0].name, "throughput", "{}", one.name);
+        }
+    }
+
+    #[test]
+    fn own_is_one_each_and_same_is_one_for_all() {
+        let all = curves_up_to(4);
+        let place = |name: &str| {
+            let found = all.iter().find(|one| one.name == name).expect("it is declared");
+            found.operations().expect("it is one of operations").place
+        };
+        let directories = |name: &str| place(name).directories().expect("of names").0;
+        assert_eq!(directories("create-own-directories-by-threads-4"), 4);
+        assert_eq!(directories("create-same-directory-by-threads-4"), 1);
+        let Place::Files(files) = place("write-same-file-by-threads-3") else { panic!("of data") };
+        assert_eq!((files.count, files.bytes), (1, 3 * WRITE_BYTES));
+        let Place::Files(files) = place("write-own-files-by-threads-3") else { panic!("of data") };
+        assert_eq!((files.count, files.bytes), (3, WRITE_BYTES));
+    }
 }

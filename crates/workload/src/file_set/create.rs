@@ -12,10 +12,10 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
 use rustix::io::Errno;
 
-use super::{FileSet, Role, open_directory};
+use super::{DirectorySet, FileSet, Role, open_directory};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind};
+use crate::names::{EntryName, Kind, NameForm};
 use crate::steps::write_whole;
 
 /// What a file set has below its root.
@@ -38,14 +38,17 @@ pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), Engine
     let directories = file_set.spec.directories;
     for number in 0..directories.count {
         let path = file_set.directory(number);
-        make_directory(&path)?;
-        create_empty_files(&path, 0..directories.entries, stop)?;
+        std::fs::create_dir_all(&path).map_err(|error| {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            EngineError::from_errno("mkdirat", &path, errno)
+        })?;
+        fill(&path, 0..directories.entries, directories.name_form(), stop)?;
     }
     Ok(())
 }
 
-/// Makes empty files in an existing directory: the entries of a directory set that have these
-/// numbers.
+/// Makes empty files in an existing directory: the entries of a directory set of the shortest names
+/// that have these numbers.
 ///
 /// # Errors
 /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised.
@@ -54,9 +57,18 @@ pub fn create_empty_files(
     numbers: Range<u64>,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
+    fill(path, numbers, DirectorySet::default().name_form(), stop)
+}
+
+fn fill(
+    path: &Path,
+    numbers: Range<u64>,
+    form: NameForm,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
     let directory = open_directory(path)?;
     let mut maker = Maker::default();
-    let mut name = EntryName::new(Kind::Entry, 0);
+    let mut name = EntryName::new(form);
     for number in numbers {
         if stop.load(Ordering::Relaxed) {
             return Err(EngineError::Stopped);

@@ -1,7 +1,7 @@
 //! A file set: what workloads act on, made once and still there after a remount.
 //!
 //! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
-//! directory set: K directories of N empty files) and `growing/` (empty; files that operations
+//! directory set: K directories of N empty files, each at the depth asked for) and `growing/` (empty; files that operations
 //! append to live there during a session). Read files are never written after they are made, so
 //! that they stay checkable whatever ran before.
 
@@ -18,7 +18,7 @@ pub(crate) use create::{FILE_MODE, Maker, make_directory};
 
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};
-use crate::names::NUMBERS;
+use crate::names::{NAME_BYTES_MAX, NAME_BYTES_MIN, NUMBERS, NameForm, STEP_NAME};
 
 /// The most files or directories of one role: their numbers are file identifiers of 32 bits.
 const FILES: u64 = 1 << 32;
@@ -33,12 +33,50 @@ pub struct DataFiles {
 }
 
 /// The directory set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectorySet {
     /// How many directories.
     pub count: usize,
     /// Entries (empty files) in each.
     pub entries: u64,
+    /// Components of the paths that operations on its names resolve, 1 to 64: 1 is the name in an
+    /// open directory, each further one a directory on the way.
+    pub depth: usize,
+    /// Bytes of each name, 12 to 255.
+    pub name_bytes: usize,
+}
+
+impl Default for DirectorySet {
+    /// None, of the shortest names, resolved in an open directory.
+    fn default() -> Self {
+        Self { count: 0, entries: 0, depth: 1, name_bytes: NAME_BYTES_MIN }
+    }
+}
+
+impl DirectorySet {
+    /// The most components of a path: far fewer than the longest path holds.
+    const DEPTH_MAX: usize = 64;
+
+    fn check(&self) -> Result<(), WorkloadError> {
+        let bounds = [
+            ("the depth of a directory set", self.depth, 1, Self::DEPTH_MAX),
+            ("the bytes of a name", self.name_bytes, NAME_BYTES_MIN, NAME_BYTES_MAX),
+        ];
+        match bounds.into_iter().find(|(_, value, least, most)| value < least || value > most) {
+            Some((what, _, least, most)) => Err(WorkloadError::OutOfBounds { what, least, most }),
+            None => Ok(()),
+        }
+    }
+
+    /// Names as operations resolve them.
+    pub(crate) fn path_form(&self) -> NameForm {
+        NameForm { name_bytes: self.name_bytes, steps: self.depth - 1 }
+    }
+
+    /// Names in their own directory.
+    pub(crate) fn name_form(&self) -> NameForm {
+        NameForm { name_bytes: self.name_bytes, steps: 0 }
+    }
 }
 
 /// What a file set consists of. The default is nothing.
@@ -54,6 +92,7 @@ pub struct FileSetSpec {
 
 impl FileSetSpec {
     fn check(&self) -> Result<(), WorkloadError> {
+        self.directories.check()?;
         let counts = [
             ("read files", self.read_files.count as u64, FILES),
             ("write files", self.write_files.count as u64, FILES),
@@ -139,9 +178,15 @@ impl FileSet {
         self.root.join(role.directory()).join(number.to_string())
     }
 
-    /// The path of a directory of the directory set, counted from 0.
+    /// The path of a directory of the directory set, counted from 0: the one that holds entries.
     #[must_use]
     pub fn directory(&self, number: usize) -> PathBuf {
+        let steps = std::iter::repeat_n(STEP_NAME, self.spec.directories.depth - 1);
+        self.directory_start(number).join(steps.collect::<PathBuf>())
+    }
+
+    /// Where paths into that directory begin.
+    pub(crate) fn directory_start(&self, number: usize) -> PathBuf {
         self.root.join("entries").join(number.to_string())
     }
 

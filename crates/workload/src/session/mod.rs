@@ -6,6 +6,7 @@ mod outcome;
 mod paths;
 pub(crate) mod pin;
 mod prepare;
+mod processes;
 mod restore;
 mod run;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
@@ -13,11 +13,11 @@ use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verificati
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
-use crate::names::Kind;
+use crate::names::{EntryName, Kind};
 use crate::on_device::OnDevice;
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
-    Growing, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
+    Growing, Manner, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
 };
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
@@ -310,8 +310,8 @@ impl Plan<'_> {
     fn name_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         let directories = self.directories(thread)?;
         let entries = self.file_set.spec().directories.entries;
-        let batch = self.workload.batch;
         let access = self.workload.access;
+        let manner = self.manner();
         match self.workload.operation {
             Operation::Readdir => return Ok(Readdir::new(directories, entries).into()),
             Operation::Rename => {
@@ -320,7 +320,7 @@ impl Plan<'_> {
                 // Shares are disjoint, so nobody has to start elsewhere.
                 let alone = Choices { sharers: 1, ..self.choices(thread, 1, share.count) };
                 let choose = AnyChooser::new(access, &alone)?;
-                return Ok(Rename::new(directories, choose, share, batch).into());
+                return Ok(Rename::new(directories, choose, share, manner).into());
             }
             _ => {}
         }
@@ -329,7 +329,7 @@ impl Plan<'_> {
         let fresh = Fresh::of(self.seed, thread);
         macro_rules! step {
             () => {
-                EntryStep::new(directories, choose, fresh, batch)
+                EntryStep::new(directories, choose, fresh, manner)
             };
         }
         Ok(match self.workload.operation {
@@ -347,11 +347,19 @@ impl Plan<'_> {
         })
     }
 
+    fn manner(&self) -> Manner {
+        let Workload { batch, directory_sync, .. } = *self.workload;
+        Manner { form: self.file_set.spec().directories.path_form(), batch, sync: directory_sync }
+    }
+
     fn directories(&self, thread: usize) -> Result<Directories, EngineError> {
         let numbers = self.assigned(thread, self.file_set.spec().directories.count);
         let open = |number| {
             let path = self.file_set.directory(number);
-            Ok(Directory { descriptor: open_directory(&path)?, path })
+            let start = open_directory(&self.file_set.directory_start(number))?;
+            let is_start = self.file_set.spec().directories.depth == 1;
+            let end = if is_start { None } else { Some(open_directory(&path)?) };
+            Ok(Directory { start, end, path })
         };
         let all: Result<Vec<_>, EngineError> = numbers.into_iter().map(open).collect();
         Ok(Directories::new(all?))
@@ -368,11 +376,12 @@ impl Plan<'_> {
         let mut directories = self.directories(thread)?;
         let mut maker = Maker::default();
         let fresh = Fresh::of(self.seed, thread);
+        let mut name = EntryName::new(self.file_set.spec().directories.name_form());
         for index in 0..self.workload.operations_per_thread {
-            let name = fresh.name(kind, index);
+            name.set(kind, fresh.number(index));
             let turn = directories.take_turn();
             let directory = &directories.all[turn];
-            let descriptor = directory.descriptor.as_fd();
+            let descriptor = directory.itself();
             let made = if kind == Kind::File {
                 maker.make(descriptor, &name)
             } else {

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::description::{Operation, Subject};
 use crate::error::EngineError;
-use crate::file_set::{FileSet, open_directory};
+use crate::file_set::{DirectorySet, FileSet, open_directory};
 use crate::names::Kind;
 use crate::steps::{LISTING_BYTES, for_each_entry};
 
@@ -27,8 +27,8 @@ pub(super) fn put_back(
         return touched.iter().try_for_each(|path| remove_if_there(path));
     }
     if operation.changes_directories() {
-        let entries = file_set.spec().directories.entries;
-        return touched.iter().try_for_each(|path| put_directory_right(path, entries));
+        let directories = file_set.spec().directories;
+        return touched.iter().try_for_each(|path| put_directory_right(path, directories));
     }
     Ok(())
 }
@@ -50,8 +50,8 @@ struct Contents {
 }
 
 impl Contents {
-    fn note(&mut self, name: &CStr) {
-        match Kind::of(name) {
+    fn note(&mut self, name: &CStr, name_bytes: usize) {
+        match Kind::of(name, name_bytes) {
             _ if name == c"." || name == c".." => {}
             None | Some(Kind::Entry) => self.settled += 1,
             Some(stray) => self.strays.push((stray, name.to_owned())),
@@ -59,11 +59,12 @@ impl Contents {
     }
 }
 
-fn put_directory_right(path: &Path, entries: u64) -> Result<(), EngineError> {
+fn put_directory_right(path: &Path, set: DirectorySet) -> Result<(), EngineError> {
+    let DirectorySet { entries, name_bytes, .. } = set;
     let directory = open_directory(path)?;
     let mut contents = Contents::default();
     let mut buffer = vec![MaybeUninit::uninit(); LISTING_BYTES];
-    for_each_entry(&directory, &mut buffer, |entry| contents.note(entry.file_name()))
+    for_each_entry(&directory, &mut buffer, |entry| contents.note(entry.file_name(), name_bytes))
         .map_err(|errno| EngineError::from_errno("getdents64", path, errno))?;
     let mut found = contents.settled;
     for (kind, name) in &contents.strays {

@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use super::gate::{Gate, Verdict};
 use super::outcome::{Outcome, Part, add_up};
-use super::{AnyStep, Session, pin};
-use crate::description::{Pinning, Workload};
+use super::{AnyStep, Session, pin, processes};
+use crate::description::{Pinning, Workers, Workload};
 use crate::error::EngineError;
 use crate::run_loop::{Halt, LoopLength};
 
@@ -41,23 +41,36 @@ impl Session {
         let failed_to = |operation, errno| EngineError::from_errno(operation, self.root(), errno);
         let allowed =
             pin::allowed_processors().map_err(|errno| failed_to("sched_getaffinity", errno))?;
-        let gate = Gate::new(steps.len(), allowed.len());
+        let meeting = Meeting {
+            gate: Gate::new(steps.len(), allowed.len()),
+            is_over: AtomicBool::new(false),
+        };
         let processors = match self.workload.pinning {
             Pinning::Off => Vec::new(),
             Pinning::EachToOneProcessor => allowed,
         };
-        let start = Start {
-            clock,
-            stop,
-            workload: &self.workload,
-            processors,
-            origin_ticks: clock.ticks(),
-            gate,
-            is_over: AtomicBool::new(false),
+        let workload = &self.workload;
+        let origin_ticks = clock.ticks();
+        let (here, shared);
+        let meeting = match workload.workers {
+            Workers::Threads => {
+                here = meeting;
+                &here
+            }
+            Workers::Processes => {
+                let mapped = processes::Shared::new(meeting);
+                shared = mapped.map_err(|error| EngineError::of_worker(&error))?;
+                &*shared
+            }
         };
-        let parts = start.run_all(steps).map_err(|error| {
-            let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
-            failed_to("clone", errno)
+        let start = Start { clock, stop, workload, processors, origin_ticks, meeting };
+        let parts = match workload.workers {
+            Workers::Threads => start.run_all(steps),
+            Workers::Processes => processes::run_all(&start, steps),
+        };
+        let parts = parts.map_err(|error| match Errno::from_io_error(&error) {
+            Some(errno) => failed_to("clone", errno),
+            None => EngineError::of_worker(&error),
         })?;
         let parts: Result<Vec<Part>, Trouble> = parts.into_iter().collect();
         match parts {
@@ -70,19 +83,32 @@ impl Session {
 
 /// What threads have in common. While operations run, all of it is read-only but for the word that
 /// it is over, which is written at the end.
-struct Start<'a, C> {
+pub(super) struct Start<'a, C> {
     clock: &'a C,
     stop: &'a AtomicBool,
     workload: &'a Workload,
     processors: Vec<usize>,
     origin_ticks: u64,
+    pub(super) meeting: &'a Meeting,
+}
+
+/// How threads begin together and end together.
+pub(super) struct Meeting {
     gate: Gate,
     /// Whether some thread has done its operations, or failed.
     is_over: AtomicBool,
 }
 
+impl Meeting {
+    /// Sends home those that wait, and ends those that run.
+    pub(super) fn call_off(&self) {
+        self.gate.call_off();
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Why a thread brings nothing home.
-enum Trouble {
+pub(super) enum Trouble {
     Engine(EngineError),
     Pinning(Errno),
 }
@@ -98,7 +124,7 @@ impl<C: Clock> Start<'_, C> {
                 match thread::Builder::new().spawn_scoped(scope, body) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
-                        self.gate.call_off();
+                        self.meeting.call_off();
                         return Err(error);
                     }
                 }
@@ -110,7 +136,9 @@ impl<C: Clock> Start<'_, C> {
         })
     }
 
-    fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
+    /// Runs one step in the thread that calls it.
+    pub(super) fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
+        let Meeting { gate, is_over } = self.meeting;
         let ready = pin::stay_on(&self.processors, number)
             .map_err(Trouble::Pinning)
             .and_then(|()| step.make_ready().map_err(Trouble::Engine));
@@ -122,9 +150,9 @@ impl<C: Clock> Start<'_, C> {
             batch: self.workload.batch,
         };
         if ready.is_err() {
-            self.is_over.store(true, Ordering::Relaxed);
+            is_over.store(true, Ordering::Relaxed);
         }
-        let verdict = self.gate.arrive();
+        let verdict = gate.arrive();
         ready?;
         if verdict == Verdict::CalledOff {
             return Err(Trouble::Pinning(Errno::CANCELED));
@@ -136,11 +164,11 @@ impl<C: Clock> Start<'_, C> {
             let stopped = || self.stop.load(Ordering::Relaxed);
             step.run(length, self.clock, &mut recorder, &stopped)
         } else {
-            let company = Company { stop: self.stop, is_over: &self.is_over };
+            let company = Company { stop: self.stop, is_over };
             step.run(length, self.clock, &mut recorder, &company)
         };
         // Even of a thread that failed: nothing is left to be measured then.
-        self.is_over.store(true, Ordering::Relaxed);
+        is_over.store(true, Ordering::Relaxed);
         let end_ticks = self.clock.ticks();
         let outcome = ended.map_err(Trouble::Engine)?;
         let checked_bytes = step.checked_bytes();

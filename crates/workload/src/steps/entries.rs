@@ -3,22 +3,36 @@
 use std::path::PathBuf;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, statat, symlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, fsync, linkat, mkdirat, openat, statat, symlinkat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::choose::{AnyChooser, Choose};
 use crate::content::mix;
+use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::FILE_MODE;
-use crate::names::{EntryName, Kind, NUMBERS, NUMBERS_PER_THREAD};
+use crate::names::{EntryName, Kind, NUMBERS, NUMBERS_PER_THREAD, NameForm};
 use crate::run_loop::Step;
 
 /// An open directory of the directory set.
 #[derive(Debug)]
 pub(crate) struct Directory {
-    pub(crate) descriptor: OwnedFd,
+    /// Where paths to its names begin.
+    pub(crate) start: OwnedFd,
+    /// The directory itself, where paths do not begin in it.
+    pub(crate) end: Option<OwnedFd>,
     pub(crate) path: PathBuf,
+}
+
+impl Directory {
+    /// The directory itself.
+    #[inline]
+    pub(crate) fn itself(&self) -> BorrowedFd<'_> {
+        self.end.as_ref().unwrap_or(&self.start).as_fd()
+    }
 }
 
 /// The directories of one thread, taken in turn.
@@ -41,9 +55,21 @@ impl Directories {
         turn
     }
 
+    /// Where paths to the names of that directory begin.
     #[inline]
-    pub(crate) fn descriptor(&self, number: usize) -> BorrowedFd<'_> {
-        self.all[number].descriptor.as_fd()
+    pub(crate) fn start(&self, number: usize) -> BorrowedFd<'_> {
+        self.all[number].start.as_fd()
+    }
+
+    /// Makes what was done in that directory permanent, if each operation is to be.
+    #[inline]
+    pub(crate) fn sync(&self, number: usize, sync: DirectorySync) -> Result<(), Fault> {
+        match sync {
+            DirectorySync::Never => Ok(()),
+            DirectorySync::EachOperation => {
+                fsync(self.all[number].itself()).map_err(|errno| Fault::errno("fsync", errno))
+            }
+        }
     }
 }
 
@@ -77,16 +103,16 @@ impl Fresh {
         Self { session_number, thread_number: session_number + thread as u64 * NUMBERS_PER_THREAD }
     }
 
-    /// The thread's own name for operation `index`.
+    /// The number of the thread's own name for operation `index`.
     #[inline]
-    pub(crate) fn name(self, kind: Kind, index: u64) -> EntryName {
-        EntryName::new(kind, (self.thread_number + index) % NUMBERS)
+    pub(crate) fn number(self, index: u64) -> u64 {
+        (self.thread_number + index) % NUMBERS
     }
 
-    /// A name that never is given to anything, the same for all threads.
+    /// The number of a name that never is given to anything, the same for all threads.
     #[inline]
-    fn missing(self, choice: u64) -> EntryName {
-        EntryName::new(Kind::Missing, (self.session_number + choice) % NUMBERS)
+    fn missing(self, choice: u64) -> u64 {
+        (self.session_number + choice) % NUMBERS
     }
 }
 
@@ -118,8 +144,17 @@ pub(crate) struct EntryStep<E: EntryCall> {
     directories: Directories,
     choose: AnyChooser,
     fresh: Fresh,
+    sync: DirectorySync,
     targets: Vec<Target>,
     held: Vec<Option<E::Held>>,
+}
+
+/// What names look like, how many calls stand in one interval, and what makes each permanent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) form: NameForm,
+    pub(crate) batch: usize,
+    pub(crate) sync: DirectorySync,
 }
 
 impl<E: EntryCall> EntryStep<E> {
@@ -127,21 +162,26 @@ impl<E: EntryCall> EntryStep<E> {
         directories: Directories,
         choose: AnyChooser,
         fresh: Fresh,
-        batch: usize,
+        manner: Manner,
     ) -> Self {
-        let unnamed = || EntryName::new(Kind::Missing, 0);
+        let Manner { form, batch, sync } = manner;
+        let unnamed = || EntryName::new(form);
         let target = || Target { directory: 0, first: unnamed(), second: unnamed() };
         let targets = (0..batch).map(|_| target()).collect();
-        Self { directories, choose, fresh, targets, held: (0..batch).map(|_| None).collect() }
+        let held = (0..batch).map(|_| None).collect();
+        Self { directories, choose, fresh, sync, targets, held }
     }
 
+    /// The kind and the number of the next name from there; none where there is no name.
     #[inline]
-    fn name(&mut self, from: NameFrom, index: u64) -> EntryName {
+    fn name(&mut self, from: NameFrom, index: u64) -> Option<(Kind, u64)> {
         match from {
-            NameFrom::Chosen(kind) => EntryName::new(kind, self.choose.next_place().choice),
-            NameFrom::Missing => self.fresh.missing(self.choose.next_place().choice),
-            NameFrom::Fresh(kind) => self.fresh.name(kind, index),
-            NameFrom::Nowhere => EntryName::new(Kind::Missing, 0),
+            NameFrom::Chosen(kind) => Some((kind, self.choose.next_place().choice)),
+            NameFrom::Missing => {
+                Some((Kind::Missing, self.fresh.missing(self.choose.next_place().choice)))
+            }
+            NameFrom::Fresh(kind) => Some((kind, self.fresh.number(index))),
+            NameFrom::Nowhere => None,
         }
     }
 }
@@ -152,18 +192,25 @@ impl<E: EntryCall> Step for EntryStep<E> {
         let directory = self.directories.take_turn();
         let first = self.name(E::FIRST, index);
         let second = self.name(E::SECOND, index);
-        self.targets[slot] = Target { directory, first, second };
+        let target = &mut self.targets[slot];
+        target.directory = directory;
+        for (name, chosen) in [(&mut target.first, first), (&mut target.second, second)] {
+            if let Some((kind, number)) = chosen {
+                name.set(kind, number);
+            }
+        }
         Ok(())
     }
 
     #[inline]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let target = &self.targets[slot];
-        let directory = self.directories.descriptor(target.directory);
+        let directory = self.directories.start(target.directory);
         match E::call(directory, &target.first, &target.second) {
             Ok(held) => self.held[slot] = Some(held),
             Err(errno) => return Err(Fault::errno(E::CALL, errno)),
         }
+        self.directories.sync(target.directory, self.sync)?;
         Ok(0)
     }
 
@@ -175,7 +222,7 @@ impl<E: EntryCall> Step for EntryStep<E> {
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
         let target = &self.targets[slot];
-        let name = target.first.as_c_str().to_string_lossy();
+        let name = target.first.name().to_string_lossy();
         let directory = &self.directories.all[target.directory].path;
         fault.into_error(&directory.join(name.as_ref()))
     }
@@ -284,7 +331,7 @@ entry_call! {
 entry_call! {
     /// `symlinkat` of a new name that points to an entry.
     Symlink, "symlinkat", FreshName(Kind::Symlink), Chosen(Entry) => (),
-    |directory, new, old| symlinkat(old.as_c_str(), directory, new.as_c_str())
+    |directory, new, old| symlinkat(old.name(), directory, new.as_c_str())
 }
 entry_call! {
     /// `unlinkat` of a file made before.
@@ -314,14 +361,7 @@ mod tests {
         for seed in 0..20 {
             for thread in [0, 1, most_threads - 1] {
                 let fresh = Fresh::of(seed, crate::arithmetic::index(thread));
-                all.extend(ends.map(|index| {
-                    *fresh
-                        .name(Kind::File, index)
-                        .as_c_str()
-                        .to_bytes()
-                        .first_chunk::<12>()
-                        .expect("names have 12 bytes")
-                }));
+                all.extend(ends.map(|index| fresh.number(index)));
             }
             let missing = Fresh::of(seed, 1).missing(7);
             assert_eq!(missing, Fresh::of(seed, 0).missing(7));

@@ -36,14 +36,14 @@ impl Readdir {
 impl Step for Readdir {
     fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
         self.current = self.directories.take_turn();
-        let directory = self.directories.descriptor(self.current);
+        let directory = self.directories.all[self.current].itself();
         seek(directory, SeekFrom::Start(0)).map_err(|errno| Fault::errno("lseek", errno))?;
         Ok(())
     }
 
     fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
         let mut found = 0;
-        let directory = self.directories.descriptor(self.current);
+        let directory = self.directories.all[self.current].itself();
         for_each_entry(directory, &mut self.buffer, |_| found += 1)
             .map_err(|errno| Fault::errno("getdents64", errno))?;
         self.found = found;

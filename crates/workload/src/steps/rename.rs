@@ -7,11 +7,12 @@ use rustix::fs::renameat;
 
 use crate::arithmetic::index;
 use crate::choose::{AnyChooser, Choose};
+use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind};
 use crate::run_loop::Step;
-use crate::steps::Directories;
+use crate::steps::{Directories, Manner};
 
 /// The entries of a directory that one thread may rename: every `stride`-th from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,7 @@ pub(crate) struct Rename {
     share: Share,
     /// Of each directory and each entry of the share, whether it has its other name at present.
     is_renamed: Vec<bool>,
+    sync: DirectorySync,
     targets: Vec<(usize, EntryName, EntryName)>,
 }
 
@@ -50,12 +52,12 @@ impl Rename {
         directories: Directories,
         choose: AnyChooser,
         share: Share,
-        batch: usize,
+        manner: Manner,
     ) -> Self {
         let is_renamed = vec![false; directories.all.len() * index(share.count)];
-        let unnamed = EntryName::new(Kind::Missing, 0);
-        let targets = vec![(0, unnamed, unnamed); batch];
-        Self { directories, choose, share, is_renamed, targets }
+        let unnamed = EntryName::new(manner.form);
+        let targets = vec![(0, unnamed.clone(), unnamed); manner.batch];
+        Self { directories, choose, share, is_renamed, sync: manner.sync, targets }
     }
 }
 
@@ -65,25 +67,28 @@ impl Step for Rename {
         let choice = self.choose.next_place().choice;
         let is_renamed = &mut self.is_renamed[directory * index(self.share.count) + index(choice)];
         let entry = self.share.entry(choice);
-        let (usual, other) =
-            (EntryName::new(Kind::Entry, entry), EntryName::new(Kind::Renamed, entry));
+        let (usual, other) = (Kind::Entry, Kind::Renamed);
         let (from, to) = if *is_renamed { (other, usual) } else { (usual, other) };
         *is_renamed = !*is_renamed;
-        self.targets[slot] = (directory, from, to);
+        let target = &mut self.targets[slot];
+        target.0 = directory;
+        target.1.set(from, entry);
+        target.2.set(to, entry);
         Ok(())
     }
 
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let (directory, from, to) = &self.targets[slot];
-        let directory = self.directories.descriptor(*directory);
+        let (number, from, to) = &self.targets[slot];
+        let directory = self.directories.start(*number);
         renameat(directory, from.as_c_str(), directory, to.as_c_str())
             .map_err(|errno| Fault::errno("renameat", errno))?;
+        self.directories.sync(*number, self.sync)?;
         Ok(0)
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
         let (directory, from, _) = &self.targets[slot];
-        let name = from.as_c_str().to_string_lossy();
+        let name = from.name().to_string_lossy();
         fault.into_error(&self.directories.all[*directory].path.join(name.as_ref()))
     }
 }

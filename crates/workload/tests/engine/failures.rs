@@ -20,7 +20,7 @@ fn small_spec() -> FileSetSpec {
     FileSetSpec {
         read_files: DataFiles { count: 1, size_bytes: 64 << 10 },
         write_files: DataFiles { count: 1, size_bytes: 64 << 10 },
-        directories: DirectorySet { count: 1, entries: 10 },
+        directories: DirectorySet { count: 1, entries: 10, ..DirectorySet::default() },
     }
 }
 

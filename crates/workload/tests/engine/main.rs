@@ -2,6 +2,7 @@
 
 mod common;
 mod data;
+mod depths;
 mod direct;
 mod failures;
 mod file_sets;
@@ -10,5 +11,7 @@ mod mixes;
 mod names;
 mod on_device;
 mod paths;
+mod processes;
+
 mod repeatable;
 mod span;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use machine::describe::extents;
 use machine::target::cache_state;
 use measure::{Clock, Recorder};
-use record::{Better, CacheEvidence, CacheState, MetricDefinition};
+use record::{Better, CacheEvidence, MetricDefinition};
 use runner::Failure;
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ impl Experiment for ColdRead {
         let inside_inodes = lie.extents_per_file > 0.0 && lie.run_bytes == 0.0;
         // What lies inside an inode is read with it, and that stays in memory.
         let read_bytes = if inside_inodes { 0 } else { took.read_bytes };
-        let claim = Claim { state: CacheState::Cold, read_bytes, written_bytes: 0 };
+        let claim = Claim::cold_reads(read_bytes);
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence });
         }

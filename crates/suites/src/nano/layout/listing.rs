@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::{Clock, Recorder};
-use record::{Better, CacheEvidence, CacheState, MetricDefinition};
+use record::{Better, CacheEvidence, MetricDefinition};
 use runner::Failure;
 use rustix::fs::{AtFlags, Dir, statat};
 use serde_json::{Value, json};
@@ -193,7 +193,7 @@ impl Experiment for ColdListing {
         let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
         let evidence: CacheEvidence = state::evidence(None, None, &happened);
         // That something was read shows that not all was in memory; how much is not known before.
-        let claim = Claim { state: CacheState::Cold, read_bytes: 1, written_bytes: 0 };
+        let claim = Claim::cold_reads(1);
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence });
         }

@@ -165,7 +165,7 @@ impl ReadAhead {
             ..cold.evidence().clone()
         };
         let came_bytes = fetches.came_pages() * rustix::param::page_size() as u64;
-        let claim = Claim { state: CacheState::Cold, read_bytes: came_bytes, written_bytes: 0 };
+        let claim = Claim::cold_reads(came_bytes);
         match state::verify(claim, &evidence) {
             Ok(()) => Ok(Seen { fetches, resident: file.resident().clone(), evidence, elapsed }),
             Err(why) => Err(Failure::State { why, evidence }),

@@ -120,8 +120,7 @@ impl Experiment for WarmUp {
             device_written_bytes: happened.device_written_bytes,
             ..cold.evidence().clone()
         };
-        let claim =
-            Claim { state: CacheState::Cold, read_bytes: self.working_set_bytes, written_bytes: 0 };
+        let claim = Claim::cold_reads(self.working_set_bytes);
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence });
         }

@@ -1,0 +1,103 @@
+//! The thin edge to processes: fork, exit, memory that a child shares with its parent. Each
+//! function does one thing; no policy.
+#![expect(unsafe_code, reason = "fork, exit and shared memory have no safe wrapper")]
+
+use std::ffi::c_int;
+use std::io;
+use std::ops::Deref;
+use std::ptr::{NonNull, null_mut};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::process::Pid;
+
+/// On which side of a fork one is.
+pub(super) enum Forked {
+    Child,
+    Parent(Pid),
+}
+
+/// Forks this process, which must have one thread: in a child of several, the locks of those that
+/// are not there would stay closed.
+pub(super) fn fork_alone() -> io::Result<Forked> {
+    let threads = std::fs::read_dir("/proc/self/task")?.count();
+    if threads != 1 {
+        let why = format!("a process that is forked must have one thread, and this has {threads}");
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+    }
+    // SAFETY: the process has one thread, so no lock of another's is held in the child.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        child => Ok(Pid::from_raw(child).map_or(Forked::Child, Forked::Parent)),
+    }
+}
+
+/// Ends this process without what the parent, whose copy it is, has to do at its end.
+pub(super) fn exit_now(status: c_int) -> ! {
+    // SAFETY: it takes a number and does not return.
+    unsafe { libc::_exit(status) }
+}
+
+/// A value in memory that children forked later share with this process.
+pub(in crate::session) struct Shared<T> {
+    at: NonNull<T>,
+}
+
+impl<T: Sync> Shared<T> {
+    /// Moves `value` there.
+    pub(in crate::session) fn new(value: T) -> io::Result<Self> {
+        const { assert!(!std::mem::needs_drop::<T>(), "nobody drops it") }
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at a place that the kernel chooses overlaps nothing.
+        let mapped =
+            unsafe { mmap_anonymous(null_mut(), size_of::<T>().max(1), access, MapFlags::SHARED) }?;
+        let at = NonNull::new(mapped.cast::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: the mapping is writable, as large as T, aligned to a page, and nobody else's.
+        unsafe { at.write(value) };
+        Ok(Self { at })
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: it was written when the mapping was made, which lives as long as self; others
+        // change it through T's own atomics only, since nobody has it mutably.
+        unsafe { self.at.as_ref() }
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this long and no reference outlives self. A child has its own map.
+        let unmapped = unsafe { munmap(self.at.as_ptr().cast(), size_of::<T>().max(1)) };
+        debug_assert!(unmapped.is_ok(), "the mapping is ours");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_shared_value_is_what_was_put_there_and_can_be_changed() {
+        let shared = Shared::new(AtomicU32::new(7)).expect("a page can be mapped");
+        shared.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(shared.load(Ordering::Relaxed), 8);
+    }
+
+    #[test]
+    fn a_process_of_several_threads_is_not_forked() {
+        let here = std::sync::Barrier::new(2);
+        let refused = std::thread::scope(|scope| {
+            scope.spawn(|| here.wait());
+            let refused = fork_alone().map(|_| ());
+            here.wait();
+            refused
+        });
+        let error = refused.expect_err("there are two threads");
+        assert!(error.to_string().contains("must have one thread"), "{error}");
+    }
+}

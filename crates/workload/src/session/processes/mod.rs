@@ -1,0 +1,115 @@
+//! Workers that are processes: forked together, met at a gate in memory that they share, each
+//! handing over what it measured in a file of its own.
+//!
+//! Unlike threads, processes share neither their memory's map nor their table of descriptors, so
+//! neither's lock is met by two of them.
+
+mod edge;
+mod wire;
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use measure::Clock;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, set_parent_process_death_signal, waitpid,
+};
+
+use super::AnyStep;
+use super::outcome::Part;
+use super::run::{Meeting, Start, Trouble};
+use crate::error::EngineError;
+
+pub(super) use edge::Shared;
+use edge::{Forked, exit_now, fork_alone};
+
+/// Runs each step in a process of its own. Fails if one cannot be started; none has run then.
+pub(super) fn run_all<C: Clock>(
+    start: &Start<'_, C>,
+    steps: Vec<AnyStep>,
+) -> io::Result<Vec<Result<Part, Trouble>>> {
+    let mut workers = Vec::with_capacity(steps.len());
+    for (number, step) in steps.into_iter().enumerate() {
+        let body = || wire::encode(start.run_one(number, step));
+        match Worker::start(body) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                start.meeting.call_off();
+                wait_for_all(&mut workers, start.meeting)?;
+                return Err(error);
+            }
+        }
+    }
+    wait_for_all(&mut workers, start.meeting)?;
+    workers.into_iter().map(Worker::into_part).collect()
+}
+
+/// A process that runs one step.
+struct Worker {
+    pid: Pid,
+    /// Readable once it has ended.
+    ending: OwnedFd,
+    results: File,
+    has_ended: bool,
+    /// Whether it ended as it should.
+    is_well: bool,
+}
+
+impl Worker {
+    fn start(body: impl FnOnce() -> Vec<u8>) -> io::Result<Self> {
+        let mut results = File::from(memfd_create("fsprism-worker", MemfdFlags::CLOEXEC)?);
+        match fork_alone()? {
+            Forked::Child => {
+                let done = catch_unwind(AssertUnwindSafe(|| {
+                    // Whoever kills the parent means all of it.
+                    set_parent_process_death_signal(Some(Signal::KILL))?;
+                    results.write_all(&body())
+                }));
+                exit_now(i32::from(!matches!(done, Ok(Ok(())))))
+            }
+            Forked::Parent(pid) => {
+                let ending = pidfd_open(pid, PidfdFlags::empty())?;
+                Ok(Self { pid, ending, results, has_ended: false, is_well: false })
+            }
+        }
+    }
+
+    fn into_part(mut self) -> io::Result<Result<Part, Trouble>> {
+        if !self.is_well {
+            let message = "it ended before it had done its operations".to_owned();
+            return Ok(Err(Trouble::Engine(EngineError::Worker { message })));
+        }
+        let mut bytes = Vec::new();
+        self.results.rewind()?;
+        self.results.read_to_end(&mut bytes)?;
+        Ok(wire::decode(&bytes))
+    }
+}
+
+/// Waits until all have ended. One that fails frees those that wait for it.
+fn wait_for_all(workers: &mut [Worker], meeting: &Meeting) -> io::Result<()> {
+    while workers.iter().any(|worker| !worker.has_ended) {
+        let running = workers.iter().filter(|worker| !worker.has_ended);
+        let mut endings: Vec<PollFd<'_>> =
+            running.map(|worker| PollFd::new(&worker.ending, PollFlags::IN)).collect();
+        match poll(&mut endings, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        drop(endings);
+        for worker in workers.iter_mut().filter(|worker| !worker.has_ended) {
+            if let Some((_, status)) = waitpid(Some(worker.pid), WaitOptions::NOHANG)? {
+                worker.has_ended = true;
+                worker.is_well = status.exit_status() == Some(0);
+                if !worker.is_well {
+                    meeting.call_off();
+                }
+            }
+        }
+    }
+    Ok(())
+}

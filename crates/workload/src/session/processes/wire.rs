@@ -1,0 +1,114 @@
+//! What a worker hands over: numbers, or why there are none.
+
+use measure::Recorder;
+
+use super::super::outcome::Part;
+use super::super::run::Trouble;
+use crate::error::EngineError;
+use crate::run_loop::{LoopOutcome, Tally};
+
+/// The first byte.
+const PART: u8 = 0;
+const TROUBLE: u8 = 1;
+
+pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
+    match result {
+        Ok(part) => {
+            let LoopOutcome { operations, bytes, interrupted } = part.outcome;
+            let mut words = vec![
+                operations,
+                bytes,
+                u64::from(interrupted),
+                part.checked_bytes,
+                part.tally.reads,
+                part.tally.writes,
+                part.tally.would_block,
+                part.start_ticks,
+                part.end_ticks,
+            ];
+            words.extend(part.recorder.to_words());
+            let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
+            std::iter::once(PART).chain(bytes).collect()
+        }
+        Err(trouble) => {
+            let message = match trouble {
+                Trouble::Engine(error) => error.to_string(),
+                Trouble::Pinning(errno) => format!("it cannot stay on its processor: {errno}"),
+            };
+            std::iter::once(TROUBLE).chain(message.into_bytes()).collect()
+        }
+    }
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
+    let failed = |message: String| Trouble::Engine(EngineError::Worker { message });
+    match bytes.split_first() {
+        Some((&PART, rest)) => {
+            part(rest).ok_or_else(|| failed("what it handed over is damaged".to_owned()))
+        }
+        Some((_, message)) => Err(failed(String::from_utf8_lossy(message).into_owned())),
+        None => Err(failed("it handed nothing over".to_owned())),
+    }
+}
+
+fn part(bytes: &[u8]) -> Option<Part> {
+    let (words, []) = bytes.as_chunks() else { return None };
+    let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], recorder): (&[u64; 9], _) =
+        words.split_first_chunk()?;
+    let [reads, writes, would_block, start_ticks, end_ticks] = rest;
+    Some(Part {
+        recorder: Recorder::from_words(recorder)?,
+        outcome: LoopOutcome {
+            operations: *operations,
+            bytes: *bytes,
+            interrupted: *interrupted != 0,
+        },
+        checked_bytes: *checked_bytes,
+        tally: Tally { reads: *reads, writes: *writes, would_block: *would_block },
+        // Nothing is in flight in a worker: only one call after another can be handed over.
+        asynchronous: None,
+        start_ticks: *start_ticks,
+        end_ticks: *end_ticks,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn a_part_comes_back_as_it_was() {
+        let mut recorder = Recorder::new(100, 8);
+        recorder.record(110, 125, &ManualClock::new());
+        let outcome = LoopOutcome { operations: 1, bytes: 4096, interrupted: true };
+        let (checked_bytes, start_ticks, end_ticks) = (9, 105, 130);
+        let tally = Tally { reads: 3, writes: 4, would_block: 5 };
+        let asynchronous = None;
+        let part =
+            Part { recorder, outcome, checked_bytes, tally, asynchronous, start_ticks, end_ticks };
+        let Ok(back) = decode(&encode(Ok(part))) else { panic!("a part went in") };
+        assert_eq!(back.recorder.operations(), 1);
+        assert_eq!(back.recorder.busy_ns(), 15);
+        let LoopOutcome { operations, bytes, interrupted } = back.outcome;
+        assert_eq!((operations, bytes, interrupted), (1, 4096, true));
+        assert_eq!(back.tally, tally);
+        assert_eq!((back.checked_bytes, back.start_ticks, back.end_ticks), (9, 105, 130));
+    }
+
+    #[test]
+    fn trouble_comes_back_in_words_and_damage_is_noticed() {
+        let said = |result: Result<Part, Trouble>| match result {
+            Err(Trouble::Engine(error)) => error.to_string(),
+            _ => panic!("there was trouble"),
+        };
+        let trouble = Trouble::Engine(EngineError::AlreadyRun);
+        let expected = EngineError::AlreadyRun.to_string();
+        assert!(said(decode(&encode(Err(trouble)))).contains(&expected));
+        assert!(said(decode(&[])).contains("nothing"));
+        assert!(said(decode(&[PART, 1, 2, 3])).contains("damaged"));
+        assert!(said(decode(&[PART])).contains("damaged"));
+    }
+}
