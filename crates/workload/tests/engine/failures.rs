@@ -13,10 +13,10 @@ use workload::{
 use crate::common::{Scratch, names, never, outcome};
 
 /// Set in the process that may mount.
-const INSIDE: &str = "FSPRISM_ENGINE_TEST_INSIDE";
+pub(crate) const INSIDE: &str = "FSPRISM_ENGINE_TEST_INSIDE";
 
 /// Runs the test `name` again where mounts are private, and gives whether this is that process.
-fn inside_private_mounts(name: &str) -> bool {
+pub(crate) fn inside_private_mounts(name: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
@@ -38,11 +38,11 @@ fn inside_private_mounts(name: &str) -> bool {
     false
 }
 
-fn mount_tmpfs(path: &Path, options: &std::ffi::CStr) {
+pub(crate) fn mount_tmpfs(path: &Path, options: &std::ffi::CStr) {
     mount("none", path, "tmpfs", MountFlags::empty(), Some(options)).expect("root may mount");
 }
 
-fn small_spec() -> FileSetSpec {
+pub(crate) fn small_spec() -> FileSetSpec {
     FileSetSpec {
         read_files: DataFiles { count: 1, size_bytes: 64 << 10 },
         write_files: DataFiles { count: 1, size_bytes: 64 << 10 },

@@ -10,3 +10,5 @@ mod on_device;
 mod paths;
 mod repeatable;
 mod span;
+mod uring;
+mod uring_refusals;
