@@ -54,8 +54,8 @@ pub(crate) fn is_installed() -> bool {
 pub(crate) struct Rate {
     /// Per second.
     pub(crate) per_s: f64,
-    /// Per second of processor time: of the whole process here, and of the thread alone in fio's
-    /// report. The kernel's worker threads are in the former.
+    /// Per second of processor time; in fio's own report that of its threads alone, without those
+    /// that work for it in the kernel.
     pub(crate) per_processor_s: f64,
 }
 
