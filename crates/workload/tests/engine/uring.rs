@@ -39,7 +39,7 @@ fn in_flight(operation: Operation, queue_depth: u32, buffering: Buffering) -> Wo
 fn outcome_if_it_can(workload: &Workload, file_set: &FileSet) -> Option<Outcome> {
     match outcome(workload, file_set) {
         Ok(outcome) => Some(outcome),
-        Err(EngineError::DirectIoRefused { .. }) => {
+        Err(EngineError::DirectIoRefused { .. } | EngineError::NoDirectIo { .. }) => {
             eprintln!("refused: direct I/O in {}", file_set.root().display());
             None
         }
@@ -202,7 +202,9 @@ fn a_file_that_became_shorter_is_never_counted_as_read() {
                     assert_eq!(offset_bytes, FILE_BYTES - 4096);
                     assert_eq!((wanted_bytes, done_bytes), (4096, 4096 - lost_bytes));
                 }
-                EngineError::DirectIoRefused { .. } => eprintln!("refused: direct I/O"),
+                EngineError::DirectIoRefused { .. } | EngineError::NoDirectIo { .. } => {
+                    eprintln!("refused: direct I/O in {}", scratch.path().display());
+                }
                 other => panic!("{other}"),
             }
         }

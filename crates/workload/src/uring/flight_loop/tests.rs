@@ -123,7 +123,8 @@ impl Queue for Played {
 fn transfers(queue: Played, options: UringOptions) -> Transfers<Sequential, Played> {
     let file = openat(CWD, ".", OFlags::PATH, Mode::empty()).expect("there is a directory");
     let content = Content::new(1, 1);
-    let files = vec![DataFile { file, path: PathBuf::from("/t/file"), content }];
+    let path = PathBuf::from("/t/file");
+    let files = vec![DataFile { file, path, content, places: None }];
     let spacing = Spacing { stride_bytes: u64::from(REQUEST_BYTES), shift_bytes: 0 };
     let verification = Verification::Off;
     let (role, request_bytes) = (Role::Read, REQUEST_BYTES);
