@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use measure::MonotonicClock;
@@ -14,7 +15,7 @@ use crate::engine::FILE_BYTES;
 use crate::table::Table;
 
 const ROUNDS: usize = 8;
-const SECONDS: u64 = 1;
+const TURN: Duration = Duration::from_secs(1);
 /// About a second of the bare loop.
 const OPERATIONS: u64 = 800_000;
 
@@ -34,7 +35,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let mut fio = Vec::new();
     for _ in 0..ROUNDS {
         let before = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
-        let between = rate(&data, SECONDS, &["--ioengine=psync"])?.per_s;
+        let between = rate(&data, TURN, &["--ioengine=psync"])?.per_s;
         let after = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
         fio.push(between / f64::midpoint(before, after));
     }
@@ -49,21 +50,29 @@ pub(crate) fn is_installed() -> bool {
 }
 
 /// Operations per time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Rate {
     /// Per second.
     pub(crate) per_s: f64,
-    /// Per second of processor time of the whole process.
+    /// Per second of processor time; in fio's own report that of its threads alone, without those
+    /// that work for it in the kernel.
     pub(crate) per_processor_s: f64,
 }
 
+impl std::ops::AddAssign for Rate {
+    fn add_assign(&mut self, more: Self) {
+        self.per_s += more.per_s;
+        self.per_processor_s += more.per_processor_s;
+    }
+}
+
 /// Reads of 4 KiB at random places of `data`, by fio with `options`.
-pub(crate) fn rate(data: &Path, seconds: u64, options: &[&str]) -> anyhow::Result<Rate> {
+pub(crate) fn rate(data: &Path, turn: Duration, options: &[&str]) -> anyhow::Result<Rate> {
     let output = Command::new("fio")
         .args(["--name=read", "--rw=randread", "--bs=4k", "--thread"])
         .args(["--invalidate=0", "--time_based", "--norandommap", "--output-format=json"])
         .args(options)
-        .arg(format!("--runtime={seconds}"))
+        .arg(format!("--runtime={}ms", turn.as_millis()))
         .arg(format!("--filename={}", data.display()))
         .output()
         .context("fio could not be started")?;

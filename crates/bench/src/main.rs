@@ -3,8 +3,8 @@
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` run the
-//! experiments of `docs/honesty.md` in its place, and `statistics` and `io_uring` measure those rows
-//! alone.
+//! experiments of `docs/honesty.md` in its place, and `statistics` and `io_uring` measure those
+//! rows alone.
 
 mod engine;
 mod fio;

@@ -199,3 +199,6 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

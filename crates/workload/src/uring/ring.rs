@@ -323,3 +323,6 @@ impl Drop for Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -209,7 +209,8 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Ok(())
     }
 
-    fn run<T: Clock>(
+    /// The loop, compiled for the kind of transfer.
+    pub(super) fn run<T: Clock>(
         &mut self,
         operations: u64,
         clock: &T,

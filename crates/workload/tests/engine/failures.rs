@@ -12,11 +12,11 @@ use workload::{
 
 use crate::common::{INSIDE, Scratch, inside_private_mounts, names, never, outcome};
 
-fn mount_tmpfs(path: &Path, options: &std::ffi::CStr) {
+pub(crate) fn mount_tmpfs(path: &Path, options: &std::ffi::CStr) {
     mount("none", path, "tmpfs", MountFlags::empty(), Some(options)).expect("root may mount");
 }
 
-fn small_spec() -> FileSetSpec {
+pub(crate) fn small_spec() -> FileSetSpec {
     FileSetSpec {
         read_files: DataFiles { count: 1, size_bytes: 64 << 10 },
         write_files: DataFiles { count: 1, size_bytes: 64 << 10 },

@@ -15,3 +15,5 @@ mod processes;
 
 mod repeatable;
 mod span;
+mod uring;
+mod uring_refusals;
