@@ -17,7 +17,7 @@ use crate::table::Table;
 const ROUNDS: usize = 8;
 const TURN: Duration = Duration::from_secs(1);
 /// About a second of the bare loop.
-const OPERATIONS: u64 = 800_000;
+pub(crate) const OPERATIONS: u64 = 800_000;
 
 /// Adds fio's rows, where fio is installed.
 pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
@@ -32,10 +32,17 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let file_set = FileSet::create(&root, &spec, 1, &AtomicBool::new(false))?;
     let data = file_set.data_file(workload::Role::Read, 0);
     let workload = Workload { operations_per_thread: OPERATIONS, ..Workload::new(Operation::Read) };
+    let job = Job {
+        engine: "psync",
+        direction: "randread",
+        data: &data,
+        length: Length::Time(TURN),
+        options: &[],
+    };
     let mut fio = Vec::new();
     for _ in 0..ROUNDS {
         let before = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
-        let between = rate(&data, TURN, &["--ioengine=psync"])?.per_s;
+        let between = rate(&job)?.per_s;
         let after = bare_rate_per_s(&workload, &file_set, &MonotonicClock)?;
         fio.push(between / f64::midpoint(before, after));
     }
@@ -66,14 +73,45 @@ impl std::ops::AddAssign for Rate {
     }
 }
 
-/// Reads of 4 KiB at random places of `data`, by fio with `options`.
-pub(crate) fn rate(data: &Path, turn: Duration, options: &[&str]) -> anyhow::Result<Rate> {
+/// What fio is to do in one thread to 4 KiB requests of one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// Its `--ioengine`.
+    pub(crate) engine: &'a str,
+    /// Its `--rw`: `randread` or `randwrite`.
+    pub(crate) direction: &'a str,
+    /// The file, which exists.
+    pub(crate) data: &'a Path,
+    /// How long it goes on.
+    pub(crate) length: Length,
+    /// Options beside these.
+    pub(crate) options: &'a [&'a str],
+}
+
+/// When fio ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Length {
+    /// After this time.
+    Time(Duration),
+    /// After so many operations.
+    Operations(u64),
+}
+
+/// How fast one run of fio is.
+pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
+    let length = match job.length {
+        Length::Time(turn) => vec!["--time_based".to_owned(), runtime(turn)],
+        Length::Operations(count) => {
+            vec![format!("--io_size={}", 4096 * count), format!("--size={FILE_BYTES}")]
+        }
+    };
     let output = Command::new("fio")
-        .args(["--name=read", "--rw=randread", "--bs=4k", "--thread"])
-        .args(["--invalidate=0", "--time_based", "--norandommap", "--output-format=json"])
-        .args(options)
-        .arg(format!("--runtime={}ms", turn.as_millis()))
-        .arg(format!("--filename={}", data.display()))
+        .args(["--name=job", "--bs=4k", "--thread", "--invalidate=0", "--norandommap"])
+        .args(["--fallocate=none", "--output-format=json"])
+        .args([format!("--ioengine={}", job.engine), format!("--rw={}", job.direction)])
+        .args(length)
+        .args(job.options)
+        .arg(format!("--filename={}", job.data.display()))
         .output()
         .context("fio could not be started")?;
     if !output.status.success() {
@@ -83,9 +121,18 @@ pub(crate) fn rate(data: &Path, turn: Duration, options: &[&str]) -> anyhow::Res
     // fio may put messages in front of its document.
     let document = text.find('{').map_or("", |start| &text[start..]);
     let value: Value = serde_json::from_str(document).context("fio's output is no JSON")?;
+    let side = if job.direction.ends_with("read") { "read" } else { "write" };
     let job = &value["jobs"][0];
-    let per_s = job["read"]["iops"].as_f64().context("fio's output has no rate")?;
-    let share = |name: &str| job[name].as_f64().context("fio's output has no processor time");
-    let percent = share("usr_cpu")? + share("sys_cpu")?;
-    Ok(Rate { per_s, per_processor_s: per_s * 100.0 / percent })
+    let figure = |value: &Value| value.as_f64().context("fio's output lacks a figure");
+    // Percentages of the job's run time, in milliseconds.
+    let processor_percent = figure(&job["usr_cpu"])? + figure(&job["sys_cpu"])?;
+    let processor_s = processor_percent / 100.0 * figure(&job["job_runtime"])? / 1e3;
+    Ok(Rate {
+        per_s: figure(&job[side]["iops"])?,
+        per_processor_s: figure(&job[side]["total_ios"])? / processor_s,
+    })
+}
+
+fn runtime(turn: Duration) -> String {
+    format!("--runtime={}ms", turn.as_millis())
 }

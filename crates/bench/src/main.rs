@@ -3,12 +3,13 @@
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` run the
-//! experiments of `docs/honesty.md` in its place, and `statistics` and `io_uring` measure those
-//! rows alone.
+//! experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths` and `io_uring`
+//! measure those rows alone.
 
 mod engine;
 mod fio;
 mod honesty;
+mod io_paths;
 mod processes;
 mod statistics;
 mod table;
@@ -27,6 +28,13 @@ fn main() -> anyhow::Result<()> {
         Some("statistics") => {
             let work = tempfile::tempdir()?;
             return statistics::measure(&mut Table::default(), work.path());
+        }
+        Some("io-paths") => {
+            let work = tempfile::tempdir_in("/dev/shm")?;
+            let mut table = Table::default();
+            io_paths::measure(&mut table, work.path())?;
+            println!("{table}");
+            return Ok(());
         }
         Some("io_uring") => {
             let work = tempfile::tempdir_in("/dev/shm")?;
@@ -53,6 +61,7 @@ fn main() -> anyhow::Result<()> {
     let mut table = Table::default();
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
+    io_paths::measure(&mut table, work.path())?;
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;

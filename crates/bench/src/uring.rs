@@ -23,7 +23,7 @@ use workload::{
 };
 
 use crate::engine::FILE_BYTES;
-use crate::fio::{Rate, rate};
+use crate::fio::{Job, Length, Rate, rate};
 use crate::table::Table;
 
 /// The argument that asks for the rows of one process.
@@ -198,9 +198,15 @@ fn fio_rate(data: &Path, buffering: Buffering) -> anyhow::Result<Rate> {
     let submit = format!("--iodepth_batch_submit={DEPTH}");
     let reap = format!("--iodepth_batch_complete_max={DEPTH}");
     let pinned = format!("--cpus_allowed={}", first_processor()?);
-    let ring = ["--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1", direct];
+    let ring = ["--fixedbufs=1", "--registerfiles=1", direct];
     let queue = [depth.as_str(), &submit, "--iodepth_batch_complete_min=1", &reap, &pinned];
-    rate(data, TURN, &[&ring[..], &queue[..]].concat())
+    rate(&Job {
+        engine: "io_uring",
+        direction: "randread",
+        data,
+        length: Length::Time(TURN),
+        options: &[&ring[..], &queue[..]].concat(),
+    })
 }
 
 /// The processor that the engine's first thread stays on.

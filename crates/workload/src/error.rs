@@ -305,23 +305,20 @@ pub enum WorkloadError {
     /// The queue depth of the io_uring path.
     #[error("a queue depth of {0} is not possible; io_uring's is 1 to 4096 here")]
     QueueDepth(u32),
-    /// An operation that the io_uring path does not have.
-    #[error("{0} cannot travel by io_uring; use another I/O path, or read or write")]
-    NotByUring(&'static str),
     /// Operations in flight overlap, so there is no interval to time several in.
     #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
     BatchInFlight,
-    /// The harness is compared with a bare loop of one call after another only.
-    #[error("what travels by io_uring has no bare loop to be compared with; use another I/O path")]
-    NoBareLoop,
     /// What an I/O path keeps between operations cannot be handed to other processes.
     #[error("this I/O path cannot be taken by processes; use threads")]
     NotInProcesses,
     /// An fsync of the directory after an operation that leaves directories as they are.
     #[error("{0} changes no directory that could be synced; use no sync of directories")]
     NothingToSync(&'static str),
-    /// The harness is compared with a bare loop for reads and writes only.
-    #[error("{0} has no bare loop to be compared with; use read or write")]
+    /// The harness is compared with bare loops for some reads and writes only.
+    #[error(
+        "{0} has no bare loop to be compared with; use reads or writes by psync or, one after the \
+         other, by stdio"
+    )]
     NotATransfer(&'static str),
     /// A file set description of names that would not fit.
     #[error("a file set may have at most {most} {what}")]

@@ -11,6 +11,7 @@
 //! with several threads, waiting for a lock. Only where the two agree is either to be believed.
 
 mod bare;
+mod characters;
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -24,10 +25,11 @@ use rustix::fs::{FileType, Mode, mknodat};
 use rustix::time::{ClockId, clock_gettime};
 
 use bare::Bare;
+pub use characters::characters_to_bare;
 
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choices};
-use crate::description::{IoPath, Sharing, Subject, Workload};
+use crate::description::{Operation, Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
@@ -177,13 +179,13 @@ impl Rivals {
 /// The bare loop of one thread of a workload whose threads share one file.
 fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
     let workload = plan.workload;
-    let role = match workload.operation.subject() {
-        Subject::ReadFiles => Role::Read,
-        Subject::WriteFiles => Role::Write,
-        _ => return Err(WorkloadError::NotATransfer(workload.operation.name()).into()),
+    let role = match workload.operation {
+        Operation::Read => Role::Read,
+        Operation::Write => Role::Write,
+        other => return Err(WorkloadError::NotATransfer(other.name()).into()),
     };
-    if matches!(workload.io_path, IoPath::IoUring(_)) {
-        return Err(WorkloadError::NoBareLoop.into());
+    if !workload.io_path.is_psync() {
+        return Err(WorkloadError::NotATransfer(workload.io_path.name()).into());
     }
     let request_bytes = workload.request_bytes;
     let (spacing, choices) = plan.spacing(role)?;

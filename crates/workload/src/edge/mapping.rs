@@ -31,7 +31,7 @@ pub(crate) struct Mapping {
     access: MapAccess,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and `start` is used by its one owner.
+// SAFETY: the mapping belongs to the process, not to a thread, and `start` has one owner.
 unsafe impl Send for Mapping {}
 
 impl Mapping {

@@ -68,7 +68,9 @@ impl Stream {
     }
 
     /// Reads characters into `buffer` until it is full. Gives how many came before the end of the
-    /// file.
+    /// file. One function, so that the engine and the loop that it is compared with run the same
+    /// code per character.
+    #[inline(never)]
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         let file = self.file.as_ptr();
         let done = match self.locking {
@@ -86,6 +88,7 @@ impl Stream {
 
     /// Writes all of `bytes`, character by character, to the buffer and on from there as that
     /// fills.
+    #[inline(never)]
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let file = self.file.as_ptr();
         let is_done = match self.locking {
@@ -135,5 +138,59 @@ impl Drop for Stream {
         // SAFETY: the stream is open, and its one owner ends here. Who wants to know whether the
         // last characters were written flushes before.
         unsafe { libc::fclose(self.file.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, Mode, OFlags, memfd_create, openat};
+
+    use super::*;
+
+    const BOTH: [StdioLocking; 2] = [StdioLocking::EachCharacter, StdioLocking::Unlocked];
+
+    #[test]
+    fn what_cannot_be_read_or_written_is_an_error_and_the_end_is_none() {
+        for locking in BOTH {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let directory = openat(CWD, "/", flags, Mode::empty()).expect("it is there");
+            let mut stream = Stream::open(directory, c"r", locking).expect("it can be opened");
+            let failed = Err(Fault::errno("getc", Errno::ISDIR));
+            assert_eq!(stream.read(&mut [0; 3]), failed);
+
+            let full = openat(CWD, "/dev/full", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+            let full = full.expect("every Linux has it");
+            let mut stream = Stream::open(full, c"w", locking).expect("it can be opened");
+            assert_eq!(stream.write(&[1; 10]), Ok(()), "the buffer takes it");
+            assert_eq!(stream.flush(), Err(Fault::errno("fflush", Errno::NOSPC)));
+            assert_eq!(stream.write(&[1; 1 << 20]), Err(Fault::errno("putc", Errno::NOSPC)));
+
+            let nothing = memfd_create("nothing", rustix::fs::MemfdFlags::CLOEXEC);
+            let nothing = nothing.expect("there is room for nothing");
+            let mut stream = Stream::open(nothing, c"r", locking).expect("it can be opened");
+            assert_eq!(stream.read(&mut [0; 3]), Ok(0));
+        }
+    }
+
+    #[test]
+    fn all_characters_pass_as_they_are() {
+        for locking in BOTH {
+            let file = memfd_create("all", rustix::fs::MemfdFlags::CLOEXEC).expect("room");
+            let mut stream = Stream::open(file, c"r+", locking).expect("it can be opened");
+            let all: Vec<u8> = (0..=255).collect();
+            assert_eq!(stream.write(&all), Ok(()));
+            assert_eq!(stream.seek(0), Ok(()));
+            let mut found = [0; 300];
+            assert_eq!(stream.read(&mut found), Ok(256));
+            assert_eq!(found[..256], all);
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_is_open_otherwise_is_refused() {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(CWD, "/dev/null", flags, Mode::empty()).expect("every Linux has it");
+        let opened = Stream::open(file, c"w", StdioLocking::Unlocked);
+        assert_eq!(opened.map(drop), Err(Fault::errno("fdopen", Errno::INVAL)));
     }
 }

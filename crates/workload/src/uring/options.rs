@@ -1,6 +1,6 @@
 //! What has to be said about a workload that travels by io_uring, and what cannot be.
 
-use crate::description::{Operation, Workload};
+use crate::description::Workload;
 use crate::error::WorkloadError;
 
 /// The most operations that one thread may have in flight.
@@ -61,9 +61,6 @@ impl UringOptions {
                 return Err(WorkloadError::TooLarge { what, value, most });
             }
         }
-        if !matches!(workload.operation, Operation::Read | Operation::Write) {
-            return Err(WorkloadError::NotByUring(workload.operation.name()));
-        }
         if workload.batch > 1 {
             return Err(WorkloadError::BatchInFlight);
         }
@@ -79,7 +76,7 @@ impl UringOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::IoPath;
+    use crate::description::{IoPath, Operation};
 
     fn refused(options: UringOptions, change: fn(&mut Workload)) -> Option<WorkloadError> {
         let io_path = IoPath::IoUring(options);

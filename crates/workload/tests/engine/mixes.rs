@@ -106,7 +106,8 @@ fn the_same_seed_mixes_the_same_way() {
     }
 }
 
-/// 100 uniform writes leave about 56 runs of written blocks among 256, sequential ones a single one.
+/// 100 uniform writes leave about 56 runs of written blocks among 256, sequential ones a single
+/// one.
 #[test]
 fn sequential_shares_reach_from_random_to_sequential() {
     for scratch in Scratch::everywhere() {

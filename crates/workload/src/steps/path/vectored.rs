@@ -174,4 +174,18 @@ mod tests {
         let failed = Err(Fault::errno("preadv2", Errno::AGAIN));
         assert_eq!(played(CallFlags::NONE, &[Ok(40), Err(Errno::AGAIN)]), failed);
     }
+
+    #[test]
+    fn a_request_of_segments_is_one_call() {
+        for segments in [1, 2, 5, 16] {
+            let vectored = Vectored::new(Preadv2Options { segments, ..Preadv2Options::default() });
+            let file = rustix::fs::memfd_create("segments", rustix::fs::MemfdFlags::CLOEXEC);
+            let file = file.expect("there is room");
+            let request: Vec<u8> = (0..160).collect();
+            assert_eq!(vectored.write_once(&file, &request, 7), Ok(160));
+            let mut found = vec![0; 160];
+            assert_eq!(vectored.read_once(&file, &mut found, 7), Ok(160));
+            assert_eq!(found, request, "{segments} segments");
+        }
+    }
 }

@@ -1,0 +1,140 @@
+//! The engine's I/O paths, with all their recording, against fio's engines of the same kind; and
+//! characters through stdio, for which fio has none, against a bare loop.
+//!
+//! Both sides have the same file, request size and advice, choose their own random places, time
+//! each operation and keep a histogram, and run wherever the kernel puts them. The engine's rate is
+//! its operations divided by its whole elapsed time, untimed parts and all, as fio's is. Rounds are
+//! ours, fio's, ours.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use measure::{Clock, SystemClock};
+use rustix::time::{ClockId, clock_gettime};
+use workload::harness_cost::{Ratios, characters_to_bare};
+use workload::{
+    Access, DataFiles, FileSet, FileSetSpec, IoPath, MapAdvice, MapOptions, Operation, Pinning,
+    Preadv2Options, Role, StdioLocking, Workload, prepare,
+};
+
+use crate::engine::FILE_BYTES;
+use crate::fio::{self, Job, Length, Rate};
+use crate::table::Table;
+
+/// Of a pair.
+const ROUNDS: usize = 8;
+/// Of stdio: 101 rounds of some milliseconds.
+const CHARACTER_ROUNDS: usize = 101;
+const CHARACTER_OPERATIONS: u64 = 200;
+
+/// Adds the rows of the paths.
+pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
+    let root = work.join("io-paths");
+    std::fs::create_dir(&root)?;
+    let file = DataFiles { count: 1, size_bytes: FILE_BYTES };
+    let spec = FileSetSpec { read_files: file, write_files: file, ..FileSetSpec::default() };
+    let file_set = FileSet::create(&root, &spec, 1, &AtomicBool::new(false))?;
+    match SystemClock::calibrate().0 {
+        SystemClock::Tsc(clock) => rows(table, &file_set, &clock)?,
+        SystemClock::Monotonic(clock) => rows(table, &file_set, &clock)?,
+    }
+    file_set.remove()?;
+    std::fs::remove_dir(&root)?;
+    Ok(())
+}
+
+fn rows<C: Clock>(table: &mut Table, file_set: &FileSet, clock: &C) -> anyhow::Result<()> {
+    characters(table, file_set, clock)?;
+    if !fio::is_installed() {
+        table.row("the engine / fio", "fio is not installed".to_owned(), ">= 1.0");
+        return Ok(());
+    }
+    let random = MapOptions { advice: MapAdvice::Random, ..MapOptions::default() };
+    for (io_path, engine) in [
+        (IoPath::PsyncBuffered, "psync"),
+        (IoPath::Preadv2(Preadv2Options::default()), "pvsync2"),
+        (IoPath::Mmap(random), "mmap"),
+    ] {
+        for (operation, role, direction) in [
+            (Operation::Read, Role::Read, "randread"),
+            (Operation::Write, Role::Write, "randwrite"),
+        ] {
+            let pinning = Pinning::Off;
+            let workload = Workload { io_path, pinning, ..Workload::new(operation) };
+            let data = file_set.data_file(role, 0);
+            let length = Length::Operations(fio::OPERATIONS);
+            let job = Job { engine, direction, data: &data, length, options: &[] };
+            let ratios = engine_to_fio(&workload, file_set, &job, clock)?;
+            let what = format!("the engine / fio {engine}, random {} 4 KiB", operation.name());
+            table.ratios(&what, ">= 1.0", &ratios.elapsed);
+            table.ratios("  the same in processor time", ">= 1.0", &ratios.processor);
+        }
+    }
+    Ok(())
+}
+
+fn engine_to_fio<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    job: &Job<'_>,
+    clock: &C,
+) -> anyhow::Result<Ratios> {
+    // As many as fio, so that as large a share of them meets pages for the first time.
+    let workload = Workload { operations_per_thread: fio::OPERATIONS, ..workload.clone() };
+    let mut ratios = Ratios::default();
+    for round in 0..ROUNDS as u64 {
+        let before = engine_rate(&workload, file_set, 2 * round, clock)?;
+        let between = fio::rate(job)?;
+        let after = engine_rate(&workload, file_set, 2 * round + 1, clock)?;
+        ratios.elapsed.push(f64::midpoint(before.per_s, after.per_s) / between.per_s);
+        let processor = f64::midpoint(before.per_processor_s, after.per_processor_s);
+        ratios.processor.push(processor / between.per_processor_s);
+    }
+    Ok(ratios)
+}
+
+/// How fast the operations of a whole replicate are.
+fn engine_rate<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    seed: u64,
+    clock: &C,
+) -> anyhow::Result<Rate> {
+    let mut session = prepare(workload, file_set, seed)?;
+    let start_ns = processor_ns();
+    let outcome = session.run(clock, &AtomicBool::new(false))?;
+    let processor_ns = processor_ns() - start_ns;
+    session.restore()?;
+    let operations = outcome.recorder.operations() as f64;
+    Ok(Rate {
+        per_s: operations * 1e9 / outcome.elapsed_ns.max(1) as f64,
+        per_processor_s: operations * 1e9 / processor_ns.max(1) as f64,
+    })
+}
+
+/// The processor time that all threads of this process have used.
+fn processor_ns() -> i64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+fn characters<C: Clock>(table: &mut Table, file_set: &FileSet, clock: &C) -> anyhow::Result<()> {
+    for (locking, functions) in
+        [(StdioLocking::EachCharacter, "locked"), (StdioLocking::Unlocked, "unlocked")]
+    {
+        for operation in [Operation::Read, Operation::Write] {
+            let workload = Workload {
+                access: Access::Sequential,
+                io_path: IoPath::Stdio(locking),
+                operations_per_thread: CHARACTER_OPERATIONS,
+                ..Workload::new(operation)
+            };
+            let ratios = characters_to_bare(&workload, file_set, CHARACTER_ROUNDS, clock)?;
+            let name = operation.name();
+            let what = format!("engine / bare loop, stdio {name}, {functions}, 4096 characters");
+            table.ratios(&what, ">= 0.95", &ratios.elapsed);
+            table.ratios("  the same in processor time", ">= 0.95", &ratios.processor);
+        }
+    }
+    Ok(())
+}
