@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use machine::describe::extents;
+use machine::describe::{Extent, extents};
 use machine::target::cache_state;
 use measure::{Clock, Recorder};
 use record::{Better, CacheEvidence, MetricDefinition};
@@ -98,14 +98,29 @@ fn lie(paths: &[PathBuf]) -> Result<Lie, Failure> {
     let (mut count, mut runs, mut placed_bytes) = (0, 0, 0);
     for path in paths {
         let file = File::open(path).map_err(|error| failed(&error))?;
+        let file_bytes = file.metadata().map_err(|error| failed(&error))?.len();
         let found = extents(&file).map_err(|error| failed(&error))?;
-        count += found.count();
-        runs += found.runs();
-        placed_bytes += found.placed_bytes();
+        // Some file systems set space aside behind the end of a file that grew.
+        let inside = found.list().iter().filter(|extent| extent.logical_bytes < file_bytes);
+        count += inside.clone().count();
+        let (file_runs, bytes) = runs_of(inside);
+        runs += file_runs;
+        placed_bytes += bytes;
     }
     let extents_per_file = count as f64 / paths.len().max(1) as f64;
     // What lies inside the inodes alone lies in no run.
     Ok(Lie { extents_per_file, run_bytes: placed_bytes as f64 / runs.max(1) as f64 })
+}
+
+/// In how many runs extents lie that are contiguous on the device, and their bytes.
+fn runs_of<'a>(extents: impl Iterator<Item = &'a Extent>) -> (usize, u64) {
+    let (mut runs, mut bytes, mut end) = (0, 0, None);
+    for extent in extents.filter(|extent| extent.flags.has_place()) {
+        runs += usize::from(end != Some(extent.physical_bytes));
+        bytes += extent.length_bytes;
+        end = Some(extent.physical_bytes + extent.length_bytes);
+    }
+    (runs, bytes)
 }
 
 impl Experiment for ColdRead {
