@@ -6,7 +6,6 @@ mod depths;
 mod failures;
 mod file_sets;
 mod names;
-mod processes;
 
 mod repeatable;
 mod span;
