@@ -53,6 +53,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
     ("crates/workload/src/uring/ring.rs", "buffers that the kernel knows by address"),
+    ("crates/workload/src/session/processes/edge.rs", "fork, and memory shared with a child"),
 ];
 
 /// Banned calls and unlisted `unsafe` in one file. `is_test_file` says whether all of the file is

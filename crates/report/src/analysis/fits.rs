@@ -81,7 +81,7 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
     match scalability(&n, &x, level) {
         Err(refusal) => fit.refused.push(refusal.to_string()),
         Ok(_) if blocks < BLOCKS_LEAST => {
-            fit.refused.push(format!("{blocks} blocks; a law needs {BLOCKS_LEAST}"));
+            fit.refused.push(format!("a law needs {BLOCKS_LEAST} blocks of each point"));
         }
         Ok(found) if found.chosen.gamma.interval.low <= 0.0 => {
             fit.refused.push("the values vary too much for a law".to_owned());
@@ -232,7 +232,8 @@ mod tests {
             sample.document().fits[0].clone()
         };
         let few = fit_of(5);
-        assert_eq!((few.law, few.refused), (None, vec!["5 blocks; a law needs 6".to_owned()]));
+        let why = "a law needs 6 blocks of each point".to_owned();
+        assert_eq!((few.law, few.refused), (None, vec![why]));
         let linear = fit_of(6);
         assert_eq!(linear.law.as_deref(), Some("linear"));
         let most = linear.alpha_max.expect("some alpha is not excluded");

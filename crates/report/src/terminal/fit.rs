@@ -7,32 +7,57 @@ use super::units::{self, Wording};
 
 /// The section, where there are curves along which a law can hold.
 pub(super) fn render(page: &mut Page, document: &Document) {
-    if document.fits.is_empty() {
+    let fits = &document.fits;
+    if fits.is_empty() {
         return;
     }
     page.heading("How throughput grows");
-    for fit in &document.fits {
-        page.item(&sentence(fit), Style::Plain);
+    let with_law = || fits.iter().filter(|fit| fit.law.is_some());
+    with_law().for_each(|fit| page.item(&sentence(fit), Style::Plain));
+    without_law(fits).iter().for_each(|text| page.item(text, Style::Plain));
+    if with_law().next().is_none() {
+        return;
     }
     page.blank();
-    if let Some(beyond) = document.fits.iter().filter_map(beyond).next_back() {
+    if let Some(beyond) = fits.iter().filter_map(beyond).next_back() {
         page.sentence(&beyond);
     }
     page.sentence(
-        "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X with N \
-         at once: alpha is the share that waits for each other, beta the cost of agreeing (Gunther, \
-         the Universal Scalability Law; without beta, Amdahl's law). A parameter that the values \
-         do not support is left out.",
+        "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X with N at once: \
+         alpha is the share that waits for each other, beta the cost of agreeing (Gunther, the \
+         Universal Scalability Law; without beta, Amdahl's law). A parameter that the values do \
+         not support is left out.",
     );
+}
+
+/// `create, own directories, ext4`.
+fn subject(fit: &CurveFit) -> String {
+    format!("{}, {}", fit.title, super::text::clean(&fit.target))
+}
+
+/// The curves that have no law, by why.
+fn without_law(fits: &[CurveFit]) -> Vec<String> {
+    let mut by_why: Vec<(&str, Vec<String>)> = Vec::new();
+    for fit in fits.iter().filter(|fit| fit.law.is_none()) {
+        let why = fit.refused.first().map_or("there are no values", String::as_str);
+        match by_why.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, subjects)) => subjects.push(subject(fit)),
+            None => by_why.push((why, vec![subject(fit)])),
+        }
+    }
+    let told = |(why, subjects): (&str, Vec<String>)| {
+        if subjects.len() == fits.len() {
+            format!("no law for any curve: {why}")
+        } else {
+            format!("no law, because {why}: {}", subjects.join("; "))
+        }
+    };
+    by_why.into_iter().map(told).collect()
 }
 
 /// `create, own directories, ext4: waiting 12 % [10, 15], agreeing 1 % [0.5, 1.5] (...)`.
 fn sentence(fit: &CurveFit) -> String {
-    let subject = format!("{}, {}", fit.title, super::text::clean(&fit.target));
-    let Some(law) = fit.law.as_deref() else {
-        let why = fit.refused.first().map_or("there are no values", String::as_str);
-        return format!("{subject}: no law by {} ({why})", fit.axis);
-    };
+    let law = fit.law.as_deref().unwrap_or_default();
     let named = |name: &str| fit.parameters.iter().find(|parameter| parameter.name == name);
     let mut clauses = vec![match law {
         "linear" => "grows in proportion".to_owned(),
@@ -48,7 +73,7 @@ fn sentence(fit: &CurveFit) -> String {
     clauses.extend(possible.map(|most| format!("an alpha up to {} is possible", number(most))));
     // Of too few points the law with all parameters is refused, and the smaller one stands.
     clauses.extend(fit.refused.first().cloned());
-    format!("{subject}: {}", clauses.join("; "))
+    format!("{}: {}", subject(fit), clauses.join("; "))
 }
 
 fn gamma(one: &FitParameter) -> String {
@@ -142,11 +167,17 @@ mod tests {
     }
 
     #[test]
-    fn where_no_law_could_be_fitted_it_says_why() {
-        let refused = vec!["a line needs at least 2 values, and there are 1".to_owned()];
-        let text = sentence(&CurveFit { refused, ..fit(None, Vec::new()) });
-        let expected = "create, own directories, ext4: no law by threads (a line needs at least 2 \
-                        values, and there are 1)";
-        assert_eq!(text, expected);
+    fn curves_without_a_law_are_told_together_by_why() {
+        let refused = |why: &str, title: &str| CurveFit {
+            refused: vec![why.to_owned()],
+            title: title.to_owned(),
+            ..fit(None, Vec::new())
+        };
+        let all = [refused("few blocks", "stat"), refused("few blocks", "create")];
+        assert_eq!(without_law(&all), ["no law for any curve: few blocks"]);
+        let some = [fit(Some("linear"), Vec::new()), all[0].clone(), refused("noise", "unlink")];
+        let expected =
+            ["no law, because few blocks: stat, ext4", "no law, because noise: unlink, ext4"];
+        assert_eq!(without_law(&some), expected);
     }
 }

@@ -1,6 +1,6 @@
-//! Scaling: several threads or processes against one, on the same file, in the same directory and in directories
-//! of their own (the taxonomy of sharing of Min et al., "Understanding Manycore Scalability of File
-//! Systems", USENIX ATC 2016).
+//! Scaling: several threads or processes against one, on the same file, in the same directory and
+//! in directories of their own (the taxonomy of sharing of Min et al., "Understanding Manycore
+//! Scalability of File Systems", USENIX ATC 2016).
 
 use record::{CacheState, Dimension};
 use workload::{Access, Operation, Sharing, Workers, Workload};

@@ -1,9 +1,9 @@
 //! A file set: what workloads act on, made once and still there after a remount.
 //!
 //! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
-//! directory set: K directories of N empty files, each at the depth asked for) and `growing/` (empty; files that operations
-//! append to live there during a session). Read files are never written after they are made, so
-//! that they stay checkable whatever ran before.
+//! directory set: K directories of N empty files, each at the depth asked for) and `growing/`
+//! (empty; files that operations append to live there during a session). Read files are never
+//! written after they are made, so that they stay checkable whatever ran before.
 
 mod create;
 

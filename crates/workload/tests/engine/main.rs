@@ -11,8 +11,6 @@ mod mixes;
 mod names;
 mod on_device;
 mod paths;
-mod processes;
-
 mod repeatable;
 mod span;
 mod uring;

@@ -1,0 +1,174 @@
+//! Workers that are processes. They are forked, which wants a process of one thread: this program,
+//! without a harness, is one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use measure::MonotonicClock;
+use workload::{
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, Role, Sharing,
+    Verification, Workers, Workload, prepare,
+};
+
+/// A case's name and what it runs on a file set of its own.
+type Case = (&'static str, fn(&FileSet));
+
+const CASES: &[Case] = &[
+    ("processes_do_what_threads_do", processes_do_what_threads_do),
+    ("work_is_done_and_checked_in_the_others", work_is_done_and_checked_in_the_others),
+    ("trouble_of_one_ends_all_and_is_told", trouble_of_one_ends_all_and_is_told),
+    ("one_that_dies_frees_those_that_wait", one_that_dies_frees_those_that_wait),
+    ("a_process_of_several_threads_refuses", a_process_of_several_threads_refuses),
+];
+
+fn main() {
+    // Harnesses are asked for their list too.
+    if std::env::args().any(|argument| argument == "--list") {
+        return;
+    }
+    for parent in [Path::new("."), Path::new("/dev/shm")].into_iter().filter(|one| one.is_dir()) {
+        for (name, case) in CASES {
+            let root = parent.join(format!("fsprism-processes-test-{}", std::process::id()));
+            std::fs::create_dir(&root).expect("the test's parent directory is writable");
+            let removed = Removed(root.clone());
+            case(&FileSet::create(&root, &SPEC, 99, &never()).expect("there is room for it"));
+            drop(removed);
+            println!("test {name} on {} ... ok", parent.display());
+        }
+    }
+}
+
+/// Removes a directory with all that it holds.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+const SPEC: FileSetSpec = FileSetSpec {
+    read_files: DataFiles { count: 3, size_bytes: 1 << 20 },
+    write_files: DataFiles { count: 3, size_bytes: 1 << 20 },
+    directories: DirectorySet { count: 3, entries: 20, depth: 1, name_bytes: 12 },
+};
+
+fn never() -> AtomicBool {
+    AtomicBool::new(false)
+}
+
+fn of_processes(operation: Operation, workers: usize, sharing: Sharing) -> Workload {
+    Workload {
+        threads: workers,
+        workers: Workers::Processes,
+        sharing,
+        operations_per_thread: 200,
+        ..Workload::new(operation)
+    }
+}
+
+fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineError> {
+    let mut session = prepare(workload, file_set, 99)?;
+    let outcome = session.run(&MonotonicClock, &never())?;
+    session.restore()?;
+    Ok(outcome)
+}
+
+/// The names in a directory of the set, sorted.
+fn listing(file_set: &FileSet, number: usize) -> Vec<String> {
+    let entries = std::fs::read_dir(file_set.directory(number)).expect("it is there");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.map(|one| one.file_name());
+    let mut names: Vec<String> = entries
+        .map(|entry| name(entry).expect("it can be listed").to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn names(file_set: &FileSet) -> Vec<Vec<String>> {
+    (0..3).map(|number| listing(file_set, number)).collect()
+}
+
+fn processes_do_what_threads_do(file_set: &FileSet) {
+    let untouched = names(file_set);
+    for operation in Operation::ALL {
+        for (workers, sharing) in [(1, Sharing::Own), (2, Sharing::Same), (3, Sharing::Own)] {
+            let workload = of_processes(operation, workers, sharing);
+            let done = outcome(&workload, file_set).expect("nothing stands in the way");
+            let each: Vec<u64> = done.threads.iter().map(|thread| thread.operations).collect();
+            assert_eq!((each.len(), each.iter().max()), (workers, Some(&200)), "{operation:?}");
+            assert_eq!(done.recorder.operations(), each.iter().sum::<u64>(), "{operation:?}");
+            assert!(done.recorder.busy_ns() > 0, "{operation:?}");
+            assert_eq!(names(file_set), untouched, "{operation:?}");
+        }
+    }
+}
+
+/// What is done in a child is seen in the file system, and what it checked is added up.
+fn work_is_done_and_checked_in_the_others(file_set: &FileSet) {
+    let create = of_processes(Operation::Create, 2, Sharing::Own);
+    let mut session = prepare(&create, file_set, 1).expect("it can be executed");
+    let ran = session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+    let made = names(file_set).iter().flatten().filter(|name| name.starts_with('f')).count();
+    assert_eq!(made as u64, ran.recorder.operations());
+    session.restore().expect("nothing stands in the way");
+    for operation in [Operation::Read, Operation::Write] {
+        let verification = Verification::On;
+        let workload = Workload { verification, ..of_processes(operation, 2, Sharing::Own) };
+        let ran = outcome(&workload, file_set).expect("nothing stands in the way");
+        let expected = if operation == Operation::Read { ran.bytes } else { 0 };
+        assert_eq!(ran.checked_bytes, expected);
+        assert_eq!(ran.bytes / 4096, ran.recorder.operations());
+    }
+    let written = std::fs::read(file_set.data_file(Role::Write, 0)).expect("it can be read");
+    file_set.content(Role::Write, 0).check(&written, 0).expect("what was written is right");
+}
+
+fn trouble_of_one_ends_all_and_is_told(file_set: &FileSet) {
+    let workload = Workload {
+        operations_per_thread: 100_000_000,
+        ..of_processes(Operation::OpenClose, 2, Sharing::Own)
+    };
+    let mut session = prepare(&workload, file_set, 1).expect("it can be executed");
+    // Of the second process, whose directory is the one numbered 1.
+    for name in listing(file_set, 1) {
+        std::fs::remove_file(file_set.directory(1).join(name)).expect("it is ours");
+    }
+    let error = session.run(&MonotonicClock, &never()).expect_err("there is nothing to open");
+    assert!(matches!(error, EngineError::Worker { .. }), "{error}");
+    assert!(error.to_string().contains("openat"), "{error}");
+}
+
+fn one_that_dies_frees_those_that_wait(file_set: &FileSet) {
+    /// Kills the first child that is not this shell, and ends with its parent.
+    const KILLER: &str = "while [ -d /proc/$1 ]; do \
+         for child in $(cat /proc/$1/task/$1/children); do \
+         [ $child != $$ ] && kill -9 $child && exit; done; done";
+    let workload = Workload {
+        operations_per_thread: 100_000_000,
+        ..of_processes(Operation::StatPresent, 2, Sharing::Same)
+    };
+    let mut killer = Command::new("sh")
+        .args(["-c", KILLER, "sh", &std::process::id().to_string()])
+        .spawn()
+        .expect("there is a shell");
+    let mut session = prepare(&workload, file_set, 1).expect("it can be executed");
+    let ran = session.run(&MonotonicClock, &never());
+    drop(killer.kill());
+    drop(killer.wait());
+    let error = ran.expect_err("one was killed");
+    assert!(error.to_string().contains("ended before"), "{error}");
+}
+
+fn a_process_of_several_threads_refuses(file_set: &FileSet) {
+    let workload = of_processes(Operation::StatPresent, 2, Sharing::Same);
+    let error = std::thread::scope(|scope| {
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || wait.recv());
+        let refused = outcome(&workload, file_set).expect_err("there are two threads");
+        drop(go);
+        refused
+    });
+    assert!(error.to_string().contains("must have one thread"), "{error}");
+}
