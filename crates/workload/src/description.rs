@@ -234,6 +234,9 @@ pub struct Workload {
     pub access: Access,
     /// Bytes moved by one read, write or append.
     pub request_bytes: usize,
+    /// Reads and writes range over the first so many bytes of each file: at least a request, at
+    /// most the file. None: over the whole file. Without meaning for other operations.
+    pub span_bytes: Option<u64>,
     /// How they travel.
     pub io_path: IoPath,
     /// Threads, started together.
@@ -255,13 +258,14 @@ pub struct Workload {
 
 impl Workload {
     /// One pinned thread that does `operation` to 4 KiB requests at aligned, uniformly random
-    /// places, through the page cache, each timed, 1000 times, unverified.
+    /// places of whole files, through the page cache, each timed, 1000 times, unverified.
     #[must_use]
     pub fn new(operation: Operation) -> Self {
         Self {
             operation,
             access: Access::Uniform,
             request_bytes: 4096,
+            span_bytes: None,
             io_path: IoPath::PsyncBuffered,
             threads: 1,
             operations_per_thread: 1000,

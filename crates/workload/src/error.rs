@@ -175,6 +175,19 @@ pub enum WorkloadError {
         /// The size of each file.
         file_bytes: u64,
     },
+    /// The span of a file that operations range over holds no request, or more than the file.
+    #[error(
+        "a span of {span_bytes} bytes: give at least a request of {request_bytes} bytes, aligned \
+         as asked, and at most a file of {file_bytes} bytes"
+    )]
+    Span {
+        /// The span.
+        span_bytes: u64,
+        /// The request size.
+        request_bytes: u64,
+        /// The size of each file.
+        file_bytes: u64,
+    },
     /// Direct I/O moves whole sectors at sector offsets.
     #[error("direct I/O needs a request size and an alignment that are multiples of 512 bytes")]
     DirectAlignment,

@@ -32,7 +32,7 @@ use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
 use crate::run_loop::{LoopLength, run_loop};
 use crate::session::{AnyStep, Plan, SLICE_NS, pin, prepare};
-use crate::steps::{Noop, Spacing};
+use crate::steps::Noop;
 
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
 const BLOCKS: u64 = 1 << 16;
@@ -183,9 +183,7 @@ fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
         _ => return Err(WorkloadError::NotATransfer(workload.operation.name()).into()),
     };
     let request_bytes = workload.request_bytes;
-    let file_bytes = plan.file_set.data_files(role).size_bytes;
-    let (spacing, choices) =
-        Spacing::of(workload.access, workload.alignment, request_bytes as u64, file_bytes)?;
+    let (spacing, choices) = plan.spacing(role)?;
     // Other places than the engine's: whoever came second to the same ones would find them in the
     // processor's caches. Sequential ones begin half a thread's share away.
     let (sharers, thread_between) = (2 * workload.threads, 2 * thread + 1);

@@ -42,6 +42,13 @@ impl Session {
         &self.touched
     }
 
+    /// How many bytes of each touched data file, counted from its first, the operations range over.
+    /// None: all.
+    #[must_use]
+    pub fn span_bytes(&self) -> Option<u64> {
+        self.workload.span_bytes
+    }
+
     /// The root of the file set.
     #[must_use]
     pub fn root(&self) -> &Path {

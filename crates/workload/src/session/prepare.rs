@@ -157,10 +157,7 @@ impl Plan<'_> {
 
     fn transfer_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
         let workload = self.workload;
-        let data_files = self.file_set.data_files(role);
-        let request_bytes = workload.request_bytes as u64;
-        let (spacing, choices) =
-            Spacing::of(workload.access, workload.alignment, request_bytes, data_files.size_bytes)?;
+        let (spacing, choices) = self.spacing(role)?;
         let files = self.data_files(thread, role)?;
         let choices = self.choices(thread, files.len(), choices);
         let parts = Parts { role, files, spacing, content: self.unverified_content(thread) };
@@ -170,6 +167,22 @@ impl Plan<'_> {
             Access::Shuffled => self.transfer(parts, Shuffled::new(&choices)),
             Access::Zipf { exponent } => self.transfer(parts, Zipf::new(&choices, exponent)?),
         })
+    }
+
+    /// The spacing of requests in the span of each file that operations range over, and how many
+    /// choices there are.
+    pub(crate) fn spacing(&self, role: Role) -> Result<(Spacing, u64), WorkloadError> {
+        let Workload { access, alignment, span_bytes, .. } = *self.workload;
+        let request_bytes = self.workload.request_bytes as u64;
+        let file_bytes = self.file_set.data_files(role).size_bytes;
+        let Some(span_bytes) = span_bytes else {
+            return Spacing::of(access, alignment, request_bytes, file_bytes);
+        };
+        let refused = WorkloadError::Span { span_bytes, request_bytes, file_bytes };
+        if span_bytes > file_bytes {
+            return Err(refused);
+        }
+        Spacing::of(access, alignment, request_bytes, span_bytes).map_err(|_| refused)
     }
 
     pub(crate) fn data_files(

@@ -6,3 +6,4 @@ mod failures;
 mod file_sets;
 mod names;
 mod repeatable;
+mod span;
