@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
+use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -65,6 +66,9 @@ pub(crate) enum Command {
     /// Measure one suite (--list names them)
     #[command(after_long_help = SURVEY_EXAMPLES)]
     Run(RunOptions),
+    /// Find where a performance curve breaks, and why
+    #[command(after_long_help = CLIFF_EXAMPLES)]
+    Cliff(CliffOptions),
     /// Write the report of a run again
     Report(ReportOptions),
     /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
@@ -134,12 +138,8 @@ pub(crate) struct Measuring {
     /// Compare what is read with what was written (outside the timed intervals)
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Where images of scratch targets lie
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    pub(crate) scratch: PathBuf,
-    /// A device that may be formatted although it holds data; said in full for each device
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) destroy_data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) making: Making,
     /// The run directory; by default fsprism-runs/TIME-COMMAND here
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -148,6 +148,17 @@ pub(crate) struct Measuring {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+/// How scratch targets are made.
+#[derive(Debug, Args)]
+pub(crate) struct Making {
+    /// Where images of scratch targets lie
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub(crate) scratch: PathBuf,
+    /// A device that may be formatted although it holds data; said in full for each device
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) destroy_data: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

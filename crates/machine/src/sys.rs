@@ -107,10 +107,10 @@ pub(crate) fn block_flush_buffers(device: &File) -> io::Result<()> {
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
 }
 
-/// Counts a whole file's pages in the page cache; ENOSYS before Linux 6.5.
-pub(crate) fn cachestat(file: impl AsFd) -> io::Result<CacheStat> {
-    // A length of 0 means up to the end of the file.
-    let range = [0_u64, 0];
+/// Counts the pages of a file's first `length_bytes` in the page cache, of all of it where that is
+/// 0; ENOSYS before Linux 6.5.
+pub(crate) fn cachestat(file: impl AsFd, length_bytes: u64) -> io::Result<CacheStat> {
+    let range = [0_u64, length_bytes];
     let mut stat = CacheStat::default();
     let fd = file.as_fd().as_raw_fd();
     // SAFETY: the kernel reads two u64 from `range` and writes five to `stat`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cliff::{CliffReport, SearchReport};
 use crate::journal::End;
 use crate::machine::Machine;
 use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Skipped, TargetRecord, Tool};
@@ -30,6 +31,12 @@ pub struct Document {
     pub cells: Vec<CellReport>,
     /// Each pair of targets on each benchmark.
     pub comparisons: Vec<Comparison>,
+    /// The breaks of performance curves that searches found, by target and position.
+    #[serde(default)]
+    pub cliffs: Vec<CliffReport>,
+    /// How far each search for them came.
+    #[serde(default)]
+    pub searches: Vec<SearchReport>,
     /// What was not measured, with why.
     pub skipped: Vec<Skipped>,
     /// What makes the whole run doubtful.

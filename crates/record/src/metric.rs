@@ -43,6 +43,18 @@ impl MetricDefinition {
         Self::new("bandwidth", "bytes/s", Better::Higher)
     }
 
+    /// Bytes of the working set that are in memory after the last operation.
+    #[must_use]
+    pub fn resident() -> Self {
+        Self::new("resident", "bytes", Better::Higher)
+    }
+
+    /// Bytes that the device read, per operation.
+    #[must_use]
+    pub fn device_read_per_operation() -> Self {
+        Self::new("device_read_per_operation", "bytes", Better::Lower)
+    }
+
     /// Throughput over that of the baseline cell of the same target and block.
     #[must_use]
     pub fn speed_up() -> Self {

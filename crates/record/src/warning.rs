@@ -29,6 +29,13 @@ pub enum Warning {
         cache: String,
         /// Its size, in bytes.
         cache_bytes: u64,
+        /// Relative standard deviation of replicates within the zone, in percent, where a search
+        /// for cliffs measured it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_inside_percent: Option<f64>,
+        /// The same beside the zone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_outside_percent: Option<f64>,
     },
     /// Random offsets are not multiples of the memory's word, while sequential ones are.
     UnalignedRandomAccess {
@@ -80,6 +87,13 @@ pub enum Warning {
     },
     /// The file system was made for this run and never aged.
     FreshFileSystem,
+    /// Rounds of operations still rose, fell or spread when they were measured.
+    NoSteadyState {
+        /// Largest less smallest round of the window, in percent of its mean.
+        range_percent: f64,
+        /// Rise or fall over the window, in percent of its mean.
+        excursion_percent: f64,
+    },
     /// More threads than processors.
     MoreConcurrencyThanCores {
         /// Threads of the benchmark.
@@ -114,7 +128,9 @@ impl Warning {
     pub fn source(&self) -> &'static str {
         match self {
             Self::WarmUpInside { .. } => "It IS Rocket Science, section 3.1 (Figure 2)",
-            Self::FragileZone { .. } => "It IS Rocket Science, section 3.1",
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } => {
+                "It IS Rocket Science, section 3.1"
+            }
             Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
                 "It IS Rocket Science, section 2"
             }
@@ -124,6 +140,45 @@ impl Warning {
             Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
             _ => "fsprism, ARCHITECTURE.md",
         }
+    }
+}
+
+impl Warning {
+    /// The sentences of warnings about where on a curve, or when on it, was measured.
+    fn of_curves(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FragileZone {
+                working_set_bytes,
+                cache,
+                cache_bytes,
+                spread_inside_percent,
+                spread_outside_percent,
+            } => {
+                write!(
+                    f,
+                    "the working set of {working_set_bytes} bytes is within the fragile zone of \
+                     {cache} ({cache_bytes} bytes)"
+                )?;
+                f.write_str(&spread(*spread_inside_percent, *spread_outside_percent))
+            }
+            Self::NoSteadyState { range_percent, excursion_percent } => write!(
+                f,
+                "no steady state before it was measured: the last rounds spread over \
+                 {range_percent:.0} % of their mean, and rose or fell by {excursion_percent:.0} %"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How much replicates spread within a fragile zone and beside it, as far as that is known.
+fn spread(inside_percent: Option<f64>, outside_percent: Option<f64>) -> String {
+    match (inside_percent, outside_percent) {
+        (Some(inside), Some(outside)) => {
+            format!(", where replicates spread by {inside:.1} %, against {outside:.1} % beside it")
+        }
+        (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
+        (None, _) => String::new(),
     }
 }
 
@@ -138,11 +193,7 @@ impl fmt::Display for Warning {
             Self::DirtyCarried { dirty_bytes } => {
                 write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
             }
-            Self::FragileZone { working_set_bytes, cache, cache_bytes } => write!(
-                f,
-                "the working set of {working_set_bytes} bytes is within the fragile zone of \
-                 {cache} ({cache_bytes} bytes)"
-            ),
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } => self.of_curves(f),
             Self::UnalignedRandomAccess { alignment_bytes } => write!(
                 f,
                 "random offsets are aligned to {alignment_bytes} bytes only; sequential ones are \

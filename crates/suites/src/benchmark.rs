@@ -101,7 +101,7 @@ impl Benchmark {
             cache_state: self.cache_state,
             metrics: self.metrics(),
             baseline: self.baseline.clone(),
-            working_set_bytes: self.moves_data_in_place().then_some(data_file_bytes),
+            working_set_bytes: self.working_set_bytes(data_file_bytes),
         }
     }
 
@@ -109,6 +109,11 @@ impl Benchmark {
     #[must_use]
     pub fn metrics(&self) -> Vec<MetricDefinition> {
         let time = MetricDefinition::time_per_operation();
+        if self.cache_state == CacheState::Steady {
+            let state = [MetricDefinition::resident(), MetricDefinition::device_read_per_operation()];
+            let speed = [MetricDefinition::throughput(), time, MetricDefinition::bandwidth()];
+            return speed.into_iter().chain(state).collect();
+        }
         if self.workload.threads > 1 {
             return vec![MetricDefinition::throughput(), time];
         }
@@ -124,6 +129,12 @@ impl Benchmark {
     #[must_use]
     pub fn moves_data_in_place(&self) -> bool {
         matches!(self.workload.operation, Operation::Read | Operation::Write)
+    }
+
+    /// Bytes that its operations range over, where they move existing data.
+    fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
+        let all = self.workload.span_bytes.unwrap_or(data_file_bytes);
+        self.moves_data_in_place().then_some(all)
     }
 
     /// Whether its operations change anything on the target.
@@ -157,6 +168,9 @@ impl Benchmark {
             put("file_bytes", json!(data_file_bytes));
             put("access", json!(access_name(self.workload.access)));
             put("alignment_bytes", json!(self.workload.request_bytes));
+        }
+        if let Some(span_bytes) = self.workload.span_bytes {
+            put("working_set_bytes", json!(span_bytes));
         }
         if self.cache_state == CacheState::Cold {
             // Attributes, extents and checksums stay in memory: what is cold is the data.

@@ -27,13 +27,18 @@ impl Observed {
         let operations = outcome.recorder.operations();
         let busy_ns = outcome.recorder.busy_ns();
         let time_ns = busy_ns as f64 / operations.max(1) as f64;
+        let page_bytes = rustix::param::page_size() as u64;
+        let evidence = self.evidence.clone();
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
             "bandwidth" => outcome.rate_per_s * benchmark.workload.request_bytes as f64,
             "throughput" => outcome.rate_per_s,
+            "resident" => (evidence.resident_after.unwrap_or(0) * page_bytes) as f64,
+            "device_read_per_operation" => {
+                evidence.device_read_bytes.unwrap_or(0) as f64 / operations.max(1) as f64
+            }
             _ => time_ns,
         };
         let mut warnings = Vec::new();
-        let page_bytes = rustix::param::page_size() as u64;
         if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
             warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
         }

@@ -3,6 +3,7 @@
 //! Every line fits the width that the caller names and never exceeds 100 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
+mod cliffs;
 mod closing;
 mod heading;
 mod machine;
@@ -44,9 +45,15 @@ impl Default for Options {
 pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
-    section::render_all(&mut page, document);
-    warnings::render(&mut page, document);
-    closing::render(&mut page, document);
+    if document.searches.is_empty() {
+        section::render_all(&mut page, document);
+        warnings::render(&mut page, document);
+        closing::render(&mut page, document);
+    } else {
+        cliffs::render_all(&mut page, document);
+        warnings::render(&mut page, document);
+        cliffs::render_closing(&mut page, document);
+    }
     page.finish()
 }
 

@@ -23,6 +23,12 @@
 //!   on the ramp: the search goes on to either side of it. With every fifth such probe a size on a
 //!   plateau beside the cliff is probed again, in random order, as drift control.
 //! * **Interval.** From the largest size found before the cliff to the smallest found after it.
+//! * **Grain.** Sizes are whole multiples of [`Options::grain`]; an interval between two successive
+//!   multiples is as narrow as it gets.
+//! * **Floor.** Values below [`Options::floor`] are a class of their own: noise and drift are those
+//!   of the others, and between two sizes below it there is no step.
+//! * **Steps apart.** Of two neighbouring steps, one that is [`Options::steps_apart`] times as high
+//!   as the other, in logarithms, is a cliff of its own.
 //!
 //! In simulations (ranges of 1,024 to 1, noise of 1 to 8 %, drift of up to 10 % either way, at most
 //! 40 probes and 20 for each further cliff claimed) searches name the one cliff and hold its
@@ -42,7 +48,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
-use locate::{Bracket, Run};
+use locate::{Bracket, Plateau, Run};
 use model::Model;
 
 /// How often a size on the way down is probed before it counts as undecided.
@@ -69,15 +75,35 @@ pub struct Options {
     pub probes_max_further: usize,
     /// The seed of the order of probes.
     pub seed: u64,
+    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size.
+    pub grain: f64,
+    /// Values below this are not told apart; at least 0.
+    pub floor: f64,
+    /// Neighbouring steps whose heights differ by this factor or more are two cliffs; above 1.
+    pub steps_apart: f64,
 }
 
 impl Options {
     /// A search from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level 0.95, 40
-    /// probes and 20 for each further cliff, seed 0.
+    /// probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring steps never
+    /// apart.
     pub fn new(low: f64, high: f64) -> Self {
         let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
         let (probes_max, probes_max_further) = (40, 20);
-        Self { low, high, width, ratio_least, level, probes_max, probes_max_further, seed }
+        let (grain, floor, steps_apart) = (0.0, 0.0, f64::INFINITY);
+        Self {
+            low,
+            high,
+            width,
+            ratio_least,
+            level,
+            probes_max,
+            probes_max_further,
+            seed,
+            grain,
+            floor,
+            steps_apart,
+        }
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -88,6 +114,18 @@ impl Options {
         if self.high / self.low < 2.0 {
             let (what, range) = ("the largest size", "at twice the least or above");
             return Err(Refusal::OutOfRange { what, value: self.high, range });
+        }
+        if !(self.grain.is_finite() && self.grain >= 0.0 && self.grain <= self.low) {
+            let (what, value) = ("the grain", self.grain);
+            return Err(Refusal::OutOfRange { what, value, range: "from 0 to the least size" });
+        }
+        if !(self.floor.is_finite() && self.floor >= 0.0) {
+            let (what, value) = ("the floor", self.floor);
+            return Err(Refusal::OutOfRange { what, value, range: "at 0 or above" });
+        }
+        if self.steps_apart.is_nan() || self.steps_apart <= 1.0 {
+            let (what, value) = ("the factor that sets steps apart", self.steps_apart);
+            return Err(Refusal::OutOfRange { what, value, range: "above 1" });
         }
         if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
             let (what, value) = ("the least ratio", self.ratio_least);
@@ -100,7 +138,7 @@ impl Options {
 /// Why the search for a cliff ended where it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// The interval is as narrow as wanted.
+    /// The interval is as narrow as wanted, or as the grain allows.
     Width,
     /// Whatever is left undecided lies on the ramp, or is too noisy.
     Noise,
@@ -119,6 +157,10 @@ pub struct Cliff {
     pub before: f64,
     /// The value on the plateau after it, drift removed.
     pub after: f64,
+    /// The least and the largest size that the plateau before it was measured at.
+    pub before_sizes: (f64, f64),
+    /// The same of the plateau after it.
+    pub after_sizes: (f64, f64),
     /// Why the interval is no narrower.
     pub reached: Reached,
 }
@@ -166,7 +208,7 @@ impl Search {
     /// 0, a least ratio not above 1 and a level outside 0 to 1.
     pub fn new(options: Options) -> Result<Self, Refusal> {
         options.check()?;
-        let points = grid(options.low, options.high);
+        let points = grid(&options);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
         let last = points.len() - 1;
         let mut queue: Vec<usize> = (0..=last).collect();
@@ -225,7 +267,7 @@ impl Search {
             let (what, given) = ("a search for cliffs", self.probes.len() as u64);
             return Err(Refusal::TooFew { what, needed: needed as u64, given });
         }
-        let model = Model::new(&self.points, &self.probes);
+        let model = Model::new(&self.points, &self.probes, self.options.floor);
         let runs = match &self.runs {
             Some(runs) => runs.clone(),
             None => locate::runs(&model, self.grid_length, &self.options),
@@ -242,11 +284,12 @@ impl Search {
 
     /// The sizes to probe next, by index.
     fn plan(&mut self) -> Vec<usize> {
-        let model = Model::new(&self.points, &self.probes);
+        let model = Model::new(&self.points, &self.probes, self.options.floor);
         if self.runs.is_none() {
             let budget = self.options.probes_max;
             let suspects = locate::suspects(&model, self.grid_length, &self.options);
-            if !suspects.is_empty() && self.probes.len() + suspects.len() <= budget {
+            let reserve = self.halvings_to_come(&model);
+            if !suspects.is_empty() && self.probes.len() + suspects.len() + reserve <= budget {
                 return suspects;
             }
             self.runs = Some(locate::runs(&model, self.grid_length, &self.options));
@@ -266,16 +309,24 @@ impl Search {
         Vec::new()
     }
 
+    /// Halvings that the highest cliff will take, if a step is certain already: probes that no
+    /// doubtful step may use up.
+    fn halvings_to_come(&self, model: &Model) -> usize {
+        let runs = locate::runs(model, self.grid_length, &self.options);
+        let Some(highest) = runs.first() else { return 0 };
+        Bracket::new(model, highest, &self.options).halvings(&self.options)
+    }
+
     /// The next sizes for one cliff; none once it is as narrow as it gets.
     fn next_of(&mut self, model: &Model, run: &Run) -> Vec<usize> {
         let bracket = Bracket::new(model, run, &self.options);
-        let Some(target) = bracket.next(model, self.options.width.ln_1p()) else {
+        let Some(target) = bracket.next(model, &self.options) else {
             return Vec::new();
         };
         let point = match target {
             locate::Target::Again(point) => point,
-            locate::Target::New(log_size) => {
-                self.points.push((log_size.exp(), log_size));
+            locate::Target::New(size) => {
+                self.points.push((size, size.ln()));
                 self.points.len() - 1
             }
         };
@@ -294,11 +345,11 @@ impl Search {
 
     fn cliff(&self, model: &Model, run: &Run) -> Cliff {
         let bracket = Bracket::new(model, run, &self.options);
-        let (low, high) = (bracket.low.exp(), bracket.high.exp());
-        let wanted = self.options.width.ln_1p();
-        let reached = if bracket.high - bracket.low <= wanted {
+        let grain = self.options.grain;
+        let (low, high) = (snapped(bracket.low.exp(), grain), snapped(bracket.high.exp(), grain));
+        let reached = if bracket.is_narrow(&self.options) {
             Reached::Width
-        } else if bracket.next(model, wanted).is_none() {
+        } else if bracket.next(model, &self.options).is_none() {
             Reached::Noise
         } else {
             Reached::Probes
@@ -308,13 +359,22 @@ impl Search {
             position: f64::midpoint(bracket.low, bracket.high).exp(),
             before: run.before.level(model).exp(),
             after: run.after.level(model).exp(),
+            before_sizes: self.sizes(&run.before),
+            after_sizes: self.sizes(&run.after),
             reached,
         }
     }
+
+    fn sizes(&self, plateau: &Plateau) -> (f64, f64) {
+        let sizes = || plateau.points().iter().map(|&point| self.points[point].0);
+        (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
+    }
 }
 
-/// Sizes from `low` to `high`, equally far apart on a logarithmic scale, by a factor near 2.
-fn grid(low: f64, high: f64) -> Vec<(f64, f64)> {
+/// Sizes from the least to the largest, equally far apart on a logarithmic scale, by a factor near
+/// 2; a coarse grain leaves fewer.
+fn grid(options: &Options) -> Vec<(f64, f64)> {
+    let (low, high) = (options.low, options.high);
     let (log_low, log_high) = (low.ln(), high.ln());
     let octaves = (log_high - log_low) / std::f64::consts::LN_2;
     #[expect(
@@ -328,10 +388,21 @@ fn grid(low: f64, high: f64) -> Vec<(f64, f64)> {
         match step {
             0 => (low, log_low),
             _ if step == steps => (high, log_high),
+            _ if options.grain > 0.0 => {
+                let size = snapped(log_size.exp(), options.grain);
+                (size, size.ln())
+            }
             _ => (log_size.exp(), log_size),
         }
     };
-    (0..=steps).map(at).collect()
+    let mut points: Vec<(f64, f64)> = (0..=steps).map(at).collect();
+    points.dedup_by(|later, earlier| later.0 <= earlier.0);
+    points
+}
+
+/// The multiple of `grain` nearest to `size`.
+fn snapped(size: f64, grain: f64) -> f64 {
+    if grain > 0.0 { (size / grain).round() * grain } else { size }
 }
 
 #[cfg(test)]

@@ -1,0 +1,1 @@
+//! Searches made by hand, gone through again.

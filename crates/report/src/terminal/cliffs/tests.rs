@@ -1,0 +1,1 @@
+//! The cliff report as text.
