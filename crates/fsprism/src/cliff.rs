@@ -4,11 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
-use record::{
-    Axis, Document, EndReason, Manifest, RunDirectory, RunRecord, SCHEMA_VERSION, SearchPlan,
-};
+use record::{Axis, Document, EndReason, Manifest, RunDirectory, RunRecord, SCHEMA_VERSION};
 use runner::{Surroundings, conduct_searches};
-use suites::{CLIFF_SUITE, CliffError, CliffLaboratory};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned};
 
 use crate::cliff_arguments::CliffOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
@@ -59,7 +57,7 @@ fn plans(
     machine: &record::machine::Machine,
     options: &CliffOptions,
     seed: u64,
-) -> Result<Vec<SearchPlan>, CliffError> {
+) -> Result<Vec<Planned>, CliffError> {
     let wanted = suites::Wanted {
         axis: options.axis.into(),
         low: options.low,
@@ -67,6 +65,7 @@ fn plans(
         width_percent: options.width,
         level: options.confidence,
         probes_max: options.probes,
+        request_bytes: usize::try_from(options.request).unwrap_or(usize::MAX),
         seed,
     };
     made.live.iter().map(|live| suites::plan(live, machine, &wanted)).collect()
@@ -75,14 +74,13 @@ fn plans(
 /// Makes the files, searches, then takes everything away again.
 fn search(
     made: Made,
-    plans: &[SearchPlan],
+    plans: &[Planned],
     options: &CliffOptions,
     directory: &mut RunDirectory,
     (stop, clock): (&Arc<AtomicBool>, SystemClock),
 ) -> anyhow::Result<EndReason> {
     let Made { live, workshop } = made;
-    let request_bytes = usize::try_from(options.request)?;
-    let made = CliffLaboratory::new(live, plans, request_bytes, stop, clock);
+    let made = CliffLaboratory::new(live, plans, stop, clock);
     let mut laboratory = match made {
         Ok(laboratory) => laboratory,
         Err((error, live)) => {
@@ -96,8 +94,9 @@ fn search(
     let mut progress = Progress::new(&[], options.budget);
     let stopwatch = SinceStart::now();
     let mut surroundings = Surroundings { stopwatch: &stopwatch, observer: &mut progress, stop };
+    let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
     let conducted =
-        conduct_searches(plans, options.budget, &mut laboratory, directory, &mut surroundings);
+        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
     progress.finish();
     let closed = Made::close(laboratory.into_targets(), workshop);
     let reason = conducted?;
@@ -105,23 +104,20 @@ fn search(
     Ok(reason)
 }
 
-fn run_record(options: &CliffOptions, started: String, plans: &[SearchPlan]) -> RunRecord {
+fn run_record(options: &CliffOptions, started: String, plans: &[Planned]) -> RunRecord {
     let axis: Axis = options.axis.into();
-    let largest = plans.iter().map(|plan| plan.high).fold(0.0, f64::max);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
-    let data_file_bytes = largest as u64;
     RunRecord {
         command: "cliff".to_owned(),
         arguments: std::env::args().collect(),
         started,
         suite: format!("{CLIFF_SUITE}/{}", axis.name()),
-        seed: plans.first().map_or(0, |plan| plan.seed),
+        seed: plans.first().map_or(0, |plan| plan.search.seed),
         budget_s: options.budget.as_secs_f64(),
         precision_percent: options.width,
         confidence_level: options.confidence,
         blocks: None,
         verify: false,
-        data_file_bytes,
+        data_file_bytes: plans.iter().map(|plan| plan.file_bytes).max().unwrap_or(0),
     }
 }
 

@@ -9,9 +9,10 @@ use crate::arguments::{Making, OutputOptions};
 use crate::values;
 
 pub(crate) const CLIFF_EXAMPLES: &str = "\
-Positions are bytes (4k, 64m, 2G are powers of 1024). A cliff is where the device begins to be read,
-if one side is served from memory and the other is not; any other is where the value crosses the
-geometric mean of both plateaus. Its cause is named only where the measured state of the caches and
+Positions are bytes (4k, 64m, 2G are powers of 1024), or threads. A cliff is where the device begins
+to be read, if one side is served from memory and the other is not; any other is where the value
+crosses the geometric mean of both plateaus, and on the axis of threads where each thread's share
+has fallen by a factor of 1.2. Its cause is named only where the measured state of the caches and
 of the device proves it.
 
 Examples:
@@ -19,6 +20,7 @@ Examples:
   sudo fsprism cliff ext4:memory=256m xfs:memory=256m
   sudo fsprism cliff ext4:memory=64m --width 1% --probes 60
   fsprism cliff . --low 256k --high 256m           the caches of the processor
+  fsprism cliff . --axis threads
   fsprism report fsprism-runs/RUN                  the same report again
 
 Exit status: 0 done; 1 a measurement failed; 2 the command line or an input is wrong; 130
@@ -33,10 +35,10 @@ pub(crate) struct CliffOptions {
     /// Along which axis
     #[arg(long, value_enum, default_value_t = AxisName::WorkingSet)]
     pub(crate) axis: AxisName,
-    /// Lower end of the range; by default a 64th of the memory limit
+    /// Lower end of the range; by default a 64th of the memory limit, a page, or one thread
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) low: Option<u64>,
-    /// Upper end of the range; by default four times the memory limit
+    /// Upper end; by default four times the memory limit, or the processors
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) high: Option<u64>,
     /// How narrow an interval shall be: its upper end over its lower, less 1
@@ -71,12 +73,18 @@ pub(crate) struct CliffOptions {
 pub(crate) enum AxisName {
     /// Bytes that random reads range over
     WorkingSet,
+    /// Bytes of one random read, in memory
+    RequestSize,
+    /// Threads that read at the same time, in memory
+    Threads,
 }
 
 impl From<AxisName> for record::Axis {
     fn from(name: AxisName) -> Self {
         match name {
             AxisName::WorkingSet => Self::WorkingSet,
+            AxisName::RequestSize => Self::RequestSize,
+            AxisName::Threads => Self::Threads,
         }
     }
 }

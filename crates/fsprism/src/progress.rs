@@ -67,7 +67,8 @@ impl Progress {
 
     /// A search: on a terminal each probe, elsewhere every tenth.
     fn probing(&self, plan: &SearchPlan, position: f64, done: usize, used: Duration) {
-        let what = format!("{}: {} {position} {}", plan.target, plan.axis.title(), plan.axis.unit());
+        let what =
+            format!("{}: {} {position} {}", plan.target, plan.axis.title(), plan.axis.unit());
         let Some(bar) = &self.bar else {
             if done.is_multiple_of(10) {
                 self.say(&format!("{what}, probe {}", done + 1));

@@ -133,7 +133,8 @@ impl Session {
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
         let made = start::make(targets::wanted_again(&manifest, &measuring.making)?, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
-        resume::check(&manifest, &start::described(&measuring.making.scratch), &again).blame_input()?;
+        resume::check(&manifest, &start::described(&measuring.making.scratch), &again)
+            .blame_input()?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);

@@ -225,15 +225,15 @@ pub enum Cause {
         /// Replicates on both sides that prove it.
         replicates: u32,
     },
-    /// More threads than processors.
+    /// More threads than processors: the interval begins at their number, every page is resident
+    /// and the device is not read, and all threads together do no more beyond it.
     Processors {
         /// Processors that this process may use.
         processors: u32,
-    },
-    /// Requests become larger than what the kernel reads ahead.
-    ReadAhead {
-        /// How far it reads ahead at most, in bytes.
-        read_ahead_bytes: u64,
+        /// Operations per second of all threads together at the last position before the cliff.
+        together_before: f64,
+        /// The same at the last position of the axis.
+        together_after: f64,
     },
     /// Nothing that was measured proves a cause.
     Unknown,

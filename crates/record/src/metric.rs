@@ -43,6 +43,12 @@ impl MetricDefinition {
         Self::new("bandwidth", "bytes/s", Better::Higher)
     }
 
+    /// Operations per second of each thread, on average.
+    #[must_use]
+    pub fn throughput_per_thread() -> Self {
+        Self::new("throughput_per_thread", "operations/s", Better::Higher)
+    }
+
     /// Bytes of the working set that are in memory after the last operation.
     #[must_use]
     pub fn resident() -> Self {

@@ -276,6 +276,19 @@ mod tests {
         let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
         assert_eq!(few(1), "1 replicate; an interval needs 6");
         assert_eq!(few(2), "2 replicates; an interval needs 6");
+        let zone = |inside, outside| Warning::FragileZone {
+            working_set_bytes: 5,
+            cache: "the cliff".to_owned(),
+            cache_bytes: 6,
+            spread_inside_percent: inside,
+            spread_outside_percent: outside,
+        };
+        let plain = "the working set of 5 bytes is within the fragile zone of the cliff (6 bytes)";
+        assert_eq!(zone(None, Some(1.0)).to_string(), plain);
+        let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % beside it");
+        assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
+        let state = Warning::NoSteadyState { range_percent: 125.0, excursion_percent: 38.0 };
+        assert!(state.to_string().contains("spread over 125 % of their mean"), "{state}");
         assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

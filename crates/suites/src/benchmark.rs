@@ -110,9 +110,11 @@ impl Benchmark {
     pub fn metrics(&self) -> Vec<MetricDefinition> {
         let time = MetricDefinition::time_per_operation();
         if self.cache_state == CacheState::Steady {
-            let state = [MetricDefinition::resident(), MetricDefinition::device_read_per_operation()];
+            let state =
+                [MetricDefinition::resident(), MetricDefinition::device_read_per_operation()];
             let speed = [MetricDefinition::throughput(), time, MetricDefinition::bandwidth()];
-            return speed.into_iter().chain(state).collect();
+            let share = MetricDefinition::throughput_per_thread();
+            return speed.into_iter().chain(state).chain([share]).collect();
         }
         if self.workload.threads > 1 {
             return vec![MetricDefinition::throughput(), time];

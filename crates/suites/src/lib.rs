@@ -23,7 +23,7 @@ mod throttle;
 pub use benchmark::{Benchmark, Place};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
-pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, Wanted, plan};
+pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Wanted, plan};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};
 pub use system_call::system_call_ns;

@@ -32,6 +32,7 @@ impl Observed {
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
             "bandwidth" => outcome.rate_per_s * benchmark.workload.request_bytes as f64,
             "throughput" => outcome.rate_per_s,
+            "throughput_per_thread" => outcome.rate_per_s / benchmark.workload.threads as f64,
             "resident" => (evidence.resident_after.unwrap_or(0) * page_bytes) as f64,
             "device_read_per_operation" => {
                 evidence.device_read_bytes.unwrap_or(0) as f64 / operations.max(1) as f64

@@ -11,7 +11,9 @@ mod warm_up;
 
 use std::path::Path;
 
-use record::{CellReport, Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport};
+use record::{
+    CellReport, Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport,
+};
 
 pub(crate) use comparisons::BLOCKS_LEAST;
 pub(crate) use doubts::severity;

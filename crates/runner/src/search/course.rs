@@ -8,14 +8,15 @@
 //! the measured state says ([`Served`]), are compared as a class of their own, far below all that
 //! came from memory, and with their differences made small; among themselves they have no cliffs. The position of a cliff between the two
 //! is therefore where the device begins to be read; that of any other is where the value crosses
-//! the geometric mean of its plateaus.
+//! the geometric mean of its plateaus. On the axis of threads it is where each thread's share has
+//! fallen by [`SearchPlan::ratio_least`].
 //!
 //! After the search itself, the middle of each interval is measured again and again, to see how
 //! much values spread there.
 
-use record::{CacheEvidence, SearchPlan};
+use record::{Axis, CacheEvidence, SearchPlan};
 use stats::Refusal;
-use stats::cliff::{Cliff, Options, Outcome, Search};
+use stats::cliff::{Cliff, Options, Outcome, Search, Threshold};
 
 /// Replicates within a cliff that show how much values spread there.
 pub(super) const ZONE_REPLICATES: usize = 5;
@@ -143,11 +144,8 @@ impl Course {
     #[must_use]
     pub fn zone_of(&self, cliff: &Cliff) -> Option<f64> {
         let grain = self.plan.grain;
-        let middle = if grain > 0.0 {
-            (cliff.position / grain).round() * grain
-        } else {
-            cliff.position
-        };
+        let middle =
+            if grain > 0.0 { (cliff.position / grain).round() * grain } else { cliff.position };
         (cliff.size.low < middle && middle < cliff.size.high).then_some(middle)
     }
 
@@ -170,6 +168,11 @@ fn score(value: f64, served: Served) -> f64 {
 }
 
 fn options(plan: &SearchPlan) -> Options {
+    // Beyond the processors, each thread's share goes on falling: its fall begins where it counts.
+    let threshold = match plan.axis {
+        Axis::Threads => Threshold::Factor(plan.ratio_least),
+        _ => Threshold::Middle,
+    };
     Options {
         width: plan.width_percent / 100.0,
         ratio_least: plan.ratio_least,
@@ -177,6 +180,7 @@ fn options(plan: &SearchPlan) -> Options {
         probes_max: plan.probes_max as usize,
         probes_max_further: plan.probes_max_further as usize,
         seed: plan.seed,
+        threshold,
         grain: plan.grain,
         floor: FLOOR,
         steps_apart: STEPS_APART,

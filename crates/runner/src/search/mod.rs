@@ -112,7 +112,8 @@ impl<P: Prober> Conductor<'_, '_, P> {
         let known = self.known(search, position)?;
         self.announce(search, position);
         let order = self.course(search).told().len() as u64;
-        let seed = self.course(search).plan().seed ^ (order + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seed =
+            self.course(search).plan().seed ^ (order + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut last_why = String::new();
         for attempt in 1..=ATTEMPTS {
             let at_s = self.used().as_secs_f64();

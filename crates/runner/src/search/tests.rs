@@ -10,6 +10,8 @@ use record::{
     MetricDefinition, Run, RunRecord, SCHEMA_VERSION, Tool,
 };
 
+use stats::cliff::Cliff;
+
 use super::course::ZONE_REPLICATES;
 use super::*;
 use crate::observer::Observer;
@@ -74,9 +76,9 @@ impl Prober for Table {
         let mood = [50.0, 400.0, 20_000.0, 100.0, 3000.0][(seed % 5) as usize];
         let hit = [1.0, 0.95, 1.1, 1.04][(seed / 7 % 4) as usize];
         let evidence = CacheEvidence {
-            pages: Some((position / 4096.0) as u64),
-            resident_after: Some((position.min(CACHE_BYTES) / 4096.0) as u64),
-            device_read_bytes: Some((misses * 1e6) as u64),
+            pages: Some(whole(position / 4096.0)),
+            resident_after: Some(whole(position.min(CACHE_BYTES) / 4096.0)),
+            device_read_bytes: Some(whole(misses * 1e6)),
             ..CacheEvidence::default()
         };
         Ok(measured(1e6 / (hit + misses * mood), evidence))
@@ -85,6 +87,11 @@ impl Prober for Table {
     fn clock_drift_ppm(&self) -> f64 {
         0.5
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages and bytes")]
+fn whole(value: f64) -> u64 {
+    value as u64
 }
 
 fn measured(throughput: f64, evidence: CacheEvidence) -> Measured {
@@ -154,7 +161,12 @@ fn manifest() -> Manifest {
     }
 }
 
-fn conduct(path: &Path, plans: &[SearchPlan], budget_s: u64, table: &mut Table) -> (EndReason, Run) {
+fn conduct(
+    path: &Path,
+    plans: &[SearchPlan],
+    budget_s: u64,
+    table: &mut Table,
+) -> (EndReason, Run) {
     let mut directory = RunDirectory::create(path, &manifest()).expect("a new run");
     let stop = AtomicBool::new(false);
     let stopwatch = Seconds(std::cell::Cell::new(0));
@@ -185,7 +197,7 @@ fn replayed(run: &Run, plan: &SearchPlan) -> Course {
 #[test]
 fn a_search_can_be_gone_through_again_from_its_journal() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
-    for seed in 0..40 {
+    for seed in 0..3 {
         let plans = [plan(0, seed), plan(1, seed + 1000)];
         let path = temporary.path().join(seed.to_string());
         let (reason, run) = conduct(&path, &plans, u64::MAX, &mut Table::default());
@@ -203,6 +215,29 @@ fn a_search_can_be_gone_through_again_from_its_journal() {
             assert_eq!(inside.count(), ZONE_REPLICATES);
         }
     }
+}
+
+/// Without a disk: the course alone, told what the table measures.
+#[test]
+fn the_limit_is_found_whatever_the_mood_of_the_device() {
+    let (mut held, mut probes) = (0, 0);
+    for seed in 0..300 {
+        let mut table = Table::default();
+        let mut course = Course::new(&plan(0, seed)).expect("a range");
+        while let Some(position) = course.next_position() {
+            let noise = (course.told().len() as u64 + 1).wrapping_mul(seed * 2 + 7919);
+            let measured = table.probe(0, position, noise ^ (noise >> 7)).expect("it works");
+            course.tell(measured.metrics[0], Served::of(&measured.evidence)).expect("a value");
+        }
+        let cliffs = course.outcome().expect("a whole grid").cliffs;
+        let is_it = |cliff: &Cliff| {
+            cliff.size.contains(CACHE_BYTES) && cliff.size.high / cliff.size.low <= 1.02
+        };
+        held += u32::from(cliffs.iter().any(is_it));
+        probes = probes.max(course.searched().len());
+    }
+    assert_eq!(held, 300);
+    assert!(probes <= 60, "{probes}");
 }
 
 #[test]
@@ -257,8 +292,7 @@ fn a_target_that_fails_ends_its_own_search_only() {
 fn a_refuted_probe_is_made_again() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let mut table = Table { refuted: vec![2, 3], ..Table::default() };
-    let (reason, run) =
-        conduct(&temporary.path().join("run"), &[plan(0, 5)], u64::MAX, &mut table);
+    let (reason, run) = conduct(&temporary.path().join("run"), &[plan(0, 5)], u64::MAX, &mut table);
     assert_eq!(reason, EndReason::Searched);
     let discarded = run.lines.iter().filter(|line| matches!(line, Line::Discarded(_)));
     assert_eq!(discarded.count(), 2);

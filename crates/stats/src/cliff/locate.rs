@@ -1,7 +1,7 @@
 //! Where the steps are on the grid, and how far a cliff is pinned down within its step.
 
 use super::model::{Contrast, Model};
-use super::{Options, REPLICATES_MAX, snapped};
+use super::{Options, REPLICATES_MAX, Threshold, snapped};
 
 /// How often a size on the grid is probed to settle whether a step is there.
 const GRID_REPLICATES_MAX: usize = 4;
@@ -169,7 +169,7 @@ impl Bracket {
         let halvings = ((right - left) / options.width.ln_1p()).log2().max(1.0);
         let critical = model.critical((1.0 - options.level) / halvings);
         let side = |point: usize| {
-            let it = threshold_contrast(model, run, point);
+            let it = threshold_contrast(model, run, point, options.threshold);
             let off = run.sign * it.value / it.error;
             if off.abs() <= critical { 0.0 } else { off.signum() }
         };
@@ -229,16 +229,27 @@ fn between(low: f64, high: f64, grain: f64) -> Option<Target> {
     if grain <= 0.0 {
         return Some(Target::New(size));
     }
-    let near = [snapped(size, grain), (size / grain).floor() * grain, (size / grain).ceil() * grain];
+    let near =
+        [snapped(size, grain), (size / grain).floor() * grain, (size / grain).ceil() * grain];
     let is_between = |it: &f64| *it > low.exp() + grain / 2.0 && *it < high.exp() - grain / 2.0;
     near.into_iter().find(is_between).map(Target::New)
 }
 
-/// How far a size's level lies above the middle between the plateaus.
-fn threshold_contrast(model: &Model, run: &Run, point: usize) -> Contrast {
+/// How far a size's level lies above the threshold.
+fn threshold_contrast(model: &Model, run: &Run, point: usize, threshold: Threshold) -> Contrast {
+    let plateaus = match threshold {
+        Threshold::Middle => vec![(&run.before, 0.5), (&run.after, 0.5)],
+        Threshold::Factor(_) => vec![(&run.before, 1.0)],
+    };
     let mut weights = vec![(point, 1.0)];
-    for plateau in [&run.before, &run.after] {
-        weights.extend(plateau.weights(model).iter().map(|&(it, share)| (it, -share / 2.0)));
+    for (plateau, part) in plateaus {
+        weights.extend(plateau.weights(model).iter().map(|&(it, share)| (it, -share * part)));
     }
-    model.contrast(&weights)
+    let contrast = model.contrast(&weights);
+    match threshold {
+        Threshold::Middle => contrast,
+        Threshold::Factor(factor) => {
+            Contrast { value: contrast.value + run.sign * factor.ln(), ..contrast }
+        }
+    }
 }

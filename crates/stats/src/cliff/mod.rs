@@ -6,7 +6,7 @@
 //! size is a staircase of plateaus, and what is worth knowing are the levels and the steps.
 //!
 //! * **Position.** A cliff's position is the size at which the value crosses the geometric mean of
-//!   the plateaus on both sides. For a sharp cliff that is the cliff; for a gradual one, a ramp on
+//!   the plateaus on both sides, unless [`Options::threshold`] says otherwise. For a sharp cliff that is the cliff; for a gradual one, a ramp on
 //!   logarithmic scales, it is the middle of the ramp on the logarithmic scale of size.
 //! * **Model.** ln value = level of the size + drift x order of the probe + noise, the noise of one
 //!   spread everywhere. Sizes probed more than once give drift and noise, so a machine that warms
@@ -54,6 +54,17 @@ use model::Model;
 /// How often a size on the way down is probed before it counts as undecided.
 pub const REPLICATES_MAX: usize = 4;
 
+/// The value whose crossing is a cliff's position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Threshold {
+    /// The geometric mean of the plateaus on both sides.
+    #[default]
+    Middle,
+    /// The plateau before the cliff, divided (or where values rise, multiplied) by this factor: for
+    /// curves that go on falling, the beginning of the fall. Above 1.
+    Factor(f64),
+}
+
 /// What to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
@@ -75,6 +86,8 @@ pub struct Options {
     pub probes_max_further: usize,
     /// The seed of the order of probes.
     pub seed: u64,
+    /// The value whose crossing is a cliff's position.
+    pub threshold: Threshold,
     /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size.
     pub grain: f64,
     /// Values below this are not told apart; at least 0.
@@ -100,6 +113,7 @@ impl Options {
             probes_max,
             probes_max_further,
             seed,
+            threshold: Threshold::Middle,
             grain,
             floor,
             steps_apart,
@@ -115,9 +129,24 @@ impl Options {
             let (what, range) = ("the largest size", "at twice the least or above");
             return Err(Refusal::OutOfRange { what, value: self.high, range });
         }
+        if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
+            let (what, value) = ("the least ratio", self.ratio_least);
+            return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
+        }
+        self.check_classes()
+    }
+
+    /// What divides sizes and values into classes.
+    fn check_classes(&self) -> Result<(), Refusal> {
         if !(self.grain.is_finite() && self.grain >= 0.0 && self.grain <= self.low) {
             let (what, value) = ("the grain", self.grain);
             return Err(Refusal::OutOfRange { what, value, range: "from 0 to the least size" });
+        }
+        if let Threshold::Factor(factor) = self.threshold
+            && !(factor.is_finite() && factor > 1.0)
+        {
+            let (what, range) = ("the factor of the threshold", "above 1 and be finite");
+            return Err(Refusal::OutOfRange { what, value: factor, range });
         }
         if !(self.floor.is_finite() && self.floor >= 0.0) {
             let (what, value) = ("the floor", self.floor);
@@ -126,10 +155,6 @@ impl Options {
         if self.steps_apart.is_nan() || self.steps_apart <= 1.0 {
             let (what, value) = ("the factor that sets steps apart", self.steps_apart);
             return Err(Refusal::OutOfRange { what, value, range: "above 1" });
-        }
-        if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
-            let (what, value) = ("the least ratio", self.ratio_least);
-            return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
         }
         Ok(())
     }

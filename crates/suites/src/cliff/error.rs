@@ -63,16 +63,24 @@ pub enum CliffError {
         /// The target.
         target: String,
     },
-    /// The axis means nothing on a file system in memory.
+    /// The largest request is larger than the file.
     #[error(
-        "{target} has no device, so the {axis} axis has nothing to show on it: take a file system \
-         on a device, such as ext4"
+        "requests of up to {high} bytes are larger than the file of {file_bytes} bytes, which is \
+         to stay in memory: give a smaller --high, or the target more memory="
     )]
-    NoDevice {
-        /// The target.
-        target: String,
-        /// The axis.
-        axis: &'static str,
+    RequestTooLarge {
+        /// The largest request.
+        high: u64,
+        /// The size of the file.
+        file_bytes: u64,
+    },
+    /// More threads than can be had.
+    #[error("{high} threads are more than {most}: give a smaller --high")]
+    TooManyThreads {
+        /// Threads asked for.
+        high: u64,
+        /// The most.
+        most: u64,
     },
     /// Something failed on a target.
     #[error("{target}: {why}")]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::{Reference, SystemClock};
-use record::{Cell, SearchPlan};
+use record::Cell;
 use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
@@ -22,7 +22,7 @@ use crate::counters::Counters;
 use crate::live_target::LiveTarget;
 
 pub use error::CliffError;
-pub use range::{Wanted, plan};
+pub use range::{Planned, Wanted, plan};
 
 use probe::Probe;
 use subject::Subject;
@@ -56,8 +56,7 @@ impl CliffLaboratory {
     /// What failed, or that it was told to stop, with the targets to be closed.
     pub fn new(
         targets: Vec<LiveTarget>,
-        plans: &[SearchPlan],
-        request_bytes: usize,
+        plans: &[Planned],
         stop: &Arc<AtomicBool>,
         clock: SystemClock,
     ) -> Result<Self, (CliffError, Vec<LiveTarget>)> {
@@ -65,10 +64,10 @@ impl CliffLaboratory {
         let mut targets = targets.into_iter();
         let mut plans = plans.iter();
         while let (Some(live), Some(plan)) = (targets.next(), plans.next()) {
-            let subject = Subject::new(plan, request_bytes);
-            match prepare(&live, &subject, plan.seed, stop) {
+            let subject = Subject::new(plan);
+            match prepare(&live, &subject, plan.search.seed, stop) {
                 Ok((file_set, counters)) => {
-                    let target = plan.target.clone();
+                    let target = plan.search.target.clone();
                     setups.push(Setup { live, file_set, counters, subject, target });
                 }
                 Err(error) => {

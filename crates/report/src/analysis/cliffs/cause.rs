@@ -8,6 +8,7 @@ use record::machine::CacheKind;
 use record::{Axis, Cause, LimitOwner, Run, SearchPlan};
 use stats::cliff::Cliff;
 
+use super::super::estimates;
 use super::{Visit, whole};
 
 /// The state changes at the cliff if it does so within this factor of its interval.
@@ -19,11 +20,17 @@ const RESIDENT_SHARE_LEAST: f64 = 0.5;
 /// program's buffers and the kernel's structures share the cache.
 const CACHE_FACTOR: f64 = 2.0;
 
+/// All threads together do no more if they do not do more by this factor.
+const TOGETHER: f64 = 1.25;
+
 /// The cause of `cliff`, which `visits` lie around.
 pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
     let found = match plan.axis {
-        Axis::WorkingSet => memory_limit(run, plan, cliff, visits)
-            .or_else(|| processor_cache(run, cliff, visits)),
+        Axis::WorkingSet => {
+            memory_limit(run, plan, cliff, visits).or_else(|| processor_cache(run, cliff, visits))
+        }
+        Axis::RequestSize => processor_cache(run, cliff, visits),
+        Axis::Threads => processors(run, cliff, visits),
         _ => None,
     };
     found.unwrap_or(Cause::Unknown)
@@ -42,7 +49,8 @@ fn is_from_memory(visit: &Visit<'_>) -> bool {
 /// Whether the device was read, and not all pages stayed.
 fn is_from_device(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
-    let is_missing = evidence.resident_after.zip(evidence.pages).is_some_and(|(have, all)| have < all);
+    let is_missing =
+        evidence.resident_after.zip(evidence.pages).is_some_and(|(have, all)| have < all);
     is_missing && evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
 }
 
@@ -110,4 +118,26 @@ fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cau
         .min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
     let replicates = u32::try_from(beside.len()).unwrap_or(u32::MAX);
     Some(Cause::ProcessorCache { level, cache_bytes, replicates })
+}
+
+/// The interval begins at the number of processors, and beyond it all threads together do no more
+/// than before.
+fn processors(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
+    let count = u32::try_from(run.manifest.machine.processor.allowed.len()).ok()?;
+    let processors = f64::from(count);
+    let is_there = cliff.size.low <= processors * TOGETHER && processors < cliff.size.high;
+    if !is_there || !visits.iter().all(is_from_memory) {
+        return None;
+    }
+    let together = |position: f64| {
+        let there = visits.iter().filter(|visit| visit.position.total_cmp(&position).is_eq());
+        let values: Vec<f64> = there.map(|visit| visit.value * visit.position).collect();
+        estimates::median(&values)
+    };
+    let last_before = visits.iter().map(|visit| visit.position);
+    let last_before = last_before.filter(|&at| at <= cliff.size.low).fold(0.0, f64::max);
+    let last = visits.iter().map(|visit| visit.position).fold(0.0, f64::max);
+    let (together_before, together_after) = (together(last_before)?, together(last)?);
+    let is_flat = together_after <= together_before * TOGETHER;
+    is_flat.then_some(Cause::Processors { processors: count, together_before, together_after })
 }

@@ -55,7 +55,8 @@ fn trail<'a>(run: &'a Run, gathered: &[Gathered<'a>], plan: &'a SearchPlan) -> O
         trail.metric_unit.clone_from(&cell.metrics[index].unit);
         let value = *replicate.metrics.get(index)?;
         let served = Served::of(&replicate.evidence);
-        let is_next = trail.course.next_position().is_some_and(|it| it.total_cmp(&position).is_eq());
+        let is_next =
+            trail.course.next_position().is_some_and(|it| it.total_cmp(&position).is_eq());
         if !is_next || trail.course.tell(value, served).is_err() {
             break;
         }
@@ -149,7 +150,8 @@ pub(super) fn warn(cells: &mut [CellReport], cliffs: &[CliffReport]) {
             let is_inside = |at: f64| cliff.low < at && at < cliff.high;
             cliff.target == cell.target && position(cliff).is_some_and(is_inside)
         });
-        let bytes = within.and_then(position).filter(|_| within.is_some_and(|it| it.unit == "bytes"));
+        let bytes =
+            within.and_then(position).filter(|_| within.is_some_and(|it| it.unit == "bytes"));
         let (Some(cliff), Some(bytes)) = (within, bytes) else { continue };
         let warning = Warning::FragileZone {
             working_set_bytes: whole(bytes),

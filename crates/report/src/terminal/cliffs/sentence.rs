@@ -9,8 +9,7 @@ use super::position;
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
     let at = |value: f64| position(&cliff.unit, value);
-    let value =
-        |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+    let value = |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
     let span = |from: f64, to: f64| {
         if from < to { format!("{} to {}", at(from), at(to)) } else { at(from) }
     };
@@ -65,13 +64,16 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
              every page stayed resident and the device was not read.",
             at(*cache_bytes)
         ),
-        Cause::Processors { processors } => {
-            format!("Cause: the {processors} processors that threads may use.")
+        Cause::Processors { processors, together_before, together_after } => {
+            let value =
+                |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+            format!(
+                "Cause: there are {processors} processors. All threads together do {} up to there, \
+                 and {} with the most threads.",
+                value(*together_before),
+                value(*together_after)
+            )
         }
-        Cause::ReadAhead { read_ahead_bytes } => format!(
-            "Cause: requests become larger than what the kernel reads ahead, {}.",
-            at(*read_ahead_bytes)
-        ),
         Cause::Unknown => "Cause unknown: nothing that was measured proves one.".to_owned(),
         _ => return None,
     })
