@@ -45,7 +45,12 @@ pub(crate) struct CliffOptions {
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
     pub(crate) width: f64,
     /// The most probes for the highest cliff of a target; half as many more for each further one
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 40,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) probes: u32,
     /// Bytes of one read
     #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::size)]

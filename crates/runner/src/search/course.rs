@@ -6,10 +6,10 @@
 //! Which side of a cliff a position is on must not hang on the mood of a device: where values are
 //! served by one, they differ by factors from probe to probe. So values that the device served, as
 //! the measured state says ([`Served`]), are compared as a class of their own, far below all that
-//! came from memory, and with their differences made small; among themselves they have no cliffs. The position of a cliff between the two
-//! is therefore where the device begins to be read; that of any other is where the value crosses
-//! the geometric mean of its plateaus. On the axis of threads it is where each thread's share has
-//! fallen by [`SearchPlan::ratio_least`].
+//! came from memory and with their differences made small; among themselves they have no cliffs.
+//! The position of a cliff between the two classes is therefore where the device begins to be
+//! read; that of any other is where the value crosses the geometric mean of its plateaus. On the
+//! axis of threads it is where each thread's share has fallen by [`SearchPlan::ratio_least`].
 //!
 //! After the search itself, the middle of each interval is measured again and again, to see how
 //! much values spread there.

@@ -6,8 +6,9 @@
 //! size is a staircase of plateaus, and what is worth knowing are the levels and the steps.
 //!
 //! * **Position.** A cliff's position is the size at which the value crosses the geometric mean of
-//!   the plateaus on both sides, unless [`Options::threshold`] says otherwise. For a sharp cliff that is the cliff; for a gradual one, a ramp on
-//!   logarithmic scales, it is the middle of the ramp on the logarithmic scale of size.
+//!   the plateaus on both sides, unless [`Options::threshold`] says otherwise. For a sharp cliff
+//!   that is the cliff; for a gradual one, a ramp on logarithmic scales, it is the middle of the
+//!   ramp on the logarithmic scale of size.
 //! * **Model.** ln value = level of the size + drift x order of the probe + noise, the noise of one
 //!   spread everywhere. Sizes probed more than once give drift and noise, so a machine that warms
 //!   up or throttles is not mistaken for a cliff. Every comparison is a t test of a contrast.

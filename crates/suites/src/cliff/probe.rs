@@ -52,15 +52,13 @@ impl Probe<'_> {
     pub(super) fn measure(&self) -> Result<Measured, Failure> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
-        let before = self.read_in()?;
+        self.read_in()?;
         let restless = self.until_steady()?;
-        let resident_before = self.resident()?;
+        let before = self.resident()?;
         let (outcome, happened) = self.timed()?;
-        let resident_after = self.resident()?;
+        let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
-        let dirty_pages = before.dirty_pages;
-        let before = Residency { dirty_pages, ..resident_before };
-        let evidence = state::evidence(Some(before), Some(resident_after), &happened);
+        let evidence = state::evidence(Some(before), Some(after), &happened);
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(outcome.elapsed_ns);
         let observed = Observed { outcome, evidence, happened, overhead_ns };
@@ -75,11 +73,10 @@ impl Probe<'_> {
     }
 
     /// Empties memory of the file and reads the working set into it, as far as it stays there.
-    fn read_in(&self) -> Result<Residency, Failure> {
+    fn read_in(&self) -> Result<(), Failure> {
         let path = self.file_set.data_file(workload::Role::Read, 0);
         cache_state::evict_all(self.target.root(), [&path], PATIENCE)
             .and_then(|_| cache_state::read_in_span(&path, self.span_bytes()))
-            .and_then(|()| cache_state::residency_of_span(&path, self.span_bytes()))
             .map_err(|error| failed(&error))
     }
 
