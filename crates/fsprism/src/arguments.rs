@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
+use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -77,6 +78,9 @@ pub(crate) enum Command {
     /// Measure one suite (--list names them)
     #[command(after_long_help = SURVEY_EXAMPLES)]
     Run(RunOptions),
+    /// Find where a performance curve breaks, and why
+    #[command(after_long_help = CLIFF_EXAMPLES)]
+    Cliff(CliffOptions),
     /// Write the report of a run again
     Report(ReportOptions),
     /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
@@ -157,6 +161,21 @@ pub(crate) struct Measuring {
     /// Compare what is read with what was written (outside the timed intervals)
     #[arg(long)]
     pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) making: Making,
+    /// The run directory; by default fsprism-runs/TIME-COMMAND here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with a run that was cut off
+    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+/// How scratch targets are made.
+#[derive(Debug, Args)]
+pub(crate) struct Making {
     /// Age scratch targets, before each block, by so many rounds of deleting and writing again;
     /// a target's own aged= goes before
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
@@ -167,14 +186,6 @@ pub(crate) struct Measuring {
     /// A device that may be formatted although it holds data; said in full for each device
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// The run directory; by default fsprism-runs/TIME-COMMAND here
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Go on with a run that was cut off
-    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
-    pub(crate) resume: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) output: OutputOptions,
 }
 
 #[derive(Debug, Args)]

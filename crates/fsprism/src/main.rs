@@ -2,6 +2,8 @@
 
 mod analysis_arguments;
 mod arguments;
+mod cliff;
+mod cliff_arguments;
 mod compare;
 mod exit;
 mod input;
@@ -13,6 +15,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod resume;
+mod start;
 mod stats;
 mod survey;
 mod targets;
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Survey(options) => survey::survey(options),
         Command::Run(options) => survey::run(options),
+        Command::Cliff(options) => cliff::cliff(options),
         Command::Report(options) => report::report(options),
         Command::Compare(options) => compare::compare(options),
         Command::Stats(analysis) => stats::stats(analysis),

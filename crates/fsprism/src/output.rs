@@ -37,6 +37,15 @@ pub(crate) fn print_document(run: &Run, path: &Path, format: Format) -> anyhow::
     Ok(document)
 }
 
+/// Says where a run lies, once its report is printed.
+pub(crate) fn print_path(path: &Path, format: Format) -> anyhow::Result<()> {
+    if format == Format::Terminal {
+        return print(&format!("\n{}\n", path.display()));
+    }
+    say(&path.display().to_string());
+    Ok(())
+}
+
 /// Prints `text`. A reader that has gone away (as `head` does) is no failure.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();

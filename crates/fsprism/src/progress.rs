@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::Cell;
+use record::{Cell, SearchPlan};
 use runner::{Event, Observer, Width};
 
 use crate::output;
@@ -65,6 +65,23 @@ impl Progress {
         }
     }
 
+    /// A search: on a terminal each probe, elsewhere every tenth.
+    fn probing(&self, plan: &SearchPlan, position: f64, done: usize, used: Duration) {
+        let what =
+            format!("{}: {} {position} {}", plan.target, plan.axis.title(), plan.axis.unit());
+        let Some(bar) = &self.bar else {
+            if done.is_multiple_of(10) {
+                self.say(&format!("{what}, probe {}", done + 1));
+            }
+            return;
+        };
+        bar.set_position(u64::try_from(used.as_millis()).unwrap_or(u64::MAX));
+        let left = self.budget.saturating_sub(used).as_secs();
+        bar.set_prefix(format!("probe {}, at most {left} s left", done + 1));
+        bar.set_message(what);
+        bar.tick();
+    }
+
     fn show(&self, block: Option<u32>, done: usize, of: usize, used: Duration, doing: &str) {
         let Some(bar) = &self.bar else { return };
         let left = self.budget.saturating_sub(used).as_secs();
@@ -88,6 +105,9 @@ impl Observer for Progress {
             Event::Executing { cell, block, done, of, used } => {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
                 self.show(block, done, of, used, name);
+            }
+            Event::Probing { plan, position, done, used } => {
+                self.probing(plan, position, done, used);
             }
             Event::Planned { blocks } => {
                 self.blocks_planned = Some(blocks);

@@ -1,13 +1,13 @@
 //! `fsprism reproduce`: a paper's numbers and figures, published beside computed or measured.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ::reproduce::{bonnie_anova, rocket_science};
 use record::{EndReason, Run};
 use serde_json::json;
 
-use crate::arguments::{Format, Measuring, OutputOptions, ReproduceOptions};
+use crate::arguments::{Format, Making, Measuring, OutputOptions, ReproduceOptions};
 use crate::exit::{Blame, Done};
 use crate::{output, stats, survey};
 
@@ -89,9 +89,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         seed: options.seed,
         size: None,
         verify: false,
-        aged: None,
-        scratch: options.scratch.clone(),
-        destroy_data: Vec::<PathBuf>::new(),
+        making: Making { aged: None, scratch: options.scratch.clone(), destroy_data: Vec::new() },
         out: options.out.clone(),
         resume: None,
         output: OutputOptions { format: Format::Terminal },

@@ -2,25 +2,22 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
-use record::{
-    ClockRecord, Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Tool,
-};
-use runner::{Ledger, Plan, Stopwatch, Surroundings, conduct};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use record::{Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION};
+use runner::{Ledger, Plan, Surroundings, conduct};
 use suites::{Benchmark, Laboratory, Scope, Settings, Suite};
 use workload::Verification;
 
-use crate::arguments::{Format, Measuring, RunOptions, SurveyOptions};
-use crate::exit::{Blame, Done, INTERRUPTED, InterruptedEarly};
+use crate::arguments::{Measuring, RunOptions, SurveyOptions};
+use crate::exit::{Blame, Done};
 use crate::list;
 use crate::output;
 use crate::progress::Progress;
 use crate::resume;
-use crate::targets::{self, Made, Wanted};
+use crate::start::{self, SinceStart};
+use crate::targets::{self, Made};
 
 /// `fsprism survey`.
 pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
@@ -58,11 +55,7 @@ fn measure(
     let (path, conducted) = session.conducted(&stop);
     let document = output::print_run(&path, measuring.output.format)?;
     let reason = conducted?;
-    if measuring.output.format == Format::Terminal {
-        output::print(&format!("\n{}\n", path.display()))?;
-    } else {
-        output::say(&path.display().to_string());
-    }
+    output::print_path(&path, measuring.output.format)?;
     Ok(done(reason, &document))
 }
 
@@ -114,22 +107,22 @@ impl Session {
         if let Some(path) = &measuring.out {
             RunDirectory::check_new(path).blame_input()?;
         }
-        let wanted = targets::wanted(texts, measuring)?;
+        let wanted = targets::wanted(texts, &measuring.making)?;
         let skipped = wanted.skipped.clone();
-        let made = make(wanted, stop)?;
+        let made = start::make(wanted, stop)?;
         let data_file_bytes = made.data_file_bytes(measuring.size)?;
         let (clock, report) = SystemClock::calibrate();
         let budget = measuring.blocks.is_none().then_some(measuring.budget);
         let scope = Scope { targets: made.live.len(), data_file_bytes, budget };
         let (cells, inapplicable) = suites::cells(suite, &made.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
-        let path = measuring.out.clone().unwrap_or_else(|| default_directory(&run));
+        let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
-            tool: tool(),
+            tool: start::tool(),
             run,
-            machine: described(measuring),
-            clock: clock_record(&clock, &report),
+            machine: start::described(&measuring.making.scratch),
+            clock: start::clock_record(&clock, &report),
             targets: made.live.iter().map(targets::record_of).collect(),
             skipped: skipped.into_iter().chain(inapplicable).collect(),
             cells,
@@ -143,11 +136,20 @@ impl Session {
     /// A run that was cut off: makes its targets again and goes on where its journal ends.
     fn resume(path: &Path, measuring: &Measuring, stop: &Arc<AtomicBool>) -> anyhow::Result<Self> {
         let (directory, Run { manifest, lines }) = RunDirectory::resume(path).blame_input()?;
+        if lines.iter().any(|line| matches!(line, record::Line::Search(_))) {
+            let refusal = anyhow::anyhow!(
+                "{} is a search for cliffs, which cannot be gone on with: `fsprism report` shows \
+                 what it found; begin a new one with `fsprism cliff`",
+                path.display()
+            );
+            return Err(refusal).blame_input();
+        }
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
-        let made = make(targets::wanted_again(&manifest, measuring)?, stop)?;
+        let made = start::make(targets::wanted_again(&manifest, &measuring.making)?, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
-        resume::check(&manifest, &described(measuring), &again).blame_input()?;
+        resume::check(&manifest, &start::described(&measuring.making.scratch), &again)
+            .blame_input()?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);
@@ -181,7 +183,7 @@ impl Session {
     /// Measures until an end is reached, then takes everything away again.
     fn conduct(mut self, stop: &AtomicBool) -> anyhow::Result<EndReason> {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
-        let stopwatch = SinceStart(Instant::now());
+        let stopwatch = SinceStart::now();
         let mut surroundings =
             Surroundings { stopwatch: &stopwatch, observer: &mut progress, stop };
         let conducted = conduct(
@@ -199,87 +201,24 @@ impl Session {
     }
 }
 
-struct SinceStart(Instant);
-
-impl Stopwatch for SinceStart {
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
-/// Makes the targets, then lets signals ask for an orderly end instead of killing the process.
-///
-/// In this order: what handles signals may start a thread, and targets want a process of one.
-fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Made> {
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The second signal ends the process at once; the guardian cleans up after it.
-        let status = i32::from(INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
-        signal_hook::flag::register(signal, Arc::clone(stop))?;
-    }
-    let made = wanted.make();
-    if stop.load(Ordering::Relaxed) {
-        // The signal may have reached mkfs as well, whose end is then no failure.
-        if let Ok(made) = made {
-            Made::close(made.live, made.workshop)?;
-        }
-        return Err(InterruptedEarly.into());
-    }
-    made
-}
-
 fn run_record(
     command: &str,
     suite: &Suite,
     measuring: &Measuring,
     data_file_bytes: u64,
 ) -> RunRecord {
-    let now = SystemTime::now();
-    let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let (started, seed) = start::moment_and_seed();
     RunRecord {
         command: command.to_owned(),
         arguments: std::env::args().collect(),
-        started: humantime::format_rfc3339_seconds(now).to_string(),
+        started,
         suite: suite.name.to_owned(),
-        seed: measuring
-            .seed
-            .unwrap_or(since_epoch.as_secs() ^ u64::from(since_epoch.subsec_nanos())),
+        seed: measuring.seed.unwrap_or(seed),
         budget_s: measuring.budget.as_secs_f64(),
         precision_percent: measuring.precision,
         confidence_level: measuring.confidence,
         blocks: measuring.blocks,
         verify: measuring.verify,
         data_file_bytes,
-    }
-}
-
-/// This machine, with the storage below the scratch directory.
-fn described(measuring: &Measuring) -> record::machine::Machine {
-    let mut machine = machine::describe::describe();
-    machine.storage = machine::describe::storage([&measuring.scratch]);
-    machine
-}
-
-fn default_directory(run: &RunRecord) -> PathBuf {
-    let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    let name = format!("{time}-{}", run.command);
-    let of_this_second = (2..).map(|number| format!("{name}-{number}"));
-    let names = std::iter::once(name.clone()).chain(of_this_second);
-    let mut paths = names.map(|name| PathBuf::from("fsprism-runs").join(name));
-    paths.find(|path| !path.exists()).expect("there is always a next number")
-}
-
-fn tool() -> Tool {
-    Tool { name: "fsprism".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
-}
-
-fn clock_record(clock: &SystemClock, report: &measure::ClockReport) -> ClockRecord {
-    ClockRecord {
-        source: report.source.to_string(),
-        frequency_hz: report.frequency_hz,
-        precision_ns: report.precision_ns,
-        cost_ns: report.cost_ns,
-        calibration_error_ppm: report.calibration_error_ppm,
-        system_call_ns: suites::system_call_ns(clock),
     }
 }

@@ -10,11 +10,12 @@ use machine::target::{
 use record::{Manifest, Skipped, TargetRecord};
 use suites::{LiveTarget, target_record};
 
-use crate::arguments::{Arguments, Command, Measuring};
+use crate::arguments::{Arguments, Command, Making};
 use crate::exit::Blame;
 use crate::output;
 
 const SCRATCH_DEFAULTS: [&str; 4] = ["tmpfs", "ext4", "xfs", "btrfs"];
+const CLIFF_DEFAULT: &str = "ext4:memory=64m";
 const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
 
 /// Size of the data files where nothing speaks against it: twice the last-level cache of most
@@ -41,12 +42,33 @@ pub(crate) struct Made {
 
 /// Reads and checks the targets. One that was asked for must be there; of the defaults, those
 /// that are not are skipped with why.
-pub(crate) fn wanted(texts: &[String], measuring: &Measuring) -> anyhow::Result<Wanted> {
-    let surroundings = surroundings(measuring);
+pub(crate) fn wanted(texts: &[String], making: &Making) -> anyhow::Result<Wanted> {
     if texts.is_empty() {
-        return defaults(surroundings, measuring.aged).blame_input();
+        return defaults(surroundings(making), making.aged).blame_input();
     }
-    let specs = parsed(texts, measuring.aged).blame_input()?;
+    named(texts, making)
+}
+
+/// The targets of a search for cliffs: where none is named, one whose memory is limited, so that
+/// its cliff is found in little time; without root, this directory.
+pub(crate) fn wanted_for_cliffs(texts: &[String], making: &Making) -> anyhow::Result<Wanted> {
+    if !texts.is_empty() {
+        return named(texts, making);
+    }
+    let limited = [CLIFF_DEFAULT.to_owned()];
+    let spec: TargetSpec = CLIFF_DEFAULT.parse()?;
+    match availability(&spec, &surroundings(making)) {
+        Ok(()) => named(&limited, making),
+        Err(why) => {
+            output::say(&format!("without a target, fsprism cliff takes {CLIFF_DEFAULT}: {why}"));
+            named(&[PATH_DEFAULTS[0].to_owned()], making)
+        }
+    }
+}
+
+fn named(texts: &[String], making: &Making) -> anyhow::Result<Wanted> {
+    let surroundings = surroundings(making);
+    let specs = parsed(texts, making.aged).blame_input()?;
     refuse_duplicate_labels(&specs).blame_input()?;
     let surroundings = fitted(surroundings, &specs);
     for spec in &specs {
@@ -68,10 +90,10 @@ fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpe
 }
 
 /// The targets of a run that is taken up again.
-pub(crate) fn wanted_again(manifest: &Manifest, measuring: &Measuring) -> anyhow::Result<Wanted> {
+pub(crate) fn wanted_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Wanted> {
     let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
     let scratch = scratch_of(&manifest.run.arguments).filter(|_| has_images);
-    if let Some(before) = scratch.filter(|before| *before != measuring.scratch) {
+    if let Some(before) = scratch.filter(|before| *before != making.scratch) {
         // Elsewhere they would lie on another device, and one run would measure two.
         let refusal = anyhow::anyhow!(
             "the images of this run lay in {0}: go on with --scratch {0}",
@@ -81,7 +103,7 @@ pub(crate) fn wanted_again(manifest: &Manifest, measuring: &Measuring) -> anyhow
     }
     let specs: Vec<TargetSpec> =
         manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>()?;
-    let surroundings = surroundings(measuring);
+    let surroundings = surroundings(making);
     for spec in &specs {
         availability(spec, &surroundings).blame_input()?;
     }
@@ -91,8 +113,8 @@ pub(crate) fn wanted_again(manifest: &Manifest, measuring: &Measuring) -> anyhow
 /// The scratch directory that a command line asked for.
 fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
     match Arguments::try_parse_from(arguments).ok()?.command {
-        Command::Survey(options) => Some(options.measuring.scratch),
-        Command::Run(options) => Some(options.measuring.scratch),
+        Command::Survey(options) => Some(options.measuring.making.scratch),
+        Command::Run(options) => Some(options.measuring.making.scratch),
         _ => None,
     }
 }
@@ -127,10 +149,10 @@ fn as_it_was(target: &TargetRecord) -> anyhow::Result<TargetSpec> {
     Ok(spec)
 }
 
-fn surroundings(measuring: &Measuring) -> Surroundings {
+fn surroundings(making: &Making) -> Surroundings {
     Surroundings {
-        scratch: measuring.scratch.clone(),
-        destroy: measuring.destroy_data.clone(),
+        scratch: making.scratch.clone(),
+        destroy: making.destroy_data.clone(),
         ..Surroundings::default()
     }
 }

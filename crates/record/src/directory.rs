@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::error::RecordError;
 use crate::histogram_log::{self, HistogramLocation};
 use crate::journal::Line;
-use crate::manifest::Manifest;
+use crate::manifest::{Cell, Manifest};
 use crate::schema::SCHEMA_VERSION;
 
 const MANIFEST: &str = "manifest.json";
@@ -163,6 +163,16 @@ impl Run {
         Ok(Self { manifest, lines })
     }
 
+    /// All cells by index: those of the manifest, then those that searches added.
+    #[must_use]
+    pub fn cells(&self) -> Vec<&Cell> {
+        let added = self.lines.iter().filter_map(|line| match line {
+            Line::CellAdded(added) => Some(&added.definition),
+            _ => None,
+        });
+        self.manifest.cells.iter().chain(added).collect()
+    }
+
     /// All operations of one cell in one histogram, read from the run at `path`.
     ///
     /// # Errors
@@ -202,7 +212,7 @@ fn cells_of(line: &Line) -> Vec<u32> {
         Line::Replicate(replicate) => vec![replicate.cell],
         Line::Discarded(discarded) => vec![discarded.cell],
         Line::CellFailed(failed) => vec![failed.cell],
-        Line::Start(_) | Line::End(_) => Vec::new(),
+        Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => Vec::new(),
     }
 }
 
@@ -252,7 +262,11 @@ fn read_manifest(run: &Path) -> Result<Manifest, RecordError> {
 }
 
 /// Parses whole lines; a last line without its end was being written when the process died.
-fn parse_journal(path: &Path, text: &[u8], cells: usize) -> Result<(Vec<Line>, u64), RecordError> {
+fn parse_journal(
+    path: &Path,
+    text: &[u8],
+    mut cells: usize,
+) -> Result<(Vec<Line>, u64), RecordError> {
     let whole_bytes = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = Vec::new();
     for (index, line) in text[..whole_bytes].split(|&byte| byte == b'\n').enumerate() {
@@ -264,6 +278,12 @@ fn parse_journal(path: &Path, text: &[u8], cells: usize) -> Result<(Vec<Line>, u
             serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
         if cells_of(&parsed).iter().any(|&cell| cell as usize >= cells) {
             return Err(damaged("it names a cell that the manifest does not have".to_owned()));
+        }
+        if let Line::CellAdded(added) = &parsed {
+            if added.cell as usize != cells {
+                return Err(damaged(format!("it adds a cell out of turn, not cell {cells}")));
+            }
+            cells += 1;
         }
         lines.push(parsed);
     }

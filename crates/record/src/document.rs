@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cliff::{CliffReport, SearchReport};
 use crate::journal::End;
 use crate::machine::Machine;
 use crate::manifest::{
@@ -36,6 +37,12 @@ pub struct Document {
     /// Each curve along which a law can hold, for each target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<CurveFit>,
+    /// The breaks of performance curves that searches found, by target and position.
+    #[serde(default)]
+    pub cliffs: Vec<CliffReport>,
+    /// How far each search for them came.
+    #[serde(default)]
+    pub searches: Vec<SearchReport>,
     /// What was not measured, with why.
     pub skipped: Vec<Skipped>,
     /// What makes the whole run doubtful.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cliff::{CellAdded, SearchPlan};
 use crate::histogram_log::HistogramLocation;
 use crate::observation::Observation;
 use crate::warning::Warning;
@@ -13,6 +14,10 @@ use crate::warning::Warning;
 pub enum Line {
     /// Measuring began, or was taken up again.
     Start(Start),
+    /// A search was planned; one line per target, before its first cell.
+    Search(Box<SearchPlan>),
+    /// A search asks for a cell that the manifest does not have.
+    CellAdded(Box<CellAdded>),
     /// The pilot is done: every cell's operations are counted out.
     Planned(Planned),
     /// A replicate was measured in the state that its cell asks for.
@@ -190,4 +195,6 @@ pub enum EndReason {
     Interrupted,
     /// No cell is left to measure.
     NothingLeft,
+    /// Every search for cliffs has learnt what its probes allow.
+    Searched,
 }

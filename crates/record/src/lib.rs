@@ -8,6 +8,7 @@
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever suite it comes
 //! from; comparison, history and report need to know nothing else about it.
 
+mod cliff;
 mod directory;
 mod document;
 mod error;
@@ -20,6 +21,9 @@ mod observation;
 mod schema;
 mod warning;
 
+pub use cliff::{
+    Axis, Cause, CellAdded, CliffReport, FragileZone, LimitOwner, Reached, SearchPlan, SearchReport,
+};
 pub use directory::{Run, RunDirectory};
 pub use document::{
     CellReport, Comparison, CurveFit, Document, FitParameter, IntervalReport, MetricReport,

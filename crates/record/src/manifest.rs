@@ -41,7 +41,7 @@ pub struct Tool {
 /// What one command was asked to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// The command: `survey` or `run`.
+    /// The command: `survey`, `run` or `cliff`.
     pub command: String,
     /// The whole command line, program name first.
     pub arguments: Vec<String>,
@@ -246,6 +246,9 @@ pub enum CacheState {
     Cold,
     /// Every page of the touched files is resident, and the device is not read.
     Warm,
+    /// The state that the operations themselves keep up: brought about before they are timed, and
+    /// recorded with each replicate.
+    Steady,
     /// No state is asked for: the operation goes to the device by its nature.
     Any,
 }

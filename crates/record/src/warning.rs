@@ -29,6 +29,13 @@ pub enum Warning {
         cache: String,
         /// Its size, in bytes.
         cache_bytes: u64,
+        /// Relative standard deviation of replicates within the zone, in percent, where a search
+        /// for cliffs measured it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_inside_percent: Option<f64>,
+        /// The same beside the zone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_outside_percent: Option<f64>,
     },
     /// Random offsets are not multiples of the memory's word, while sequential ones are.
     UnalignedRandomAccess {
@@ -140,6 +147,20 @@ impl Warning {
     /// The sentences of warnings about where on a curve, or when on it, was measured.
     fn of_curves(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::FragileZone {
+                working_set_bytes,
+                cache,
+                cache_bytes,
+                spread_inside_percent,
+                spread_outside_percent,
+            } => {
+                write!(
+                    f,
+                    "the working set of {working_set_bytes} bytes is within the fragile zone of \
+                     {cache} ({cache_bytes} bytes)"
+                )?;
+                f.write_str(&spread(*spread_inside_percent, *spread_outside_percent))
+            }
             Self::NoSteadyState { range_percent, excursion_percent } => write!(
                 f,
                 "no steady state before it was measured: the last rounds spread over \
@@ -147,6 +168,17 @@ impl Warning {
             ),
             _ => Ok(()),
         }
+    }
+}
+
+/// How much replicates spread within a fragile zone and beside it, as far as that is known.
+fn spread(inside_percent: Option<f64>, outside_percent: Option<f64>) -> String {
+    match (inside_percent, outside_percent) {
+        (Some(inside), Some(outside)) => {
+            format!(", where replicates spread by {inside:.1} %, against {outside:.1} % beside it")
+        }
+        (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
+        (None, _) => String::new(),
     }
 }
 
@@ -161,11 +193,7 @@ impl fmt::Display for Warning {
             Self::DirtyCarried { dirty_bytes } => {
                 write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
             }
-            Self::FragileZone { working_set_bytes, cache, cache_bytes } => write!(
-                f,
-                "the working set of {working_set_bytes} bytes is within the fragile zone of \
-                 {cache} ({cache_bytes} bytes)"
-            ),
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } => self.of_curves(f),
             Self::UnalignedRandomAccess { alignment_bytes } => write!(
                 f,
                 "random offsets are aligned to {alignment_bytes} bytes only; sequential ones are \
@@ -215,7 +243,6 @@ impl fmt::Display for Warning {
                 "the image is sparse: where the file system writes a block for the first time, \
                  the host's file system allocates it, and that time is inside"
             ),
-            Self::NoSteadyState { .. } => self.of_curves(f),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
             Self::HistogramLost { why } => {
                 write!(f, "no percentiles, since the histograms cannot be read: {why}")
@@ -252,6 +279,17 @@ mod tests {
         let unsettled = Warning::NoSteadyState { range_percent: 31.0, excursion_percent: 12.0 };
         assert!(unsettled.to_string().contains("31 % of their mean, and rose or fell by 12 %"));
         assert!(unsettled.source().contains("section 3.1"));
+        let zone = |inside, outside| Warning::FragileZone {
+            working_set_bytes: 5,
+            cache: "the cliff".to_owned(),
+            cache_bytes: 6,
+            spread_inside_percent: inside,
+            spread_outside_percent: outside,
+        };
+        let plain = "the working set of 5 bytes is within the fragile zone of the cliff (6 bytes)";
+        assert_eq!(zone(None, Some(1.0)).to_string(), plain);
+        let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % beside it");
+        assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
         assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

@@ -12,6 +12,8 @@ mod csv;
 mod json;
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod sample_search;
 mod terminal;
 
 pub use analysis::document;

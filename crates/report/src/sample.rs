@@ -216,7 +216,7 @@ impl Sample {
         }
     }
 
-    fn replicate(&self, cell: u32, block: u32, time_ns: f64) -> Replicate {
+    pub(crate) fn replicate(&self, cell: u32, block: u32, time_ns: f64) -> Replicate {
         let throughput = 1e9 / time_ns.max(1e-9);
         let metrics = if self.is_throughput_first {
             vec![throughput, time_ns]

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use record::{
-    CellFailed, Discarded, End, EndReason, Line, Pilot, Planned, RecordError, Replicate,
-    RunDirectory, Start,
+    CellFailed, Discarded, End, EndReason, Line, Pilot, Planned, RecordError, RunDirectory, Start,
 };
 use thiserror::Error;
 
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
+use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
 use crate::observer::{Event, Observer};
 use crate::plan::{Plan, Stopwatch};
@@ -21,7 +21,7 @@ use crate::sizing::{self, Means, Size};
 /// samples that are narrow by luck, whose intervals then cover less than they say.
 const NARROW_LOOKS: u32 = 2;
 /// Executions of a cell in one block before it is given up.
-const ATTEMPTS: u32 = 3;
+pub(crate) const ATTEMPTS: u32 = 3;
 
 /// A run could not go on.
 #[derive(Debug, Error)]
@@ -30,6 +30,9 @@ pub enum RunError {
     /// The run directory cannot be written any more.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A search for cliffs is impossible as planned, or was told a value that is none.
+    #[error("the search for cliffs: {0}; choose another range with --low and --high")]
+    Search(#[from] stats::Refusal),
 }
 
 /// Measures what `plan` says, on top of what `ledger` knows to be done, until an end is reached.
@@ -224,31 +227,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     /// Puts a replicate on the disk: first its histogram, then the line that makes it count.
     fn keep(&mut self, place: &Place, measured: Measured) -> Result<(), RunError> {
-        let histogram = self.directory.append_histogram(
-            place.cell,
-            &measured.histogram,
-            place.at_s,
-            measured.elapsed_ns,
-        )?;
-        self.write(&Line::Replicate(Box::new(Replicate {
-            cell: place.cell,
-            block: place.block,
-            order: place.order,
-            attempt: place.attempt,
-            at_s: place.at_s,
-            metrics: measured.metrics,
-            operations: measured.operations,
-            bytes: measured.bytes,
-            elapsed_ns: measured.elapsed_ns,
-            busy_ns: measured.busy_ns,
-            latency: measured.latency,
-            histogram: Some(histogram),
-            timeline: measured.timeline,
-            evidence: measured.evidence,
-            steal_ns: measured.steal_ns,
-            warnings: measured.warnings,
-            observations: measured.observations,
-        })))
+        let line = keeping::line_of(self.directory, place, measured)?;
+        self.write(&line)
     }
 
     fn begin_block(&mut self, block: Option<u32>) -> Result<(), RunError> {
@@ -296,15 +276,6 @@ enum Step<T> {
     Done(T),
     Failed,
     Stop,
-}
-
-/// Where a replicate stands in its run.
-struct Place {
-    cell: u32,
-    block: u32,
-    order: u32,
-    attempt: u32,
-    at_s: f64,
 }
 
 fn state_not_reached(why: &str) -> String {

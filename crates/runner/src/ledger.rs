@@ -56,7 +56,7 @@ impl Ledger {
                 }
                 self.note_time(replicate.at_s);
             }
-            Line::Discarded(_) => {}
+            Line::Discarded(_) | Line::Search(_) | Line::CellAdded(_) => {}
             Line::CellFailed(failed) => {
                 self.failed.insert(failed.cell);
             }

@@ -8,12 +8,17 @@
 //! Start reading at [`conduct`]. The course of a run: the pilot measures each cell once, small;
 //! `sizing` turns that into operations per replicate; then blocks follow, each executing every
 //! cell once in an order of its own, until every interval is narrow enough or the budget is used.
+//!
+//! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value decides
+//! what is measured next.
 
 mod conduct;
 mod executor;
+mod keeping;
 mod ledger;
 mod observer;
 mod plan;
+mod search;
 mod sizing;
 
 pub use conduct::{RunError, Surroundings, conduct};
@@ -21,3 +26,4 @@ pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
 pub use plan::{Plan, Stopwatch};
+pub use search::{Course, Prober, Served, conduct_searches};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use record::SearchPlan;
+
 /// Receives what happens, while it happens.
 pub trait Observer {
     /// Called once per event, on the thread that measures: must be quick.
@@ -26,6 +28,17 @@ pub enum Event<'a> {
         done: usize,
         /// Cells in a block.
         of: usize,
+        /// Budget used.
+        used: Duration,
+    },
+    /// A search is about to measure a position.
+    Probing {
+        /// What is searched.
+        plan: &'a SearchPlan,
+        /// The position.
+        position: f64,
+        /// Values that this search has.
+        done: usize,
         /// Budget used.
         used: Duration,
     },

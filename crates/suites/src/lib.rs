@@ -3,11 +3,13 @@
 //! A [`Benchmark`] is a declaration: a workload, the files it works on, the dimension it
 //! isolates, the cache state it asks for. [`suites`] names the sets of them. The [`Laboratory`]
 //! holds the live targets and executes cells for the `runner`: it makes the cache state, verifies
-//! it, measures, verifies again, and restores.
+//! it, measures, verifies again, and restores. The [`CliffLaboratory`] measures the positions that
+//! a search for cliffs asks for, on targets of its own.
 
 mod benchmark;
 mod catalogue;
 mod cells;
+mod cliff;
 mod counters;
 mod experiment;
 mod laboratory;
@@ -29,6 +31,7 @@ mod trial;
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
+pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Wanted, plan};
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};

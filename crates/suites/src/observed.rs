@@ -31,14 +31,20 @@ impl Observed {
         let time_ns = busy_ns as f64 / operations.max(1) as f64;
         let request_bytes = of.workload.request_bytes as f64;
         let written = self.written.unwrap_or_default();
+        let page_bytes = rustix::param::page_size() as u64;
+        let evidence = self.evidence.clone();
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
             "bandwidth" => outcome.rate_per_s * request_bytes,
             "throughput" => outcome.rate_per_s,
             "time_per_kib" => time_ns * 1024.0 / request_bytes,
+            "throughput_per_thread" => outcome.rate_per_s / of.workload.threads as f64,
+            "resident" => (evidence.resident_after.unwrap_or(0) * page_bytes) as f64,
+            "device_read_per_operation" => {
+                evidence.device_read_bytes.unwrap_or(0) as f64 / operations.max(1) as f64
+            }
             name => in_flight(&outcome, name).or_else(|| written.metric(name)).unwrap_or(time_ns),
         };
         let mut warnings = Vec::new();
-        let page_bytes = rustix::param::page_size() as u64;
         if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
             warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
         }

@@ -42,6 +42,8 @@ pub enum Question {
     Throughput,
     /// What the device writes for them until a sync after the last one returns.
     DeviceWrites,
+    /// How fast they are in the steady state of the caches, and which state that is.
+    SteadyState,
 }
 
 /// Metrics of the question what the device writes.
@@ -78,8 +80,10 @@ impl Operations {
         if self.queue_depth().is_some() {
             return Self::metrics_in_flight();
         }
-        if self.question == Question::DeviceWrites {
-            return self.metrics_of_device_writes();
+        match self.question {
+            Question::DeviceWrites => return self.metrics_of_device_writes(),
+            Question::SteadyState => return Self::metrics_of_steady_state(),
+            Question::Time | Question::Throughput => {}
         }
         if self.question == Question::Throughput || self.workload.threads > 1 {
             return vec![throughput, time];
@@ -104,6 +108,18 @@ impl Operations {
         };
         let (first, rest) = times.split_first().expect("there is a time in both");
         [first.clone()].into_iter().chain(written).chain(rest.iter().cloned()).collect()
+    }
+
+    /// Metrics where a steady state is measured: how fast it is, and what shows which state it is.
+    fn metrics_of_steady_state() -> Vec<MetricDefinition> {
+        vec![
+            MetricDefinition::throughput(),
+            MetricDefinition::time_per_operation(),
+            MetricDefinition::bandwidth(),
+            MetricDefinition::resident(),
+            MetricDefinition::device_read_per_operation(),
+            MetricDefinition::throughput_per_thread(),
+        ]
     }
 
     /// Of operations in flight. The time per operation is the one that passes from one to the next:
@@ -254,7 +270,11 @@ impl Operations {
         if self.moves_data_in_place() {
             let file_bytes = self.place.file_bytes(data_file_bytes);
             put("file_bytes", json!(file_bytes));
-            put("span_bytes", json!(self.workload.span_bytes.unwrap_or(file_bytes)));
+            let span_bytes = self.workload.span_bytes.unwrap_or(file_bytes);
+            put("span_bytes", json!(span_bytes));
+            if self.question == Question::SteadyState {
+                put("working_set_bytes", json!(span_bytes));
+            }
             put("access", json!(access_name(self.workload.access)));
             put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }

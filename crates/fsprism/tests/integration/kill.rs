@@ -90,7 +90,7 @@ fn begin_or_go_on(place: &Place, run: &str) -> Child {
 }
 
 /// Waits until the journal has `lines` more lines; whether the process ended before.
-fn ends_before_lines(child: &Child, run: &Path, lines: usize) -> bool {
+pub(crate) fn ends_before_lines(child: &Child, run: &Path, lines: usize) -> bool {
     let events = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK);
     let events = events.expect("the kernel has inotify");
     let journal = run.join("cells.jsonl");

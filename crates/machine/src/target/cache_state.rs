@@ -87,14 +87,27 @@ impl Sum for Residency {
 /// # Errors
 /// What the kernel says of the file.
 pub fn residency(file: &File) -> io::Result<Residency> {
+    residency_of_size(file, file.metadata()?.len())
+}
+
+/// Counts the pages of a file's first `span_bytes`.
+///
+/// # Errors
+/// What the kernel says of the file.
+pub fn residency_of_span(path: &Path, span_bytes: u64) -> io::Result<Residency> {
+    let file = open_quietly(path)?;
     let size_bytes = file.metadata()?.len();
+    residency_of_size(&file, size_bytes.min(span_bytes))
+}
+
+fn residency_of_size(file: &File, size_bytes: u64) -> io::Result<Residency> {
     let page_bytes = rustix::param::page_size() as u64;
     let total_pages = size_bytes.div_ceil(page_bytes);
     if total_pages == 0 {
         return Ok(Residency::NOTHING);
     }
     if !NO_CACHESTAT.load(Ordering::Relaxed) {
-        match sys::cachestat(file, 0, 0) {
+        match sys::cachestat(file, 0, size_bytes) {
             // Nothing, or nothing that it can see.
             Ok(stat) if stat.cached == 0 => {
                 let mapped = residency_by_mincore(file, size_bytes)?;
@@ -186,6 +199,28 @@ pub fn read_in_all<P: AsRef<Path>>(
     residency_of(paths)
 }
 
+/// Reads a file's first `span_bytes` page by page, so that the page cache holds single pages: read
+/// in one go, it would hold large pieces, which a memory limit throws out as a whole. Pages beyond
+/// are not read ahead.
+///
+/// # Errors
+/// What the kernel says of the file.
+pub fn read_in_span(path: &Path, span_bytes: u64) -> io::Result<()> {
+    let file = open_quietly(path)?;
+    fadvise(&file, 0, None, Advice::Random)?;
+    let mut buffer = vec![0; READ_BYTES];
+    let mut offset = 0;
+    while offset < span_bytes {
+        let left = usize::try_from(span_bytes - offset).unwrap_or(READ_BYTES);
+        let length = left.min(READ_BYTES);
+        match file.read_at(&mut buffer[..length], offset)? {
+            0 => break,
+            length => offset += length as u64,
+        }
+    }
+    Ok(())
+}
+
 fn read_through(file: &File, buffer: &mut [u8]) -> io::Result<()> {
     let mut offset = 0;
     loop {
@@ -233,6 +268,21 @@ mod tests {
         assert!(counted.is_full() && mapped.is_full());
         assert_eq!(counted.resident_pages, mapped.resident_pages);
         assert_eq!(counted.total_pages, size_bytes.div_ceil(rustix::param::page_size() as u64));
+        fs::remove_file(&path).expect("it is ours");
+    }
+
+    #[test]
+    fn a_span_is_counted_and_read_in_without_what_lies_behind_it() {
+        let path = std::env::temp_dir().join(format!("span-{}", std::process::id()));
+        fs::write(&path, vec![7; 64 * 4096]).expect("temporary directory");
+        let all = |span_bytes| residency_of_span(&path, span_bytes).expect("a plain file");
+        assert_eq!((all(10 * 4096).total_pages, all(u64::MAX).total_pages), (10, 64));
+        let left = evict_all(&std::env::temp_dir(), [&path], Duration::from_secs(2));
+        if left.expect("a plain file").is_none() {
+            read_in_span(&path, 10 * 4096).expect("a plain file");
+            assert!(all(10 * 4096).is_full());
+            assert_eq!(all(u64::MAX).resident_pages, 10, "read ahead");
+        }
         fs::remove_file(&path).expect("it is ours");
     }
 

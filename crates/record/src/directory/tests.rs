@@ -1,9 +1,10 @@
 //! Tests of the run directory: what is kept, what is cut off, what is refused.
 
 use super::*;
+use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;
-use crate::manifest::{ClockRecord, RunRecord, Tool};
+use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Tool};
 
 fn manifest() -> Manifest {
     Manifest {
@@ -133,4 +134,50 @@ fn a_full_disk_has_a_sentence_of_its_own() {
     let mut directory = RunDirectory { path, journal: full, log_ends: HashMap::new() };
     let error = directory.append(&start(0.0)).expect_err("no room");
     assert!(matches!(error, RecordError::DiskFull { .. }), "{error}");
+}
+
+fn added(cell: u32) -> Line {
+    let definition = Cell {
+        target: "ext4".to_owned(),
+        suite: "cliff/working-set".to_owned(),
+        benchmark: format!("read-{cell}"),
+        title: String::new(),
+        dimension: Dimension::Caching,
+        exercises: Vec::new(),
+        parameters: std::collections::BTreeMap::new(),
+        cache_state: CacheState::Steady,
+        metrics: Vec::new(),
+        baseline: None,
+        working_set_bytes: Some(4096),
+        curve: None,
+        floor: None,
+    };
+    Line::CellAdded(Box::new(CellAdded { cell, definition }))
+}
+
+#[test]
+fn cells_that_a_search_adds_count_from_their_line_on() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    let failed = |cell| Line::CellFailed(CellFailed { cell, block: 0, why: String::new() });
+    for line in [added(0), failed(0), added(1), failed(1), failed(0)] {
+        directory.append(&line).expect("a line");
+    }
+    let run = Run::read(&path).expect("a run");
+    let names: Vec<&str> = run.cells().iter().map(|cell| cell.benchmark.as_str()).collect();
+    assert_eq!(names, ["read-0", "read-1"]);
+    directory.append(&failed(2)).expect("a line");
+    let error = Run::read(&path).expect_err("nobody has added cell 2");
+    assert!(matches!(error, RecordError::Damaged { line: 6, .. }), "{error}");
+}
+
+#[test]
+fn a_cell_that_is_added_out_of_turn_is_damage() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    directory.append(&added(1)).expect("a line");
+    let error = Run::read(&path).expect_err("cell 0 comes first").to_string();
+    assert!(error.contains("line 1") && error.contains("not cell 0"), "{error}");
 }

@@ -22,7 +22,7 @@ pub(crate) const BLOCKS_LEAST: u32 = 6;
 /// Every pair of targets on every benchmark, in the order of the manifest.
 pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    for (position, first) in gathered.iter().enumerate() {
+    for (position, first) in gathered.iter().enumerate().filter(|(_, one)| !one.is_searched) {
         let speed_up = first.has_speed_up(gathered).then(MetricDefinition::speed_up);
         let Some(metric) = speed_up.or_else(|| first.cell.metrics.first().cloned()) else {
             continue;

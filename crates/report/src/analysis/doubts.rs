@@ -28,12 +28,14 @@ const WORD_BYTES: u64 = 8;
 pub(super) fn of_cell(gathered: &Gathered<'_>, manifest: &Manifest) -> Vec<Warning> {
     let level = manifest.run.confidence_level;
     let measured = gathered.replicates.values().flat_map(|replicate| &replicate.warnings);
+    // What a search measures lies beside a cliff on purpose; that it does is said of the cliff.
+    let of_declared = |warning: Option<Warning>| warning.filter(|_| !gathered.is_searched);
     let found = [
-        too_few(gathered, level),
+        of_declared(too_few(gathered, level)),
         not_as_asked(gathered),
         warm_up::first_over_rest(gathered, level)
             .map(|first_over_rest| Warning::WarmUpInside { first_over_rest }),
-        fragile_zone(gathered, manifest),
+        of_declared(fragile_zone(gathered, manifest)),
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),
         stolen(gathered),
@@ -113,6 +115,8 @@ fn fragile_zone(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning>
         working_set_bytes,
         cache,
         cache_bytes,
+        spread_inside_percent: None,
+        spread_outside_percent: None,
     })
 }
 
@@ -242,6 +246,8 @@ mod tests {
             working_set_bytes: 6 * MIB,
             cache: "the L2 cache".to_owned(),
             cache_bytes: 4 * MIB,
+            spread_inside_percent: None,
+            spread_outside_percent: None,
         };
         assert_eq!(warnings(&with_cache(6)), [found]);
     }

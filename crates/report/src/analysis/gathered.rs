@@ -7,9 +7,11 @@ use record::{Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, R
 /// All that the journal says of one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathered<'a> {
-    /// Index of the cell in the manifest.
+    /// Index of the cell in the manifest, or behind its cells where a search added it.
     pub(crate) index: u32,
     pub(crate) cell: &'a Cell,
+    /// Whether a search for cliffs asked for it: it has as many replicates as the search needed.
+    pub(crate) is_searched: bool,
     pub(crate) pilot: Option<&'a Pilot>,
     /// By block.
     pub(crate) replicates: BTreeMap<u32, &'a Replicate>,
@@ -22,12 +24,15 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     let empty = |(index, cell)| Gathered {
         index,
         cell,
+        is_searched: false,
         pilot: None,
         replicates: BTreeMap::new(),
         discarded: Vec::new(),
         failed: None,
     };
-    let mut all: Vec<Gathered<'_>> = (0..).zip(&run.manifest.cells).map(empty).collect();
+    let declared = run.manifest.cells.len();
+    let mut all: Vec<Gathered<'_>> = (0..).zip(run.cells()).map(empty).collect();
+    all.iter_mut().skip(declared).for_each(|one| one.is_searched = true);
     let place = |cell: u32| cell as usize;
     for line in &run.lines {
         match line {
@@ -45,7 +50,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
             Line::CellFailed(failed) => {
                 enter(&mut all, place(failed.cell), |one| one.failed = Some(failed));
             }
-            Line::Start(_) | Line::End(_) => {}
+            Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => {}
         }
     }
     all

@@ -2,6 +2,7 @@
 //! can be told apart.
 
 mod cells;
+mod cliffs;
 mod comparisons;
 mod doubts;
 mod estimates;
@@ -12,7 +13,9 @@ mod working_set;
 
 use std::path::Path;
 
-use record::{Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport};
+use record::{
+    CellReport, Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport,
+};
 
 pub(crate) use comparisons::BLOCKS_LEAST;
 pub(crate) use doubts::severity;
@@ -32,6 +35,9 @@ pub fn document(run: &Run, path: &Path) -> Document {
         let histograms = run.replicate_histograms(path, one.index);
         cells::report(one, &gathered, histograms, manifest)
     });
+    let mut cells: Vec<CellReport> = reports.collect();
+    let (searches, cliffs) = cliffs::all(run, &gathered);
+    cliffs::warn(&mut cells, &cliffs);
     let end = run.lines.iter().rev().find_map(|line| match line {
         Line::End(end) => Some(end.clone()),
         _ => None,
@@ -43,7 +49,9 @@ pub fn document(run: &Run, path: &Path) -> Document {
         machine: manifest.machine.clone(),
         clock: manifest.clock.clone(),
         targets: manifest.targets.clone(),
-        cells: reports.collect(),
+        cells,
+        cliffs,
+        searches,
         comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
         fits: fits::all(&gathered, manifest),
         skipped: manifest.skipped.clone(),

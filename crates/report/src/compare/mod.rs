@@ -62,6 +62,14 @@ pub enum CompareError {
         /// The run.
         run: String,
     },
+    /// Positions of a search are no benchmarks: each has as many replicates as the search needed.
+    #[error(
+        "{run} is a search for cliffs, whose positions cannot be compared: see `fsprism report`"
+    )]
+    Search {
+        /// The run.
+        run: String,
+    },
     /// A factor was named twice.
     #[error("--factors names {name} twice")]
     FactorTwice {
@@ -169,6 +177,11 @@ fn check(runs: &[NamedRun], factors: &[Factor]) -> Result<(), CompareError> {
         |named: &&NamedRun| !named.run.lines.iter().any(|line| matches!(line, Line::Replicate(_)));
     if let Some(named) = runs.iter().find(is_empty) {
         return Err(CompareError::NothingMeasured { run: named.name.clone() });
+    }
+    let is_search =
+        |named: &&NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));
+    if let Some(named) = runs.iter().find(is_search) {
+        return Err(CompareError::Search { run: named.name.clone() });
     }
     let twice = |(place, factor): &(usize, &Factor)| factors[..*place].contains(factor);
     match factors.iter().enumerate().find(twice) {

@@ -163,7 +163,9 @@ fn end(document: &Document) -> String {
             format!("{used}; {further}.")
         }
         EndReason::Interrupted => "Measuring was interrupted; --resume goes on with it.".to_owned(),
-        EndReason::NothingLeft => "Measuring ended because no cell was left to measure.".to_owned(),
+        EndReason::NothingLeft | EndReason::Searched => {
+            "Measuring ended because no cell was left to measure.".to_owned()
+        }
     }
 }
 

@@ -88,7 +88,12 @@ fn machine(machine: &Machine) -> String {
 fn extent(document: &Document) -> String {
     let run = &document.run;
     let most = |of: fn(&CellReport) -> u32| document.cells.iter().map(of).max().unwrap_or(0);
-    let blocks = plural(most(|cell| cell.replicates) as usize, "block");
+    let blocks = if document.searches.is_empty() {
+        plural(most(|cell| cell.replicates) as usize, "block")
+    } else {
+        let probes: u32 = document.cells.iter().map(|cell| cell.replicates).sum();
+        plural(probes as usize, "probe")
+    };
     let operations: u64 = document.cells.iter().map(|cell| cell.operations).sum();
     let used = match &document.end {
         Some(end) => format!(

@@ -3,6 +3,7 @@
 //! Every line fits the width that the caller names and never exceeds 100 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
+mod cliffs;
 mod closing;
 mod curve;
 mod fit;
@@ -47,10 +48,16 @@ impl Default for Options {
 pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
-    section::render_all(&mut page, document);
-    fit::render(&mut page, document);
-    warnings::render(&mut page, document);
-    closing::render(&mut page, document);
+    if document.searches.is_empty() {
+        section::render_all(&mut page, document);
+        fit::render(&mut page, document);
+        warnings::render(&mut page, document);
+        closing::render(&mut page, document);
+    } else {
+        cliffs::render_all(&mut page, document);
+        warnings::render(&mut page, document);
+        cliffs::render_closing(&mut page, document);
+    }
     page.finish()
 }
 

@@ -75,7 +75,7 @@ impl<'a> Ranking<'a> {
 /// Whether no benchmark has blocks enough for comparisons: then that is said once, at the top.
 pub(super) fn has_too_few_blocks(document: &Document) -> bool {
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
-    (1..BLOCKS_LEAST).contains(&blocks)
+    document.searches.is_empty() && (1..BLOCKS_LEAST).contains(&blocks)
 }
 
 /// How `worse` stands to `better`.

@@ -1,7 +1,7 @@
 //! Where the steps are on the grid, and how far a cliff is pinned down within its step.
 
 use super::model::{Contrast, Model};
-use super::{Options, REPLICATES_MAX};
+use super::{Options, REPLICATES_MAX, Threshold, snapped};
 
 /// How often a size on the grid is probed to settle whether a step is there.
 const GRID_REPLICATES_MAX: usize = 4;
@@ -25,6 +25,10 @@ impl Plateau {
         let total: usize = self.points.iter().map(|&point| model.count(point)).sum();
         let share = |point: usize| model.count(point) as f64 / total as f64;
         self.points.iter().map(|&point| (point, share(point))).collect()
+    }
+
+    pub(super) fn points(&self) -> &[usize] {
+        &self.points
     }
 
     pub(super) fn level(&self, model: &Model) -> f64 {
@@ -51,13 +55,27 @@ fn drops(model: &Model, grid_length: usize) -> Vec<Contrast> {
     (1..grid_length).map(|right| model.contrast(&[(right - 1, 1.0), (right, -1.0)])).collect()
 }
 
+/// Whether both sides of a grid interval are below the floor.
+fn is_below(model: &Model, left: usize) -> bool {
+    model.is_low(left) && model.is_low(left + 1)
+}
+
 /// Whether each grid interval is a step.
 fn separated(model: &Model, grid_length: usize, options: &Options) -> Vec<bool> {
     let critical = model.critical(FALSE_ALARM / 2.0 / (grid_length - 1) as f64);
-    let is_step = |drop: &Contrast| {
-        drop.value.abs() >= options.ratio_least.ln() && drop.value.abs() > critical * drop.error
+    let is_step = |(left, drop): (usize, &Contrast)| {
+        !is_below(model, left)
+            && drop.value.abs() >= options.ratio_least.ln()
+            && drop.value.abs() > critical * drop.error
     };
-    drops(model, grid_length).iter().map(is_step).collect()
+    drops(model, grid_length).iter().enumerate().map(is_step).collect()
+}
+
+/// Whether two neighbouring steps belong to one cliff.
+fn belong_together(one: Contrast, next: Contrast, steps_apart: f64) -> bool {
+    let ratio = (next.value / one.value).abs();
+    let is_alike = ratio < steps_apart && ratio > 1.0 / steps_apart;
+    (next.value > 0.0) == (one.value > 0.0) && is_alike
 }
 
 /// The two sides of the grid interval that most looks like a step without being one for certain,
@@ -69,6 +87,7 @@ pub(super) fn suspects(model: &Model, grid_length: usize, options: &Options) -> 
     let doubtful = (0..grid_length - 1).filter(|&left| {
         let drop = drops[left];
         !separated[left]
+            && !is_below(model, left)
             && drop.value.abs() >= options.ratio_least.ln()
             && drop.value.abs() > suspicion * drop.error
             && model.count(left).min(model.count(left + 1)) < GRID_REPLICATES_MAX
@@ -94,7 +113,10 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
         }
         let falls = drops[left].value > 0.0;
         let mut right = left + 1;
-        while right < grid_length - 1 && separated[right] && (drops[right].value > 0.0) == falls {
+        while right < grid_length - 1
+            && separated[right]
+            && belong_together(drops[right - 1], drops[right], options.steps_apart)
+        {
             right += 1;
         }
         // A ramp may begin or end unnoticed in the interval beyond: the plateaus lie one further.
@@ -122,7 +144,7 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
 pub(super) enum Target {
     /// A size probed before, by its index.
     Again(usize),
-    /// A size, by its logarithm.
+    /// A size.
     New(f64),
 }
 
@@ -147,7 +169,7 @@ impl Bracket {
         let halvings = ((right - left) / options.width.ln_1p()).log2().max(1.0);
         let critical = model.critical((1.0 - options.level) / halvings);
         let side = |point: usize| {
-            let it = threshold_contrast(model, run, point);
+            let it = threshold_contrast(model, run, point, options.threshold);
             let off = run.sign * it.value / it.error;
             if off.abs() <= critical { 0.0 } else { off.signum() }
         };
@@ -163,9 +185,21 @@ impl Bracket {
         Self { low, high, undecided: points.into_iter().filter(within).collect() }
     }
 
-    /// None once the bracket is no wider than `wanted`, or all of it that is left is undecided.
-    pub(super) fn next(&self, model: &Model, wanted: f64) -> Option<Target> {
-        if self.high - self.low <= wanted {
+    /// How many halvings make it as narrow as wanted.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few dozen")]
+    pub(super) fn halvings(&self, options: &Options) -> usize {
+        ((self.high - self.low) / options.width.ln_1p()).log2().max(0.0).ceil() as usize
+    }
+
+    /// Whether it is as narrow as wanted, or as the grain allows.
+    pub(super) fn is_narrow(&self, options: &Options) -> bool {
+        let one_grain = options.grain / self.low.exp();
+        self.high - self.low <= options.width.ln_1p().max((one_grain * 1.001).ln_1p())
+    }
+
+    /// None once the bracket is narrow, or all of it that is left is undecided.
+    pub(super) fn next(&self, model: &Model, options: &Options) -> Option<Target> {
+        if self.is_narrow(options) {
             return None;
         }
         let again = self.undecided.iter().find(|&&it| model.count(it) < REPLICATES_MAX);
@@ -173,27 +207,49 @@ impl Bracket {
             return Some(Target::Again(point));
         }
         let (Some(&first), Some(&last)) = (self.undecided.first(), self.undecided.last()) else {
-            return Some(Target::New(f64::midpoint(self.low, self.high)));
+            return between(self.low, self.high, options.grain);
         };
         let (first, last) = (model.log_size(first), model.log_size(last));
         let (below, above) = (first - self.low, self.high - last);
-        if below.max(above) <= wanted / 2.0 {
+        if below.max(above) <= options.width.ln_1p() / 2.0 {
             return None;
         }
-        let middle = if below >= above {
-            f64::midpoint(self.low, first)
+        if below >= above {
+            between(self.low, first, options.grain)
         } else {
-            f64::midpoint(last, self.high)
-        };
-        Some(Target::New(middle))
+            between(last, self.high, options.grain)
+        }
     }
 }
 
-/// How far a size's level lies above the middle between the plateaus.
-fn threshold_contrast(model: &Model, run: &Run, point: usize) -> Contrast {
-    let mut weights = vec![(point, 1.0)];
-    for plateau in [&run.before, &run.after] {
-        weights.extend(plateau.weights(model).iter().map(|&(it, share)| (it, -share / 2.0)));
+/// The size in the middle between two, given by their logarithms; none if no multiple of the grain
+/// lies between them.
+fn between(low: f64, high: f64, grain: f64) -> Option<Target> {
+    let size = f64::midpoint(low, high).exp();
+    if grain <= 0.0 {
+        return Some(Target::New(size));
     }
-    model.contrast(&weights)
+    let near =
+        [snapped(size, grain), (size / grain).floor() * grain, (size / grain).ceil() * grain];
+    let is_between = |it: &f64| *it > low.exp() + grain / 2.0 && *it < high.exp() - grain / 2.0;
+    near.into_iter().find(is_between).map(Target::New)
+}
+
+/// How far a size's level lies above the threshold.
+fn threshold_contrast(model: &Model, run: &Run, point: usize, threshold: Threshold) -> Contrast {
+    let plateaus = match threshold {
+        Threshold::Middle => vec![(&run.before, 0.5), (&run.after, 0.5)],
+        Threshold::Factor(_) => vec![(&run.before, 1.0)],
+    };
+    let mut weights = vec![(point, 1.0)];
+    for (plateau, part) in plateaus {
+        weights.extend(plateau.weights(model).iter().map(|&(it, share)| (it, -share * part)));
+    }
+    let contrast = model.contrast(&weights);
+    match threshold {
+        Threshold::Middle => contrast,
+        Threshold::Factor(factor) => {
+            Contrast { value: contrast.value + run.sign * factor.ln(), ..contrast }
+        }
+    }
 }

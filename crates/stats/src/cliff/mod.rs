@@ -6,8 +6,9 @@
 //! size is a staircase of plateaus, and what is worth knowing are the levels and the steps.
 //!
 //! * **Position.** A cliff's position is the size at which the value crosses the geometric mean of
-//!   the plateaus on both sides. For a sharp cliff that is the cliff; for a gradual one, a ramp on
-//!   logarithmic scales, it is the middle of the ramp on the logarithmic scale of size.
+//!   the plateaus on both sides, unless [`Options::threshold`] says otherwise. For a sharp cliff
+//!   that is the cliff; for a gradual one, a ramp on logarithmic scales, it is the middle of the
+//!   ramp on the logarithmic scale of size.
 //! * **Model.** ln value = level of the size + drift x order of the probe + noise, the noise of one
 //!   spread everywhere. Sizes probed more than once give drift and noise, so a machine that warms
 //!   up or throttles is not mistaken for a cliff. Every comparison is a t test of a contrast.
@@ -23,6 +24,12 @@
 //!   on the ramp: the search goes on to either side of it. With every fifth such probe a size on a
 //!   plateau beside the cliff is probed again, in random order, as drift control.
 //! * **Interval.** From the largest size found before the cliff to the smallest found after it.
+//! * **Grain.** Sizes are whole multiples of [`Options::grain`]; an interval between two successive
+//!   multiples is as narrow as it gets.
+//! * **Floor.** Values below [`Options::floor`] are a class of their own: noise and drift are those
+//!   of the others, and between two sizes below it there is no step.
+//! * **Steps apart.** Of two neighbouring steps, one that is [`Options::steps_apart`] times as high
+//!   as the other, in logarithms, is a cliff of its own.
 //!
 //! In simulations (ranges of 1,024 to 1, noise of 1 to 8 %, drift of up to 10 % either way, at most
 //! 40 probes and 20 for each further cliff claimed) searches name the one cliff and hold its
@@ -42,11 +49,22 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
-use locate::{Bracket, Run};
+use locate::{Bracket, Plateau, Run};
 use model::Model;
 
 /// How often a size on the way down is probed before it counts as undecided.
 pub const REPLICATES_MAX: usize = 4;
+
+/// The value whose crossing is a cliff's position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Threshold {
+    /// The geometric mean of the plateaus on both sides.
+    #[default]
+    Middle,
+    /// The plateau before the cliff, divided (or where values rise, multiplied) by this factor: for
+    /// curves that go on falling, the beginning of the fall. Above 1.
+    Factor(f64),
+}
 
 /// What to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,15 +87,38 @@ pub struct Options {
     pub probes_max_further: usize,
     /// The seed of the order of probes.
     pub seed: u64,
+    /// The value whose crossing is a cliff's position.
+    pub threshold: Threshold,
+    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size.
+    pub grain: f64,
+    /// Values below this are not told apart; at least 0.
+    pub floor: f64,
+    /// Neighbouring steps whose heights differ by this factor or more are two cliffs; above 1.
+    pub steps_apart: f64,
 }
 
 impl Options {
     /// A search from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level 0.95, 40
-    /// probes and 20 for each further cliff, seed 0.
+    /// probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring steps never
+    /// apart.
     pub fn new(low: f64, high: f64) -> Self {
         let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
         let (probes_max, probes_max_further) = (40, 20);
-        Self { low, high, width, ratio_least, level, probes_max, probes_max_further, seed }
+        let (grain, floor, steps_apart) = (0.0, 0.0, f64::INFINITY);
+        Self {
+            low,
+            high,
+            width,
+            ratio_least,
+            level,
+            probes_max,
+            probes_max_further,
+            seed,
+            threshold: Threshold::Middle,
+            grain,
+            floor,
+            steps_apart,
+        }
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -93,6 +134,29 @@ impl Options {
             let (what, value) = ("the least ratio", self.ratio_least);
             return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
         }
+        self.check_classes()
+    }
+
+    /// What divides sizes and values into classes.
+    fn check_classes(&self) -> Result<(), Refusal> {
+        if !(self.grain.is_finite() && self.grain >= 0.0 && self.grain <= self.low) {
+            let (what, value) = ("the grain", self.grain);
+            return Err(Refusal::OutOfRange { what, value, range: "from 0 to the least size" });
+        }
+        if let Threshold::Factor(factor) = self.threshold
+            && !(factor.is_finite() && factor > 1.0)
+        {
+            let (what, range) = ("the factor of the threshold", "above 1 and be finite");
+            return Err(Refusal::OutOfRange { what, value: factor, range });
+        }
+        if !(self.floor.is_finite() && self.floor >= 0.0) {
+            let (what, value) = ("the floor", self.floor);
+            return Err(Refusal::OutOfRange { what, value, range: "at 0 or above" });
+        }
+        if self.steps_apart.is_nan() || self.steps_apart <= 1.0 {
+            let (what, value) = ("the factor that sets steps apart", self.steps_apart);
+            return Err(Refusal::OutOfRange { what, value, range: "above 1" });
+        }
         Ok(())
     }
 }
@@ -100,7 +164,7 @@ impl Options {
 /// Why the search for a cliff ended where it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// The interval is as narrow as wanted.
+    /// The interval is as narrow as wanted, or as the grain allows.
     Width,
     /// Whatever is left undecided lies on the ramp, or is too noisy.
     Noise,
@@ -119,6 +183,10 @@ pub struct Cliff {
     pub before: f64,
     /// The value on the plateau after it, drift removed.
     pub after: f64,
+    /// The least and the largest size that the plateau before it was measured at.
+    pub before_sizes: (f64, f64),
+    /// The same of the plateau after it.
+    pub after_sizes: (f64, f64),
     /// Why the interval is no narrower.
     pub reached: Reached,
 }
@@ -166,7 +234,7 @@ impl Search {
     /// 0, a least ratio not above 1 and a level outside 0 to 1.
     pub fn new(options: Options) -> Result<Self, Refusal> {
         options.check()?;
-        let points = grid(options.low, options.high);
+        let points = grid(&options);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
         let last = points.len() - 1;
         let mut queue: Vec<usize> = (0..=last).collect();
@@ -225,7 +293,7 @@ impl Search {
             let (what, given) = ("a search for cliffs", self.probes.len() as u64);
             return Err(Refusal::TooFew { what, needed: needed as u64, given });
         }
-        let model = Model::new(&self.points, &self.probes);
+        let model = Model::new(&self.points, &self.probes, self.options.floor);
         let runs = match &self.runs {
             Some(runs) => runs.clone(),
             None => locate::runs(&model, self.grid_length, &self.options),
@@ -242,11 +310,12 @@ impl Search {
 
     /// The sizes to probe next, by index.
     fn plan(&mut self) -> Vec<usize> {
-        let model = Model::new(&self.points, &self.probes);
+        let model = Model::new(&self.points, &self.probes, self.options.floor);
         if self.runs.is_none() {
             let budget = self.options.probes_max;
             let suspects = locate::suspects(&model, self.grid_length, &self.options);
-            if !suspects.is_empty() && self.probes.len() + suspects.len() <= budget {
+            let reserve = self.halvings_to_come(&model);
+            if !suspects.is_empty() && self.probes.len() + suspects.len() + reserve <= budget {
                 return suspects;
             }
             self.runs = Some(locate::runs(&model, self.grid_length, &self.options));
@@ -266,16 +335,24 @@ impl Search {
         Vec::new()
     }
 
+    /// Halvings that the highest cliff will take, if a step is certain already: probes that no
+    /// doubtful step may use up.
+    fn halvings_to_come(&self, model: &Model) -> usize {
+        let runs = locate::runs(model, self.grid_length, &self.options);
+        let Some(highest) = runs.first() else { return 0 };
+        Bracket::new(model, highest, &self.options).halvings(&self.options)
+    }
+
     /// The next sizes for one cliff; none once it is as narrow as it gets.
     fn next_of(&mut self, model: &Model, run: &Run) -> Vec<usize> {
         let bracket = Bracket::new(model, run, &self.options);
-        let Some(target) = bracket.next(model, self.options.width.ln_1p()) else {
+        let Some(target) = bracket.next(model, &self.options) else {
             return Vec::new();
         };
         let point = match target {
             locate::Target::Again(point) => point,
-            locate::Target::New(log_size) => {
-                self.points.push((log_size.exp(), log_size));
+            locate::Target::New(size) => {
+                self.points.push((size, size.ln()));
                 self.points.len() - 1
             }
         };
@@ -294,11 +371,11 @@ impl Search {
 
     fn cliff(&self, model: &Model, run: &Run) -> Cliff {
         let bracket = Bracket::new(model, run, &self.options);
-        let (low, high) = (bracket.low.exp(), bracket.high.exp());
-        let wanted = self.options.width.ln_1p();
-        let reached = if bracket.high - bracket.low <= wanted {
+        let grain = self.options.grain;
+        let (low, high) = (snapped(bracket.low.exp(), grain), snapped(bracket.high.exp(), grain));
+        let reached = if bracket.is_narrow(&self.options) {
             Reached::Width
-        } else if bracket.next(model, wanted).is_none() {
+        } else if bracket.next(model, &self.options).is_none() {
             Reached::Noise
         } else {
             Reached::Probes
@@ -308,13 +385,22 @@ impl Search {
             position: f64::midpoint(bracket.low, bracket.high).exp(),
             before: run.before.level(model).exp(),
             after: run.after.level(model).exp(),
+            before_sizes: self.sizes(&run.before),
+            after_sizes: self.sizes(&run.after),
             reached,
         }
     }
+
+    fn sizes(&self, plateau: &Plateau) -> (f64, f64) {
+        let sizes = || plateau.points().iter().map(|&point| self.points[point].0);
+        (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
+    }
 }
 
-/// Sizes from `low` to `high`, equally far apart on a logarithmic scale, by a factor near 2.
-fn grid(low: f64, high: f64) -> Vec<(f64, f64)> {
+/// Sizes from the least to the largest, equally far apart on a logarithmic scale, by a factor near
+/// 2; a coarse grain leaves fewer.
+fn grid(options: &Options) -> Vec<(f64, f64)> {
+    let (low, high) = (options.low, options.high);
     let (log_low, log_high) = (low.ln(), high.ln());
     let octaves = (log_high - log_low) / std::f64::consts::LN_2;
     #[expect(
@@ -328,10 +414,21 @@ fn grid(low: f64, high: f64) -> Vec<(f64, f64)> {
         match step {
             0 => (low, log_low),
             _ if step == steps => (high, log_high),
+            _ if options.grain > 0.0 => {
+                let size = snapped(log_size.exp(), options.grain);
+                (size, size.ln())
+            }
             _ => (log_size.exp(), log_size),
         }
     };
-    (0..=steps).map(at).collect()
+    let mut points: Vec<(f64, f64)> = (0..=steps).map(at).collect();
+    points.dedup_by(|later, earlier| later.0 <= earlier.0);
+    points
+}
+
+/// The multiple of `grain` nearest to `size`.
+fn snapped(size: f64, grain: f64) -> f64 {
+    if grain > 0.0 { (size / grain).round() * grain } else { size }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ const NOISE_MIN: f64 = 1e-6;
 /// The values told so far, described.
 pub(super) struct Model {
     levels: Vec<Level>,
+    log_floor: f64,
     drift: f64,
     /// The sum of the squares of the probes' orders about their sizes' means.
     order_squares: f64,
@@ -38,7 +39,7 @@ pub(super) struct Contrast {
 }
 
 impl Model {
-    pub(super) fn new(points: &[(f64, f64)], probes: &[Probe]) -> Self {
+    pub(super) fn new(points: &[(f64, f64)], probes: &[Probe], floor: f64) -> Self {
         let mut levels: Vec<Level> =
             points.iter().map(|&(_, log_size)| Level { log_size, ..Level::default() }).collect();
         for (order, probe) in probes.iter().enumerate() {
@@ -47,19 +48,24 @@ impl Model {
             level.mean += (probe.log_value - level.mean) / level.count as f64;
             level.order += (order as f64 - level.order) / level.count as f64;
         }
+        let log_floor = floor.ln();
         let (mut of_order, mut of_both, mut of_value) = (0.0, 0.0, 0.0);
         for (order, probe) in probes.iter().enumerate() {
             let level = &levels[probe.point];
+            if level.mean < log_floor {
+                continue;
+            }
             let (late, above) = (order as f64 - level.order, probe.log_value - level.mean);
             of_order += late * late;
             of_both += late * above;
             of_value += above * above;
         }
         let drift = if of_order > 0.0 { of_both / of_order } else { 0.0 };
-        let probed = levels.iter().filter(|level| level.count > 0).count();
-        let degrees_of_freedom = (probes.len() as f64 - probed as f64 - 1.0).max(1.0);
+        let repeated = levels.iter().filter(|level| level.mean >= log_floor);
+        let repeated: usize = repeated.map(|level| level.count.saturating_sub(1)).sum();
+        let degrees_of_freedom = (repeated as f64 - 1.0).max(1.0);
         let variance = ((of_value - drift * of_both) / degrees_of_freedom).max(NOISE_MIN.powi(2));
-        Self { levels, drift, order_squares: of_order, variance, degrees_of_freedom }
+        Self { levels, log_floor, drift, order_squares: of_order, variance, degrees_of_freedom }
     }
 
     pub(super) fn noise(&self) -> f64 {
@@ -68,6 +74,11 @@ impl Model {
 
     pub(super) fn drift(&self) -> f64 {
         self.drift
+    }
+
+    /// Whether a size's values are below the floor.
+    pub(super) fn is_low(&self, point: usize) -> bool {
+        self.levels[point].mean < self.log_floor
     }
 
     pub(super) fn count(&self, point: usize) -> usize {

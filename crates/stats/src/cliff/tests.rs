@@ -221,3 +221,78 @@ fn ranges_of_any_length_are_searched() {
         assert!(got.cliffs[0].size.contains(position), "{got:?}");
     }
 }
+
+#[test]
+fn sizes_are_multiples_of_the_grain_and_the_interval_ends_at_one() {
+    for (position, low, high) in [(5.5, 5.0, 6.0), (12.2, 12.0, 13.0)] {
+        let curve = Curve { steps: vec![(position, 4.0, 1.0)], noise: 0.02, drift: 1.0 };
+        let options = Options { grain: 1.0, width: 0.01, ..Options::new(1.0, 16.0) };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
+        let mut search = Search::new(options).unwrap();
+        let mut order = 0;
+        while let Some(size) = search.ask() {
+            assert_eq!(size.fract(), 0.0);
+            search.tell(curve.measure(size, order, &mut random)).unwrap();
+            order += 1;
+        }
+        let got = search.result().unwrap();
+        let [cliff] = got.cliffs.as_slice() else { panic!("{got:?}") };
+        assert_eq!((cliff.size.low, cliff.size.high, cliff.reached), (low, high, Reached::Width));
+    }
+}
+
+/// Threads on 4 processors: each has a whole one until there are more threads than that.
+#[test]
+fn the_beginning_of_a_long_fall_is_found_by_a_factor() {
+    let threshold = Threshold::Factor(1.1);
+    let options = Options { grain: 1.0, threshold, ..Options::new(1.0, 32.0) };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut search = Search::new(options).unwrap();
+    while let Some(threads) = search.ask() {
+        let noise: f64 = Normal::new(0.0, 0.01).unwrap().sample(&mut random);
+        search.tell((4.0 / threads).min(1.0) * noise.exp()).unwrap();
+    }
+    let got = search.result().unwrap();
+    let [cliff] = got.cliffs.as_slice() else { panic!("{got:?}") };
+    assert_eq!((cliff.size.low, cliff.size.high), (4.0, 5.0));
+}
+
+/// Two classes of values far apart: within the lower one, whose noise is large, nothing is looked
+/// for, and the step on the way to it is a cliff of its own.
+#[test]
+fn what_is_below_the_floor_has_neither_steps_nor_noise() {
+    let found = (0..200).filter(|&seed| {
+        let options = Options { floor: 1.0, steps_apart: 8.0, width: 0.02, ..options(seed) };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut search = Search::new(options).unwrap();
+        while let Some(size) = search.ask() {
+            let normal: f64 = Normal::new(0.0, 1.0).unwrap().sample(&mut random);
+            let high = if size > 20.0 { 5e5 } else { 1e6 };
+            let value =
+                if size > 60.0 { 1e-9 * normal.exp() } else { high * (0.03 * normal).exp() };
+            search.tell(value).unwrap();
+        }
+        let got = search.result().unwrap();
+        assert!(got.noise < 0.1, "{got:?}");
+        let last = got.cliffs.last().unwrap();
+        assert!(last.size.contains(60.0) && last.reached == Reached::Width, "{got:?}");
+        // 20 and 60 are less than two grid intervals apart, and told apart all the same.
+        got.cliffs.len() == 2 && got.cliffs[0].size.contains(20.0)
+    });
+    let found = found.count();
+    assert!(found >= 185, "{found}");
+}
+
+#[test]
+fn classes_that_make_no_sense_are_refused() {
+    let plain = Options::new(1.0, 8.0);
+    for wrong in [
+        Options { grain: 2.0, ..plain },
+        Options { grain: f64::NAN, ..plain },
+        Options { floor: -1.0, ..plain },
+        Options { steps_apart: 1.0, ..plain },
+        Options { threshold: Threshold::Factor(1.0), ..plain },
+    ] {
+        assert!(matches!(Search::new(wrong), Err(Refusal::OutOfRange { .. })), "{wrong:?}");
+    }
+}

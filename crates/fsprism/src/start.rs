@@ -1,0 +1,93 @@
+//! What every command that measures begins with: targets made, signals taken, the run recorded.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use measure::SystemClock;
+use record::{ClockRecord, RunRecord, Tool};
+use runner::Stopwatch;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::exit::{INTERRUPTED, InterruptedEarly};
+use crate::targets::{Made, Wanted};
+
+/// Time since a run began.
+pub(crate) struct SinceStart(Instant);
+
+impl SinceStart {
+    /// A stopwatch that begins now.
+    pub(crate) fn now() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Stopwatch for SinceStart {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Makes the targets, then lets signals ask for an orderly end instead of killing the process.
+///
+/// In this order: what handles signals may start a thread, and targets want a process of one.
+pub(crate) fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Made> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second signal ends the process at once; the guardian cleans up after it.
+        let status = i32::from(INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
+    }
+    let made = wanted.make();
+    if stop.load(Ordering::Relaxed) {
+        // The signal may have reached mkfs as well, whose end is then no failure.
+        if let Ok(made) = made {
+            Made::close(made.live, made.workshop)?;
+        }
+        return Err(InterruptedEarly.into());
+    }
+    made
+}
+
+/// The moment as a run records it, and a seed that no earlier run had.
+pub(crate) fn moment_and_seed() -> (String, u64) {
+    let now = SystemTime::now();
+    let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seed = since_epoch.as_secs() ^ u64::from(since_epoch.subsec_nanos());
+    (humantime::format_rfc3339_seconds(now).to_string(), seed)
+}
+
+/// This machine, with the storage below the scratch directory.
+pub(crate) fn described(scratch: &Path) -> record::machine::Machine {
+    let mut machine = machine::describe::describe();
+    machine.storage = machine::describe::storage([scratch]);
+    machine
+}
+
+/// The run directory where none is named.
+pub(crate) fn default_directory(run: &RunRecord) -> PathBuf {
+    let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    let name = format!("{time}-{}", run.command);
+    let of_this_second = (2..).map(|number| format!("{name}-{number}"));
+    let names = std::iter::once(name.clone()).chain(of_this_second);
+    let mut paths = names.map(|name| PathBuf::from("fsprism-runs").join(name));
+    paths.find(|path| !path.exists()).expect("there is always a next number")
+}
+
+/// This program.
+pub(crate) fn tool() -> Tool {
+    Tool { name: "fsprism".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// The clock as it was calibrated.
+pub(crate) fn clock_record(clock: &SystemClock, report: &measure::ClockReport) -> ClockRecord {
+    ClockRecord {
+        source: report.source.to_string(),
+        frequency_hz: report.frequency_hz,
+        precision_ns: report.precision_ns,
+        cost_ns: report.cost_ns,
+        calibration_error_ppm: report.calibration_error_ppm,
+        system_call_ns: suites::system_call_ns(clock),
+    }
+}

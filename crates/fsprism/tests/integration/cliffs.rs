@@ -1,0 +1,153 @@
+//! Searches for cliffs on real targets: a memory limit that is found and proved, a death in the
+//! middle, and what cannot be searched.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::documents::assert_valid;
+use crate::kill::ends_before_lines;
+use crate::place::{Place, names_in};
+use crate::process::kill;
+use crate::refusals::PrivateMounts;
+
+const MIB: f64 = 1024.0 * 1024.0;
+const SEARCH: &str = "cliff ext4:size=160m,memory=16m --low 4m --high 64m --width 5% --seed 3";
+
+/// Other processes disturb times, but not which pages a limit lets stay.
+#[test]
+fn a_memory_limit_is_found_and_proved() {
+    let Some(place) = Place::as_root("a_memory_limit_is_found_and_proved") else { return };
+    let outcome = place.run(&format!("{SEARCH} --format json --out run"));
+    let document = outcome.assert_code(0).document();
+    assert_valid(&document);
+    assert_eq!(document["end"]["reason"], "searched");
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("a number: {value}"));
+    let cliffs = document["cliffs"].as_array().expect("a list");
+    let is_limit = |cliff: &&Value| cliff["cause"]["kind"] == "memory-limit";
+    let cliff = cliffs.iter().find(is_limit).unwrap_or_else(|| panic!("none: {cliffs:?}"));
+    let (low, high) = (number(&cliff["low"]), number(&cliff["high"]));
+    // What the kernel and the program need of the 16 MiB is less than a half.
+    assert!(8.0 * MIB < low && high < 16.5 * MIB && high / low <= 1.05, "{cliff}");
+    assert_eq!((&cliff["axis"], &cliff["unit"]), (&"working-set".into(), &"bytes".into()));
+    assert!(number(&cliff["plateau_before"]) > 1.2 * number(&cliff["plateau_after"]), "{cliff}");
+    assert_eq!(cliff["cause"]["limit_bytes"], 16 << 20);
+    let resident_to = number(&cliff["cause"]["resident_to_bytes"]);
+    assert!(resident_to < number(&cliff["cause"]["read_from_bytes"]), "{cliff}");
+    let search = &document["searches"][0];
+    assert_eq!(search["finished"], true);
+    assert!(number(&search["probes"]) <= 40.0 + 20.0 * cliffs.len() as f64, "{search}");
+    assert_cells(&document);
+    // The directory alone gives the same again.
+    let report = place.finish(place.fsprism("report run --format json"));
+    assert_eq!(report.assert_code(0).document(), document);
+    let compared = place.finish(place.fsprism("compare run"));
+    compared.assert_refused(&["search for cliffs", "fsprism report"]);
+    let text = place.finish(place.fsprism("report run"));
+    let words: Vec<&str> = text.assert_code(0).stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains("Cause: the target's memory limit, 16 MiB. Up to 1"), "{words}");
+    assert!(words.contains("--- between 1"), "{words}");
+}
+
+/// Each position is a cell, whose state is what a limit of 16 MiB makes of it.
+#[track_caller]
+fn assert_cells(document: &Value) {
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.len() >= 6, "{cells:?}");
+    for cell in cells {
+        let bytes = cell["parameters"]["working_set_bytes"].as_f64().expect("a position");
+        let metric = |name: &str| {
+            let metrics = cell["metrics"].as_array().expect("a list");
+            let named = metrics.iter().find(|metric| metric["name"] == name);
+            named.and_then(|metric| metric["median"].as_f64()).expect("it is measured")
+        };
+        assert_eq!(cell["cache_state"], "steady");
+        assert!(metric("throughput") > 0.0 && metric("resident") <= 16.0 * MIB, "{cell}");
+        if bytes <= 8.0 * MIB {
+            assert_eq!((metric("resident"), metric("device_read_per_operation")), (bytes, 0.0));
+        } else if bytes > 16.5 * MIB {
+            assert!(metric("device_read_per_operation") > 0.0, "{cell}");
+        }
+    }
+}
+
+#[test]
+fn what_a_search_had_measured_when_it_was_killed_can_be_read() {
+    let name = "what_a_search_had_measured_when_it_was_killed_can_be_read";
+    let Some(place) = Place::as_root(name) else { return };
+    let mut command = place.measure(&format!("{SEARCH} --out run"));
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("it can be started");
+    // The first probe is announced once the journal is there.
+    let mut stderr = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    std::io::BufRead::read_line(&mut stderr, &mut String::new()).expect("plain text");
+    assert!(!ends_before_lines(&child, &place.path("run"), 8), "it ended too early");
+    kill(&mut child);
+    place.assert_nothing_left(child.id());
+    let report = place.finish(place.fsprism("report run --format json"));
+    let document = report.assert_code(0).document();
+    assert_valid(&document);
+    assert_eq!(document["searches"][0]["finished"], false);
+    assert_eq!(document["end"], Value::Null);
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().filter(|cell| cell["replicates"] != 0).count() >= 2, "{cells:?}");
+    let text = place.finish(place.fsprism("report run"));
+    assert!(text.assert_code(0).stdout.contains("The search was cut off after"), "{text:?}");
+    place.run("run --resume run").assert_refused(&["search for cliffs", "cannot be gone on with"]);
+}
+
+#[test]
+fn every_axis_can_be_searched_in_a_directory() {
+    let Some(place) = Place::as_root("every_axis_can_be_searched_in_a_directory") else { return };
+    let data = place.make("data");
+    fs::write(data.join("precious"), "kept").expect("the place is ours");
+    for (axis, range, unit) in [
+        ("working-set", "--low 64k --high 256k", "bytes"),
+        ("request-size", "--low 4k --high 16k", "bytes"),
+        ("threads", "--high 4", "threads"),
+    ] {
+        let outcome = place.run(&format!(
+            "cliff disk=./data --axis {axis} {range} --probes 8 --budget 20s --format json \
+             --out {axis}"
+        ));
+        let document = outcome.assert_code(0).document();
+        assert_valid(&document);
+        let search = &document["searches"][0];
+        assert_eq!((&search["plan"]["axis"], &search["unit"]), (&axis.into(), &unit.into()));
+        assert!(document["cells"].as_array().is_some_and(|cells| cells.len() >= 3), "{document}");
+        let text = place.finish(place.fsprism(&format!("report {axis}")));
+        assert!(text.assert_code(0).stdout.contains(" over the "), "{text:?}");
+    }
+    assert_eq!(names_in(&data), ["precious"]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_before_anything_is_kept() {
+    let name = "what_cannot_be_searched_is_refused_before_anything_is_kept";
+    let Some(place) = Place::as_root(name) else { return };
+    for (arguments, words) in [
+        ("ext4:size=128m,memory=16m --low 8m --high 12m", ["factor of 2", "larger --high"]),
+        ("ext4:size=128m,memory=16m --low 8m --high 4m", ["factor of 2", "smaller --low"]),
+        ("ext4:size=128m,memory=16m --low 1k", ["at least 4096 bytes", "larger --low"]),
+        ("ext4:size=128m,memory=16m --high 100g", ["does not fit", "smaller --high"]),
+        ("tmpfs:size=64m,memory=16m", ["only copy", "leave memory= out"]),
+        ("ext4:size=128m --axis request-size --high 1g", ["larger than the file", "--high"]),
+        ("ext4:size=128m --axis threads --high 4096", ["4096 threads", "smaller --high"]),
+        ("ext4:size=128m --axis depth", ["depth", "working-set"]),
+    ] {
+        let outcome = place.run(&format!("cliff {arguments} --out run"));
+        outcome.assert_refused(&words);
+        assert!(!place.path("run").exists(), "{arguments}");
+    }
+}
+
+#[test]
+fn without_a_memory_controller_a_limit_is_refused() {
+    let name = "without_a_memory_controller_a_limit_is_refused";
+    let Some(place) = Place::as_root(name) else { return };
+    let mounts = PrivateMounts::new("mount -t tmpfs none /sys/fs/cgroup");
+    let outcome = mounts.run(&place, "cliff ext4:size=128m,memory=16m --out run");
+    outcome.assert_refused(&["memory"]);
+}

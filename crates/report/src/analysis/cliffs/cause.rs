@@ -1,0 +1,143 @@
+//! What makes a cliff, as far as what was measured proves it.
+//!
+//! A cause is named only if the state of the page cache and of the device changes (or does not
+//! change) at the cliff as that cause would have it; that a number of the machine lies nearby is
+//! never enough.
+
+use record::machine::CacheKind;
+use record::{Axis, Cause, LimitOwner, Run, SearchPlan};
+use stats::cliff::Cliff;
+
+use super::super::estimates;
+use super::{Visit, whole};
+
+/// The state changes at the cliff if it does so within this factor of its interval.
+const NEAR: f64 = 1.05;
+/// Of a limit, the kernel's own structures and the program take their part; what is resident is
+/// the rest, and at least this share.
+const RESIDENT_SHARE_LEAST: f64 = 0.5;
+/// An interval is at a cache of the processor if it lies within this factor of its size: the
+/// program's buffers and the kernel's structures share the cache.
+const CACHE_FACTOR: f64 = 2.0;
+
+/// All threads together do no more if they do not do more by this factor.
+const TOGETHER: f64 = 1.25;
+
+/// The cause of `cliff`, which `visits` lie around.
+pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
+    let found = match plan.axis {
+        Axis::WorkingSet => {
+            memory_limit(run, plan, cliff, visits).or_else(|| processor_cache(run, cliff, visits))
+        }
+        Axis::RequestSize => processor_cache(run, cliff, visits),
+        Axis::Threads => processors(run, cliff, visits),
+        _ => None,
+    };
+    found.unwrap_or(Cause::Unknown)
+}
+
+/// Whether all that was read came from memory and stayed there.
+fn is_from_memory(visit: &Visit<'_>) -> bool {
+    let evidence = &visit.replicate.evidence;
+    let is_resident =
+        |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
+    evidence.device_read_bytes.unwrap_or(0) == 0
+        && is_resident(evidence.resident_before)
+        && is_resident(evidence.resident_after)
+}
+
+/// Whether the device was read, and not all pages stayed.
+fn is_from_device(visit: &Visit<'_>) -> bool {
+    let evidence = &visit.replicate.evidence;
+    let is_missing =
+        evidence.resident_after.zip(evidence.pages).is_some_and(|(have, all)| have < all);
+    is_missing && evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
+}
+
+fn memory_limit(
+    run: &Run,
+    plan: &SearchPlan,
+    cliff: &Cliff,
+    visits: &[Visit<'_>],
+) -> Option<Cause> {
+    let before = |visit: &&Visit<'_>| visit.position <= cliff.before_sizes.1;
+    let after = || visits.iter().filter(|visit| visit.position >= cliff.size.high);
+    if !visits.iter().filter(before).all(is_from_memory) || !after().all(is_from_device) {
+        return None;
+    }
+    let memory = visits.iter().filter(|visit| is_from_memory(visit)).map(|visit| visit.position);
+    let resident_to = memory.fold(0.0, f64::max);
+    let device = visits.iter().filter(|visit| is_from_device(visit)).map(|visit| visit.position);
+    let read_from = device.filter(|&position| position > resident_to).fold(f64::INFINITY, f64::min);
+    if resident_to * NEAR < cliff.size.low || read_from > cliff.size.high * NEAR {
+        return None;
+    }
+    let page_bytes = run.manifest.machine.memory.page_bytes.unwrap_or(4096);
+    let mut resident: Vec<u64> =
+        after().filter_map(|visit| visit.replicate.evidence.resident_after).collect();
+    resident.sort_unstable();
+    let resident_bytes = resident.get(resident.len() / 2)? * page_bytes;
+    let (of, limit_bytes) = limits(run, plan).into_iter().find(|(_, limit_bytes)| {
+        let share = resident_bytes as f64 / (*limit_bytes).max(1) as f64;
+        (RESIDENT_SHARE_LEAST..=1.0).contains(&share)
+    })?;
+    let (resident_to_bytes, read_from_bytes) = (whole(resident_to), whole(read_from));
+    Some(Cause::MemoryLimit { of, limit_bytes, resident_to_bytes, read_from_bytes, resident_bytes })
+}
+
+/// The limits of memory that hold for the target, the tightest first.
+fn limits(run: &Run, plan: &SearchPlan) -> Vec<(LimitOwner, u64)> {
+    let manifest = &run.manifest;
+    let target = manifest.targets.iter().find(|target| target.label == plan.target);
+    let group = manifest.machine.cgroup.as_ref();
+    let known = [
+        (LimitOwner::Target, target.and_then(|target| target.conditions.memory_bytes)),
+        (LimitOwner::ControlGroup, group.and_then(|group| group.memory_limit_bytes)),
+        (LimitOwner::Machine, manifest.machine.memory.total_bytes),
+    ];
+    let mut limits: Vec<(LimitOwner, u64)> =
+        known.into_iter().filter_map(|(of, bytes)| Some((of, bytes?))).collect();
+    limits.sort_by_key(|(_, bytes)| *bytes);
+    limits
+}
+
+fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
+    let beside = |visit: &&Visit<'_>| {
+        cliff.before_sizes.0 <= visit.position && visit.position <= cliff.after_sizes.1
+    };
+    let beside: Vec<&Visit<'_>> = visits.iter().filter(beside).collect();
+    if beside.is_empty() || !beside.iter().all(|visit| is_from_memory(visit)) {
+        return None;
+    }
+    let holds_data = |cache: &&record::machine::Cache| cache.kind != CacheKind::Instruction;
+    let caches = run.manifest.machine.caches.iter().filter(holds_data);
+    let sizes = caches.filter_map(|cache| Some((cache.level, cache.size_bytes?)));
+    let off = |bytes: u64| (cliff.position / bytes as f64).ln().abs();
+    let (level, cache_bytes) = sizes
+        .filter(|(_, bytes)| off(*bytes) <= CACHE_FACTOR.ln())
+        .min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
+    let replicates = u32::try_from(beside.len()).unwrap_or(u32::MAX);
+    Some(Cause::ProcessorCache { level, cache_bytes, replicates })
+}
+
+/// The interval begins at the number of processors, and beyond it all threads together do no more
+/// than before.
+fn processors(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
+    let count = u32::try_from(run.manifest.machine.processor.allowed.len()).ok()?;
+    let processors = f64::from(count);
+    let is_there = cliff.size.low <= processors * TOGETHER && processors < cliff.size.high;
+    if !is_there || !visits.iter().all(is_from_memory) {
+        return None;
+    }
+    let together = |position: f64| {
+        let there = visits.iter().filter(|visit| visit.position.total_cmp(&position).is_eq());
+        let values: Vec<f64> = there.map(|visit| visit.value * visit.position).collect();
+        estimates::median(&values)
+    };
+    let last_before = visits.iter().map(|visit| visit.position);
+    let last_before = last_before.filter(|&at| at <= cliff.size.low).fold(0.0, f64::max);
+    let last = visits.iter().map(|visit| visit.position).fold(0.0, f64::max);
+    let (together_before, together_after) = (together(last_before)?, together(last)?);
+    let is_flat = together_after <= together_before * TOGETHER;
+    is_flat.then_some(Cause::Processors { processors: count, together_before, together_after })
+}

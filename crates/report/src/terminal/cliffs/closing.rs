@@ -1,0 +1,47 @@
+//! What a cliff's position means, how sure it is, and what the searches took.
+
+use record::Document;
+
+use super::super::table::percent;
+use super::super::text::{Page, Style, plural};
+use super::super::units;
+
+/// The last section.
+pub(in super::super) fn render(page: &mut Page, document: &Document) {
+    page.heading("How sure this is");
+    let level = percent(document.run.confidence_level);
+    page.item(
+        &format!(
+            "A cliff is where the device begins to be read, if one side is served from memory and \
+             the other is not; any other is where the value crosses the geometric mean of both \
+             plateaus. Its interval reaches from the largest position that was certainly \
+             before to the smallest certainly after it, and shall hold it in {level} % of \
+             searches. Behind a cache a curve has no plateau but goes on falling: its level is \
+             that of the positions named."
+        ),
+        Style::Plain,
+    );
+    page.item(
+        "Each probe began with none of the file in memory, read the working set in, and was \
+         timed once its operations were steady; resident pages and reads of the device are those \
+         of the timed operations.",
+        Style::Plain,
+    );
+    for search in &document.searches {
+        let Some(noise) = search.noise_percent else { continue };
+        page.item(
+            &format!(
+                "{}: {} at {}; a value's relative standard deviation is {noise:.1} %.",
+                search.plan.target,
+                plural(search.probes as usize, "probe"),
+                plural(search.positions as usize, "position"),
+            ),
+            Style::Plain,
+        );
+    }
+    let end = match &document.end {
+        Some(end) => format!("Measuring took {}.", units::seconds(end.used_s)),
+        None => "Measuring was cut off.".to_owned(),
+    };
+    page.item(&end, Style::Plain);
+}

@@ -1,0 +1,103 @@
+//! The curve of a search: a row per position with a bar, and a mark where it breaks.
+//!
+//! Bars are as long as their values: the scale is linear.
+
+use record::{CellReport, CliffReport, Document, SearchReport};
+
+use super::super::text::{Page, Style};
+use super::super::units::{self, Wording};
+use super::position;
+
+const POSITION_WIDTH: usize = 12;
+const VALUE_WIDTH: usize = 12;
+const PROBES_WIDTH: usize = 6;
+const DEVICE_WIDTH: usize = 10;
+/// Around the columns: an indent, and gaps of two.
+const SPACE: usize = 2 + 4 * 2;
+
+/// A position with what was measured there.
+struct Row<'a> {
+    position: f64,
+    value: f64,
+    cell: &'a CellReport,
+}
+
+/// The rows of `search` by position; `cliffs` are those of this search.
+pub(super) fn render(
+    page: &mut Page,
+    document: &Document,
+    search: &SearchReport,
+    cliffs: &[&CliffReport],
+) {
+    let rows = rows(document, search);
+    let bar_width = page
+        .width()
+        .saturating_sub(SPACE + POSITION_WIDTH + VALUE_WIDTH + PROBES_WIDTH + DEVICE_WIDTH)
+        .max(4);
+    let largest = rows.iter().map(|row| row.value).fold(f64::MIN_POSITIVE, f64::max);
+    page.line(&head(search), Style::Dim);
+    let mut marked = vec![false; cliffs.len()];
+    for row in &rows {
+        for (cliff, is_marked) in cliffs.iter().zip(&mut marked) {
+            if !*is_marked && row.position >= cliff.high {
+                *is_marked = true;
+                page.line(&mark(cliff, page.width()), Style::Doubt);
+            }
+        }
+        page.line(line(row, search, (largest, bar_width)).trim_end(), Style::Plain);
+    }
+}
+
+fn rows<'a>(document: &'a Document, search: &SearchReport) -> Vec<Row<'a>> {
+    let plan = &search.plan;
+    let row = |cell: &'a CellReport| {
+        let position = cell.parameters.get(plan.axis.parameter())?.as_f64()?;
+        let metric = cell.metrics.iter().find(|metric| metric.name == plan.metric)?;
+        Some(Row { position, value: metric.median, cell })
+    };
+    let own = document.cells.iter().filter(|cell| cell.target == plan.target);
+    let mut rows: Vec<Row<'a>> = own.filter_map(row).collect();
+    rows.sort_by(|a, b| a.position.total_cmp(&b.position));
+    rows
+}
+
+fn head(search: &SearchReport) -> String {
+    let axis = search.plan.axis.title();
+    format!(
+        "  {axis:>POSITION_WIDTH$}  {:>VALUE_WIDTH$}  {:>PROBES_WIDTH$}  {:>DEVICE_WIDTH$}",
+        "median", "probes", "device/op"
+    )
+}
+
+fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)) -> String {
+    let place = position(&search.unit, row.position);
+    let value = units::figure(&search.metric_unit, row.value, None, Wording::Short).value;
+    let device = device_text(row.cell);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the width")]
+    let length = (row.value / largest * bar_width as f64).round() as usize;
+    let bar = if length == 0 { ".".to_owned() } else { "#".repeat(length.min(bar_width)) };
+    let probes = row.cell.replicates;
+    format!(
+        "  {place:>POSITION_WIDTH$}  {value:>VALUE_WIDTH$}  {probes:>PROBES_WIDTH$}  \
+         {device:>DEVICE_WIDTH$}  {bar}"
+    )
+}
+
+/// What the device read per operation; a dash where it read nothing.
+fn device_text(cell: &CellReport) -> String {
+    let metric = cell.metrics.iter().find(|metric| metric.name == "device_read_per_operation");
+    match metric {
+        Some(metric) if metric.median > 0.0 => {
+            units::figure("bytes", metric.median, None, Wording::Short).value
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+/// `--- cliff 1: 62.38 MiB to 62.91 MiB ---------`.
+fn mark(cliff: &CliffReport, width: usize) -> String {
+    let (low, high) = (position(&cliff.unit, cliff.low), position(&cliff.unit, cliff.high));
+    let text = format!("  --- between {low} and {high} ");
+    let rest = width.saturating_sub(text.chars().count());
+    format!("{text}{}", "-".repeat(rest))
+}

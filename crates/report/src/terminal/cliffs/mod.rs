@@ -1,0 +1,70 @@
+//! What searches for cliffs found: a section per target, with its curve and a sentence per cliff.
+
+mod closing;
+mod curve;
+mod sentence;
+
+use record::{CliffReport, Document, SearchReport};
+
+use super::names;
+use super::text::{Indent, Page, Style};
+
+pub(super) use closing::render as render_closing;
+
+/// All sections.
+pub(super) fn render_all(page: &mut Page, document: &Document) {
+    for search in &document.searches {
+        let plan = &search.plan;
+        let (label, axis) = (names::label(&plan.target), plan.axis.title());
+        page.heading(&format!("{label}: {} over the {axis}", plan.metric));
+        let cliffs: Vec<&CliffReport> =
+            document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
+        curve::render(page, document, search, &cliffs);
+        page.blank();
+        for cliff in &cliffs {
+            page.sentence(&sentence::of_cliff(cliff));
+            if let Some(text) = sentence::of_cause(cliff) {
+                page.sentence(&text);
+            }
+            if let Some(text) = sentence::of_zone(cliff) {
+                page.sentence(&text);
+            }
+        }
+        if let Some(text) = sentence::of_absence(search, &cliffs) {
+            page.paragraph(&text, Indent::SENTENCE, Style::Plain);
+        }
+        if let Some(text) = sentence::of_end(search) {
+            page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
+        }
+    }
+}
+
+fn belongs(cliff: &CliffReport, search: &SearchReport) -> bool {
+    cliff.target == search.plan.target && cliff.axis == search.plan.axis
+}
+
+/// A position on an axis: exact where it is a whole number of its unit, else with four digits,
+/// which a width of 1 % needs.
+fn position(unit: &str, value: f64) -> String {
+    if unit != "bytes" {
+        return format!("{value} {unit}");
+    }
+    const NAMES: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let mut names = NAMES.into_iter();
+    let (mut scaled, mut name) = (value, names.next().unwrap_or_default());
+    while scaled >= 1024.0
+        && let Some(next) = names.next()
+    {
+        (scaled, name) = (scaled / 1024.0, next);
+    }
+    let decimals = match scaled {
+        whole if whole.fract() == 0.0 => 0,
+        large if large >= 100.0 => 1,
+        medium if medium >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{scaled:.decimals$} {name}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What is said of a cliff: where it is, what makes it, and how much values spread there.
+
+use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
+
+use super::super::table::percent;
+use super::super::units::{self, Wording};
+use super::position;
+
+/// Where it is, how high, and how sure.
+pub(super) fn of_cliff(cliff: &CliffReport) -> String {
+    let at = |value: f64| position(&cliff.unit, value);
+    let value = |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+    let span = |from: f64, to: f64| {
+        if from < to { format!("{} to {}", at(from), at(to)) } else { at(from) }
+    };
+    let verb = if cliff.plateau_before > cliff.plateau_after { "falls" } else { "rises" };
+    let width = (cliff.high / cliff.low - 1.0) * 100.0;
+    let why_wide = match cliff.reached {
+        Reached::Noise => "; no narrower, for what lies between is a slope or too noisy",
+        Reached::Probes => "; no narrower, for the probes were used up (--probes)",
+        _ => "",
+    };
+    format!(
+        "Between {} and {} ({} %; {width:.1} % wide{why_wide}), {} {verb} from {} (at {}) to {} \
+         (at {}).",
+        at(cliff.low),
+        at(cliff.high),
+        percent(cliff.level),
+        cliff.metric,
+        value(cliff.plateau_before),
+        span(cliff.before_from, cliff.before_to),
+        value(cliff.plateau_after),
+        span(cliff.after_from, cliff.after_to),
+    )
+}
+
+/// Its cause with what proves it.
+pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
+    let at = |bytes: u64| position("bytes", bytes as f64);
+    Some(match &cliff.cause {
+        Cause::MemoryLimit {
+            of,
+            limit_bytes,
+            resident_to_bytes,
+            read_from_bytes,
+            resident_bytes,
+        } => {
+            let whose = match of {
+                LimitOwner::Target => "the target's memory limit",
+                LimitOwner::ControlGroup => "the memory limit of the control group",
+                LimitOwner::Machine => "the machine's memory",
+            };
+            format!(
+                "Cause: {whose}, {}. Up to {} every page stayed resident and the device was not \
+                 read; from {} on it was, and {} stayed resident.",
+                at(*limit_bytes),
+                at(*resident_to_bytes),
+                at(*read_from_bytes),
+                at(*resident_bytes)
+            )
+        }
+        Cause::ProcessorCache { level, cache_bytes, replicates } => format!(
+            "Cause: the L{level} cache of the processor, {}. In {replicates} probes on both sides \
+             every page stayed resident and the device was not read.",
+            at(*cache_bytes)
+        ),
+        Cause::Processors { processors, together_before, together_after } => {
+            let value =
+                |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+            format!(
+                "Cause: there are {processors} processors. All threads together do {} up to there, \
+                 and {} with the most threads.",
+                value(*together_before),
+                value(*together_after)
+            )
+        }
+        Cause::Unknown => "Cause unknown: nothing that was measured proves one.".to_owned(),
+        _ => return None,
+    })
+}
+
+/// How much values spread within it.
+pub(super) fn of_zone(cliff: &CliffReport) -> Option<String> {
+    let zone = cliff.zone?;
+    let beside = [(zone.spread_before_percent, "before"), (zone.spread_after_percent, "after")];
+    let beside: Vec<String> = beside
+        .into_iter()
+        .filter_map(|(spread, side)| Some(format!("{:.1} % {side} it", spread?)))
+        .collect();
+    let against = if beside.is_empty() {
+        String::new()
+    } else {
+        format!(", against {}", beside.join(" and "))
+    };
+    Some(format!(
+        "Fragile: {} replicates at {}, within it, spread by {:.1} % (relative standard \
+         deviation){against}.",
+        zone.replicates,
+        position(&cliff.unit, zone.position),
+        zone.spread_inside_percent
+    ))
+}
+
+/// That there is no cliff, if a search found none.
+pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Option<String> {
+    let plan = &search.plan;
+    if !cliffs.is_empty() || search.noise_percent.is_none() {
+        return None;
+    }
+    Some(format!(
+        "No break by a factor of {} or more within a factor of 2 was found between {} and {}.",
+        plan.ratio_least,
+        position(&search.unit, plan.low),
+        position(&search.unit, plan.high)
+    ))
+}
+
+/// That a search was cut off, if it was.
+pub(super) fn of_end(search: &SearchReport) -> Option<String> {
+    match (search.finished, search.noise_percent) {
+        (true, _) => None,
+        (false, Some(_)) => Some(format!(
+            "The search was cut off after {} probes: what it found is preliminary (a larger \
+             --budget lets it end).",
+            search.probes
+        )),
+        (false, None) => Some(format!(
+            "The search was cut off after {} probes, before its grid was measured: it says \
+             nothing yet (a larger --budget lets it end).",
+            search.probes
+        )),
+    }
+}

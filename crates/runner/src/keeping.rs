@@ -1,0 +1,47 @@
+//! Putting what was measured on the disk.
+
+use record::{Line, RecordError, Replicate, RunDirectory};
+
+use crate::executor::Measured;
+
+/// Where a replicate stands in its run.
+pub(crate) struct Place {
+    pub(crate) cell: u32,
+    pub(crate) block: u32,
+    pub(crate) order: u32,
+    pub(crate) attempt: u32,
+    pub(crate) at_s: f64,
+}
+
+/// Appends a replicate's histogram and gives the line that makes it count.
+pub(crate) fn line_of(
+    directory: &mut RunDirectory,
+    place: &Place,
+    measured: Measured,
+) -> Result<Line, RecordError> {
+    let histogram = directory.append_histogram(
+        place.cell,
+        &measured.histogram,
+        place.at_s,
+        measured.elapsed_ns,
+    )?;
+    Ok(Line::Replicate(Box::new(Replicate {
+        cell: place.cell,
+        block: place.block,
+        order: place.order,
+        attempt: place.attempt,
+        at_s: place.at_s,
+        metrics: measured.metrics,
+        operations: measured.operations,
+        bytes: measured.bytes,
+        elapsed_ns: measured.elapsed_ns,
+        busy_ns: measured.busy_ns,
+        latency: measured.latency,
+        histogram: Some(histogram),
+        timeline: measured.timeline,
+        evidence: measured.evidence,
+        steal_ns: measured.steal_ns,
+        warnings: measured.warnings,
+        observations: measured.observations,
+    })))
+}

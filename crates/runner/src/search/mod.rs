@@ -1,0 +1,221 @@
+//! Conducting searches for cliffs: positions that follow from the values before them, and cells
+//! that are added to the journal as they are needed.
+//!
+//! All searches of a run take turns, a probe each, so that drift of the machine hits all targets
+//! alike. What a probe *is* lives behind [`Prober`].
+
+mod course;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use record::{
+    Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line, RunDirectory, SearchPlan, Start,
+};
+
+use crate::conduct::{ATTEMPTS, RunError, Surroundings};
+use crate::executor::{Failure, Measured};
+use crate::keeping::{self, Place};
+use crate::observer::Event;
+
+pub use course::{Course, Served};
+
+/// Measures single positions. The suites implement it with real targets; tests with a table.
+pub trait Prober {
+    /// The cell of a position.
+    fn cell(&self, search: usize, position: f64) -> Cell;
+
+    /// Measures a position once.
+    ///
+    /// # Errors
+    /// When the state was not as asked, an operation failed, or the run is to stop.
+    fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure>;
+
+    /// How far the clock went astray since it was calibrated, in parts per million.
+    fn clock_drift_ppm(&self) -> f64;
+}
+
+/// Searches as `plans` say, within `budget`.
+///
+/// Each probe is on the disk before the next one begins.
+///
+/// # Errors
+/// When the run directory cannot be written, or a plan cannot be searched.
+pub fn conduct_searches<P: Prober>(
+    plans: &[SearchPlan],
+    budget: Duration,
+    prober: &mut P,
+    directory: &mut RunDirectory,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<EndReason, RunError> {
+    let courses = plans.iter().map(Course::new).collect::<Result<Vec<_>, _>>()?;
+    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
+    for plan in plans {
+        directory.append(&Line::Search(Box::new(plan.clone())))?;
+    }
+    let searches = courses.into_iter().map(Some).collect();
+    let cells = HashMap::new();
+    let mut conductor = Conductor { searches, cells, budget, prober, directory, surroundings };
+    let reason = conductor.take_turns()?;
+    let used_s = conductor.used().as_secs_f64();
+    let clock_drift_ppm = conductor.prober.clock_drift_ppm();
+    directory.append(&Line::End(End { reason, used_s, clock_drift_ppm }))?;
+    Ok(reason)
+}
+
+/// A cell that is in the journal.
+#[derive(Clone, Copy)]
+struct Known {
+    index: u32,
+    replicates: u32,
+}
+
+struct Conductor<'a, 'b, P> {
+    /// Those that go on; none where the target failed.
+    searches: Vec<Option<Course>>,
+    /// By search and the bits of the position.
+    cells: HashMap<(usize, u64), Known>,
+    budget: Duration,
+    prober: &'a mut P,
+    directory: &'a mut RunDirectory,
+    surroundings: &'a mut Surroundings<'b>,
+}
+
+impl<P: Prober> Conductor<'_, '_, P> {
+    fn take_turns(&mut self) -> Result<EndReason, RunError> {
+        loop {
+            let mut is_over = true;
+            for search in 0..self.searches.len() {
+                let course = self.searches[search].as_mut();
+                let Some(position) = course.and_then(Course::next_position) else { continue };
+                is_over = false;
+                if self.told_to_stop() {
+                    return Ok(EndReason::Interrupted);
+                }
+                if self.used() >= self.budget {
+                    return Ok(EndReason::Budget);
+                }
+                if let Turn::Stop = self.turn(search, position)? {
+                    return Ok(EndReason::Interrupted);
+                }
+            }
+            if is_over {
+                let failed = self.searches.iter().all(Option::is_none);
+                return Ok(if failed { EndReason::NothingLeft } else { EndReason::Searched });
+            }
+        }
+    }
+
+    /// One probe of one search.
+    fn turn(&mut self, search: usize, position: f64) -> Result<Turn, RunError> {
+        let known = self.known(search, position)?;
+        self.announce(search, position);
+        let order = self.course(search).told().len() as u64;
+        let seed =
+            self.course(search).plan().seed ^ (order + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut last_why = String::new();
+        for attempt in 1..=ATTEMPTS {
+            let at_s = self.used().as_secs_f64();
+            match self.prober.probe(search, position, seed.rotate_left(attempt)) {
+                Ok(measured) => {
+                    let order = u32::try_from(order).unwrap_or(u32::MAX);
+                    let block = known.replicates;
+                    let place = Place { cell: known.index, block, order, attempt, at_s };
+                    return self.keep(search, position, &place, measured);
+                }
+                Err(Failure::Interrupted) => return Ok(Turn::Stop),
+                Err(Failure::Cell { why }) => return self.give_up(search, known, why),
+                Err(Failure::State { why, evidence }) => {
+                    self.tell(&Event::Discarded { cell: known.index, why: &why });
+                    last_why.clone_from(&why);
+                    let (cell, block) = (known.index, known.replicates);
+                    let discarded = Discarded { cell, block, attempt, why, evidence };
+                    self.directory.append(&Line::Discarded(discarded))?;
+                }
+            }
+        }
+        self.give_up(search, known, last_why)
+    }
+
+    /// The cell of a position, which the journal holds from now on.
+    fn known(&mut self, search: usize, position: f64) -> Result<Known, RunError> {
+        let key = (search, position.to_bits());
+        if let Some(known) = self.cells.get(&key) {
+            return Ok(*known);
+        }
+        let index = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
+        let definition = self.prober.cell(search, position);
+        self.directory.append(&Line::CellAdded(Box::new(CellAdded { cell: index, definition })))?;
+        let known = Known { index, replicates: 0 };
+        self.cells.insert(key, known);
+        Ok(known)
+    }
+
+    fn keep(
+        &mut self,
+        search: usize,
+        position: f64,
+        place: &Place,
+        measured: Measured,
+    ) -> Result<Turn, RunError> {
+        let definition = self.prober.cell(search, position);
+        let wanted = &self.course(search).plan().metric;
+        let index = definition.metrics.iter().position(|metric| metric.name == *wanted);
+        let value = index.and_then(|index| measured.metrics.get(index)).copied();
+        let served = Served::of(&measured.evidence);
+        let line = keeping::line_of(self.directory, place, measured)?;
+        self.directory.append(&line)?;
+        if let Some(known) = self.cells.get_mut(&(search, position.to_bits())) {
+            known.replicates += 1;
+        }
+        let course = self.searches[search].as_mut().expect("only those that go on have turns");
+        course.tell(value.unwrap_or(f64::NAN), served)?;
+        Ok(Turn::Done)
+    }
+
+    /// Ends a search whose target cannot be measured.
+    fn give_up(&mut self, search: usize, known: Known, why: String) -> Result<Turn, RunError> {
+        self.tell(&Event::CellFailed { cell: known.index, why: &why });
+        let failed = CellFailed { cell: known.index, block: known.replicates, why };
+        self.directory.append(&Line::CellFailed(failed))?;
+        self.searches[search] = None;
+        Ok(Turn::Done)
+    }
+
+    fn announce(&mut self, search: usize, position: f64) {
+        let course = self.searches[search].as_ref().expect("only those that go on have turns");
+        let used = self.surroundings.stopwatch.elapsed();
+        self.surroundings.observer.observe(&Event::Probing {
+            plan: course.plan(),
+            position,
+            done: course.told().len(),
+            used,
+        });
+    }
+
+    fn course(&self, search: usize) -> &Course {
+        self.searches[search].as_ref().expect("only those that go on have turns")
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        self.surroundings.observer.observe(event);
+    }
+
+    fn used(&self) -> Duration {
+        self.surroundings.stopwatch.elapsed()
+    }
+
+    fn told_to_stop(&self) -> bool {
+        self.surroundings.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What became of a turn.
+enum Turn {
+    Done,
+    Stop,
+}
+
+#[cfg(test)]
+mod tests;

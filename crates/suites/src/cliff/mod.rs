@@ -1,0 +1,140 @@
+//! Searches for cliffs on live targets: one data file per target, and a probe for each position.
+//!
+//! [`plan`] decides what is searched on a target; the [`CliffLaboratory`] measures the positions
+//! that the `runner` asks for. Where a probe lies does not depend on those before it: each begins
+//! by throwing out what they left in memory.
+
+mod error;
+mod probe;
+mod range;
+mod subject;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use measure::{Reference, SystemClock};
+use record::Cell;
+use runner::{Failure, Measured, Prober};
+use workload::{DataFiles, FileSet, FileSetSpec};
+
+use crate::counters::Counters;
+use crate::live_target::LiveTarget;
+use crate::place::Place;
+
+pub use error::CliffError;
+pub use range::{Planned, Wanted, plan};
+
+use probe::Probe;
+use subject::Subject;
+
+/// The name of the suite that a search's cells belong to.
+pub const CLIFF_SUITE: &str = "cliff";
+
+/// What a search is about, and where.
+#[derive(Debug)]
+struct Setup {
+    live: LiveTarget,
+    file_set: FileSet,
+    counters: Counters,
+    subject: Subject,
+    target: String,
+}
+
+/// Live targets with the files that searches work on.
+#[derive(Debug)]
+pub struct CliffLaboratory {
+    setups: Vec<Setup>,
+    stop: Arc<AtomicBool>,
+    clock: SystemClock,
+    calibrated: Reference,
+}
+
+impl CliffLaboratory {
+    /// Makes the file of each search on its target; targets and plans are in the same order.
+    ///
+    /// # Errors
+    /// What failed, or that it was told to stop, with the targets to be closed.
+    pub fn new(
+        targets: Vec<LiveTarget>,
+        plans: &[Planned],
+        stop: &Arc<AtomicBool>,
+        clock: SystemClock,
+    ) -> Result<Self, (CliffError, Vec<LiveTarget>)> {
+        let mut setups: Vec<Setup> = Vec::new();
+        let mut targets = targets.into_iter();
+        let mut plans = plans.iter();
+        while let (Some(live), Some(plan)) = (targets.next(), plans.next()) {
+            let subject = Subject::new(plan);
+            match prepare(&live, &subject, plan.search.seed, stop) {
+                Ok((file_set, counters)) => {
+                    let target = plan.search.target.clone();
+                    setups.push(Setup { live, file_set, counters, subject, target });
+                }
+                Err(error) => {
+                    let made = setups.into_iter().map(|setup| setup.live);
+                    return Err((error, made.chain([live]).chain(targets).collect()));
+                }
+            }
+        }
+        let calibrated = clock.reference();
+        Ok(Self { setups, stop: Arc::clone(stop), clock, calibrated })
+    }
+
+    /// Takes the targets out again, to close them.
+    #[must_use]
+    pub fn into_targets(self) -> Vec<LiveTarget> {
+        self.setups.into_iter().map(|setup| setup.live).collect()
+    }
+}
+
+/// Makes the file within the target's conditions, so that its pages belong to them.
+fn prepare(
+    live: &LiveTarget,
+    subject: &Subject,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<(FileSet, Counters), CliffError> {
+    let failed = |error: &dyn std::fmt::Display| match stop.load(Ordering::Relaxed) {
+        true => CliffError::Stopped,
+        false => CliffError::Target {
+            target: live.target().spec().label.clone(),
+            why: error.to_string(),
+        },
+    };
+    let entered = live.target().enter().map_err(|error| failed(&error))?;
+    let root = live.target().root().join(Place::Data.name());
+    std::fs::create_dir(&root).map_err(|error| failed(&error))?;
+    let read_files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
+    let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
+    let file_set = FileSet::create(&root, &spec, seed, stop).map_err(|error| failed(&error))?;
+    live.target().sync().map_err(|error| failed(&error))?;
+    entered.leave().map_err(|error| failed(&error))?;
+    let counters = Counters::of(live.target(), live.is_scratch());
+    Ok((file_set, counters.map_err(|error| failed(&error))?))
+}
+
+impl Prober for CliffLaboratory {
+    fn cell(&self, search: usize, position: f64) -> Cell {
+        let Setup { subject, target, .. } = &self.setups[search];
+        subject.cell(target, position)
+    }
+
+    fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure> {
+        let setup = &self.setups[search];
+        let benchmark = setup.subject.benchmark(position);
+        let probe = Probe {
+            of: benchmark.operations().expect("a search is of operations"),
+            file_set: &setup.file_set,
+            target: setup.live.target(),
+            counters: &setup.counters,
+            seed,
+            clock: &self.clock,
+            stop: &self.stop,
+        };
+        probe.measure()
+    }
+
+    fn clock_drift_ppm(&self) -> f64 {
+        self.clock.drift_ppm(&self.calibrated)
+    }
+}
