@@ -1,8 +1,8 @@
 //! Where a btrfs keeps its address space on its device.
 //!
 //! What btrfs calls the place of an extent is an address of its own, of which chunks lie on
-//! devices. The chunk tree says where (Documentation of the on-disk format: `CHUNK_ITEM`; structures
-//! in `linux/btrfs_tree.h`); searching it takes root.
+//! devices. The chunk tree says where (`struct btrfs_chunk` of `linux/btrfs_tree.h`); searching it
+//! takes root.
 
 use std::fs::File;
 use std::io;

@@ -2,9 +2,9 @@
 //!
 //! [`describe`] gathers everything a run should remember of its machine, as a
 //! [`Machine`]; [`block_device`], [`device_below`] and [`mount_of`] answer questions about one
-//! device or path, [`extents`] and [`chunks`] where a file lies. The readers give the counters that are read
-//! around every replicate. Nothing here changes the machine, and nothing here panics on what it
-//! finds in a file.
+//! device or path, [`extents`] and [`chunks`] where a file lies. The readers give the counters that
+//! are read around every replicate. Nothing here changes the machine, and nothing here panics on
+//! what it finds in a file.
 //!
 //! Every fact comes from files under `/proc`, `/sys` and `/etc`, so a machine can also be
 //! described from a copy of those files: [`describe_sources`].

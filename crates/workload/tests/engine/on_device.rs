@@ -1,5 +1,5 @@
-//! Reads of a file at the places where it lies on a device. Here a plain file stands for the device:
-//! what is in it where is known, and root is not needed.
+//! Reads of a file at the places where it lies on a device. Here a plain file stands for the
+//! device: what is in it where is known, and root is not needed.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
