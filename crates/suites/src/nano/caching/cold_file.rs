@@ -85,6 +85,15 @@ impl ColdFile {
         Err(Failure::State { why, evidence: self.evidence.clone() })
     }
 
+    /// Reads all of it, and says how many of its pages are in memory then.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(super) fn read_in(&self) -> Result<u64, Failure> {
+        let read = cache_state::read_in_all([&self.path]).map_err(|error| failed(&error))?;
+        Ok(read.resident_pages)
+    }
+
     /// Opens it, with nothing known of how it will be read: read-ahead begins to learn from the
     /// first read through this descriptor.
     ///

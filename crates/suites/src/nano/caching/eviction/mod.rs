@@ -11,21 +11,24 @@ mod scenes;
 
 use machine::target::Target;
 use record::{CacheState, Dimension};
+use runner::Failure;
 
 use self::policies::Policies;
 use self::scenes::{Scene, SceneRun};
-use super::cold_file;
+use super::cold_file::{self, ColdFile};
 use crate::benchmark::Benchmark;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Site};
 use crate::live_target::LiveTarget;
 
 const MIB: u64 = 1 << 20;
 /// Below this, what the program itself takes of the limit is a large part of it.
-const LIMIT_MIN_BYTES: u64 = 16 * MIB;
+const LIMIT_MIN_BYTES: u64 = 8 * MIB;
 /// Above this, filling it page by page takes minutes.
 const LIMIT_MAX_BYTES: u64 = 256 * MIB;
-/// The longest trace's file, in limits.
+/// The longest file of a trace, in limits.
 const LIMITS_PER_FILE: u64 = 4;
+/// The file that shows how much of it stays, in limits: more than one, or all of it would.
+const LIMITS_TO_FILL: u64 = 2;
 
 /// The scenes, and the whole battery of traces with the policies that explain it.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
@@ -62,7 +65,7 @@ fn check(live: &LiveTarget) -> Result<(), String> {
     if !(LIMIT_MIN_BYTES..=LIMIT_MAX_BYTES).contains(&limit_bytes) {
         return Err(format!(
             "its memory limit of {limit_bytes} bytes is too small or too large to be filled page \
-             by page; give memory=16m to memory=256m"
+             by page; give memory=8m to memory=256m"
         ));
     }
     let space = live.target().space().map_err(|error| error.to_string())?;
@@ -79,4 +82,22 @@ fn check(live: &LiveTarget) -> Result<(), String> {
 fn limit_pages(target: &Target) -> u32 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(LIMIT_MIN_BYTES);
     u32::try_from(limit_bytes / rustix::param::page_size() as u64).unwrap_or(u32::MAX)
+}
+
+/// Pages of a file that stay in memory when more of it than that is read: the kernel, and this
+/// program's own memory, take part of the limit, and nobody says how much.
+fn capacity_pages(site: &Site<'_>, cold: &mut ColdFile) -> Result<u32, Failure> {
+    let resident = cold.read_in()?;
+    cold.cool(site)?;
+    let least = replacement::LIMIT_MIN_PAGES;
+    let most = limit_pages(site.live.target());
+    let capacity = u32::try_from(resident).unwrap_or(u32::MAX).min(most);
+    if capacity < least {
+        let why = format!(
+            "only {capacity} pages of a file stay in memory, which is too few to tell which; give \
+             it more memory="
+        );
+        return Err(Failure::Cell { why });
+    }
+    Ok(capacity)
 }

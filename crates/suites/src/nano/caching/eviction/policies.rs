@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::cached_file::CachedFile;
 use super::replay::Replayed;
-use super::{check, limit_pages};
+use super::{LIMITS_PER_FILE, capacity_pages, check, limit_pages};
 use crate::experiment::{Experiment, Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
@@ -51,10 +51,10 @@ impl Experiment for Policies {
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
         let page_bytes = rustix::param::page_size() as u64;
-        let limit_pages = limit_pages(site.live.target());
-        let traces = battery(limit_pages, site.seed);
-        let longest = traces.iter().map(Trace::pages).max().unwrap_or(0);
-        let mut cold = ColdFile::make(site, "file", u64::from(longest) * page_bytes)?;
+        let limit_pages = u64::from(limit_pages(site.live.target()));
+        let mut cold = ColdFile::make(site, "file", LIMITS_PER_FILE * limit_pages * page_bytes)?;
+        let capacity = capacity_pages(site, &mut cold)?;
+        let traces = battery(capacity, site.seed);
         let began = Instant::now();
         let accesses: usize = traces.iter().map(|trace| trace.accesses().len()).sum();
         let mut observed = Vec::with_capacity(traces.len());
@@ -63,7 +63,7 @@ impl Experiment for Policies {
         }
         let elapsed = began.elapsed();
         site.go_on()?;
-        let fitted = explain(&observed, limit_pages, site.seed)?;
+        let fitted = explain(&observed, capacity, site.seed)?;
         Ok(Findings {
             metrics: values(&fitted),
             bytes: accesses as u64 * page_bytes,
@@ -81,10 +81,10 @@ fn observe(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<Observe
     Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.observed(trace)
 }
 
-/// Holds the policies against what was observed. The kernel and the program take part of the limit,
-/// no one knows which, so that the capacity is sought.
-fn explain(observed: &[Observed], limit_pages: u32, seed: u64) -> Result<Fit, Failure> {
-    let question = Question { seed, ..Question::within(limit_pages / 8..=limit_pages) };
+/// Holds the policies against what was observed. What the kernel and the program take of the limit
+/// may change meanwhile, so the capacity is sought about what it was.
+fn explain(observed: &[Observed], capacity: u32, seed: u64) -> Result<Fit, Failure> {
+    let question = Question { seed, ..Question::within(capacity / 2..=capacity * 5 / 4) };
     fit(observed, &question).map_err(|error| failed(&error))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::cached_file::CachedFile;
 use super::replay::Replayed;
-use super::{check, limit_pages};
+use super::{LIMITS_TO_FILL, capacity_pages, check, limit_pages};
 use crate::experiment::{Experiment, Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
@@ -54,9 +54,9 @@ impl Scene {
         }
     }
 
-    /// Its accesses, for a memory of `limit_pages`; the seed draws the random ones.
-    fn trace(self, limit_pages: u32, seed: u64) -> Trace {
-        let tenths = |tenths: u32| limit_pages / 10 * tenths;
+    /// Its accesses, for a memory of `capacity` pages; the seed draws the random ones.
+    fn trace(self, capacity: u32, seed: u64) -> Trace {
+        let tenths = |tenths: u32| capacity / 10 * tenths;
         match self {
             Self::Scan => Trace::new("scan", scan(tenths(20)), 1),
             Self::Loop => Trace::new("loop", cycle(tenths(11), tenths(33) as usize), 1),
@@ -88,9 +88,9 @@ impl Scene {
     }
 
     /// Their values.
-    fn values(self, limit_pages: u32, replayed: &Replayed) -> Vec<f64> {
+    fn values(self, capacity: u32, replayed: &Replayed) -> Vec<f64> {
         let resident = replayed.at_the_end();
-        let tenths = |tenths: u32| (limit_pages / 10 * tenths) as usize;
+        let tenths = |tenths: u32| (capacity / 10 * tenths) as usize;
         let share = |pages: &mut dyn Iterator<Item = bool>| {
             let pages: Vec<bool> = pages.collect();
             let there = pages.iter().filter(|is_there| **is_there).count();
@@ -154,16 +154,17 @@ impl Experiment for SceneRun {
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
         let page_bytes = rustix::param::page_size() as u64;
-        let limit_pages = limit_pages(site.live.target());
-        let trace = self.scene.trace(limit_pages, site.seed);
-        let cold = ColdFile::make(site, "file", u64::from(trace.pages()) * page_bytes)?;
+        let limit_pages = u64::from(limit_pages(site.live.target()));
+        let mut cold = ColdFile::make(site, "file", LIMITS_TO_FILL * limit_pages * page_bytes)?;
+        let capacity = capacity_pages(site, &mut cold)?;
+        let trace = self.scene.trace(capacity, site.seed);
         let mut file = CachedFile::open(site, &cold)?;
         let began = Instant::now();
         let replayed = Replayed::of(&trace, &mut file)?;
         let elapsed = began.elapsed();
         let resident = replayed.at_the_end();
         let count = resident.iter().filter(|is_there| **is_there).count() as u64;
-        let mut metrics = self.scene.values(limit_pages, &replayed);
+        let mut metrics = self.scene.values(capacity, &replayed);
         metrics.push((count * page_bytes) as f64);
         let mut evidence = cold.evidence().clone();
         evidence.resident_after = Some(count);
@@ -191,12 +192,12 @@ mod tests {
     use super::super::replay::tests::Simulated;
     use super::*;
 
-    const LIMIT: u32 = 1000;
+    const CAPACITY: u32 = 900;
 
     fn values(scene: Scene, policy: Policy) -> Vec<f64> {
-        let trace = scene.trace(LIMIT, 1);
-        let mut cache = Simulated::new(policy, 900, trace.pages());
-        scene.values(LIMIT, &Replayed::of(&trace, &mut cache).expect("nothing fails here"))
+        let trace = scene.trace(CAPACITY, 1);
+        let mut cache = Simulated::new(policy, CAPACITY, trace.pages());
+        scene.values(CAPACITY, &Replayed::of(&trace, &mut cache).expect("nothing fails here"))
     }
 
     #[test]

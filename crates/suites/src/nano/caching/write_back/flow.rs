@@ -37,7 +37,8 @@ pub(super) struct Flow {
     pub(super) before_bytes_per_s: f64,
     /// Bytes per second over the second half of what was written.
     pub(super) after_bytes_per_s: f64,
-    /// Dirty bytes when data was first seen to leave; what was written, if none did.
+    /// Bytes that were held when data was first seen to leave, or just before, whichever are more;
+    /// what was written, if none did.
     pub(super) threshold_bytes: u64,
     /// Most bytes that were dirty or on their way at once.
     pub(super) held_bytes_max: u64,
@@ -51,10 +52,11 @@ impl Flow {
         let until = first_leaving.unwrap_or(samples.len().saturating_sub(1));
         let half = samples.partition_point(|sample| sample.written_bytes < last.written_bytes / 2);
         let held = |sample: &Sample| sample.dirty_bytes + sample.on_its_way_bytes;
+        let around = samples.iter().take(until + 1).skip(until.saturating_sub(1));
         Self {
             before_bytes_per_s: rate_per_s(samples, 0, until.max(1)),
             after_bytes_per_s: rate_per_s(samples, half, samples.len().saturating_sub(1)),
-            threshold_bytes: samples.get(until).map_or(0, held),
+            threshold_bytes: around.map(held).max().unwrap_or(0),
             held_bytes_max: samples.iter().map(held).max().unwrap_or(0),
         }
     }
@@ -109,6 +111,13 @@ mod tests {
         assert!((per_s(flow.before_bytes_per_s) - 1000.0).abs() < 1.0, "{flow:?}");
         assert!((per_s(flow.after_bytes_per_s) - 100.0).abs() < 1.0, "{flow:?}");
         assert_eq!((flow.threshold_bytes, flow.held_bytes_max), (37 * MIB, 40 * MIB));
+    }
+
+    #[test]
+    fn all_may_have_left_between_two_samples() {
+        let mut samples = samples()[..32].to_vec();
+        samples[31].dirty_bytes = MIB;
+        assert_eq!(Flow::of(&samples).threshold_bytes, 30 * MIB);
     }
 
     #[test]

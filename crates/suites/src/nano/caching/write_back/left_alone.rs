@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::Duration;
 
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, Warning};
 use runner::Failure;
 use serde_json::{Value, json};
 use workload::Content;
@@ -19,7 +19,9 @@ use crate::nano::caching::cold_file;
 use crate::replicate::failed;
 
 /// What is written: little enough to stay below every limit.
-const BYTES: u64 = 8 << 20;
+const BYTES: u64 = 4 << 20;
+/// Under a smaller memory limit, data may have to leave for want of room.
+const LIMIT_MIN_BYTES: u64 = 64 << 20;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The longest that is waited for by the kernel's settings.
@@ -29,23 +31,50 @@ const LONGEST: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct LeftAlone;
 
-/// When data that is left alone must have left: it is old enough, a flusher has woken, and it has
-/// been written.
-fn due() -> Result<Duration, String> {
-    let centiseconds = |name: &str| {
-        let path = format!("/proc/sys/vm/{name}");
-        let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        text.trim().parse::<u64>().map_err(|error| format!("{path}: {error}"))
-    };
-    let interval = centiseconds("dirty_writeback_centisecs")?;
-    if interval == 0 {
-        return Err(
-            "vm.dirty_writeback_centisecs is 0, so that data left alone is never written; \
-             set it"
-                .to_owned(),
-        );
+/// When data that is left alone must have left.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    /// It is old enough (`vm.dirty_expire_centisecs`).
+    expired: Duration,
+    /// A flusher wakes (`vm.dirty_writeback_centisecs`).
+    interval: Duration,
+}
+
+impl Due {
+    fn read() -> Result<Self, String> {
+        let setting = |name: &str| {
+            let path = format!("/proc/sys/vm/{name}");
+            let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+            let centiseconds = text.trim().parse::<u64>();
+            let centiseconds = centiseconds.map_err(|error| format!("{path}: {error}"))?;
+            Ok::<_, String>(Duration::from_millis(10 * centiseconds))
+        };
+        let interval = setting("dirty_writeback_centisecs")?;
+        if interval.is_zero() {
+            return Err("vm.dirty_writeback_centisecs is 0, so that data left alone is never \
+                 written; set it"
+                .to_owned());
+        }
+        Ok(Self { expired: setting("dirty_expire_centisecs")?, interval })
     }
-    Ok(Duration::from_millis(10 * (centiseconds("dirty_expire_centisecs")? + interval)))
+
+    fn written(self) -> Duration {
+        self.expired + self.interval
+    }
+}
+
+/// Data that leaves before it is old was asked for: by the file system itself, or by a `sync` of
+/// somebody else's, which takes all file systems of the machine along.
+fn early(began_ns: u64, expired: Duration) -> Option<Warning> {
+    let began = Duration::from_nanos(began_ns);
+    (began < expired).then(|| Warning::BackgroundWork {
+        what: format!(
+            "data left after {:.1} s, before it was {} s old: the file system asked for it, or a \
+             sync of another process did",
+            began.as_secs_f64(),
+            expired.as_secs()
+        ),
+    })
 }
 
 impl Experiment for LeftAlone {
@@ -64,12 +93,18 @@ impl Experiment for LeftAlone {
     }
 
     fn estimate(&self) -> Duration {
-        due().unwrap_or(LONGEST)
+        Due::read().map_or(LONGEST, Due::written)
     }
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         cold_file::check(live)?;
-        let due = due()?;
+        let limit = live.target().facts().conditions.limits.memory_bytes;
+        if limit.is_some_and(|limit| limit < LIMIT_MIN_BYTES) {
+            return Err("its memory limit makes data leave before it is old; give memory=64m or \
+                 more, or none"
+                .to_owned());
+        }
+        let due = Due::read()?.written();
         if due > LONGEST {
             return Err(format!(
                 "data left alone is written after {} s only; lower vm.dirty_expire_centisecs",
@@ -80,16 +115,17 @@ impl Experiment for LeftAlone {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let due = due().map_err(|why| Failure::Cell { why })?;
+        let due = Due::read().map_err(|why| Failure::Cell { why })?;
         let mut written = Written::make(site)?;
-        let mut content = vec![0; usize::try_from(BYTES).expect("8 MiB")];
+        let mut content = vec![0; usize::try_from(BYTES).expect("4 MiB")];
         Content::new(site.seed, 0).fill(&mut content, 0);
         written.file.write_all_at(&content, 0).map_err(|error| failed(&error))?;
         let last = written.sample(BYTES)?;
         // Writing it, and whatever goes before that in the file system, takes time as well.
-        let patience_ns = u64::try_from((2 * due).as_nanos()).unwrap_or(u64::MAX);
+        let patience_ns = u64::try_from((2 * due.written()).as_nanos()).unwrap_or(u64::MAX);
         let [began, clean] = wait(site, &mut written, patience_ns)?;
         let since_ns = |sample: Sample| sample.at_ns.saturating_sub(last.at_ns);
+        let warnings = early(since_ns(began), due.expired).into_iter().collect();
         let observations = written.observations();
         written.remove()?;
         Ok(Findings {
@@ -97,6 +133,7 @@ impl Experiment for LeftAlone {
             bytes: BYTES,
             elapsed_ns: since_ns(clean),
             observations,
+            warnings,
             ..Findings::default()
         })
     }
@@ -121,5 +158,18 @@ fn wait(site: &Site<'_>, written: &mut Written, patience_ns: u64) -> Result<[Sam
         }
         site.go_on()?;
         thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_leaves_before_it_is_old_is_said_to() {
+        let expired = Duration::from_secs(30);
+        assert_eq!(early(30_000_000_000, expired), None);
+        let warning = early(106_000_000, expired).expect("somebody synced").to_string();
+        assert!(warning.contains("after 0.1 s, before it was 30 s old"), "{warning}");
     }
 }
