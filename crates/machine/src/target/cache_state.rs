@@ -201,18 +201,17 @@ pub fn read_in_all<P: AsRef<Path>>(
 
 /// Reads a file's first `span_bytes` page by page, so that the page cache holds single pages: read
 /// in one go, it would hold large pieces, which a memory limit throws out as a whole. Pages beyond
-/// are not read ahead.
+/// are not read ahead. The buffer is the caller's, who knows whose memory it counts towards.
 ///
 /// # Errors
 /// What the kernel says of the file.
-pub fn read_in_span(path: &Path, span_bytes: u64) -> io::Result<()> {
+pub fn read_in_span(path: &Path, span_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
     let file = open_quietly(path)?;
     fadvise(&file, 0, None, Advice::Random)?;
-    let mut buffer = vec![0; READ_BYTES];
     let mut offset = 0;
     while offset < span_bytes {
-        let left = usize::try_from(span_bytes - offset).unwrap_or(READ_BYTES);
-        let length = left.min(READ_BYTES);
+        let left = usize::try_from(span_bytes - offset).unwrap_or(usize::MAX);
+        let length = left.min(buffer.len());
         match file.read_at(&mut buffer[..length], offset)? {
             0 => break,
             length => offset += length as u64,
@@ -279,7 +278,7 @@ mod tests {
         assert_eq!((all(10 * 4096).total_pages, all(u64::MAX).total_pages), (10, 64));
         let left = evict_all(&std::env::temp_dir(), [&path], Duration::from_secs(2));
         if left.expect("a plain file").is_none() {
-            read_in_span(&path, 10 * 4096).expect("a plain file");
+            read_in_span(&path, 10 * 4096, &mut [0; 8192]).expect("a plain file");
             assert!(all(10 * 4096).is_full());
             assert_eq!(all(u64::MAX).resident_pages, 10, "read ahead");
         }

@@ -27,6 +27,9 @@ const DEVICE_FACTOR: f64 = 1e-9;
 /// What is below this came from the device: no file system does as many operations in a second,
 /// and none as few as one in a day.
 const FLOOR: f64 = 1e-5;
+/// Which pages a limit lets stay hangs on some more that the kernel has lent out, now more and then
+/// fewer: what one probe found at an end of an interval, others must find as well.
+const CONFIRMATIONS: usize = 3;
 /// Their differences shrink to this share, in logarithms, so that a device that is ten times as
 /// slow now and then does not hide the step between the classes.
 const DEVICE_EXPONENT: f64 = 0.1;
@@ -183,6 +186,7 @@ fn options(plan: &SearchPlan) -> Options {
         threshold,
         grain: plan.grain,
         floor: FLOOR,
+        confirmations: CONFIRMATIONS,
         steps_apart: STEPS_APART,
         ..Options::new(plan.low, plan.high)
     }

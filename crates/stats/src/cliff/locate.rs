@@ -171,7 +171,7 @@ impl Bracket {
         let side = |point: usize| {
             let it = threshold_contrast(model, run, point, options.threshold);
             let off = run.sign * it.value / it.error;
-            if off.abs() <= critical { 0.0 } else { off.signum() }
+            if off.abs() <= critical || model.is_mixed(point) { 0.0 } else { off.signum() }
         };
         let sides: Vec<(usize, f64)> = points.iter().map(|&it| (it, side(it))).collect();
         let all = |wanted: f64| sides.iter().filter(move |it| it.1 == wanted).map(|it| it.0);
@@ -183,6 +183,17 @@ impl Bracket {
         let (low, high) = (low.fold(left, f64::max), high.fold(right, f64::min));
         let within = |it: &usize| low < model.log_size(*it) && model.log_size(*it) < high;
         Self { low, high, undecided: points.into_iter().filter(within).collect() }
+    }
+
+    /// The end that has been probed less than is asked for, if there is one.
+    fn unconfirmed(&self, model: &Model, options: &Options) -> Option<Target> {
+        let is_end = |point: &usize| {
+            let size = model.log_size(*point);
+            size.total_cmp(&self.low).is_eq() || size.total_cmp(&self.high).is_eq()
+        };
+        let probed = (0..model.len()).filter(|&point| model.count(point) > 0);
+        let unsure = |point: &usize| model.count(*point) < options.confirmations;
+        probed.filter(is_end).find(unsure).map(Target::Again)
     }
 
     /// How many halvings make it as narrow as wanted.
@@ -200,7 +211,7 @@ impl Bracket {
     /// None once the bracket is narrow, or all of it that is left is undecided.
     pub(super) fn next(&self, model: &Model, options: &Options) -> Option<Target> {
         if self.is_narrow(options) {
-            return None;
+            return self.unconfirmed(model, options);
         }
         let again = self.undecided.iter().find(|&&it| model.count(it) < REPLICATES_MAX);
         if let Some(&point) = again {

@@ -28,6 +28,7 @@
 //!   multiples is as narrow as it gets.
 //! * **Floor.** Values below [`Options::floor`] are a class of their own: noise and drift are those
 //!   of the others, and between two sizes below it there is no step.
+//!   A size with values on both sides of it is undecided.
 //! * **Steps apart.** Of two neighbouring steps, one that is [`Options::steps_apart`] times as high
 //!   as the other, in logarithms, is a cliff of its own.
 //!
@@ -93,6 +94,9 @@ pub struct Options {
     pub grain: f64,
     /// Values below this are not told apart; at least 0.
     pub floor: f64,
+    /// How often the sizes at both ends of an interval are probed at least, with the same side as
+    /// the answer each time: more than 1 where a size may be on either side, by chance.
+    pub confirmations: usize,
     /// Neighbouring steps whose heights differ by this factor or more are two cliffs; above 1.
     pub steps_apart: f64,
 }
@@ -117,6 +121,7 @@ impl Options {
             threshold: Threshold::Middle,
             grain,
             floor,
+            confirmations: 1,
             steps_apart,
         }
     }
@@ -373,12 +378,12 @@ impl Search {
         let bracket = Bracket::new(model, run, &self.options);
         let grain = self.options.grain;
         let (low, high) = (snapped(bracket.low.exp(), grain), snapped(bracket.high.exp(), grain));
-        let reached = if bracket.is_narrow(&self.options) {
-            Reached::Width
-        } else if bracket.next(model, &self.options).is_none() {
-            Reached::Noise
-        } else {
+        let reached = if bracket.next(model, &self.options).is_some() {
             Reached::Probes
+        } else if bracket.is_narrow(&self.options) {
+            Reached::Width
+        } else {
+            Reached::Noise
         };
         Cliff {
             size: Interval { low, high, level: self.options.level },

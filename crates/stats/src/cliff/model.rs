@@ -15,7 +15,6 @@ const NOISE_MIN: f64 = 1e-6;
 /// The values told so far, described.
 pub(super) struct Model {
     levels: Vec<Level>,
-    log_floor: f64,
     drift: f64,
     /// The sum of the squares of the probes' orders about their sizes' means.
     order_squares: f64,
@@ -29,6 +28,14 @@ struct Level {
     count: usize,
     mean: f64,
     order: f64,
+    /// How many of its values are below the floor.
+    below: usize,
+}
+
+impl Level {
+    fn is_mixed(&self) -> bool {
+        0 < self.below && self.below < self.count
+    }
 }
 
 /// An estimate and its standard error.
@@ -40,19 +47,20 @@ pub(super) struct Contrast {
 
 impl Model {
     pub(super) fn new(points: &[(f64, f64)], probes: &[Probe], floor: f64) -> Self {
+        let log_floor = floor.ln();
         let mut levels: Vec<Level> =
             points.iter().map(|&(_, log_size)| Level { log_size, ..Level::default() }).collect();
         for (order, probe) in probes.iter().enumerate() {
             let level = &mut levels[probe.point];
             level.count += 1;
+            level.below += usize::from(probe.log_value < log_floor);
             level.mean += (probe.log_value - level.mean) / level.count as f64;
             level.order += (order as f64 - level.order) / level.count as f64;
         }
-        let log_floor = floor.ln();
         let (mut of_order, mut of_both, mut of_value) = (0.0, 0.0, 0.0);
         for (order, probe) in probes.iter().enumerate() {
             let level = &levels[probe.point];
-            if level.mean < log_floor {
+            if level.below > 0 {
                 continue;
             }
             let (late, above) = (order as f64 - level.order, probe.log_value - level.mean);
@@ -61,11 +69,11 @@ impl Model {
             of_value += above * above;
         }
         let drift = if of_order > 0.0 { of_both / of_order } else { 0.0 };
-        let repeated = levels.iter().filter(|level| level.mean >= log_floor);
+        let repeated = levels.iter().filter(|level| level.below == 0);
         let repeated: usize = repeated.map(|level| level.count.saturating_sub(1)).sum();
         let degrees_of_freedom = (repeated as f64 - 1.0).max(1.0);
         let variance = ((of_value - drift * of_both) / degrees_of_freedom).max(NOISE_MIN.powi(2));
-        Self { levels, log_floor, drift, order_squares: of_order, variance, degrees_of_freedom }
+        Self { levels, drift, order_squares: of_order, variance, degrees_of_freedom }
     }
 
     pub(super) fn noise(&self) -> f64 {
@@ -76,9 +84,14 @@ impl Model {
         self.drift
     }
 
-    /// Whether a size's values are below the floor.
+    /// Whether all of a size's values are below the floor.
     pub(super) fn is_low(&self, point: usize) -> bool {
-        self.levels[point].mean < self.log_floor
+        self.levels[point].below > 0 && !self.is_mixed(point)
+    }
+
+    /// Whether a size has values on both sides of the floor.
+    pub(super) fn is_mixed(&self, point: usize) -> bool {
+        self.levels[point].is_mixed()
     }
 
     pub(super) fn count(&self, point: usize) -> usize {

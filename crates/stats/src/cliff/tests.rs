@@ -283,6 +283,35 @@ fn what_is_below_the_floor_has_neither_steps_nor_noise() {
     assert!(found >= 185, "{found}");
 }
 
+/// A limit that is somewhere else at each probe: the interval reaches round all its places.
+#[test]
+fn ends_that_are_confirmed_hold_a_position_that_moves() {
+    let mut held = 0;
+    for seed in 0..200 {
+        let options = Options {
+            floor: 1.0,
+            steps_apart: 8.0,
+            width: 0.02,
+            confirmations: 3,
+            ..options(seed)
+        };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let limit = random.random_range(40.0..100.0);
+        let mut search = Search::new(options).unwrap();
+        while let Some(size) = search.ask() {
+            let normal: f64 = Normal::new(0.0, 1.0).unwrap().sample(&mut random);
+            let moved: f64 = limit * random.random_range(0.997..1.003);
+            let value = if size > moved { 1e-9 } else { 1e6 * (0.03 * normal).exp() };
+            search.tell(value).unwrap();
+        }
+        let got = search.result().unwrap();
+        let last = got.cliffs.last().unwrap();
+        assert!(last.size.high / last.size.low <= 1.03, "{got:?}");
+        held += u32::from(last.size.contains(limit));
+    }
+    assert!(held >= 196, "{held}");
+}
+
 #[test]
 fn classes_that_make_no_sense_are_refused() {
     let plain = Options::new(1.0, 8.0);

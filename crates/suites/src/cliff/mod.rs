@@ -30,6 +30,9 @@ use subject::Subject;
 /// The name of the suite that a search's cells belong to.
 pub const CLIFF_SUITE: &str = "cliff";
 
+/// A read of this size costs few calls.
+const BUFFER_BYTES: usize = 1 << 20;
+
 /// What a search is about, and where.
 #[derive(Debug)]
 struct Setup {
@@ -44,6 +47,9 @@ struct Setup {
 #[derive(Debug)]
 pub struct CliffLaboratory {
     setups: Vec<Setup>,
+    /// What working sets are read into. Filled, so that its pages are there before any target's
+    /// conditions are entered.
+    buffer: Vec<u8>,
     stop: Arc<AtomicBool>,
     clock: SystemClock,
     calibrated: Reference,
@@ -77,7 +83,8 @@ impl CliffLaboratory {
             }
         }
         let calibrated = clock.reference();
-        Ok(Self { setups, stop: Arc::clone(stop), clock, calibrated })
+        let buffer = vec![1; BUFFER_BYTES];
+        Ok(Self { setups, buffer, stop: Arc::clone(stop), clock, calibrated })
     }
 
     /// Takes the targets out again, to close them.
@@ -131,7 +138,7 @@ impl Prober for CliffLaboratory {
             clock: &self.clock,
             stop: &self.stop,
         };
-        probe.measure()
+        probe.measure(&mut self.buffer)
     }
 
     fn clock_drift_ppm(&self) -> f64 {

@@ -49,10 +49,13 @@ pub(super) struct Probe<'a> {
 
 impl Probe<'_> {
     /// Measures it once.
-    pub(super) fn measure(&self) -> Result<Measured, Failure> {
+    ///
+    /// `buffer` is what the working set is read into: were it made here, it would take its part of
+    /// a memory limit just while pages come in, and which of them stay would hang on that.
+    pub(super) fn measure(&self, buffer: &mut [u8]) -> Result<Measured, Failure> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
-        self.read_in()?;
+        self.read_in(buffer)?;
         let restless = self.until_steady()?;
         let before = self.resident()?;
         let (outcome, happened) = self.timed()?;
@@ -73,10 +76,10 @@ impl Probe<'_> {
     }
 
     /// Empties memory of the file and reads the working set into it, as far as it stays there.
-    fn read_in(&self) -> Result<(), Failure> {
+    fn read_in(&self, buffer: &mut [u8]) -> Result<(), Failure> {
         let path = self.file_set.data_file(workload::Role::Read, 0);
         cache_state::evict_all(self.target.root(), [&path], PATIENCE)
-            .and_then(|_| cache_state::read_in_span(&path, self.span_bytes()))
+            .and_then(|_| cache_state::read_in_span(&path, self.span_bytes(), buffer))
             .map_err(|error| failed(&error))
     }
 
