@@ -94,4 +94,12 @@ mod tests {
             assert_eq!(isolated, 1, "{}", row.name);
         }
     }
+
+    #[test]
+    fn every_dimension_of_the_paper_is_isolated_by_some_benchmark() {
+        let rows = table_one(&nano::all());
+        for (column, (_, name)) in COLUMNS.iter().enumerate() {
+            assert!(rows.iter().any(|row| row.marks[column] == Mark::Isolates), "{name}");
+        }
+    }
 }
