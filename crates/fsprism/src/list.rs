@@ -36,7 +36,7 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
 }
 
 fn line(suite: &Suite) -> String {
-    format!("{:<18} {}\n", suite.name, suite.summary)
+    format!("{:<23} {}\n", suite.name, suite.summary)
 }
 
 fn table(suites: &[Suite]) -> String {
