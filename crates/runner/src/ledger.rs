@@ -122,10 +122,27 @@ impl Ledger {
     }
 }
 
-/// Half the width of the interval of the median, relative to the median.
+/// Half the width of the interval of the median, relative to the median; 0 where it has no width.
 fn relative_half_width(values: &[f64], level: f64) -> Option<f64> {
     let sample = stats::Sample::new(values).ok()?;
     let interval = stats::order::median_interval(&sample, level).ok()?;
     let median = sample.median();
+    // Of values that are all alike nothing more is to be learnt, if they are 0 too.
+    if interval.low >= interval.high {
+        return Some(0.0);
+    }
     (median > 0.0).then(|| interval.relative_half_width(median))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_all_alike_have_no_width_even_at_0() {
+        assert_eq!(relative_half_width(&[0.0; 6], 0.95), Some(0.0));
+        assert_eq!(relative_half_width(&[131_072.0; 6], 0.95), Some(0.0));
+        assert_eq!(relative_half_width(&[-1.0, 0.0, 0.0, 0.0, 0.0, 1.0], 0.95), None);
+        assert_eq!(relative_half_width(&[0.0; 3], 0.95), None);
+    }
 }
