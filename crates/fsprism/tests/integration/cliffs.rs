@@ -119,7 +119,7 @@ fn every_axis_can_be_searched_in_a_directory() {
         assert_eq!((&search["plan"]["axis"], &search["unit"]), (&axis.into(), &unit.into()));
         assert!(document["cells"].as_array().is_some_and(|cells| cells.len() >= 3), "{document}");
         let text = place.finish(place.fsprism(&format!("report {axis}")));
-        assert!(text.assert_code(0).stdout.contains(" over the "), "{text:?}");
+        assert!(text.assert_code(0).stdout.contains(" by "), "{text:?}");
     }
     assert_eq!(names_in(&data), ["precious"]);
 }

@@ -4,7 +4,7 @@ use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
 use super::super::units::{self, Wording};
-use super::position;
+use super::{metric, position};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -26,7 +26,7 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
         at(cliff.low),
         at(cliff.high),
         percent(cliff.level),
-        cliff.metric,
+        metric(&cliff.metric),
         value(cliff.plateau_before),
         span(cliff.before_from, cliff.before_to),
         value(cliff.plateau_after),
