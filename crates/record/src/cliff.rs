@@ -201,14 +201,15 @@ pub struct FragileZone {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// A limit of memory: up to it all pages stay resident and the device is not read, beyond it
-    /// the device is read and the resident pages are as many as the limit allows.
+    /// A limit of memory: up to it all pages stay resident and the device is not read (but for the
+    /// file system's own structures), beyond it the device is read for pages that are missing, and
+    /// those that are resident are as many as the limit allows.
     MemoryLimit {
         /// Whose limit it is.
         of: LimitOwner,
         /// The limit, in bytes.
         limit_bytes: u64,
-        /// The largest working set that was wholly resident, with no read of the device.
+        /// The largest working set that was wholly resident.
         resident_to_bytes: u64,
         /// The smallest working set beyond it for which the device was read.
         read_from_bytes: u64,

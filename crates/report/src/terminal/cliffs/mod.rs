@@ -16,7 +16,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
     for search in &document.searches {
         let plan = &search.plan;
         let (label, axis) = (names::label(&plan.target), plan.axis.title());
-        page.heading(&format!("{label}: {} over the {axis}", plan.metric));
+        page.heading(&format!("{label}: {} by {axis}", metric(&plan.metric)));
         let cliffs: Vec<&CliffReport> =
             document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
         curve::render(page, document, search, &cliffs);
@@ -43,11 +43,17 @@ fn belongs(cliff: &CliffReport, search: &SearchReport) -> bool {
     cliff.target == search.plan.target && cliff.axis == search.plan.axis
 }
 
+/// A metric's name in words.
+fn metric(name: &str) -> String {
+    name.replace('_', " ")
+}
+
 /// A position on an axis: exact where it is a whole number of its unit, else with four digits,
 /// which a width of 1 % needs.
 fn position(unit: &str, value: f64) -> String {
     if unit != "bytes" {
-        return format!("{value} {unit}");
+        let is_one = (value - 1.0).abs() < f64::EPSILON;
+        return format!("{value} {}", if is_one { unit.trim_end_matches('s') } else { unit });
     }
     const NAMES: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let mut names = NAMES.into_iter();

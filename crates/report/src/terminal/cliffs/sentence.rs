@@ -4,7 +4,7 @@ use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
 use super::super::units::{self, Wording};
-use super::position;
+use super::{metric, position};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -26,7 +26,7 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
         at(cliff.low),
         at(cliff.high),
         percent(cliff.level),
-        cliff.metric,
+        metric(&cliff.metric),
         value(cliff.plateau_before),
         span(cliff.before_from, cliff.before_to),
         value(cliff.plateau_after),
@@ -51,8 +51,8 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
                 LimitOwner::Machine => "the machine's memory",
             };
             format!(
-                "Cause: {whose}, {}. Up to {} every page stayed resident and the device was not \
-                 read; from {} on it was, and {} stayed resident.",
+                "Cause: {whose}, {}. Up to {} every page stayed resident; from {} on the device \
+                 was read, and {} stayed resident.",
                 at(*limit_bytes),
                 at(*resident_to_bytes),
                 at(*read_from_bytes),
@@ -61,7 +61,7 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
         }
         Cause::ProcessorCache { level, cache_bytes, replicates } => format!(
             "Cause: the L{level} cache of the processor, {}. In {replicates} probes on both sides \
-             every page stayed resident and the device was not read.",
+             every page stayed resident.",
             at(*cache_bytes)
         ),
         Cause::Processors { processors, together_before, together_after } => {

@@ -32,11 +32,12 @@ fn the_curve_has_a_row_per_position_and_a_mark_where_it_breaks() {
 fn a_cliff_is_said_with_its_interval_its_plateaus_and_its_cause() {
     let text = words(&text(usize::MAX, 62.3 * MIB, 100));
     for part in [
-        "ext4: throughput over the working set",
+        "ext4: throughput by working set",
         "(95 %; ",
         " throughput falls from ",
         "Cause: the target's memory limit, 64 MiB. Up to 6",
-        " every page stayed resident and the device was not read; from 6",
+        " every page stayed resident; from 6",
+        " on the device was read, and 62.3",
         "Fragile: ",
     ] {
         assert!(text.contains(part), "no `{part}` in {text}");
@@ -68,4 +69,5 @@ fn positions_have_four_digits_or_are_exact() {
         assert_eq!(position("bytes", bytes), expected);
     }
     assert_eq!(position("threads", 3.0), "3 threads");
+    assert_eq!(position("threads", 1.0), "1 thread");
 }
