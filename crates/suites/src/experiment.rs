@@ -149,8 +149,14 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The replicate as the runner keeps it.
-    pub(crate) fn into_measured(self, happened: &Happened, clock: &impl Clock) -> Measured {
+    /// The replicate as the runner keeps it. What `happened` did so during all of the execution,
+    /// which took `whole_ns`.
+    pub(crate) fn into_measured(
+        self,
+        happened: &Happened,
+        whole_ns: u64,
+        clock: &impl Clock,
+    ) -> Measured {
         let operations = self.recorder.as_ref().map_or(1, Recorder::operations);
         let busy_ns = self.recorder.as_ref().map_or(self.elapsed_ns, Recorder::busy_ns);
         let timeline: Option<TimelineRecord> =
@@ -170,9 +176,27 @@ impl Findings {
             histogram,
             timeline,
             evidence,
-            steal_ns: happened.steal_ns,
+            steal_ns: share(happened.steal_ns, self.elapsed_ns, whole_ns),
             warnings: self.warnings,
             observations: self.observations,
         }
+    }
+}
+
+/// The share of `all` that falls on a part of the whole, were it spread evenly.
+fn share(all: u64, part: u64, whole: u64) -> u64 {
+    let product = u128::from(all) * u128::from(part.min(whole));
+    u64::try_from(product / u128::from(whole.max(1))).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_gets_its_share_and_never_more_than_all() {
+        assert_eq!(share(100, 1, 4), 25);
+        assert_eq!(share(100, 8, 4), 100);
+        assert_eq!(share(100, 0, 0), 0);
     }
 }

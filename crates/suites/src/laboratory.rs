@@ -173,9 +173,11 @@ impl Laboratory {
         let counters = site.counters()?;
         site.entered(|site| {
             let before = counters.read().map_err(|error| failed(&error))?;
+            let began = Instant::now();
             let found = experiment.execute(site)?;
+            let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let after = counters.read().map_err(|error| failed(&error))?;
-            Ok(found.into_measured(&after.since(&before), &self.clock))
+            Ok(found.into_measured(&after.since(&before), whole_ns, &self.clock))
         })
     }
 

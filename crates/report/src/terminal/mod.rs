@@ -11,6 +11,7 @@ mod heading;
 mod machine;
 mod names;
 mod other_metrics;
+mod policies;
 mod ranking;
 mod section;
 mod sentence;

@@ -8,7 +8,7 @@ use record::{CellReport, Dimension, Document};
 
 use super::ranking::Ranking;
 use super::text::Page;
-use super::{curve, names, other_metrics, sentence, speed_up, table};
+use super::{curve, names, other_metrics, policies, sentence, speed_up, table};
 
 /// All sections.
 pub(super) fn render_all(page: &mut Page, document: &Document) {
@@ -28,6 +28,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
                 None => sentence::of_benchmark(document, title, &ranking),
             });
             other_metrics::sentences(title, &cells).iter().for_each(|text| page.sentence(text));
+            policies::sentences(&cells).iter().for_each(|text| page.sentence(text));
             benchmarks.push((title, ranking));
         }
         table::render(page, &benchmarks);

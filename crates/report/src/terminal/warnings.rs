@@ -3,7 +3,7 @@
 
 use std::mem::discriminant;
 
-use record::{CellReport, Document, Warning, WarningReport};
+use record::{CellReport, Document, Skipped, Warning, WarningReport};
 
 use super::names;
 use super::text::{Page, Style, list, plural};
@@ -35,8 +35,8 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if !document.skipped.is_empty() {
         page.heading("Not measured");
     }
-    for skipped in &document.skipped {
-        page.item(&format!("{}: {}", skipped.target, skipped.why), Style::Plain);
+    for (what, why) in by_reason(&document.skipped) {
+        page.item(&format!("{}: {why}", what.join("; ")), Style::Plain);
     }
     let failures = failures(document);
     if !failures.is_empty() {
@@ -178,6 +178,18 @@ fn capitalised(text: &str) -> String {
     std::iter::once(first).chain(characters).collect()
 }
 
+/// What was skipped for the same reason, together; reasons in the order of the document.
+fn by_reason(skipped: &[Skipped]) -> Vec<(Vec<&str>, &str)> {
+    let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
+    for one in skipped {
+        match reasons.iter_mut().find(|(_, why)| *why == one.why) {
+            Some((what, _)) => what.push(&one.target),
+            None => reasons.push((vec![&one.target], &one.why)),
+        }
+    }
+    reasons
+}
+
 #[cfg(test)]
 mod tests {
     use record::{CacheEvidence, Discarded, Line};
@@ -246,6 +258,14 @@ mod tests {
         let sample = sample().failed("a", "xfs", "no space").failed("c", "xfs", "no space");
         let text = text(&sample);
         assert!(text.contains("Failed - a; c (xfs): no space How sure"), "{text}");
+    }
+
+    #[test]
+    fn what_was_skipped_for_the_same_reason_is_said_together() {
+        let sample = sample().skipped("create: 100", "no room").skipped("stat: 100", "no room");
+        let text = text(&sample.skipped("f2fs", "no mkfs"));
+        assert!(text.contains("- create: 100; stat: 100: no room\n"), "{text}");
+        assert!(text.contains("- f2fs: no mkfs"), "{text}");
     }
 
     #[test]
