@@ -70,9 +70,9 @@ mod tests {
         })];
         let cells: Vec<&CellReport> = document.cells.iter().collect();
         let said = sentences(&cells);
-        let expected = "ext4: eviction: told apart; LRU agrees by 0.98 [0.97, 0.99], then FIFO 0.90, \
-                        CLOCK 0.80, 2Q 0.70 and 2 others (kappa over all pages: 1 is perfect, \
-                        0 is chance; in the first block)";
+        let expected = "ext4: eviction: told apart; LRU agrees by 0.98 [0.97, 0.99], then \
+                        FIFO 0.90, CLOCK 0.80, 2Q 0.70 and 2 others (kappa over all pages: \
+                        1 is perfect, 0 is chance; in the first block)";
         assert_eq!(said, [expected]);
     }
 }
