@@ -201,9 +201,9 @@ pub struct FragileZone {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// A limit of memory: up to it all pages stay resident and the device is not read (but for the
-    /// file system's own structures), beyond it the device is read for pages that are missing, and
-    /// those that are resident are as many as the limit allows.
+    /// A limit of memory: up to it all pages stay resident and the device is hardly read (less than
+    /// one byte in a hundred, for something else), beyond it the device is read and pages are
+    /// missing, and those that are resident are as many as the limit allows.
     MemoryLimit {
         /// Whose limit it is.
         of: LimitOwner,

@@ -16,9 +16,10 @@ const NEAR: f64 = 1.05;
 /// Of a limit, the kernel's own structures and the program take their part; what is resident is
 /// the rest, and at least this share.
 const RESIDENT_SHARE_LEAST: f64 = 0.5;
-/// Of the bytes that operations moved, the share that the device may read for the file system's own
-/// structures, which a limit throws out as well.
-const OWN_SHARE_MAX: f64 = 1e-4;
+/// Of the bytes that operations moved, the share that the device may read for something else while
+/// every page stays resident: the file system's own structures, which a limit throws out as well,
+/// and programs that look at every device there is.
+const ELSE_SHARE_MAX: f64 = 0.01;
 /// An interval is at a cache of the processor if it lies within this factor of its size: the
 /// program's buffers and the kernel's structures share the cache.
 const CACHE_FACTOR: f64 = 2.0;
@@ -40,13 +41,13 @@ pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_
 }
 
 /// Whether all that was read came from memory and stayed there: every page is resident before and
-/// after, and the device was read for nothing but the file system's own structures.
+/// after, and the device was hardly read.
 fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_resident =
         |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
     let read_bytes = evidence.device_read_bytes.unwrap_or(0) as f64;
-    read_bytes <= OWN_SHARE_MAX * visit.replicate.bytes as f64
+    read_bytes <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
         && is_resident(evidence.resident_before)
         && is_resident(evidence.resident_after)
 }
