@@ -113,12 +113,12 @@ fn inapplicable(
             return experiment.check(live).err().map(|why| (title.to_owned(), why));
         }
     };
-    without_device(benchmark.cache_state, operations, live)
-        .or_else(|| without_own_file_system(benchmark.cache_state, operations, live))
-        .or_else(|| without_processors(benchmark, scaling::processors()))
-        .map(|(what, why)| (what.to_owned(), why.to_owned()))
-        .or_else(|| without_ring(operations))
+    let owned = |(what, why): Refusal| (what.to_owned(), why.to_owned());
+    without_ring(operations)
         .or_else(|| without_direct_io(operations, live))
+        .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
+        .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
+        .or_else(|| without_processors(benchmark, scaling::processors()).map(owned))
         .or_else(|| without_links(operations, live))
         .or_else(|| bounds.refuse(operations))
 }

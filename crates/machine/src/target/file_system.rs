@@ -120,9 +120,11 @@ impl FromStr for FileSystem {
     }
 }
 
-/// The known name that takes the fewest edits to reach from `given`; of several, the last.
+/// The known name that `given` is the beginning of, else the one that takes the fewest edits to
+/// reach from it; of several, the last.
 pub(super) fn nearest<const N: usize>(given: &str, known: [&'static str; N]) -> &'static str {
-    known.into_iter().rev().min_by_key(|name| edit_distance(given, name)).unwrap_or_default()
+    let strangeness = |name: &&str| (!name.starts_with(given), edit_distance(given, name));
+    known.into_iter().rev().min_by_key(strangeness).unwrap_or_default()
 }
 
 /// Levenshtein's distance, by characters.

@@ -379,7 +379,7 @@ mod tests {
             ("ext5", "`ext5` is neither a file system"),
             ("btfs:size=1g", "did you mean `btrfs`?"),
             ("ext4:sise=1g", "no option `sise`; did you mean `size=`?"),
-            ("ext4:size=1g,mem=4m", "no option `mem`"),
+            ("ext4:size=1g,mem=4m", "no option `mem`; did you mean `memory=`?"),
             ("ext4:noatime", "no option `noatime`"),
             ("ext4:size=1g,size=2g", "`size=` stands twice"),
             ("ext4:size=0", "`size=0` leaves nothing to measure"),
