@@ -264,7 +264,7 @@ mod tests {
     fn what_was_skipped_for_the_same_reason_is_said_together() {
         let sample = sample().skipped("create: 100", "no room").skipped("stat: 100", "no room");
         let text = text(&sample.skipped("f2fs", "no mkfs"));
-        assert!(text.contains("- create: 100; stat: 100: no room\n"), "{text}");
+        assert!(text.contains("- create: 100; stat: 100: no room"), "{text}");
         assert!(text.contains("- f2fs: no mkfs"), "{text}");
     }
 
