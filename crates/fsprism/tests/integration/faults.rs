@@ -65,7 +65,7 @@ fn a_device_that_cannot_be_read_fails_its_cells() {
                      --budget 3s --size 8m --format json --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
-    let image = running.open_file("(deleted)");
+    let image = running.image();
     let journal = place.path("run/cells.jsonl");
     while !fs::read_to_string(&journal).expect("it is there").contains("cell-failed") {
         image.set_len(0).expect("root");

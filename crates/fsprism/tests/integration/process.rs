@@ -121,14 +121,17 @@ impl Running {
         ends_within(&self.child, milliseconds)
     }
 
-    /// A file that it has open for writing, by how its path ends.
-    pub(crate) fn open_file(&self, ending: &str) -> File {
+    /// The image of its only scratch target, which has no name; files that a benchmark has removed
+    /// have none either, but lie elsewhere.
+    pub(crate) fn image(&self) -> File {
         let directory = format!("/proc/{}/fd", self.child.id());
         let paths = fs::read_dir(directory).expect("root may look").flatten().map(|fd| fd.path());
-        let has_ending = |path: &PathBuf| {
-            fs::read_link(path).is_ok_and(|file| file.to_string_lossy().ends_with(ending))
+        let is_image = |path: &PathBuf| {
+            let file = fs::read_link(path).unwrap_or_default();
+            let file = file.to_string_lossy();
+            file.contains("/scratch/#") && file.ends_with("(deleted)")
         };
-        let path = paths.into_iter().find(has_ending).expect("it is open");
+        let path = paths.into_iter().find(is_image).expect("it is open");
         File::options().write(true).open(path).expect("root may")
     }
 

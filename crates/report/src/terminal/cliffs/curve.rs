@@ -87,6 +87,7 @@ fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)
 fn device_text(cell: &CellReport) -> String {
     let metric = cell.metrics.iter().find(|metric| metric.name == "device_read_per_operation");
     match metric {
+        Some(metric) if metric.median > 0.0 && metric.median < 1.0 => "< 1 byte".to_owned(),
         Some(metric) if metric.median > 0.0 => {
             units::figure("bytes", metric.median, None, Wording::Short).value
         }
@@ -100,4 +101,22 @@ fn mark(cliff: &CliffReport, width: usize) -> String {
     let text = format!("  --- between {low} and {high} ");
     let rest = width.saturating_sub(text.chars().count());
     format!("{text}{}", "-".repeat(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn what_the_device_read_fits_its_column() {
+        let mut cell =
+            Sample::new(&["ext4"]).benchmark("a", &[&[1.0; 6]]).document().cells.remove(0);
+        cell.metrics[0].name = "device_read_per_operation".to_owned();
+        for (bytes, text) in [(0.0, "-"), (0.527, "< 1 byte"), (527.0, "527 bytes")] {
+            cell.metrics[0].median = bytes;
+            assert_eq!(device_text(&cell), text);
+            assert!(device_text(&cell).len() <= DEVICE_WIDTH);
+        }
+    }
 }
