@@ -6,10 +6,8 @@
 //! the medians over each one's rounds.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
 use measure::{Clock, SystemClock};
 use serde_json::{Value, json};
 use stats::Sample;
@@ -18,6 +16,7 @@ use workload::harness_cost::{
 };
 use workload::{Access, DataFiles, FileSet, FileSetSpec, Operation, Sharing, Workload};
 
+use crate::new_process;
 use crate::table::Table;
 
 /// The file of the acceptance figures: larger than the processor's caches.
@@ -44,7 +43,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let mut processes: Vec<Vec<Value>> = Vec::new();
     for number in 1..=PROCESSES {
         eprintln!("the engine and bare loops, process {number} of {PROCESSES}");
-        processes.push(rows_of_a_new_process(work)?);
+        processes.push(new_process::rows(ONE_PROCESS, work)?);
     }
     let rows = processes.first().map_or(0, Vec::len);
     for row in 0..rows {
@@ -61,17 +60,6 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn rows_of_a_new_process(work: &Path) -> anyhow::Result<Vec<Value>> {
-    let output = Command::new(std::env::current_exe()?)
-        .arg(ONE_PROCESS)
-        .arg(work)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("this program could not be started again")?;
-    anyhow::ensure!(output.status.success(), "a process of its own failed: {}", output.status);
-    serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
 }
 
 /// What a new process does: measures every row once and prints them.

@@ -10,6 +10,7 @@ mod engine;
 mod fio;
 mod honesty;
 mod io_paths;
+mod new_process;
 mod processes;
 mod statistics;
 mod table;

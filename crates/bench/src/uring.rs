@@ -8,7 +8,6 @@
 //! which they take turns: ours, fio, fio, ours, and again.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -24,6 +23,7 @@ use workload::{
 
 use crate::engine::FILE_BYTES;
 use crate::fio::{Job, Length, Rate, rate};
+use crate::new_process;
 use crate::table::Table;
 
 /// The argument that asks for the rows of one process.
@@ -52,7 +52,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let mut processes: Vec<Vec<Value>> = Vec::new();
     for number in 1..=ROUNDS {
         eprintln!("io_uring, process {number} of {ROUNDS}");
-        processes.push(rows_of_a_new_process(work)?);
+        processes.push(new_process::rows(ONE_PROCESS, work)?);
     }
     let rows = processes.first().map_or(0, Vec::len);
     for row in 0..rows {
@@ -72,17 +72,6 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn rows_of_a_new_process(work: &Path) -> anyhow::Result<Vec<Value>> {
-    let output = Command::new(std::env::current_exe()?)
-        .arg(ONE_PROCESS)
-        .arg(work)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("this program could not be started again")?;
-    anyhow::ensure!(output.status.success(), "a process of its own failed: {}", output.status);
-    serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
 }
 
 /// What a new process does: measures every row once and prints them. Called before it has a second

@@ -90,13 +90,23 @@ pub fn engine_to_bare<C: Clock>(
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
     workload.check()?;
     let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
-    let mut rivals: Vec<Rivals> = (0..workload.threads)
-        .map(|thread| Rivals::new(&plan, thread, clock))
+    let mut rivals: Vec<Rivals<Bare>> = (0..workload.threads)
+        .map(|thread| Rivals::new(bare(&plan, thread)?, &plan, thread, clock))
         .collect::<Result<_, _>>()?;
+    race(&mut rivals, &workload, rounds, clock)
+}
+
+/// Rounds of the bare loops and of the engine's, in turn.
+fn race<C: Clock, B: BareLoop>(
+    rivals: &mut [Rivals<B>],
+    workload: &Workload,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
     let operations = workload.operations_per_thread;
     let length = LoopLength { operations, batch: workload.batch };
     let mut run = |side| {
-        together(&mut rivals, clock, &|rivals: &mut Rivals| match side {
+        together(rivals, clock, &|rivals: &mut Rivals<B>| match side {
             Side::First => rivals.bare.run(operations),
             Side::Second => {
                 let recorder = &mut rivals.recorder;
@@ -159,17 +169,28 @@ pub fn bare_rate_per_s<C: Clock>(
     Ok(workload.operations_per_thread as f64 * 1e9 / elapsed_ns as f64)
 }
 
-/// Both sides of one thread. Each has the file open for itself, and a page-aligned buffer.
-struct Rivals {
-    bare: Bare,
+/// The loop that the engine's is compared with.
+trait BareLoop: Send {
+    /// Goes on where the last round ended.
+    fn run(&mut self, operations: u64) -> Result<(), EngineError>;
+}
+
+/// Both sides of one thread. Each has the file open for itself, and a buffer.
+struct Rivals<B> {
+    bare: B,
     engine: AnyStep,
     recorder: Recorder,
 }
 
-impl Rivals {
-    fn new<C: Clock>(plan: &Plan<'_>, thread: usize, clock: &C) -> Result<Self, EngineError> {
+impl<B> Rivals<B> {
+    fn new<C: Clock>(
+        bare: B,
+        plan: &Plan<'_>,
+        thread: usize,
+        clock: &C,
+    ) -> Result<Self, EngineError> {
         Ok(Self {
-            bare: bare(plan, thread)?,
+            bare,
             engine: plan.step(thread)?,
             recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
         })

@@ -4,6 +4,7 @@
 //! than the engine with its clock readings, and a reference that is slower than what is compared
 //! with it makes any harness look free. The chooser is a local here, as in a loop by hand.
 
+use super::BareLoop;
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::EngineError;
@@ -21,9 +22,8 @@ pub(super) struct Bare {
     pub(super) choose: AnyChooser,
 }
 
-impl Bare {
-    /// Goes on where the last round ended.
-    pub(super) fn run(&mut self, operations: u64) -> Result<(), EngineError> {
+impl BareLoop for Bare {
+    fn run(&mut self, operations: u64) -> Result<(), EngineError> {
         let ended = match self.choose.clone() {
             AnyChooser::Sequential(choose) => {
                 self.run_with(choose, operations).map(AnyChooser::Sequential)
@@ -40,7 +40,9 @@ impl Bare {
         self.choose = ended.map_err(|fault| fault.into_error(&self.file.path))?;
         Ok(())
     }
+}
 
+impl Bare {
     /// The chooser comes and goes by value, so that it is a local of the loop.
     #[inline(never)]
     fn run_with<C: Choose>(&mut self, mut choose: C, operations: u64) -> Result<C, Fault> {

@@ -1,17 +1,16 @@
 //! The reference for characters through stdio: `getc` or `putc` over one request after the other,
 //! and back to the beginning at the end of the file. Nothing else, as in Bonnie.
 
-use measure::{Clock, Recorder};
+use measure::Clock;
 
-use super::{Ratios, SLICE_NS, Side, interleaved, together};
+use super::{BareLoop, Ratios, Rivals, race};
 use crate::buffer::{AlignedBuffer, Payload};
 use crate::description::{Access, Alignment, IoPath, Operation, Sharing, Workload};
 use crate::edge::Stream;
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FileSet, Role};
-use crate::run_loop::LoopLength;
-use crate::session::{AnyStep, Plan};
+use crate::session::Plan;
 use crate::steps::DataFile;
 
 /// The rate of the engine's loop over the rate of the bare loop, per round, as
@@ -30,33 +29,11 @@ pub fn characters_to_bare<C: Clock>(
     let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
     workload.check()?;
     let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
-    let recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
-    let mut rivals = [Rivals { bare: Bare::new(&plan)?, engine: plan.step(0)?, recorder }];
-    let operations = workload.operations_per_thread;
-    let length = LoopLength { operations, batch: workload.batch };
-    let mut run = |side| {
-        together(&mut rivals, clock, &|rivals: &mut Rivals| match side {
-            Side::First => rivals.bare.run(operations),
-            Side::Second => {
-                let recorder = &mut rivals.recorder;
-                rivals.engine.run(length, clock, recorder, &|| false).map(drop)
-            }
-        })
-    };
-    // One of each that does not count: it faults in what is new to the process.
-    run(Side::First)?;
-    run(Side::Second)?;
-    interleaved(rounds, run)
+    let mut rivals = [Rivals::new(Bare::new(&plan)?, &plan, 0, clock)?];
+    race(&mut rivals, &workload, rounds, clock)
 }
 
-/// Both sides. Each has a stream of its own.
-struct Rivals {
-    bare: Bare,
-    engine: AnyStep,
-    recorder: Recorder,
-}
-
-/// The bare side.
+/// The bare side, with a stream of its own.
 struct Bare {
     role: Role,
     stream: Stream,
@@ -103,11 +80,6 @@ impl Bare {
         })
     }
 
-    /// Goes on where the last round ended.
-    fn run(&mut self, operations: u64) -> Result<(), EngineError> {
-        self.run_all(operations).map_err(|fault| fault.into_error(&self.file.path))
-    }
-
     #[inline(never)]
     fn run_all(&mut self, operations: u64) -> Result<(), Fault> {
         let request_bytes = self.buffer.bytes().len() as u64;
@@ -130,5 +102,11 @@ impl Bare {
             Role::Read => Ok(()),
             Role::Write => self.stream.flush(),
         }
+    }
+}
+
+impl BareLoop for Bare {
+    fn run(&mut self, operations: u64) -> Result<(), EngineError> {
+        self.run_all(operations).map_err(|fault| fault.into_error(&self.file.path))
     }
 }
