@@ -278,4 +278,17 @@ mod tests {
         let document = curve_of(&["ext4", "xfs"], &[(512.0, vec![around(800.0, 8), Vec::new()])]);
         assert!(rendered(&document).lines().any(|line| line.ends_with(" -")));
     }
+
+    #[test]
+    fn what_follows_from_the_primary_metric_has_no_table_of_its_own() {
+        let mut document = curve_of(&["ext4"], &[(512.0, vec![around(800.0, 8)])]);
+        assert!(document.cells[0].metrics.iter().any(|metric| metric.name == "throughput"));
+        let further = record::MetricReport {
+            name: "extents".to_owned(),
+            ..document.cells[0].metrics[0].clone()
+        };
+        document.cells[0].metrics.push(further);
+        let text = rendered(&document);
+        assert!(text.contains(": extents\n") && !text.contains(": throughput\n"), "{text}");
+    }
 }

@@ -13,7 +13,7 @@ const POINTS: usize = 40;
 
 /// Figure 1: the points of the curve called `curve`, by size.
 pub(super) fn sizes(gathered: &Gathered<'_>, curve: &str) -> Vec<SizePoint> {
-    let memory_bytes = gathered.memory_bytes() as f64;
+    let memory_bytes = gathered.memory_bytes as f64;
     let point = |(cell, replicates): &(&Cell, Vec<&Replicate>)| {
         let place = cell.curve.as_ref().filter(|point| point.curve == curve)?;
         let rates = values(cell, replicates, "throughput");
@@ -147,3 +147,6 @@ fn rate_between(replicate: &Replicate, from_s: f64, to_s: f64) -> Option<f64> {
     }
     (covered_s > 0.5 * (to_s - from_s)).then(|| operations / covered_s)
 }
+
+#[cfg(test)]
+mod tests;

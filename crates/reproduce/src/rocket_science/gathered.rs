@@ -8,10 +8,12 @@ use super::Estimate;
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
 
-/// A run's cells with their replicates.
+/// What the figures are made of.
 pub(super) struct Gathered<'a> {
-    run: &'a Run,
+    /// A run's cells with their replicates.
     pub(super) cells: Vec<(&'a Cell, Vec<&'a Replicate>)>,
+    /// The limit of memory, which all targets share.
+    pub(super) memory_bytes: u64,
 }
 
 impl<'a> Gathered<'a> {
@@ -25,7 +27,8 @@ impl<'a> Gathered<'a> {
                 replicates.push(replicate);
             }
         }
-        Self { run, cells }
+        let limits = run.manifest.targets.iter().map(|one| one.conditions.memory_bytes);
+        Self { cells, memory_bytes: limits.flatten().next().unwrap_or(0) }
     }
 
     /// Cells whose benchmark has this name.
@@ -37,28 +40,21 @@ impl<'a> Gathered<'a> {
         let cells = self.cells.iter().filter(move |(cell, _)| cell.benchmark == name);
         cells.map(|(cell, replicates)| (*cell, replicates.as_slice()))
     }
+}
 
-    /// The limit of memory, which all targets share.
-    pub(super) fn memory_bytes(&self) -> u64 {
-        let limits = self.run.manifest.targets.iter().map(|one| one.conditions.memory_bytes);
-        limits.flatten().next().unwrap_or(0)
-    }
-
-    /// What the run says it did not measure, and cells that failed.
-    pub(super) fn missing(&self) -> Vec<String> {
-        let skipped = &self.run.manifest.skipped;
-        // That the other figures are of one file system only is the paper's choice.
-        let own = skipped.iter().filter(|one| !one.why.contains("the paper shows"));
-        let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
-        let failed = self.run.lines.iter().filter_map(|line| match line {
-            Line::CellFailed(failed) => {
-                let cell = self.run.manifest.cells.get(failed.cell as usize)?;
-                Some(format!("{} on {}: {}", cell.title, cell.target, failed.why))
-            }
-            _ => None,
-        });
-        skipped.chain(failed).collect()
-    }
+/// What the run says it did not measure, and cells that failed.
+pub(super) fn missing(run: &Run) -> Vec<String> {
+    // That the other figures are of one file system only is the paper's choice.
+    let own = run.manifest.skipped.iter().filter(|one| !one.why.contains("the paper shows"));
+    let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
+    let failed = run.lines.iter().filter_map(|line| match line {
+        Line::CellFailed(failed) => {
+            let cell = run.manifest.cells.get(failed.cell as usize)?;
+            Some(format!("{} on {}: {}", cell.title, cell.target, failed.why))
+        }
+        _ => None,
+    });
+    skipped.chain(failed).collect()
 }
 
 /// Values of the metric called `name`.

@@ -142,7 +142,7 @@ impl Reproduction {
     #[must_use]
     pub fn of(run: &Run, name: &str) -> Self {
         let gathered = Gathered::of(run);
-        let memory_bytes = gathered.memory_bytes();
+        let memory_bytes = gathered.memory_bytes;
         let mut reproduction = Self {
             paper: "Tarasov et al., Benchmarking File System Benchmarking: It IS Rocket Science",
             run: name.to_owned(),
@@ -153,7 +153,7 @@ impl Reproduction {
             figure_3: figures::latencies(&gathered),
             figure_4: figures::latency_slices(&gathered),
             statements: Vec::new(),
-            missing: gathered.missing(),
+            missing: gathered::missing(run),
         };
         reproduction.statements = statements::all(&reproduction);
         reproduction
