@@ -1,5 +1,5 @@
-//! Rows that a new process measures: what a process was given by luck, such as the salt of a hash or
-//! the layout of its memory, then differs from round to round.
+//! Rows that a new process measures: what a process was given by luck, such as the salt of a hash
+//! or the layout of its memory, then differs from round to round.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -105,11 +105,10 @@ mod tests {
 
     #[test]
     fn points_of_one_curve_that_exercise_different_dimensions_have_rows_of_their_own() {
-        let mut points: Vec<_> =
-            nano::all().into_iter().filter(|one| one.curve.is_some()).collect();
-        points.truncate(2);
-        points[1].curve.clone_from(&points[0].curve);
-        points[1].exercises = [points[0].exercises.clone(), vec![Dimension::Scaling]].concat();
+        let is_point = |one: &Benchmark| one.curve.is_some();
+        let first = nano::all().into_iter().find(is_point).expect("there are curves");
+        let exercises = [first.exercises.clone(), vec![Dimension::Scaling]].concat();
+        let points = [Benchmark { exercises, ..first.clone() }, first];
         assert_eq!(table_one(&points).len(), 2);
     }
 }
