@@ -29,8 +29,8 @@ pub enum Warning {
         cache: String,
         /// Its size, in bytes.
         cache_bytes: u64,
-        /// Relative standard deviation of replicates within the zone, in percent, where a search
-        /// for cliffs measured it.
+        /// Relative standard deviation of replicates within the zone, in percent, where there are
+        /// enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spread_inside_percent: Option<f64>,
         /// The same beside the zone.
@@ -144,22 +144,32 @@ impl Warning {
 }
 
 impl Warning {
+    /// How much replicates spread within a fragile zone and beside it, as the end of a sentence;
+    /// empty where it is not known, or the warning is another.
+    #[must_use]
+    pub fn measured_spread(&self) -> String {
+        let Self::FragileZone { spread_inside_percent, spread_outside_percent, .. } = self else {
+            return String::new();
+        };
+        match (spread_inside_percent, spread_outside_percent) {
+            (Some(inside), Some(outside)) => format!(
+                ", where replicates spread by {inside:.1} %, against {outside:.1} % beside it"
+            ),
+            (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
+            (None, _) => String::new(),
+        }
+    }
+
     /// The sentences of warnings about where on a curve, or when on it, was measured.
     fn of_curves(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FragileZone {
-                working_set_bytes,
-                cache,
-                cache_bytes,
-                spread_inside_percent,
-                spread_outside_percent,
-            } => {
+            Self::FragileZone { working_set_bytes, cache, cache_bytes, .. } => {
                 write!(
                     f,
                     "the working set of {working_set_bytes} bytes is within the fragile zone of \
                      {cache} ({cache_bytes} bytes)"
                 )?;
-                f.write_str(&spread(*spread_inside_percent, *spread_outside_percent))
+                f.write_str(&self.measured_spread())
             }
             Self::NoSteadyState { range_percent, excursion_percent } => write!(
                 f,
@@ -168,17 +178,6 @@ impl Warning {
             ),
             _ => Ok(()),
         }
-    }
-}
-
-/// How much replicates spread within a fragile zone and beside it, as far as that is known.
-fn spread(inside_percent: Option<f64>, outside_percent: Option<f64>) -> String {
-    match (inside_percent, outside_percent) {
-        (Some(inside), Some(outside)) => {
-            format!(", where replicates spread by {inside:.1} %, against {outside:.1} % beside it")
-        }
-        (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
-        (None, _) => String::new(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn report(
 ) -> CellReport {
     let cell = gathered.cell;
     let level = manifest.run.confidence_level;
-    let mut warnings = doubts::of_cell(gathered, manifest);
+    let mut warnings = doubts::of_cell(gathered, all, manifest);
     // What is lost are the percentiles of this cell; all else comes from the journal.
     let histograms = histograms.unwrap_or_else(|error| {
         warnings.push(Warning::HistogramLost { why: why(&error) });

@@ -5,10 +5,10 @@
 
 use std::mem::discriminant;
 
-use record::machine::{CacheKind, Machine};
-use record::{CacheState, Manifest, Warning};
+use record::machine::Machine;
+use record::{Manifest, Warning};
 
-use super::{Gathered, estimates, warm_up};
+use super::{Gathered, estimates, fragile, warm_up};
 
 /// Share of the operation above which the bare system call is said to dominate it.
 const CALL_SHARE_MAX: f64 = 0.25;
@@ -16,16 +16,15 @@ const CALL_SHARE_MAX: f64 = 0.25;
 const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
-/// Working sets between these multiples of a cache's size are in its fragile zone: there, a few
-/// pages more or less of available cache change the share of misses, and with it the result, by
-/// factors (Tarasov et al., "Benchmarking File System Benchmarking: It *IS* Rocket Science",
-/// section 3.1: relative spread of up to 35 %).
-const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// The memory's word: an access at a multiple of it touches one word fewer.
 const WORD_BYTES: u64 = 8;
 
-/// All warnings of one cell, each kind once.
-pub(super) fn of_cell(gathered: &Gathered<'_>, manifest: &Manifest) -> Vec<Warning> {
+/// All warnings of one cell, each kind once; `all` holds the cells beside it.
+pub(super) fn of_cell(
+    gathered: &Gathered<'_>,
+    all: &[Gathered<'_>],
+    manifest: &Manifest,
+) -> Vec<Warning> {
     let level = manifest.run.confidence_level;
     let measured = gathered.replicates.values().flat_map(|replicate| &replicate.warnings);
     // What a search measures lies beside a cliff on purpose; that it does is said of the cliff.
@@ -35,7 +34,7 @@ pub(super) fn of_cell(gathered: &Gathered<'_>, manifest: &Manifest) -> Vec<Warni
         not_as_asked(gathered),
         warm_up::first_over_rest(gathered, level)
             .map(|first_over_rest| Warning::WarmUpInside { first_over_rest }),
-        of_declared(fragile_zone(gathered, manifest)),
+        of_declared(fragile::zone_of(gathered, all, manifest)),
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),
         stolen(gathered),
@@ -59,7 +58,8 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::WarmUpInside { first_over_rest } => *first_over_rest,
         Warning::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
-        // The nearer to the cache's size, the worse.
+        Warning::FragileZone { spread_inside_percent: Some(percent), .. } => *percent,
+        // The nearer to the cache's size, the worse, and never as bad as what was measured.
         Warning::FragileZone { working_set_bytes, cache_bytes, .. } => {
             -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
         }
@@ -88,44 +88,6 @@ fn not_as_asked(gathered: &Gathered<'_>) -> Option<Warning> {
     let last = gathered.discarded.last()?;
     let discarded = u32::try_from(gathered.discarded.len()).unwrap_or(u32::MAX);
     Some(Warning::CacheStateNotAsAsked { discarded, why: last.why.clone() })
-}
-
-/// The cache whose size is nearest to the working set, if that is near enough.
-fn fragile_zone(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
-    let cell = gathered.cell;
-    let working_set_bytes = cell.working_set_bytes?;
-    let target = manifest.targets.iter().find(|target| target.label == cell.target);
-    let mut caches = Vec::new();
-    // A cold operation waits for the device; the processor's caches do not show in it.
-    if cell.cache_state != CacheState::Cold {
-        caches.extend(processor_caches(&manifest.machine));
-    }
-    let target_limit = target.and_then(|target| target.conditions.memory_bytes);
-    let group_limit = manifest.machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
-    let limit = target_limit.into_iter().chain(group_limit).min();
-    caches.extend(limit.map(|bytes| ("the memory limit".to_owned(), bytes)));
-    let total = manifest.machine.memory.total_bytes;
-    caches.extend(total.map(|bytes| ("the machine's memory".to_owned(), bytes)));
-    let ratio = |cache_bytes: u64| working_set_bytes as f64 / cache_bytes.max(1) as f64;
-    let nearest = caches
-        .into_iter()
-        .filter(|(_, bytes)| FRAGILE.contains(&ratio(*bytes)))
-        .min_by(|a, b| ratio(a.1).ln().abs().total_cmp(&ratio(b.1).ln().abs()));
-    nearest.map(|(cache, cache_bytes)| Warning::FragileZone {
-        working_set_bytes,
-        cache,
-        cache_bytes,
-        spread_inside_percent: None,
-        spread_outside_percent: None,
-    })
-}
-
-fn processor_caches(machine: &Machine) -> impl Iterator<Item = (String, u64)> {
-    let holds_data = machine
-        .caches
-        .iter()
-        .filter(|cache| cache.level >= 2 && cache.kind != CacheKind::Instruction);
-    holds_data.filter_map(|cache| Some((format!("the L{} cache", cache.level), cache.size_bytes?)))
 }
 
 fn more_threads_than_cores(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
@@ -187,14 +149,11 @@ fn operation_ns(gathered: &Gathered<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::machine::Cache;
     use record::{CacheEvidence, Discarded, Line};
     use serde_json::json;
 
     use super::*;
     use crate::sample::Sample;
-
-    const MIB: u64 = 1024 * 1024;
 
     /// One cell whose operations take 10 us, so that it gives no cause for doubt.
     fn sample() -> Sample {
@@ -217,50 +176,6 @@ mod tests {
     #[test]
     fn an_ordinary_cell_has_none() {
         assert_eq!(warnings(&sample()), []);
-    }
-
-    fn with_cache(working_set_mib: u64) -> Sample {
-        let mut sample = sample();
-        let cache = |level, kind, mib: u64| Cache {
-            level,
-            kind,
-            size_bytes: Some(mib * MIB),
-            line_bytes: None,
-            ways: None,
-            sets: None,
-            shared_by: Vec::new(),
-            instances: 1,
-        };
-        sample.run.manifest.machine.caches =
-            vec![cache(1, CacheKind::Data, 1), cache(2, CacheKind::Unified, 4)];
-        sample.change("read", |cell| cell.working_set_bytes = Some(working_set_mib * MIB));
-        sample
-    }
-
-    #[test]
-    fn the_fragile_zone_reaches_from_half_the_cache_to_one_and_a_half() {
-        for (mib, expected) in [(1, false), (2, true), (4, true), (6, true), (7, false)] {
-            assert_eq!(!warnings(&with_cache(mib)).is_empty(), expected, "{mib} MiB");
-        }
-        let found = Warning::FragileZone {
-            working_set_bytes: 6 * MIB,
-            cache: "the L2 cache".to_owned(),
-            cache_bytes: 4 * MIB,
-            spread_inside_percent: None,
-            spread_outside_percent: None,
-        };
-        assert_eq!(warnings(&with_cache(6)), [found]);
-    }
-
-    #[test]
-    fn the_processor_s_caches_do_not_matter_to_cold_reads_but_memory_does() {
-        let mut sample = with_cache(4);
-        sample.change("read", |cell| cell.cache_state = CacheState::Cold);
-        assert_eq!(warnings(&sample), []);
-        sample.run.manifest.targets[0].conditions.memory_bytes = Some(5 * MIB);
-        let found = warnings(&sample);
-        let [Warning::FragileZone { cache, .. }] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!(cache, "the memory limit");
     }
 
     #[test]

@@ -59,3 +59,30 @@ pub(super) fn ratio_of_pairs(firsts: &[f64], seconds: &[f64], level: f64) -> Opt
 pub(super) fn false_discovery_adjusted(p_values: &[f64]) -> Vec<f64> {
     multiple::benjamini_hochberg(p_values).expect("p-values of comparisons lie between 0 and 1")
 }
+
+/// The standard deviation within groups, each value relative to its group's mean, in percent; none
+/// where no group has two values.
+pub(super) fn pooled_percent(groups: &[Vec<f64>]) -> Option<f64> {
+    let (mut squares, mut degrees_of_freedom) = (0.0, 0.0);
+    for group in groups.iter().filter(|group| group.len() >= 2) {
+        let mean = group.iter().sum::<f64>() / group.len() as f64;
+        squares += group.iter().map(|value| (value / mean - 1.0).powi(2)).sum::<f64>();
+        degrees_of_freedom += group.len() as f64 - 1.0;
+    }
+    (degrees_of_freedom > 0.0).then(|| (squares / degrees_of_freedom).sqrt() * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_pooled_by_their_degrees_of_freedom() {
+        assert_eq!(pooled_percent(&[vec![5.0]]), None);
+        // 10 % up and down in two values is a deviation of 14.1 %.
+        let one = pooled_percent(&[vec![0.9, 1.1]]).unwrap();
+        assert!((one - 200.0_f64.sqrt()).abs() < 1e-9, "{one}");
+        let other = pooled_percent(&[vec![0.9, 1.1], vec![7.0, 7.0, 7.0]]).unwrap();
+        assert!((other - (200.0_f64 / 3.0).sqrt()).abs() < 1e-9, "{other}");
+    }
+}

@@ -7,6 +7,7 @@ mod comparisons;
 mod doubts;
 mod estimates;
 mod fits;
+mod fragile;
 mod gathered;
 mod warm_up;
 mod working_set;

@@ -102,12 +102,12 @@ fn kinds(document: &Document) -> Vec<Kind<'_>> {
 /// The warning's sentence, with sizes and numbers as people write them.
 fn message(report: &WarningReport) -> String {
     match &report.warning {
-        Warning::FragileZone { spread_inside_percent: Some(_), .. } => report.message.clone(),
         Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => format!(
             "figures may not repeat well where the working set ({}) is near the size of {cache} \
-             ({})",
+             ({}){}",
             units::bytes(*working_set_bytes),
-            units::bytes(*cache_bytes)
+            units::bytes(*cache_bytes),
+            report.warning.measured_spread()
         ),
         Warning::DirtyCarried { dirty_bytes } => {
             format!("{} were still dirty from before when it began", units::bytes(*dirty_bytes))

@@ -8,6 +8,7 @@ use record::FragileZone;
 use stats::cliff::Cliff;
 
 use super::Trail;
+use crate::analysis::estimates::pooled_percent;
 
 /// A standard deviation of fewer says nothing.
 const REPLICATES_LEAST: usize = 3;
@@ -41,31 +42,4 @@ fn on_plateau(trail: &Trail<'_>, (from, to): (f64, f64)) -> Option<f64> {
     positions.dedup();
     let groups: Vec<Vec<f64>> = positions.iter().map(|&it| values_at(trail, it)).collect();
     pooled_percent(&groups)
-}
-
-/// The standard deviation within groups, each value relative to its group's mean, in percent; none
-/// where no group has two values.
-fn pooled_percent(groups: &[Vec<f64>]) -> Option<f64> {
-    let (mut squares, mut degrees_of_freedom) = (0.0, 0.0);
-    for group in groups.iter().filter(|group| group.len() >= 2) {
-        let mean = group.iter().sum::<f64>() / group.len() as f64;
-        squares += group.iter().map(|value| (value / mean - 1.0).powi(2)).sum::<f64>();
-        degrees_of_freedom += group.len() as f64 - 1.0;
-    }
-    (degrees_of_freedom > 0.0).then(|| (squares / degrees_of_freedom).sqrt() * 100.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_pooled_by_their_degrees_of_freedom() {
-        assert_eq!(pooled_percent(&[vec![5.0]]), None);
-        // 10 % up and down in two values is a deviation of 14.1 %.
-        let one = pooled_percent(&[vec![0.9, 1.1]]).unwrap();
-        assert!((one - 200.0_f64.sqrt()).abs() < 1e-9, "{one}");
-        let other = pooled_percent(&[vec![0.9, 1.1], vec![7.0, 7.0, 7.0]]).unwrap();
-        assert!((other - (200.0_f64 / 3.0).sqrt()).abs() < 1e-9, "{other}");
-    }
 }
