@@ -2,11 +2,13 @@
 //! Science" (`HotOS` 2011): the case study of section 3, measured here in an eighth of its scale.
 //!
 //! The paper prints its figures without tables, so what is set beside the measured shapes is what
-//! its text says of them: each [`Statement`] has the paper's number, ours with its interval over
-//! runs, and whether it holds here. Sizes are compared as shares of the memory.
+//! its text says of them: each [`Shape`] has both in words, each [`Statement`] has the paper's
+//! number, ours with its interval over runs, and whether it holds here. Sizes are compared as
+//! shares of the memory.
 
 mod figures;
 mod gathered;
+mod shapes;
 mod statements;
 mod text;
 
@@ -38,6 +40,8 @@ pub struct Reproduction {
     pub figure_3: Vec<Latencies>,
     /// Figure 4: latencies over time.
     pub figure_4: Vec<LatencySlice>,
+    /// The shape of each figure, as published and as measured.
+    pub shapes: Vec<Shape>,
     /// What the paper says, and what came out.
     pub statements: Vec<Statement>,
     /// What could not be measured, with why.
@@ -110,6 +114,17 @@ pub struct LatencySlice {
     pub buckets: Vec<(u8, f64)>,
 }
 
+/// The shape of a figure, in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shape {
+    /// The number of the figure.
+    pub figure: u8,
+    /// As the paper's text has it.
+    pub published: &'static str,
+    /// As it came out here.
+    pub measured: String,
+}
+
 /// Whether what the paper says came out here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -152,9 +167,11 @@ impl Reproduction {
             figure_2: figures::time_curves(&gathered),
             figure_3: figures::latencies(&gathered),
             figure_4: figures::latency_slices(&gathered),
+            shapes: Vec::new(),
             statements: Vec::new(),
             missing: gathered::missing(run),
         };
+        reproduction.shapes = shapes::all(&reproduction);
         reproduction.statements = statements::all(&reproduction);
         reproduction
     }

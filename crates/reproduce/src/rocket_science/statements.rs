@@ -38,7 +38,7 @@ fn statement(
 }
 
 /// The throughput of files that fit: the median of those up to half of the memory.
-fn plateau(points: &[SizePoint]) -> Option<f64> {
+pub(super) fn plateau(points: &[SizePoint]) -> Option<f64> {
     let small = points.iter().filter(|point| point.memory_percent <= 50.0);
     let mut medians: Vec<f64> = small.map(|point| point.throughput.median).collect();
     medians.sort_by(f64::total_cmp);
@@ -46,7 +46,7 @@ fn plateau(points: &[SizePoint]) -> Option<f64> {
 }
 
 /// The two neighbouring sizes between which throughput falls by the largest factor.
-fn largest_drop(points: &[SizePoint]) -> Option<(&SizePoint, &SizePoint, f64)> {
+pub(super) fn largest_drop(points: &[SizePoint]) -> Option<(&SizePoint, &SizePoint, f64)> {
     let pairs = points.windows(2).map(|pair| {
         let factor = pair[0].throughput.median / pair[1].throughput.median.max(f64::MIN_POSITIVE);
         (&pair[0], &pair[1], factor)
@@ -162,14 +162,14 @@ fn apart_between(of: &Reproduction) -> Statement {
     statement("section 3.1, Figure 2", claim, "a few % to nearly 10x", found())
 }
 
-fn seconds(estimate: &Estimate) -> String {
+pub(super) fn seconds(estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("{:.1} s [{low:.1}, {high:.1}]", estimate.median),
         _ => format!("{:.1} s", estimate.median),
     }
 }
 
-fn percent(estimate: &Estimate) -> String {
+pub(super) fn percent(estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("{:.1} % [{low:.1}, {high:.1}]", estimate.median),
         _ => format!("{:.1} %", estimate.median),
@@ -208,7 +208,7 @@ fn vanished_peak(of: &Reproduction) -> Statement {
 }
 
 /// The floor of log2 of nanoseconds of the most frequent latency on one side of the boundary.
-fn mode(buckets: &[(u8, f64)], of_device: bool) -> Option<u8> {
+pub(super) fn mode(buckets: &[(u8, f64)], of_device: bool) -> Option<u8> {
     let side = buckets.iter().filter(|(log2, _)| (*log2 >= DEVICE_LOG2) == of_device);
     side.max_by(|left, right| left.1.total_cmp(&right.1)).map(|(log2, _)| *log2)
 }

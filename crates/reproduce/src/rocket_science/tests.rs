@@ -46,11 +46,12 @@ fn as_published() -> Reproduction {
         figure_1_zoom: (54..66).map(zoom).collect(),
         figure_2: vec![curve("ext2", &[2e3, 2.5e3, 8e5, 1e6]), curve("xfs", &[2e3, 2e4, 9e5, 1e6])],
         figure_3: vec![
-            latencies(&[(9, 60.0), (10, 40.0)]),
+            latencies(&[(9, 60.0), (10, 39.5), (22, 0.5)]),
             latencies(&[(10, 49.0), (20, 51.0)]),
             latencies(&[(10, 4.0), (20, 96.0)]),
         ],
         figure_4: [99.5, 90.0, 50.0, 20.0, 0.5].map(slice).to_vec(),
+        shapes: Vec::new(),
         statements: Vec::new(),
         missing: Vec::new(),
     }
@@ -123,10 +124,51 @@ fn what_was_not_measured_is_unknown() {
 fn the_text_has_every_figure_and_fits_the_page() {
     let mut of = as_published();
     of.statements = statements::all(&of);
+    of.shapes = shapes::all(&of);
     let text = of.text(80);
     for part in ["Figure 1:", "Figure 1, zoom", "Figure 2", "a file", "Figure 4", "12 of 12"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(too_wide, Vec::<&str>::new());
+}
+
+#[test]
+fn each_figure_has_its_shape_beside_the_published_one() {
+    let all = shapes::all(&as_published());
+    let measured: Vec<&str> = all.iter().map(|shape| shape.measured.as_str()).collect();
+    assert_eq!(
+        measured,
+        [
+            "memory-bound up to 92 % of memory, device-bound from 94 % on, with a drop by a factor \
+             of 250; deviation up to 35 %",
+            "up to 8.0x apart between 1.0 and 1.0 s, within 2x else; half of the last throughput \
+             after ext2 3.0 s [2.9, 3.1], xfs 3.0 s [2.9, 3.1]",
+            "(a) peaks at 2^9 ns, 99.5 % [97.5, 101.5] from memory; (b) peaks at 2^10 and 2^20 \
+             ns, 49.0 % [48.0, 50.0] from memory; (c) peaks at 2^10 and 2^20 ns, 4.0 % \
+             [3.9, 4.1] from memory",
+            "the highest peak is at 2^20 ns (100 %) in the first slice of time and at 2^10 ns \
+             (100 %) in the last; both sides have 1 % or more in 3 of 5 slices",
+        ]
+    );
+    let figures: Vec<u8> = all.iter().map(|shape| shape.figure).collect();
+    assert_eq!(figures, [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_figure_that_was_not_measured_has_no_shape() {
+    let mut of = as_published();
+    of.figure_2.clear();
+    of.figure_4.clear();
+    let figures: Vec<u8> = shapes::all(&of).iter().map(|shape| shape.figure).collect();
+    assert_eq!(figures, [1, 3]);
+}
+
+#[test]
+fn regimes_change_where_the_paper_and_the_plateau_say() {
+    use shapes::{Regime, measured_regime, published_regime};
+    let published = [75.0, 76.0, 87.0, 87.5].map(published_regime);
+    assert_eq!(published, [Regime::Memory, Regime::Falling, Regime::Falling, Regime::Device]);
+    let measured = [50.0, 49.0, 10.1, 10.0].map(|rate| measured_regime(rate, 100.0));
+    assert_eq!(measured, [Regime::Memory, Regime::Falling, Regime::Falling, Regime::Device]);
 }

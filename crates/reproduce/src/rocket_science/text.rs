@@ -3,9 +3,13 @@
 
 use tables::text::{Columns, figure, wrapped};
 
+use super::shapes::{measured_regime, published_regime};
+use super::statements::plateau;
 use super::{Estimate, Latencies, LatencySlice, Outcome, Reproduction, SizePoint, TimeCurve};
 
 const BAR: usize = 24;
+/// A bar beside many columns.
+const NARROW: usize = 12;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let mib = |bytes: u64| bytes >> 20;
@@ -15,11 +19,16 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
         mib(of.scale.published_memory_bytes)
     );
     let mut text = wrapped("", "", of.paper, width) + &wrapped("", "", &scale, width);
-    text += &sizes("Figure 1: throughput over file size", &of.figure_1);
-    text += &sizes("Figure 1, zoom", &of.figure_1_zoom);
+    let fast = plateau(&of.figure_1);
+    text += &sizes("Figure 1: throughput over file size", &of.figure_1, fast);
+    text += &sizes("Figure 1, zoom", &of.figure_1_zoom, fast);
+    text += &shape(of, 1, width);
     text += &time_curves(&of.figure_2);
+    text += &shape(of, 2, width);
     text += &of.figure_3.iter().map(latencies).collect::<String>();
+    text += &shape(of, 3, width);
     text += &over_time(&of.figure_4);
+    text += &shape(of, 4, width);
     text += &statements(of, width);
     for what in &of.missing {
         text += &wrapped("- not measured: ", "  ", what, width);
@@ -30,7 +39,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
 /// A bar as long as the value's logarithm between the least and the largest of all.
 fn log_bar(value: f64, least: f64, most: f64) -> String {
     let share = if most > least { (value / least).ln() / (most / least).ln() } else { 1.0 };
-    "#".repeat(columns(share, BAR).max(1))
+    "#".repeat(columns(share, NARROW).max(1))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the width")]
@@ -43,8 +52,9 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (positive.clone().fold(f64::INFINITY, f64::min), positive.fold(0.0, f64::max))
 }
 
+/// In thousands.
 fn with_interval(estimate: &Estimate) -> String {
-    let short = |value: f64| figure((value / 10.0).round() * 10.0);
+    let short = |value: f64| figure((value / 10.0).round() / 100.0);
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => {
             format!("{} [{}, {}]", short(estimate.median), short(low), short(high))
@@ -53,22 +63,43 @@ fn with_interval(estimate: &Estimate) -> String {
     }
 }
 
-fn sizes(title: &str, points: &[SizePoint]) -> String {
+/// What the paper says of the figure's shape, above what it is here.
+fn shape(of: &Reproduction, figure: u8, width: usize) -> String {
+    let of_figure = of.shapes.iter().filter(|shape| shape.figure == figure);
+    let lines = of_figure
+        .map(|shape| published(shape.published, width) + &measured(&shape.measured, width));
+    lines.collect()
+}
+
+fn published(text: &str, width: usize) -> String {
+    wrapped("    published: ", "               ", text, width)
+}
+
+fn measured(text: &str, width: usize) -> String {
+    wrapped("    measured:  ", "               ", text, width)
+}
+
+/// Each size with what limits it there and here, where the plateau is known.
+fn sizes(title: &str, points: &[SizePoint], plateau: Option<f64>) -> String {
     if points.is_empty() {
         return String::new();
     }
     let (least, most) = range(points.iter().map(|point| point.throughput.median));
-    let heading = ["MiB", "of memory", "operations/s", "deviation", "logarithmic scale"];
+    let heading = ["MiB", "of memory", "paper", "here", "1000 op/s", "deviation", "log. scale"];
     let mut columns = Columns::headed(heading);
     for point in points {
         let deviation = point.relative_deviation_percent;
-        let bar = log_bar(point.throughput.median, least, most);
+        let rate = point.throughput.median;
+        let bar = log_bar(rate, least, most);
+        let here = plateau.map_or("", |plateau| measured_regime(rate, plateau).name());
         columns.row([
             figure(point.file_bytes / f64::from(1 << 20)),
             format!("{:.0} %", point.memory_percent),
+            published_regime(point.memory_percent).name().to_owned(),
+            here.to_owned(),
             with_interval(&point.throughput),
             deviation.map_or(String::new(), |percent| format!("{percent:.1} %")),
-            format!("{bar:<BAR$}"),
+            format!("{bar:<NARROW$}"),
         ]);
     }
     format!("\n{title}\n{}", columns.render())
@@ -156,8 +187,8 @@ fn statements(of: &Reproduction, width: usize) -> String {
         };
         let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
         text += &wrapped("- ", "  ", &claim, width);
-        text += &wrapped("    published: ", "               ", statement.published, width);
-        text += &wrapped("    measured:  ", "               ", &statement.measured, width);
+        text += &published(statement.published, width);
+        text += &measured(&statement.measured, width);
     }
     let count = |outcome| of.statements.iter().filter(|one| one.outcome == outcome).count();
     text += &format!(
