@@ -10,6 +10,7 @@ mod fit;
 mod heading;
 mod machine;
 mod names;
+mod observed;
 mod other_metrics;
 mod policies;
 mod ranking;

@@ -1,4 +1,5 @@
-//! One section per dimension: its sentences, and the numbers beside them; then its curves.
+//! One section per dimension: its sentences, and the numbers beside them; then what was
+//! seen besides, and its curves.
 //!
 //! What a benchmark with a baseline says is its speed-up; the table beside it has its throughput.
 
@@ -8,7 +9,7 @@ use record::{CellReport, Dimension, Document};
 
 use super::ranking::Ranking;
 use super::text::Page;
-use super::{curve, names, other_metrics, policies, sentence, speed_up, table};
+use super::{curve, names, observed, other_metrics, policies, sentence, speed_up, table};
 
 /// All sections.
 pub(super) fn render_all(page: &mut Page, document: &Document) {
@@ -21,17 +22,19 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         let mut benchmarks: Vec<(&str, Ranking<'_>)> = Vec::new();
         let (points, single): (Vec<_>, Vec<_>) =
             cells.into_iter().partition(|cell| cell.curve.is_some());
-        for cells in by_benchmark(&single) {
-            let (title, ranking) = (cells[0].title.as_str(), Ranking::new(&cells));
-            page.sentence(&match Ranking::of_speed_ups(&cells) {
+        let groups = by_benchmark(&single);
+        for cells in &groups {
+            let (title, ranking) = (cells[0].title.as_str(), Ranking::new(cells));
+            page.sentence(&match Ranking::of_speed_ups(cells) {
                 Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
                 None => sentence::of_benchmark(document, title, &ranking),
             });
-            other_metrics::sentences(title, &cells).iter().for_each(|text| page.sentence(text));
-            policies::sentences(&cells).iter().for_each(|text| page.sentence(text));
+            other_metrics::sentences(title, cells).iter().for_each(|text| page.sentence(text));
+            policies::sentences(cells).iter().for_each(|text| page.sentence(text));
             benchmarks.push((title, ranking));
         }
         table::render(page, &benchmarks);
+        groups.iter().for_each(|cells| observed::render(page, &cells[0].title, cells));
         for curve in curve::curves(&points) {
             curve::render(page, document, &curve);
         }

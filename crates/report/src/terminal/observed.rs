@@ -1,0 +1,249 @@
+//! What a benchmark saw besides its metrics, in characters: values over time, and which pages of
+//! its file were resident. That of the first block, all targets on one axis.
+
+use record::{CellReport, Observation, PageRuns, Series};
+
+use super::names;
+use super::text::{Indent, Page, Style};
+use super::units::{self, Wording};
+
+/// Values from least to most; what was not measured is blank.
+const RAMP: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '#'];
+/// Characters that a strip has at most.
+const STRIP_MOST: usize = 40;
+/// With fewer points, the metrics say it all.
+const POINTS_LEAST: usize = 8;
+/// Values that range over more than this factor are drawn by their logarithm.
+const LINEAR_MOST: f64 = 20.0;
+/// A file of which less than this share, or more than the rest, is resident needs no picture.
+const RESIDENT_LEAST: f64 = 0.01;
+
+/// The strips of one benchmark.
+pub(super) fn render(page: &mut Page, title: &str, cells: &[&CellReport]) {
+    let strip = page.width().saturating_sub(48).clamp(10, STRIP_MOST);
+    let mut titles: Vec<&str> = Vec::new();
+    for one in cells.iter().flat_map(|cell| &cell.observations) {
+        titles.extend(title_of(one).filter(|own| !titles.contains(own)));
+    }
+    for own in titles {
+        let mut seen: Vec<(String, &Observation)> = Vec::new();
+        for cell in cells {
+            let it = cell.observations.iter().find(|one| title_of(one) == Some(own));
+            seen.extend(it.map(|it| (names::label(&cell.target), it)));
+        }
+        let (scale, rows) = rows(&seen, strip);
+        if rows.is_empty() {
+            continue;
+        }
+        page.sentence(&format!("{title}, {own} (first block; {scale}):"));
+        let width = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0);
+        let width = width.min(page.width() / 4);
+        for (label, drawn, words) in rows {
+            let label: String = label.chars().take(width).collect();
+            let line = format!("{label:<width$} |{drawn}|");
+            if 4 + line.chars().count() + 1 + words.chars().count() <= page.width() {
+                page.line(&format!("    {line} {words}"), Style::Plain);
+            } else {
+                page.line(&format!("    {line}"), Style::Plain);
+                page.paragraph(&words, Indent { first: 6, rest: 6 }, Style::Plain);
+            }
+        }
+    }
+}
+
+/// The title of what can be drawn.
+fn title_of(observation: &Observation) -> Option<&str> {
+    match observation {
+        Observation::Series(series) if series.points.len() >= POINTS_LEAST => Some(&series.title),
+        Observation::Pages(pages) if needs_picture(pages) => Some(&pages.title),
+        _ => None,
+    }
+}
+
+fn needs_picture(pages: &PageRuns) -> bool {
+    (RESIDENT_LEAST..=1.0 - RESIDENT_LEAST).contains(&resident_share(pages))
+}
+
+fn resident_share(pages: &PageRuns) -> f64 {
+    let count: u64 = pages.resident.iter().map(|(_, count)| count).sum();
+    count as f64 / pages.pages.max(1) as f64
+}
+
+/// A label, its strip, and its ends in words.
+type Row = (String, String, String);
+
+/// What the characters mean, and a row per target.
+fn rows(seen: &[(String, &Observation)], strip: usize) -> (String, Vec<Row>) {
+    let series = seen.iter().filter_map(|(label, one)| match one {
+        Observation::Series(series) => Some((label, series)),
+        _ => None,
+    });
+    let series: Vec<(&String, &Series)> = series.collect();
+    if !series.is_empty() {
+        return series_rows(&series, strip);
+    }
+    let pages = seen.iter().filter_map(|(label, one)| match one {
+        Observation::Pages(pages) => {
+            let words = format!(
+                "{:.0} % of {}",
+                100.0 * resident_share(pages),
+                super::text::plural(usize::try_from(pages.pages).unwrap_or(usize::MAX), "page")
+            );
+            Some((label.clone(), of_pages(pages, strip), words))
+        }
+        _ => None,
+    });
+    ("the file from left to right, the denser the more is resident".to_owned(), pages.collect())
+}
+
+fn series_rows(series: &[(&String, &Series)], strip: usize) -> (String, Vec<Row>) {
+    let all = || series.iter().flat_map(|(_, one)| &one.points);
+    let end = all().map(|(at, _)| *at).fold(0.0, f64::max);
+    let most = all().map(|(_, value)| *value).fold(0.0, f64::max);
+    let least = all().map(|(_, value)| *value).filter(|value| *value > 0.0).fold(most, f64::min);
+    let is_log = least > 0.0 && most / least > LINEAR_MOST;
+    let share = |value: f64| match (is_log, value > 0.0) {
+        (true, true) => (value / least).ln() / (most / least).ln(),
+        (true, false) => 0.0,
+        (false, _) => value / most.max(f64::MIN_POSITIVE),
+    };
+    let row = |(label, one): &(&String, &Series)| {
+        let values = one.points.iter().map(|(_, value)| *value);
+        let (low, high) = values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
+            (low.min(value), high.max(value))
+        });
+        let figure = |unit: &str, value| units::figure(unit, value, None, Wording::Short).value;
+        let own_end = one.points.iter().map(|(at, _)| *at).fold(0.0, f64::max);
+        let words = format!(
+            "{} to {} in {}",
+            figure(&one.value.unit, low),
+            figure(&one.value.unit, high),
+            figure(&one.axis.unit, own_end)
+        );
+        ((*label).clone(), of_series(&one.points, end, strip, share), words)
+    };
+    let kind = if is_log { "logarithmic" } else { "linear from 0" };
+    let ramp: String = RAMP.iter().collect();
+    (format!("{ramp} is least to most, {kind}"), series.iter().map(row).collect())
+}
+
+/// Means of the points in equal parts of the axis; a part without points repeats the one before.
+fn of_series(points: &[(f64, f64)], end: f64, strip: usize, share: impl Fn(f64) -> f64) -> String {
+    let column = |at: f64| index(at / end.max(f64::MIN_POSITIVE), strip);
+    let last = points.iter().map(|(at, _)| column(*at)).max().unwrap_or(0);
+    let mut before = None;
+    let drawn = (0..strip).map(|index| {
+        let inside = points.iter().filter(|(at, _)| column(*at) == index).map(|(_, value)| *value);
+        let values: Vec<f64> = inside.collect();
+        if !values.is_empty() {
+            before = Some(values.iter().sum::<f64>() / values.len() as f64);
+        }
+        match before.filter(|_| index <= last) {
+            Some(value) => RAMP[self::index(share(value), RAMP.len())],
+            None => ' ',
+        }
+    });
+    drawn.collect()
+}
+
+fn of_pages(pages: &PageRuns, strip: usize) -> String {
+    let per_column = pages.pages as f64 / strip as f64;
+    let drawn = (0..strip).map(|column| {
+        let (from, to) = (column as f64 * per_column, (column + 1) as f64 * per_column);
+        let inside = pages
+            .resident
+            .iter()
+            .map(|&(first, count)| ((first + count) as f64).min(to) - (first as f64).max(from));
+        let share = inside.filter(|overlap| *overlap > 0.0).sum::<f64>() / per_column;
+        if share <= 0.0 { ' ' } else { RAMP[index(share, RAMP.len())] }
+    });
+    drawn.collect()
+}
+
+/// Which of `count` equal parts of 0 to 1 the share lies in.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the count")]
+fn index(share: f64, count: usize) -> usize {
+    ((share.clamp(0.0, 1.0) * count as f64) as usize).min(count - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Document, Quantity};
+
+    use super::*;
+    use crate::Options;
+    use crate::sample::Sample;
+
+    fn drawn(observations: &[Vec<Observation>], width: usize) -> String {
+        let mut document: Document =
+            Sample::new(&["ext4", "xfs"]).benchmark("warm-up", &[&[1.0; 6], &[1.0; 6]]).document();
+        for (cell, own) in document.cells.iter_mut().zip(observations) {
+            cell.observations.clone_from(own);
+        }
+        let mut page = Page::new(&Options { width, ..Options::default() });
+        render(&mut page, "warm-up", &document.cells.iter().collect::<Vec<_>>());
+        page.finish()
+    }
+
+    fn series(points: &[(f64, f64)]) -> Vec<Observation> {
+        vec![Observation::Series(Series {
+            title: "throughput over time".to_owned(),
+            axis: Quantity::new("time", "ns"),
+            value: Quantity::new("throughput", "operations/s"),
+            points: points.to_vec(),
+        })]
+    }
+
+    #[test]
+    fn series_of_all_targets_share_one_axis_and_one_scale() {
+        let eight = |last: f64| -> Vec<(f64, f64)> {
+            (1..=8).map(|at| (f64::from(at) * 1e9, if at == 8 { last } else { 1000.0 })).collect()
+        };
+        let half: Vec<(f64, f64)> =
+            eight(1e6).iter().map(|(at, value)| (at / 2.0, *value)).collect();
+        let text = drawn(&[series(&eight(1e6)), series(&half)], 80);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(text.contains(".:-=+*%# is least to most"), "{text}");
+        let strip = |label: &str| {
+            let line = lines.iter().find(|line| line.trim_start().starts_with(label)).unwrap();
+            line.split('|').nth(1).unwrap().to_owned()
+        };
+        assert_eq!(strip("ext4").chars().count(), 32);
+        assert!(strip("ext4").ends_with('#') && !strip("ext4")[..31].contains('#'));
+        let xfs = strip("xfs");
+        assert_eq!(xfs.find('#'), Some(16), "{xfs}");
+        assert!(xfs[17..].trim().is_empty(), "{xfs}");
+        assert!(text.contains("1.00 k op/s to 1.00 M op/s in 4.00 s"), "{text}");
+    }
+
+    #[test]
+    fn resident_pages_are_drawn_where_they_lie() {
+        let pages = |resident: &[(u64, u64)]| {
+            vec![Observation::Pages(PageRuns {
+                title: "at the end".to_owned(),
+                pages: 320,
+                resident: resident.to_vec(),
+            })]
+        };
+        // All of the first quarter, half of each page pair in the last.
+        let halves: Vec<(u64, u64)> = (120..160).map(|pair| (pair * 2, 1)).collect();
+        let text =
+            drawn(&[pages(&[[(0, 80)].as_slice(), &halves].concat()), pages(&[(0, 320)])], 80);
+        let expected =
+            format!("|{}{}{}| 38 % of 320 pages", "#".repeat(8), " ".repeat(16), "+".repeat(8));
+        assert!(text.contains(&expected), "{text}");
+        assert!(!text.contains("xfs"), "what is wholly resident needs no picture: {text}");
+    }
+
+    #[test]
+    fn what_has_few_points_is_not_drawn() {
+        assert_eq!(drawn(&[series(&[(1.0, 1.0); 7]), Vec::new()], 80), "");
+    }
+
+    #[test]
+    fn lines_fit_a_narrow_page() {
+        let long: Vec<(f64, f64)> = (1..=8).map(|at| (f64::from(at) * 1e9, 123_456.0)).collect();
+        let text = drawn(&[series(&long), Vec::new()], 40);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+}
