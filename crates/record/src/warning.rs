@@ -72,7 +72,7 @@ pub enum Warning {
     },
     /// The hypervisor gave the processor to others while this was measured.
     CpuStolen {
-        /// Share of the measured time, in percent.
+        /// Share of the time of all processors while this was measured, in percent.
         percent: f64,
     },
     /// The control group's processor quota held the threads back.
@@ -215,7 +215,7 @@ impl fmt::Display for Warning {
                 write!(f, "{discarded} replicates were thrown away: {why}")
             }
             Self::CpuStolen { percent } => {
-                write!(f, "the hypervisor took {percent:.1} % of the measured time")
+                write!(f, "the hypervisor took {percent:.1} % of the processors' time")
             }
             Self::CpuThrottled { periods } => {
                 write!(f, "the control group's processor quota was reached in {periods} periods")

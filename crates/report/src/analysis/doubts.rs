@@ -16,6 +16,8 @@ const CALL_SHARE_MAX: f64 = 0.25;
 const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
+/// In what `/proc/stat` counts: `USER_HZ` is 100 wherever Linux runs.
+const TICK_NS: u64 = 10_000_000;
 /// The memory's word: an access at a multiple of it touches one word fewer.
 const WORD_BYTES: u64 = 8;
 
@@ -37,7 +39,7 @@ pub(super) fn of_cell(
         of_declared(fragile::zone_of(gathered, all, manifest)),
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),
-        stolen(gathered),
+        stolen(gathered, &manifest.machine),
         call_overhead(gathered, manifest),
         clock_overhead(gathered, manifest),
         in_batches(gathered),
@@ -112,13 +114,17 @@ fn unaligned(gathered: &Gathered<'_>) -> Option<Warning> {
     (is_random && off_word).then_some(Warning::UnalignedRandomAccess { alignment_bytes })
 }
 
-fn stolen(gathered: &Gathered<'_>) -> Option<Warning> {
+/// What the hypervisor took of the processors' time, all replicates together. It is counted in
+/// ticks over all processors, so short replicates tell little of it, and one tick tells nothing.
+fn stolen(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
     let sum = |of: fn(&record::Replicate) -> u64| {
-        gathered.replicates.values().map(|replicate| of(replicate)).sum::<u64>() as f64
+        gathered.replicates.values().map(|replicate| of(replicate)).sum::<u64>()
     };
-    let elapsed_ns = sum(|replicate| replicate.elapsed_ns);
-    let percent = sum(|replicate| replicate.steal_ns) / elapsed_ns * 100.0;
-    (elapsed_ns > 0.0 && percent > STEAL_PERCENT_MAX).then_some(Warning::CpuStolen { percent })
+    let stolen_ns = sum(|replicate| replicate.steal_ns);
+    let processors = f64::from(machine.processor.threads.unwrap_or(1).max(1));
+    let processor_ns = sum(|replicate| replicate.elapsed_ns) as f64 * processors;
+    let percent = (stolen_ns as f64 / processor_ns * 100.0).min(100.0);
+    (stolen_ns > TICK_NS && percent > STEAL_PERCENT_MAX).then_some(Warning::CpuStolen { percent })
 }
 
 fn call_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
@@ -238,12 +244,22 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_is_told_above_one_percent() {
-        let mut sample = sample();
-        each_replicate(&mut sample, |replicate| replicate.steal_ns = replicate.elapsed_ns / 100);
-        assert_eq!(warnings(&sample), []);
-        each_replicate(&mut sample, |replicate| replicate.steal_ns = replicate.elapsed_ns / 20);
-        assert_eq!(warnings(&sample), [Warning::CpuStolen { percent: 5.0 }]);
+    fn stolen_time_is_told_above_one_percent_of_all_processors() {
+        let of = |elapsed_ms: u64, steal_ms: u64, processors| {
+            let mut sample = sample();
+            sample.run.manifest.machine.processor.threads = processors;
+            each_replicate(&mut sample, |replicate| {
+                replicate.elapsed_ns = elapsed_ms * 1_000_000;
+                replicate.steal_ns = steal_ms * 1_000_000;
+            });
+            warnings(&sample)
+        };
+        assert_eq!(of(1000, 10, None), []);
+        assert_eq!(of(1000, 50, None), [Warning::CpuStolen { percent: 5.0 }]);
+        assert_eq!(of(1000, 50, Some(2)), [Warning::CpuStolen { percent: 2.5 }]);
+        // Six replicates of a millisecond, and a tick that fell into one of them.
+        assert_eq!(of(1, 1, None), []);
+        assert_eq!(of(1, 9, None), [Warning::CpuStolen { percent: 100.0 }]);
     }
 
     #[test]

@@ -1,19 +1,12 @@
 //! Curves: one table each, a row per point of the axis and a column per target, and what can be
 //! said of the whole.
-//!
-//! A figure stands with half the width of its interval in percent: that takes less room than the
-//! interval, which is in the JSON document. Where the targets do not fit side by side, they stand
-//! in several tables one below the other.
 
 use record::{Better, CellReport, Document, MetricReport, Verdict};
 
-use super::names;
+use super::columns::Row;
 use super::ranking::{Entry, relation};
-use super::text::{Page, Style};
-use super::units::{self, Wording};
-
-const INDENT: usize = 2;
-const GAP: usize = 2;
+use super::text::Page;
+use super::{columns, names, units};
 
 /// The points of one curve, over all targets.
 #[derive(Clone, Debug)]
@@ -103,29 +96,19 @@ impl<'a> Curve<'a> {
 
     fn table(&self, page: &mut Page, metric: &str, axis_name: &str) {
         let axis = self.axis();
-        let label_width = axis.iter().map(|(_, text)| text.chars().count());
-        let label_width = label_width.chain([axis_name.chars().count()]).max().unwrap_or(0);
-        let column = |target: &str| -> Vec<String> {
-            let text = |(value, _): &(f64, String)| {
-                self.entry(target, *value, metric).map_or_else(|| "-".to_owned(), figure)
+        let width = axis.iter().map(|(_, text)| text.chars().count());
+        let width = width.chain([axis_name.chars().count()]).max().unwrap_or(0);
+        let targets = self.targets();
+        let row = |(value, text): &(f64, String)| {
+            let figure = |target: &&str| {
+                let entry = self.entry(target, *value, metric);
+                entry.map_or_else(|| "-".to_owned(), |entry| columns::figure(entry.metric))
             };
-            let head = std::iter::once(names::label(target));
-            head.chain(axis.iter().map(text)).collect()
+            Row::new(&format!("{text:>width$}"), targets.iter().map(figure).collect())
         };
-        let columns: Vec<Vec<String>> = self.targets().into_iter().map(column).collect();
-        let width = columns.iter().flatten().map(|text| text.chars().count()).max().unwrap_or(0);
-        let room = page.width().saturating_sub(INDENT + label_width) / (width + GAP).max(1);
-        for part in columns.chunks(room.max(1)) {
-            let heads = axis.iter().map(|(_, text)| text.as_str());
-            for (index, label) in std::iter::once(axis_name).chain(heads).enumerate() {
-                let mut line = format!("{:INDENT$}{label:>label_width$}", "");
-                for column in part {
-                    line.push_str(&format!("{:GAP$}{:>width$}", "", column[index]));
-                }
-                let style = if index == 0 { Style::Dim } else { Style::Plain };
-                page.line(&line, style);
-            }
-        }
+        let names = targets.iter().map(|target| names::label(target)).collect();
+        let head = Row::new(&format!("{axis_name:>width$}"), names);
+        columns::side_by_side(page, &head, &axis.iter().map(row).collect::<Vec<Row>>());
     }
 
     /// How the other targets stand to the one that is best at most points: `tmpfs is slower than
@@ -190,20 +173,6 @@ impl<'a> Curve<'a> {
                 _ => own.metric.median <= other.metric.median,
             })
         })
-    }
-}
-
-/// `1.12 us (3 %)`.
-fn figure(entry: Entry<'_>) -> String {
-    let Entry { metric, .. } = entry;
-    let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
-    let value = text.value.trim_end().to_owned();
-    match metric.interval {
-        Some(interval) if metric.median != 0.0 => {
-            let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
-            if half < 0.05 { value } else { format!("{value} ({} %)", units::two_digits(half)) }
-        }
-        _ => value,
     }
 }
 

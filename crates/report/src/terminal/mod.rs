@@ -5,6 +5,7 @@
 
 mod cliffs;
 mod closing;
+mod columns;
 mod curve;
 mod fit;
 mod heading;

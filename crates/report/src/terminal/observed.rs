@@ -16,10 +16,22 @@ const POINTS_LEAST: usize = 8;
 /// Values that range over more than this factor are drawn by their logarithm.
 const LINEAR_MOST: f64 = 20.0;
 /// A file of which less than this share, or more than the rest, is resident needs no picture.
-const RESIDENT_LEAST: f64 = 0.01;
+const RESIDENT_LEAST: f64 = 0.05;
 
-/// The strips of one benchmark.
-pub(super) fn render(page: &mut Page, title: &str, cells: &[&CellReport]) {
+/// The strips of all benchmarks, and what their characters mean.
+pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
+    let is_drawn =
+        |cell: &&&CellReport| cell.observations.iter().any(|one| title_of(one).is_some());
+    if benchmarks.iter().flatten().any(|cell| is_drawn(&cell)) {
+        let ramp: String = RAMP.iter().collect();
+        page.blank();
+        page.sentence(&format!("Seen in the first block; {ramp} is least to most:"));
+        benchmarks.iter().for_each(|cells| of_benchmark(page, cells));
+    }
+}
+
+fn of_benchmark(page: &mut Page, cells: &[&CellReport]) {
+    let Some(title) = cells.first().map(|cell| &cell.title) else { return };
     let strip = page.width().saturating_sub(48).clamp(10, STRIP_MOST);
     let mut titles: Vec<&str> = Vec::new();
     for one in cells.iter().flat_map(|cell| &cell.observations) {
@@ -35,7 +47,7 @@ pub(super) fn render(page: &mut Page, title: &str, cells: &[&CellReport]) {
         if rows.is_empty() {
             continue;
         }
-        page.sentence(&format!("{title}, {own} (first block; {scale}):"));
+        page.sentence(&format!("{title}, {own} ({scale}):"));
         let width = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0);
         let width = width.min(page.width() / 4);
         for (label, drawn, words) in rows {
@@ -54,10 +66,16 @@ pub(super) fn render(page: &mut Page, title: &str, cells: &[&CellReport]) {
 /// The title of what can be drawn.
 fn title_of(observation: &Observation) -> Option<&str> {
     match observation {
-        Observation::Series(series) if series.points.len() >= POINTS_LEAST => Some(&series.title),
+        Observation::Series(series) if varies(series) => Some(&series.title),
         Observation::Pages(pages) if needs_picture(pages) => Some(&pages.title),
         _ => None,
     }
+}
+
+fn varies(series: &Series) -> bool {
+    let mut values = series.points.iter().map(|(_, value)| *value);
+    let first = values.next();
+    series.points.len() >= POINTS_LEAST && values.any(|value| Some(value) != first)
 }
 
 fn needs_picture(pages: &PageRuns) -> bool {
@@ -73,7 +91,7 @@ fn resident_share(pages: &PageRuns) -> f64 {
 type Row = (String, String, String);
 
 /// What the characters mean, and a row per target.
-fn rows(seen: &[(String, &Observation)], strip: usize) -> (String, Vec<Row>) {
+fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row>) {
     let series = seen.iter().filter_map(|(label, one)| match one {
         Observation::Series(series) => Some((label, series)),
         _ => None,
@@ -93,10 +111,10 @@ fn rows(seen: &[(String, &Observation)], strip: usize) -> (String, Vec<Row>) {
         }
         _ => None,
     });
-    ("the file from left to right, the denser the more is resident".to_owned(), pages.collect())
+    ("from the file's start to its end", pages.collect())
 }
 
-fn series_rows(series: &[(&String, &Series)], strip: usize) -> (String, Vec<Row>) {
+fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<Row>) {
     let all = || series.iter().flat_map(|(_, one)| &one.points);
     let end = all().map(|(at, _)| *at).fold(0.0, f64::max);
     let most = all().map(|(_, value)| *value).fold(0.0, f64::max);
@@ -122,9 +140,8 @@ fn series_rows(series: &[(&String, &Series)], strip: usize) -> (String, Vec<Row>
         );
         ((*label).clone(), of_series(&one.points, end, strip, share), words)
     };
-    let kind = if is_log { "logarithmic" } else { "linear from 0" };
-    let ramp: String = RAMP.iter().collect();
-    (format!("{ramp} is least to most, {kind}"), series.iter().map(row).collect())
+    let scale = if is_log { "logarithmic" } else { "linear from 0" };
+    (scale, series.iter().map(row).collect())
 }
 
 /// Means of the points in equal parts of the axis; a part without points repeats the one before.
@@ -181,7 +198,7 @@ mod tests {
             cell.observations.clone_from(own);
         }
         let mut page = Page::new(&Options { width, ..Options::default() });
-        render(&mut page, "warm-up", &document.cells.iter().collect::<Vec<_>>());
+        render(&mut page, &[document.cells.iter().collect()]);
         page.finish()
     }
 

@@ -1,49 +1,62 @@
-//! What a benchmark says besides its primary metric and what follows from that.
+//! What benchmarks say besides their primary metric and what follows from that.
 
 use record::CellReport;
 
-use super::names;
-use super::units::{self, Wording, unbroken};
+use super::columns::{self, Row};
+use super::text::Page;
+use super::{names, units};
 
-/// One sentence per further metric, for example `first touch, brought in: ext4 128 KiB, xfs 64
-/// KiB`.
-pub(super) fn sentences(title: &str, cells: &[&CellReport]) -> Vec<String> {
-    let mut metrics: Vec<&str> = Vec::new();
-    for cell in cells {
-        for metric in cell.metrics.iter().skip(1) {
-            let name = metric.name.as_str();
-            if !units::is_derived(name) && !metrics.contains(&name) {
-                metrics.push(name);
-            }
+/// One table for the benchmarks that say more: a row per metric, the targets side by side.
+pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
+    let mut targets: Vec<&str> = Vec::new();
+    for cell in benchmarks.iter().flatten() {
+        if !targets.contains(&cell.target.as_str()) {
+            targets.push(&cell.target);
         }
     }
-    let sentence = |name: &&str| {
-        let of = |cell: &&CellReport| {
-            let metric = cell.metrics.iter().find(|metric| metric.name == **name)?;
-            let figure =
-                units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Full);
-            let own = format!("{} {}", names::label(&cell.target), figure.value.trim_end());
-            let interval = metric.interval.filter(|one| one.low < one.high);
-            let interval = interval.and(figure.interval).map(|text| format!(" {text}"));
-            Some(unbroken(&(own + &interval.unwrap_or_default())))
+    let rows: Vec<Row> =
+        benchmarks.iter().flat_map(|cells| of_benchmark(cells, &targets)).collect();
+    if !rows.is_empty() {
+        page.blank();
+        let names = targets.iter().map(|target| names::label(target)).collect();
+        columns::side_by_side(page, &Row::new("", names), &rows);
+    }
+}
+
+/// Its title, then its further metrics; nothing where it has none.
+fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for metric in cells.iter().flat_map(|cell| cell.metrics.iter().skip(1)) {
+        let name = metric.name.as_str();
+        if !units::is_derived(name) && !metrics.contains(&name) {
+            metrics.push(name);
+        }
+    }
+    let row = |name: &&str| {
+        let figure = |target: &&str| {
+            let cell = cells.iter().find(|cell| cell.target == **target)?;
+            Some(columns::figure(cell.metrics.iter().find(|metric| metric.name == **name)?))
         };
-        let figures: Vec<String> = cells.iter().filter_map(of).collect();
-        format!("{title}, {}: {}", units::words(name), figures.join(", "))
+        let figures = targets.iter().map(|target| figure(target).unwrap_or_else(|| "-".to_owned()));
+        Row::new(&format!("  {}", units::words(name)), figures.collect())
     };
-    metrics.iter().map(sentence).collect()
+    let rows: Vec<Row> = metrics.iter().map(row).collect();
+    let title = cells.first().filter(|_| !rows.is_empty());
+    title.map(|cell| Row::new(&cell.title, Vec::new())).into_iter().chain(rows).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use record::{Better, MetricReport};
 
+    use super::super::Options;
     use super::*;
     use crate::sample::Sample;
 
     #[test]
-    fn further_metrics_have_a_sentence_and_derived_ones_have_none() {
+    fn further_metrics_have_a_row_and_derived_ones_have_none() {
         let mut document = Sample::four_targets().document();
-        for (cell, pages) in document.cells.iter_mut().zip([32.0, 32.0, 16.0, 8.0]) {
+        for (cell, pages) in document.cells.iter_mut().zip([32.0, 32.0, 16.0]) {
             cell.metrics.push(MetricReport {
                 name: "window_size".to_owned(),
                 unit: "bytes".to_owned(),
@@ -56,9 +69,22 @@ mod tests {
             });
         }
         let cells: Vec<&CellReport> = document.cells.iter().collect();
-        let said = sentences("create", &cells).join("|").replace('\u{a0}', " ");
-        let expected =
-            "create, window size: tmpfs 128 KiB, ext4 128 KiB, xfs 64.0 KiB, btrfs 32.0 KiB";
-        assert_eq!(said, expected);
+        let mut page = Page::new(&Options::default());
+        render(&mut page, &[cells]);
+        let expected = "
+                    tmpfs      ext4       xfs     btrfs
+  create
+    window size   128 KiB   128 KiB  64.0 KiB         -
+";
+        assert_eq!(page.finish(), expected);
+    }
+
+    #[test]
+    fn without_further_metrics_there_is_no_table() {
+        let document = Sample::four_targets().document();
+        let cells: Vec<&CellReport> = document.cells.iter().collect();
+        let mut page = Page::new(&Options::default());
+        render(&mut page, &[cells]);
+        assert_eq!(page.finish(), "");
     }
 }

@@ -29,12 +29,12 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
                 Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
                 None => sentence::of_benchmark(document, title, &ranking),
             });
-            other_metrics::sentences(title, cells).iter().for_each(|text| page.sentence(text));
             policies::sentences(cells).iter().for_each(|text| page.sentence(text));
             benchmarks.push((title, ranking));
         }
         table::render(page, &benchmarks);
-        groups.iter().for_each(|cells| observed::render(page, &cells[0].title, cells));
+        other_metrics::render(page, &groups);
+        observed::render(page, &groups);
         for curve in curve::curves(&points) {
             curve::render(page, document, &curve);
         }

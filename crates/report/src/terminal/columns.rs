@@ -1,0 +1,60 @@
+//! Figures of many rows, the targets side by side.
+//!
+//! A figure stands with half the width of its interval in percent: that takes less room than the
+//! interval, which is in the JSON document. Where the targets do not fit side by side, they stand
+//! in several tables one below the other.
+
+use record::MetricReport;
+
+use super::text::{Page, Style, shortened};
+use super::units::{self, Wording};
+
+const INDENT: usize = 2;
+const GAP: usize = 2;
+
+/// A row: what it is about, and a figure per target; without figures it is a heading within.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) label: String,
+    pub(super) figures: Vec<String>,
+}
+
+impl Row {
+    pub(super) fn new(label: &str, figures: Vec<String>) -> Self {
+        Self { label: label.to_owned(), figures }
+    }
+}
+
+/// The rows below their head, as many targets beside each other as there is room for.
+pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
+    let both = || std::iter::once(head).chain(rows);
+    let with_figures = both().filter(|row| !row.figures.is_empty());
+    let label_width = with_figures.map(|row| row.label.chars().count()).max().unwrap_or(0);
+    let texts = both().flat_map(|row| &row.figures);
+    let width = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    let room = page.width().saturating_sub(INDENT + label_width) / (width + GAP).max(1);
+    let room = room.max(1);
+    for part in (0..head.figures.len()).step_by(room) {
+        for row in both() {
+            let mut line = format!("{:INDENT$}{:<label_width$}", "", row.label);
+            for figure in row.figures.iter().skip(part).take(room) {
+                line.push_str(&format!("{:GAP$}{figure:>width$}", ""));
+            }
+            let style = if std::ptr::eq(row, head) { Style::Dim } else { Style::Plain };
+            page.line(&shortened(line.trim_end(), page.width()), style);
+        }
+    }
+}
+
+/// `1.12 us (3 %)`.
+pub(super) fn figure(metric: &MetricReport) -> String {
+    let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+    let value = text.value.trim_end().to_owned();
+    match metric.interval {
+        Some(interval) if metric.median != 0.0 => {
+            let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
+            if half < 0.05 { value } else { format!("{value} ({} %)", units::two_digits(half)) }
+        }
+        _ => value,
+    }
+}
