@@ -59,6 +59,13 @@ impl<'a> Curve<'a> {
         shown
     }
 
+    /// The cells farthest along the axis, one per target.
+    pub(super) fn last_point(&self) -> Vec<&'a CellReport> {
+        let value = |cell: &CellReport| cell.curve.as_ref().map_or(f64::NAN, |point| point.value);
+        let last = self.cells.iter().map(|cell| value(cell)).fold(f64::NEG_INFINITY, f64::max);
+        self.cells.iter().copied().filter(|cell| value(cell) == last).collect()
+    }
+
     fn targets(&self) -> Vec<&'a str> {
         let mut targets: Vec<&str> = Vec::new();
         for cell in &self.cells {
@@ -230,6 +237,17 @@ mod tests {
 ";
         let text = rendered(&document);
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_last_point_is_the_one_farthest_along_the_axis() {
+        let times = || vec![around(1000.0, 8), around(1000.0, 8)];
+        let document =
+            curve_of(&["a", "b"], &[(512.0, times()), (4096.0, times()), (8.0, times())]);
+        let cells: Vec<&CellReport> = document.cells.iter().collect();
+        let last = curves(&cells)[0].last_point();
+        let names: Vec<&str> = last.iter().map(|cell| cell.benchmark.as_str()).collect();
+        assert_eq!(names, ["read-4096", "read-4096"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const LINEAR_MOST: f64 = 20.0;
 /// A file of which less than this share, or more than the rest, is resident needs no picture.
 const RESIDENT_LEAST: f64 = 0.05;
 
-/// The strips of all benchmarks, and what their characters mean.
+/// The strips of all these benchmarks, and what their characters mean.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let is_drawn =
         |cell: &&&CellReport| cell.observations.iter().any(|one| title_of(one).is_some());
@@ -70,6 +70,15 @@ fn title_of(observation: &Observation) -> Option<&str> {
         Observation::Pages(pages) if needs_picture(pages) => Some(&pages.title),
         _ => None,
     }
+}
+
+/// Whether it saw something develop over time.
+pub(super) fn is_over_time(cell: &CellReport) -> bool {
+    let over_time = |one: &Observation| match one {
+        Observation::Series(series) => series.axis.unit == "ns" && varies(series),
+        _ => false,
+    };
+    cell.observations.iter().any(over_time)
 }
 
 fn varies(series: &Series) -> bool {

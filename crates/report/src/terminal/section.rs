@@ -1,5 +1,5 @@
-//! One section per dimension: its sentences, and the numbers beside them; then what was
-//! seen besides, and its curves.
+//! One section per dimension: its sentences, and the numbers beside them; then its curves,
+//! and what was seen besides.
 //!
 //! What a benchmark with a baseline says is its speed-up; the table beside it has its throughput.
 
@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use record::{CellReport, Dimension, Document};
 
+use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
 use super::{curve, names, observed, other_metrics, policies, sentence, speed_up, table};
@@ -34,10 +35,11 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         }
         table::render(page, &benchmarks);
         other_metrics::render(page, &groups);
-        observed::render(page, &groups);
-        for curve in curve::curves(&points) {
-            curve::render(page, document, &curve);
-        }
+        let curves = curve::curves(&points);
+        curves.iter().for_each(|curve| curve::render(page, document, curve));
+        let last = curves.iter().map(Curve::last_point);
+        let over_time = last.filter(|cells| cells.iter().any(|cell| observed::is_over_time(cell)));
+        observed::render(page, &groups.into_iter().chain(over_time).collect::<Vec<_>>());
     }
 }
 
