@@ -10,7 +10,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::live_target::LiveTarget;
 use crate::nano::scaling;
-use crate::operations::{Layer, Operations, Question};
+use crate::operations::{Operations, Question};
 use crate::place::Place;
 use crate::room;
 use crate::thinning::{Scope, grouped, thinned};
@@ -20,7 +20,6 @@ use crate::thinning::{Scope, grouped, thinned};
 #[must_use]
 pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>, Vec<Skipped>) {
     let (benchmarks, mut skipped) = thinned(&suite.benchmarks, scope);
-    skipped.extend(left_out_of_all(&benchmarks));
     let mut cells = Vec::new();
     for live in targets {
         let label = &live.target.spec().label;
@@ -37,17 +36,6 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
         }
     }
     (cells, skipped)
-}
-
-/// What is measured on no target, and might be looked for.
-fn left_out_of_all(benchmarks: &[Benchmark]) -> Option<Skipped> {
-    let is_below = |one: &Benchmark| one.operations().is_some_and(|of| of.layer == Layer::Device);
-    benchmarks.iter().any(is_below).then(|| Skipped {
-        target: "writes on the device".to_owned(),
-        why: "they would write over the file system that is measured: direct writes are set \
-              against nothing below"
-            .to_owned(),
-    })
 }
 
 /// What a target has no room for.

@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheState, Cell};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
-use workload::{Operation, Verification, Workload};
+use workload::{OnDevice, Operation, Verification, Workload};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
@@ -31,6 +31,8 @@ const PILOT_BYTES: u64 = 4 << 20;
 const QUEUES_PILOT: u64 = 4;
 /// As many more has a replicate at least: filling the queue and emptying it are to be little of it.
 const QUEUES_MIN: u64 = 4;
+/// What one replicate writes on a device at most.
+const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
@@ -113,6 +115,7 @@ impl Laboratory {
         }
         let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
         match (workload.operation, state) {
+            _ if of.rewrites() => rewrites_max(target, workload).min(blocks).max(1),
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
             // The second time around, the name would be known to be missing.
@@ -336,6 +339,13 @@ impl Executor for Laboratory {
     fn clock_drift_ppm(&self) -> f64 {
         self.clock.drift_ppm(&self.calibrated)
     }
+}
+
+/// Writes on the device: all that they write is read before, and kept in memory.
+fn rewrites_max(target: &Target, workload: &Workload) -> u64 {
+    let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
+    let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
+    OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
 }
 
 /// Appends per thread that a target has room for: they may take half of what is free.

@@ -18,13 +18,13 @@ pub struct Operations {
     pub workload: Workload,
     /// The files it is done to.
     pub place: Place,
-    /// How far down reads go.
+    /// How far down reads and writes go.
     pub layer: Layer,
     /// What is asked of them.
     pub question: Question,
 }
 
-/// What answers a read.
+/// What answers a read, or takes a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// The file system.
@@ -157,6 +157,11 @@ impl Operations {
         self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
+    /// Whether it writes back on the device what lies there.
+    pub(crate) fn rewrites(&self) -> bool {
+        self.layer == Layer::Device && self.workload.operation == Operation::Write
+    }
+
     /// Whether its operations change anything on the target.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
@@ -281,6 +286,9 @@ impl Operations {
         if self.is_direct() {
             put("io_path", json!("direct"));
             put("layer", json!(self.layer.name()));
+        }
+        if self.rewrites() {
+            put("written", json!("what lies there"));
         }
         if let Some(depth) = self.queue_depth() {
             put("io_path", json!("io_uring, direct"));

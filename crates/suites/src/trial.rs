@@ -1,5 +1,8 @@
 //! What can be done with the files of a target beyond reading and writing them: direct I/O, the
-//! same reads on the device below, being told where they lie.
+//! same reads and writes on the device below, being told where they lie.
+//!
+//! Writes on the device stand below those of a file system only if that writes to where the data
+//! lies. Whether it does is seen: a file is written over, and lies afterwards where it lay, or not.
 //!
 //! None of it is known before it is tried, so it is tried once for each target, on a file that is
 //! removed again.
@@ -7,8 +10,9 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use machine::describe::{Chunk, Extent, ExtentsError, chunks, extents};
+use machine::describe::{Chunk, Extent, Extents, ExtentsError, chunks, extents};
 use machine::target::Target;
+use measure::MonotonicClock;
 use workload::{
     DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
     Piece, Role, Session, Workload, direct_alignment, prepare_on_device,
@@ -26,13 +30,15 @@ pub(crate) struct Trial {
     alignment: Result<DirectAlignment, String>,
     /// The smallest request on the device below, or why its files cannot be read there.
     device_block_bytes: Result<u64, String>,
+    /// The smallest write on the device below, or why nothing is written there.
+    rewrite_block_bytes: Result<u64, String>,
     /// Why it does not tell where files lie, if it does not.
     pub(crate) extents: Result<(), String>,
 }
 
-/// Why a file cannot be read on the device below its file system.
+/// Why a file cannot be read or written on the device below its file system.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DeviceReadError {
+pub(crate) enum BelowError {
     #[error("{0}")]
     Device(#[from] machine::target::OpenDeviceError),
     #[error("{0}")]
@@ -43,6 +49,17 @@ pub(crate) enum DeviceReadError {
     Chunks(std::io::Error),
     #[error("part of the file has no place on the device, is compressed or not written yet")]
     NoPlace,
+    #[error("part of the file is shared with others, which a write on the device would reach too")]
+    Shared,
+    #[error(
+        "it writes elsewhere than the data lies (copy on write, or a log), so that a write to the \
+         same blocks is not what is below; it may write in place with other mkfs or mount options"
+    )]
+    Moves,
+    #[error("its cleaner may move data at any time, and what lies there then would be lost")]
+    Cleans,
+    #[error("{0}")]
+    Target(#[from] machine::target::TargetError),
     #[error("{0}")]
     Engine(#[from] EngineError),
 }
@@ -52,25 +69,35 @@ impl Trial {
     pub(crate) fn of(target: &Target) -> Self {
         Self::tried(target).unwrap_or_else(|error| {
             let why = format!("it could not be tried: {error}");
-            let device_block_bytes = Err(why.clone());
-            Self { alignment: Err(why.clone()), device_block_bytes, extents: Err(why) }
+            Self {
+                alignment: Err(why.clone()),
+                device_block_bytes: Err(why.clone()),
+                rewrite_block_bytes: Err(why.clone()),
+                extents: Err(why),
+            }
         })
     }
 
     fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
         let root = target.root().join("trial");
         fs::create_dir(&root)?;
-        let read_files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };
-        let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
+        let files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };
+        let (read_files, write_files) = (files, files);
+        let spec = FileSetSpec { read_files, write_files, ..FileSetSpec::default() };
         let file_set = FileSet::create(&root, &spec, 0, &AtomicBool::new(false))?;
         target.sync()?;
         let alignment = direct_alignment(&file_set.data_file(Role::Read, 0));
         let device_block_bytes = read_below(target, &file_set);
+        let rewrite_block_bytes = rewrite_below(target, &file_set);
         let extents = extents(&fs::File::open(file_set.data_file(Role::Read, 0))?);
         fs::remove_dir_all(&root)?;
         Ok(Self {
             alignment: alignment.map_err(|error| without_advice(&error)),
             device_block_bytes: device_block_bytes.map_err(|error| error.to_string()),
+            rewrite_block_bytes: rewrite_block_bytes.map_err(|error| match error {
+                BelowError::Engine(error) => without_advice(&error),
+                error => error.to_string(),
+            }),
             extents: extents.map(drop).map_err(|error| error.to_string()),
         })
     }
@@ -82,6 +109,10 @@ impl Trial {
             Layer::FileSystem => match &self.alignment {
                 Err(why) => return Some(("direct reads and writes".to_owned(), why.clone())),
                 Ok(alignment) => (granule_bytes(alignment, of), "direct requests", "its files"),
+            },
+            Layer::Device if of.rewrites() => match &self.rewrite_block_bytes {
+                Err(why) => return Some(("writes on the device".to_owned(), why.clone())),
+                Ok(block_bytes) => (*block_bytes, "writes on the device", "the device"),
             },
             Layer::Device => match &self.device_block_bytes {
                 Err(why) => return Some(("reads on the device".to_owned(), why.clone())),
@@ -114,7 +145,7 @@ fn without_advice(error: &EngineError) -> String {
 }
 
 /// Reads on the device what lies in the file, once; gives the size of its blocks.
-fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, DeviceReadError> {
+fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
     let block_bytes = u64::from(target.open_device()?.logical_block_bytes());
     let workload = Workload {
         io_path: IoPath::PsyncDirect,
@@ -126,24 +157,68 @@ fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, DeviceReadErro
     Ok(block_bytes)
 }
 
-/// A session that reads the file set's read file on the device below `target`.
+/// Writes on the device what lies in the file, once, where its file system would; gives the least
+/// that both write.
+fn rewrite_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
+    let device = target.open_device_for_writes()?;
+    if matches!(target.facts().file_system.as_str(), "f2fs" | "nilfs2" | "bcachefs") {
+        return Err(BelowError::Cleans);
+    }
+    let path = file_set.data_file(Role::Write, 0);
+    let of_files = direct_alignment(&path)?.offset_bytes;
+    let block_bytes = u64::from(device.logical_block_bytes()).max(of_files);
+    let workload = Workload {
+        io_path: IoPath::PsyncDirect,
+        operations_per_thread: 4,
+        request_bytes: 64 << 10,
+        ..Workload::new(Operation::Write)
+    };
+    let file = fs::File::open(&path)?;
+    let places = |found: Extents| -> Vec<_> {
+        let list = found.list().iter();
+        list.map(|one| (one.logical_bytes, one.physical_bytes, one.length_bytes)).collect()
+    };
+    let before = places(extents(&file)?);
+    let mut above = workload::prepare(&workload, file_set, 0)?;
+    above.run(&MonotonicClock, &AtomicBool::new(false))?;
+    above.restore()?;
+    if places(extents(&file)?) != before {
+        return Err(BelowError::Moves);
+    }
+    let mut below = prepare_below(target, &workload, file_set, 0)?;
+    below.run(&MonotonicClock, &AtomicBool::new(false))?;
+    below.restore()?;
+    Ok(block_bytes)
+}
+
+/// A session that reads or writes the file set's file on the device below `target`.
 pub(crate) fn prepare_below(
     target: &Target,
     workload: &Workload,
     file_set: &FileSet,
     seed: u64,
-) -> Result<Session, DeviceReadError> {
-    let device = target.open_device()?;
-    let file = fs::File::open(file_set.data_file(Role::Read, 0))?;
+) -> Result<Session, BelowError> {
+    let writes = workload.operation == Operation::Write;
+    let (role, device) = if writes {
+        // What lies there is what the file holds only if nothing is still to be written.
+        target.sync()?;
+        (Role::Write, target.open_device_for_writes()?)
+    } else {
+        (Role::Read, target.open_device()?)
+    };
+    let file = fs::File::open(file_set.data_file(role, 0))?;
     let found = extents(&file)?;
     let is_readable = |extent: &Extent| {
         extent.flags.has_place() && !extent.flags.is_encoded() && !extent.flags.is_unwritten()
     };
-    let file_bytes = file_set.data_files(Role::Read).size_bytes;
+    let file_bytes = file_set.data_files(role).size_bytes;
     // What is set aside behind the end does not matter.
     let inside = found.list().iter().filter(|extent| extent.logical_bytes < file_bytes);
     if !inside.clone().all(is_readable) {
-        return Err(DeviceReadError::NoPlace);
+        return Err(BelowError::NoPlace);
+    }
+    if writes && inside.clone().any(|extent| extent.flags.is_shared()) {
+        return Err(BelowError::Shared);
     }
     let piece = |extent: &Extent| Piece {
         file_offset_bytes: extent.logical_bytes,
@@ -152,7 +227,7 @@ pub(crate) fn prepare_below(
     };
     let mut pieces: Vec<Piece> = inside.map(piece).collect();
     if target.facts().file_system == "btrfs" {
-        let chunks = chunks(&file).map_err(DeviceReadError::Chunks)?;
+        let chunks = chunks(&file).map_err(BelowError::Chunks)?;
         pieces = pieces.iter().flat_map(|piece| through_chunks(piece, &chunks)).collect();
     }
     let below = OnDevice::new(device.file().try_clone()?, device.path(), pieces, file_bytes)?;

@@ -85,6 +85,12 @@ impl Payload {
         start
     }
 
+    /// How many requests lie before the one that begins here.
+    #[inline(always)]
+    pub(crate) fn number_of(&self, start: usize) -> usize {
+        start / self.stride_bytes
+    }
+
     /// The next turn, with a first word of its own for operation `index`, and warm. Untimed.
     #[inline(always)]
     pub(crate) fn take_stamped(&mut self, index: u64) -> usize {
@@ -99,7 +105,7 @@ impl Payload {
     /// Brings a request into the nearest cache, so that the timed call does not pay for there being
     /// many.
     #[inline(always)]
-    fn warm(&self, start: usize) {
+    pub(crate) fn warm(&self, start: usize) {
         if self.stride_bytes < self.buffer.length {
             let lines = self.request(start).iter().step_by(LINE_BYTES);
             black_box(lines.fold(0, |all, byte| all ^ byte));

@@ -199,6 +199,18 @@ pub enum EngineError {
         /// What was read.
         found: u8,
     },
+    /// What lies on the device is not what the file holds.
+    #[error(
+        "{}: what lies at offset {offset_bytes} is not what is on the device where the file \
+         system says that it lies, so nothing was written there; does something else use the \
+         target?", path.display()
+    )]
+    Elsewhere {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file a request begins in which they differ.
+        offset_bytes: u64,
+    },
     /// A directory does not hold the entries that the file set says.
     #[error(
         "{}: {found} entries where the file set has {expected}; something else changed the \
@@ -296,8 +308,8 @@ pub enum WorkloadError {
         /// How many are there.
         present: u64,
     },
-    /// What is read on the device itself has to be as this says.
-    #[error("reading a file on the device itself needs {0}")]
+    /// What is read or written on the device itself has to be as this says.
+    #[error("reading or writing a file on the device itself needs {0}")]
     NotOnDevice(&'static str),
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]

@@ -47,6 +47,7 @@ pub mod harness_cost;
 mod io_path;
 mod names;
 mod on_device;
+mod rewrite;
 mod run_loop;
 mod session;
 mod steps;

@@ -1,9 +1,9 @@
-//! Reading a data file past its file system: on the device, at the places where it lies.
+//! A data file past its file system: on the device, at the places where it lies.
 //!
 //! What the file system itself adds to a read is the difference to the same read without it. So the
 //! device is asked for the same blocks, in the same order, by the same loop. A request begins on
 //! the device where its first byte lies, and is read in one piece: where the file does not go on in
-//! one piece, that the file system has to go elsewhere is its own cost.
+//! one piece, that the file system has to go elsewhere is its own cost. Of writes, see `rewrite`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -36,12 +36,13 @@ pub struct Piece {
     pub length_bytes: u64,
 }
 
-/// A read file as it lies on its device.
+/// A data file as it lies on its device.
 #[derive(Debug)]
 pub struct OnDevice {
     device: File,
     path: PathBuf,
     pieces: Arc<[Piece]>,
+    file_bytes: u64,
     device_bytes: u64,
 }
 
@@ -55,6 +56,10 @@ pub(crate) struct Places {
 }
 
 impl OnDevice {
+    /// The most writes of one thread: all that they write is in memory, and io_uring registers no
+    /// more buffers (`IORING_MAX_REG_BUFFERS`).
+    pub const WRITES_MAX: u64 = 1 << 14;
+
     /// The file of `file_bytes` that lies on `device`, known as `path`, in these pieces.
     ///
     /// # Errors
@@ -72,6 +77,7 @@ impl OnDevice {
         }
         let device_bytes = seek(&device, SeekFrom::End(0)).map_err(failed("lseek"))?;
         pieces.sort_unstable_by_key(|piece| piece.file_offset_bytes);
+        let pieces = joined(&pieces);
         let mut known_bytes = 0;
         for piece in &pieces {
             let end = piece.device_offset_bytes.saturating_add(piece.length_bytes);
@@ -84,7 +90,8 @@ impl OnDevice {
             let wanted = "a place on the device for every byte of the file";
             return Err(WorkloadError::NotOnDevice(wanted).into());
         }
-        Ok(Self { device, path: path.to_path_buf(), pieces: pieces.into(), device_bytes })
+        let path = path.to_path_buf();
+        Ok(Self { device, path, pieces: pieces.into(), file_bytes, device_bytes })
     }
 
     /// The device, opened once more for a thread.
@@ -107,17 +114,52 @@ impl OnDevice {
     }
 
     /// Whether the workload can be executed there at all.
-    pub(crate) fn check(workload: &Workload, read_files: usize) -> Result<(), WorkloadError> {
+    pub(crate) fn check(workload: &Workload, files: usize) -> Result<(), WorkloadError> {
+        let is_transfer = matches!(workload.operation, Operation::Read | Operation::Write);
         let wanted = [
-            (workload.operation == Operation::Read, "a read: a write would change the file system"),
+            (is_transfer, "a read or a write of bytes that are there"),
             (workload.io_path.is_direct(), "direct I/O, whose pages are not cached"),
-            (workload.verification == Verification::Off, "no verification of each read"),
-            (read_files == 1, "one read file"),
+            (workload.verification == Verification::Off, "no verification of each operation"),
+            (files == 1, "one data file"),
         ];
         match wanted.into_iter().find(|(is_given, _)| !is_given) {
             Some((_, wanted)) => Err(WorkloadError::NotOnDevice(wanted)),
             None => Ok(()),
+        }?;
+        let (value, most) = (workload.operations_per_thread, Self::WRITES_MAX);
+        let what = "the number of writes on a device";
+        if workload.operation == Operation::Write && value > most {
+            return Err(WorkloadError::TooLarge { what, value, most });
         }
+        Ok(())
+    }
+
+    /// Refuses a device that is open for reading only.
+    pub(crate) fn check_writable(&self) -> Result<(), EngineError> {
+        let flags = fcntl_getfl(&self.device)
+            .map_err(|errno| EngineError::from_errno("fcntl", &self.path, errno))?;
+        if flags & OFlags::RWMODE == OFlags::RDWR {
+            return Ok(());
+        }
+        Err(WorkloadError::NotOnDevice("the device open for reading and writing").into())
+    }
+
+    /// Where a request of this length lies in one piece of the file, in the file and on the device:
+    /// from here on, or if that would cross the piece's end, up to it; or in the longest piece.
+    /// None if no piece is so long.
+    pub(crate) fn place_within(&self, offset_bytes: u64, request_bytes: u64) -> Option<(u64, u64)> {
+        // What is set aside behind the end is not the file's.
+        let length_of = |piece: &Piece| {
+            piece.length_bytes.min(self.file_bytes.saturating_sub(piece.file_offset_bytes))
+        };
+        let after = self.pieces.partition_point(|piece| piece.file_offset_bytes <= offset_bytes);
+        let here = self.pieces.get(after.checked_sub(1)?)?;
+        let longest = self.pieces.iter().max_by_key(|piece| length_of(piece));
+        let fits = |piece: &&Piece| request_bytes <= length_of(piece);
+        let piece = [Some(here), longest].into_iter().flatten().find(fits)?;
+        let last_start = piece.file_offset_bytes + length_of(piece) - request_bytes;
+        let start = offset_bytes.clamp(piece.file_offset_bytes, last_start);
+        Some((start, piece.device_offset_bytes + (start - piece.file_offset_bytes)))
     }
 
     /// Compares what lies at some of the places with what the file holds there, so that nobody has
@@ -138,6 +180,26 @@ impl OnDevice {
                 .map_err(|mismatch| corrupt(&self.path, mismatch))?;
         }
         Ok(())
+    }
+}
+
+/// Pieces of which none goes on where the one before it ends, both in the file and on the device.
+fn joined(pieces: &[Piece]) -> Vec<Piece> {
+    let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match joined.last_mut() {
+            Some(last) if last.goes_on_with(piece) => last.length_bytes += piece.length_bytes,
+            _ => joined.push(*piece),
+        }
+    }
+    joined
+}
+
+impl Piece {
+    fn goes_on_with(&self, next: &Self) -> bool {
+        self.file_offset_bytes.checked_add(self.length_bytes) == Some(next.file_offset_bytes)
+            && self.device_offset_bytes.checked_add(self.length_bytes)
+                == Some(next.device_offset_bytes)
     }
 }
 

@@ -91,13 +91,27 @@ impl Target {
         self.facts.device
     }
 
-    /// Opens the block device below it for direct reads, never for writing. Write what is dirty
+    /// Opens the block device below it for direct reads. Write what is dirty
     /// first ([`Target::sync`]): the device does not have it yet.
     ///
     /// # Errors
     /// [`OpenDeviceError`]: no device, or several, or not for this user.
     pub fn open_device(&self) -> Result<OpenDevice, OpenDeviceError> {
         OpenDevice::below(&self.facts)
+    }
+
+    /// Opens the block device below it for direct reads and writes. Only a file system that fsprism
+    /// made has that: on an image of its own, or on a device that `--destroy-data` names. The
+    /// caller writes to nothing but to where a file of its own lies, and only what lies there.
+    ///
+    /// # Errors
+    /// As [`Target::open_device`]; [`OpenDeviceError::NotOurs`] for a directory, and
+    /// [`OpenDeviceError::NotWritable`] where the kernel forbids it.
+    pub fn open_device_for_writes(&self) -> Result<OpenDevice, OpenDeviceError> {
+        let Home::Scratch { source, .. } = &self.home else {
+            return Err(OpenDeviceError::NotOurs { label: self.spec.label.clone() });
+        };
+        OpenDevice::below_for_writes(&self.facts, &source.path())
     }
 
     /// Whether its files can be absent from memory: where the pages are the only copy they cannot.

@@ -1,10 +1,10 @@
-//! The block device below a target, opened to be read beside its file system.
+//! The block device below a target, opened beside its file system.
 //!
-//! Reads bypass the page cache (`O_DIRECT`), so offsets, lengths and addresses of buffers are
-//! multiples of [`OpenDevice::logical_block_bytes`]. Nothing can be written through it: it is
-//! opened for reading only.
+//! Reads and writes bypass the page cache (`O_DIRECT`), so offsets, lengths and addresses of
+//! buffers are multiples of [`OpenDevice::logical_block_bytes`]. It is opened for reading only, but
+//! where it holds nothing that is not ours and that is asked for.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,25 @@ pub enum OpenDeviceError {
         /// The device.
         device: DeviceNumbers,
     },
+    /// What lies there is somebody else's.
+    #[error(
+        "nothing is written on the device below {label}, for fsprism did not make its file \
+        system; give a scratch target, such as ext4"
+    )]
+    NotOurs {
+        /// The target's label.
+        label: String,
+    },
+    /// The kernel does not let it be written while it is mounted.
+    #[error("{path} cannot be written beside its file system: {source}; \
+        run as root, where the kernel lets mounted devices be written (bdev_allow_write_mounted)",
+        path = path.display())]
+    NotWritable {
+        /// The device's node.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The kernel refused.
     #[error("{path} cannot be read beside its page cache: {source}; run as root",
         path = path.display())]
@@ -63,7 +82,7 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// The device, for direct reads.
+    /// The device, for direct reads, and for direct writes if it was opened for them.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -95,6 +114,27 @@ impl OpenDevice {
 
     /// Opens the device on which a target lies, of which `facts` are known.
     pub(super) fn below(facts: &TargetFacts) -> Result<Self, OpenDeviceError> {
+        let path = Self::path_below(facts)?;
+        Self::open(File::options().read(true), &path)
+            .map_err(|source| OpenDeviceError::Io { path, source })
+    }
+
+    /// As [`OpenDevice::below`], for writes too. `made_on` is what the file system was made on:
+    /// what is mounted must still be that.
+    pub(super) fn below_for_writes(
+        facts: &TargetFacts,
+        made_on: &Path,
+    ) -> Result<Self, OpenDeviceError> {
+        let path = Self::path_below(facts)?;
+        if DeviceNumbers::of_file(made_on) != facts.device {
+            return Err(OpenDeviceError::NotOurs { label: facts.label.clone() });
+        }
+        Self::open(File::options().read(true).write(true), &path)
+            .map_err(|source| OpenDeviceError::NotWritable { path, source })
+    }
+
+    /// The node of the one device below.
+    fn path_below(facts: &TargetFacts) -> Result<PathBuf, OpenDeviceError> {
         let label = || facts.label.clone();
         let device = facts.device.ok_or_else(|| OpenDeviceError::NoDevice { label: label() })?;
         let several = match facts.file_system.as_str() {
@@ -106,13 +146,12 @@ impl OpenDevice {
         if several {
             return Err(OpenDeviceError::SeveralDevices { label: label() });
         }
-        let path = node_of(device, Path::new(&facts.source))
-            .ok_or_else(|| OpenDeviceError::NoNode { label: label(), device })?;
-        Self::open(&path).map_err(|source| OpenDeviceError::Io { path, source })
+        node_of(device, Path::new(&facts.source))
+            .ok_or_else(|| OpenDeviceError::NoNode { label: label(), device })
     }
 
-    fn open(path: &Path) -> io::Result<Self> {
-        let file = File::options().read(true).custom_flags(libc::O_DIRECT).open(path)?;
+    fn open(options: &mut OpenOptions, path: &Path) -> io::Result<Self> {
+        let file = options.custom_flags(libc::O_DIRECT).open(path)?;
         let (logical_block_bytes, physical_block_bytes) = sys::block_bytes(&file)?;
         Ok(Self {
             size_bytes: sys::block_device_size_bytes(&file)?,

@@ -7,8 +7,8 @@ use crate::error::EngineError;
 use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
-    Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rmdir, Stat, StatMissing,
-    Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
+    Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rewrite, Rmdir, Stat,
+    StatMissing, Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 
@@ -131,5 +131,6 @@ any_step! {
     Mkdir(EntryStep<Mkdir>),
     Rmdir(EntryStep<Rmdir>),
     Rename(Rename),
+    Rewrite(Rewrite),
     Readdir(Readdir),
 }

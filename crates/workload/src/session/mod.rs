@@ -8,6 +8,7 @@ pub(crate) mod pin;
 mod prepare;
 mod processes;
 mod restore;
+mod rewrite;
 mod run;
 
 use std::path::{Path, PathBuf};

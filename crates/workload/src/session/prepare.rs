@@ -36,12 +36,17 @@ pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Ses
     Plan { workload, file_set, seed, on_device: None }.session()
 }
 
-/// As [`prepare`], for direct reads of the one read file on the device, at the places where it
-/// lies; that it lies there is proved by its content. The session touches no file.
+/// As [`prepare`], for direct reads of the one read file, or direct writes of the one write file,
+/// on the device, at the places where it lies; that it lies there is proved by its content. The
+/// session touches no file.
+///
+/// Writes change nothing: they write back what this reads where they go, and only if the file holds
+/// the same there. The session keeps that in memory, `operations_per_thread` requests of each
+/// thread. What has been written to the file has to be on the device.
 ///
 /// # Errors
-/// As [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads, and
-/// [`EngineError::Corrupt`] if the file lies elsewhere.
+/// As [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads, [`EngineError::Corrupt`] or
+/// for writes [`EngineError::Elsewhere`] if the file lies elsewhere.
 pub fn prepare_on_device(
     workload: &Workload,
     file_set: &FileSet,
@@ -49,9 +54,14 @@ pub fn prepare_on_device(
     seed: u64,
 ) -> Result<Session, EngineError> {
     workload.check()?;
-    let read_files = file_set.data_files(Role::Read);
-    OnDevice::check(workload, read_files.count)?;
-    on_device.prove(file_set.content(Role::Read, 0), read_files.size_bytes)?;
+    if workload.operation == Operation::Write {
+        OnDevice::check(workload, file_set.data_files(Role::Write).count)?;
+        on_device.check_writable()?;
+    } else {
+        let read_files = file_set.data_files(Role::Read);
+        OnDevice::check(workload, read_files.count)?;
+        on_device.prove(file_set.content(Role::Read, 0), read_files.size_bytes)?;
+    }
     Plan { workload, file_set, seed, on_device: Some(on_device) }.session()
 }
 
@@ -61,7 +71,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) file_set: &'a FileSet,
     pub(crate) seed: u64,
-    /// Where reads go instead of to the file.
+    /// Where reads or writes go instead of to the file.
     pub(crate) on_device: Option<&'a OnDevice>,
 }
 
@@ -191,6 +201,9 @@ impl Plan<'_> {
             return self.path_step(thread, role);
         }
         let workload = self.workload;
+        if let (Some(on_device), Role::Write) = (self.on_device, role) {
+            return self.rewrite_step(thread, on_device);
+        }
         let (spacing, choices) = self.spacing(role)?;
         let files = self.data_files(thread, role)?;
         let choices = self.choices(thread, files.len(), choices);

@@ -7,6 +7,7 @@ mod noop;
 mod path;
 mod readdir;
 mod rename;
+mod rewrite;
 mod transfer;
 mod whole;
 
@@ -23,5 +24,6 @@ pub(crate) use path::{
 };
 pub(crate) use readdir::{LISTING_BYTES, Readdir, for_each_entry};
 pub(crate) use rename::{Rename, Share};
+pub(crate) use rewrite::Rewrite;
 pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};
 pub(crate) use whole::{append_whole, finish, read_whole, write_whole};

@@ -4,6 +4,7 @@ use super::options::UringOptions;
 use super::transfers::{AnyTransfers, Task};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::Role;
+use crate::rewrite::Originals;
 use crate::session::{AnyStep, Plan};
 
 impl Plan<'_> {
@@ -26,7 +27,14 @@ impl Plan<'_> {
         let content = self.unverified_content(thread);
         let verification = workload.verification;
         let task = Task { role, files, spacing, request_bytes, options, verification, content };
-        let transfers = AnyTransfers::new(task, workload.access, &choices)?;
+        let transfers = match (self.on_device, role) {
+            (Some(on_device), Role::Write) => {
+                let mut originals = Originals::of(self, on_device, thread)?;
+                let requests = u32::try_from(workload.operations_per_thread).unwrap_or(u32::MAX);
+                AnyTransfers::kept(task, &choices, &mut originals, requests)?
+            }
+            _ => AnyTransfers::new(task, workload.access, &choices)?,
+        };
         Ok(AnyStep::Uring(Box::new(transfers)))
     }
 }

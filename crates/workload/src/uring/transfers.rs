@@ -19,6 +19,7 @@ use crate::description::{Access, Verification};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::Role;
+use crate::rewrite::Originals;
 use crate::run_loop::{Halt, LoopOutcome};
 use crate::steps::{DataFile, Spacing};
 
@@ -50,10 +51,10 @@ impl Task {
         self.options.queue_depth + resting
     }
 
-    /// A ring for it.
-    pub(super) fn ring(&self) -> Result<Ring, UringRefusal> {
+    /// A ring of so many slots for it.
+    pub(super) fn ring(&self, slots: u32) -> Result<Ring, UringRefusal> {
         let files: Vec<_> = self.files.iter().map(|file| file.file.as_raw_fd()).collect();
-        let (slots, request_bytes) = (self.slots(), self.request_bytes);
+        let request_bytes = self.request_bytes;
         let queue_depth = self.options.queue_depth;
         Ring::new(RingSpec { queue_depth, slots, request_bytes }, &files)
     }
@@ -87,16 +88,21 @@ pub(super) struct Transfers<C, Q = Ring> {
     pub(super) landed: Vec<Completion>,
     pub(super) latency: AsynchronousLatency,
     checked_bytes: u64,
+    /// Of writes on the device: where each slot's bytes were read and go.
+    kept_bytes: Box<[u64]>,
 }
 
 /// Whether a transfer reads or writes, and whether content matters: compiled in.
 pub(super) trait Kind {
     const DIRECTION: Direction;
     const VERIFY: bool;
+    /// Whether each slot has its own place, and bytes that are not to be changed.
+    const KEEPS: bool = false;
 }
 
 struct Read<const VERIFY: bool>;
 struct Write<const VERIFY: bool>;
+struct Rewrite;
 
 impl<const VERIFY: bool> Kind for Read<VERIFY> {
     const DIRECTION: Direction = Direction::Read;
@@ -106,6 +112,12 @@ impl<const VERIFY: bool> Kind for Read<VERIFY> {
 impl<const VERIFY: bool> Kind for Write<VERIFY> {
     const DIRECTION: Direction = Direction::Write;
     const VERIFY: bool = VERIFY;
+}
+
+impl Kind for Rewrite {
+    const DIRECTION: Direction = Direction::Write;
+    const VERIFY: bool = false;
+    const KEEPS: bool = true;
 }
 
 impl<C: Choose, Q: Queue> Transfers<C, Q> {
@@ -119,6 +131,11 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
                 offset_bytes += u64::from(task.request_bytes);
             }
         }
+        Self::with_slots(queue, task, choose, task_work, slots)
+    }
+
+    /// With so many slots, whose buffers are filled.
+    fn with_slots(queue: Q, task: Task, choose: C, task_work: TaskWork, slots: u32) -> Self {
         let room = || Vec::with_capacity(slots as usize);
         Self {
             queue,
@@ -130,6 +147,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             landed: Vec::with_capacity(slots as usize),
             latency: AsynchronousLatency::new(task_work),
             checked_bytes: 0,
+            kept_bytes: Box::default(),
             task,
         }
     }
@@ -139,6 +157,14 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
     pub(super) fn issue<K: Kind>(&mut self, index: u64) {
         // There are as many slots as may be in flight.
         let Some(number) = self.free.pop_front() else { return };
+        if K::KEEPS {
+            let offset_bytes = self.kept_bytes[number as usize];
+            let slot = &mut self.slots[number as usize];
+            *slot = Slot { offset_bytes, ..Slot::default() };
+            self.fresh.push(number);
+            self.push::<K>(number);
+            return;
+        }
         let place = self.choose.next_place();
         let slot = &mut self.slots[number as usize];
         slot.file = file_number(place.resource);
@@ -218,6 +244,9 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         halt: &impl Halt,
     ) -> Result<LoopOutcome, EngineError> {
         let ended = match (self.task.role, self.task.verification) {
+            _ if !self.kept_bytes.is_empty() => {
+                fly::<Rewrite, _, _, _>(self, operations, clock, recorder, halt)
+            }
             (Role::Read, Verification::Off) => {
                 fly::<Read<false>, _, _, _>(self, operations, clock, recorder, halt)
             }
@@ -247,9 +276,25 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
 impl<C: Choose> Transfers<C> {
     /// Over a ring of its own.
     pub(super) fn over_a_ring(task: Task, choose: C) -> Result<Self, UringRefusal> {
-        let ring = task.ring()?;
+        let ring = task.ring(task.slots())?;
         let task_work = ring.task_work();
         Ok(Self::new(ring, task, choose, task_work))
+    }
+
+    /// Over a ring with a slot for each request, which holds what `originals` gives for it.
+    fn keeping(
+        task: Task,
+        choose: C,
+        originals: &mut Originals<'_>,
+        requests: u32,
+    ) -> Result<Self, EngineError> {
+        let slots = requests.max(task.options.queue_depth);
+        let mut ring = task.ring(slots)?;
+        let task_work = ring.task_work();
+        let places = (0..requests).map(|slot| originals.read_next(ring.bytes_mut(slot)));
+        let kept_bytes = places.collect::<Result<_, _>>()?;
+        let with_slots = Self::with_slots(ring, task, choose, task_work, requests);
+        Ok(Self { kept_bytes, ..with_slots })
     }
 
     fn make_ready(&mut self) -> Result<(), EngineError> {
@@ -313,6 +358,18 @@ impl AnyTransfers {
                 Pattern::Follow(Transfers::over_a_ring(task, follow)?)
             }
         }))
+    }
+
+    /// Writes on the device of what lies there.
+    pub(super) fn kept(
+        task: Task,
+        choices: &Choices,
+        originals: &mut Originals<'_>,
+        requests: u32,
+    ) -> Result<Self, EngineError> {
+        let unused = Sequential::new(choices);
+        let transfers = Transfers::keeping(task, unused, originals, requests)?;
+        Ok(Self(Pattern::Sequential(transfers)))
     }
 
     /// What the thread that runs it has to do before the start.

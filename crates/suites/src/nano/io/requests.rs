@@ -15,7 +15,6 @@ pub(super) struct Requests<'a> {
     pub(super) operation: Operation,
     /// Random is shuffled: no block is asked for twice, for something below may keep it.
     pub(super) access: Access,
-    pub(super) layer: Layer,
 }
 
 /// One point of such a curve.
@@ -25,15 +24,32 @@ pub(super) struct Request {
     pub(super) io_path: IoPath,
 }
 
+/// The points of a curve on the device, and of the one through the file system that stands on it.
+pub(super) fn pair(
+    on_device: Requests<'_>,
+    file_system: Curve<'_>,
+    values: &[u64],
+    request: impl Fn(u64) -> Request,
+) -> Vec<Benchmark> {
+    let above = Requests { curve: file_system, ..on_device };
+    let floor = Some(on_device.curve.name);
+    [
+        on_device.points(Layer::Device, values, None, &request),
+        above.points(Layer::FileSystem, values, floor, &request),
+    ]
+    .concat()
+}
+
 impl Requests<'_> {
-    /// Its points; `floor` is the name of the same curve on the device, if it is there.
-    pub(super) fn points(
+    /// Its points on a layer; `floor` is the name of the curve below them.
+    fn points(
         &self,
+        layer: Layer,
         values: &[u64],
         floor: Option<&str>,
         request: impl Fn(u64) -> Request,
     ) -> Vec<Benchmark> {
-        let Self { curve, operation, access, layer } = *self;
+        let Self { curve, operation, access } = *self;
         curve.points(values, |value| {
             let Request { bytes, io_path } = request(value);
             let workload =
@@ -43,7 +59,7 @@ impl Requests<'_> {
                     let exercises = vec![Dimension::OnDiskLayout];
                     (Benchmark::of_operations(workload, Place::Data), exercises)
                 }
-                Layer::Device => (Benchmark::of_device_reads(workload, Place::Data), vec![]),
+                Layer::Device => (Benchmark::of_device(workload, Place::Data), vec![]),
             };
             Benchmark {
                 dimension: Dimension::Io,

@@ -1,0 +1,116 @@
+//! Writing on a device what lies there already, where a file of ours lies.
+//!
+//! What a file system adds to a direct write is the difference to the same write without it. On the
+//! device such a write goes beneath the file system, so what could be lost decides how it is made:
+//!
+//! - It goes only to where the file lies as its file system has told, and never beyond the end of a
+//!   piece, for what follows there is somebody else's.
+//! - What it writes is what was read there just before, and only if the file, read through its file
+//!   system, holds the same. So nothing changes, were the place wrong all the same.
+//! - Bytes stay bound to their place: each request has a buffer of its own, and its number gives
+//!   both.
+
+use std::path::PathBuf;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, OFlags, openat};
+
+use crate::arithmetic::index;
+use crate::buffer::{AlignedBuffer, Payload};
+use crate::choose::{AnyChooser, Choose};
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::{FILE_MODE, Role};
+use crate::on_device::OnDevice;
+use crate::session::Plan;
+use crate::steps::{Spacing, read_whole};
+
+/// Reads, one after the other, the requests that one thread will write back.
+#[derive(Debug)]
+pub(crate) struct Originals<'a> {
+    on_device: &'a OnDevice,
+    device: OwnedFd,
+    file: OwnedFd,
+    path: PathBuf,
+    choose: AnyChooser,
+    spacing: Spacing,
+    in_file: AlignedBuffer,
+}
+
+impl<'a> Originals<'a> {
+    /// In the order that the plan's access says.
+    pub(crate) fn of(
+        plan: &Plan<'a>,
+        on_device: &'a OnDevice,
+        thread: usize,
+    ) -> Result<Self, EngineError> {
+        let (spacing, choices) = plan.spacing(Role::Write)?;
+        let choices = plan.choices(thread, 1, choices);
+        let path = plan.file_set.data_file(Role::Write, 0);
+        let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+        let file = openat(CWD, &path, flags, FILE_MODE)
+            .map_err(|errno| EngineError::from_direct_errno("openat", &path, errno))?;
+        Ok(Self {
+            on_device,
+            device: on_device.open()?,
+            file,
+            path,
+            choose: AnyChooser::new(plan.workload.access, &choices)?,
+            spacing,
+            in_file: AlignedBuffer::new(plan.workload.request_bytes),
+        })
+    }
+
+    /// Reads what lies where the next request goes, and gives where on the device that is.
+    pub(crate) fn read_next(&mut self, bytes: &mut [u8]) -> Result<u64, EngineError> {
+        let offset_bytes = self.spacing.offset_bytes(self.choose.next_place().choice);
+        let wanted = WorkloadError::NotOnDevice("a piece of the file as long as a request");
+        let (offset_bytes, place_bytes) =
+            self.on_device.place_within(offset_bytes, bytes.len() as u64).ok_or(wanted)?;
+        read_whole(&self.device, bytes, place_bytes)
+            .map_err(|fault| fault.into_direct_error(self.on_device.path()))?;
+        read_whole(&self.file, self.in_file.bytes_mut(), offset_bytes)
+            .map_err(|fault| fault.into_direct_error(&self.path))?;
+        if self.in_file.bytes() == bytes {
+            return Ok(place_bytes);
+        }
+        Err(EngineError::Elsewhere { path: self.path.clone(), offset_bytes })
+    }
+}
+
+/// What one thread writes back by plain calls, each request with the place that it came from.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    payload: Payload,
+    /// By the request's number.
+    places_bytes: Vec<u64>,
+}
+
+impl Kept {
+    /// So many requests, read now.
+    pub(crate) fn read(
+        originals: &mut Originals<'_>,
+        request_bytes: usize,
+        requests: u64,
+    ) -> Result<Self, EngineError> {
+        let mut payload = Payload::unwritten(request_bytes, index(requests));
+        let mut place_of_next = || {
+            let start = payload.take_turn();
+            originals.read_next(payload.request_mut(start))
+        };
+        let places_bytes: Result<_, _> = (0..requests).map(|_| place_of_next()).collect();
+        Ok(Self { places_bytes: places_bytes?, payload })
+    }
+
+    /// Where the bytes of the next request begin, and where on the device they go.
+    #[inline(always)]
+    pub(crate) fn take_next(&mut self) -> (usize, u64) {
+        let start = self.payload.take_turn();
+        self.payload.warm(start);
+        (start, self.places_bytes[self.payload.number_of(start)])
+    }
+
+    #[inline(always)]
+    pub(crate) fn request(&self, start: usize) -> &[u8] {
+        self.payload.request(start)
+    }
+}
