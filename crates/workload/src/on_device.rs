@@ -233,4 +233,35 @@ mod tests {
         // It would end behind the device.
         assert_eq!(places.of(8193), 65_536);
     }
+
+    #[test]
+    fn what_is_written_stays_within_one_piece_of_the_file() {
+        let pieces = [piece(0, 65_536, 8192), piece(8192, 4096, 4096), piece(12_288, 8192, 8192)];
+        let joined = joined(&pieces);
+        assert_eq!(joined, [piece(0, 65_536, 8192), piece(8192, 4096, 12_288)]);
+        let on_device = OnDevice {
+            device: File::open("/dev/null").expect("it is there"),
+            path: PathBuf::new(),
+            pieces: joined.into(),
+            file_bytes: 19_456,
+            device_bytes: 1 << 20,
+        };
+        for (offset_bytes, request_bytes, expected) in [
+            (0, 4096, Some((0, 65_536))),
+            (4096, 4096, Some((4096, 69_632))),
+            // It would cross the end of the piece.
+            (4608, 4096, Some((4096, 69_632))),
+            (8192, 4096, Some((8192, 4096))),
+            // The piece goes on where the one before it ends.
+            (12_288, 4096, Some((12_288, 8192))),
+            // What lies behind the end of the file is not the file's.
+            (16_384, 4096, Some((15_360, 11_264))),
+            (0, 8704, Some((8192, 4096))),
+            (0, 11_264, Some((8192, 4096))),
+            (0, 11_776, None),
+        ] {
+            let found = on_device.place_within(offset_bytes, request_bytes);
+            assert_eq!(found, expected, "{offset_bytes} {request_bytes}");
+        }
+    }
 }

@@ -172,6 +172,10 @@ pub(crate) fn the_one_below_is_read() {
         }
         device.file().read_exact_at(&mut block.0[..100], 0).expect_err("it bypasses the cache");
         device.file().write_all_at(&block.0, 0).expect_err("it is for reading only");
+        let writable = target.open_device_for_writes().expect("its file system is ours");
+        let last = writable.size_bytes() / 4096 * 4096 - 4096;
+        writable.file().read_exact_at(&mut block.0, last).expect("it lies inside");
+        writable.file().write_all_at(&block.0, last).expect("it can be written");
     }
     workshop.close().expect("nothing is left");
 }
@@ -181,6 +185,21 @@ pub(crate) fn memory_has_none() {
     let target = make_or_skip(&workshop, "tmpfs:size=64m").expect("root");
     let error = target.open_device().expect_err("it lies in memory");
     assert!(matches!(error, OpenDeviceError::NoDevice { .. }), "{error}");
+    let error = target.open_device_for_writes().expect_err("it lies in memory");
+    assert!(matches!(error, OpenDeviceError::NoDevice { .. }), "{error}");
+}
+
+/// What lies below somebody's directory is not ours, whoever we are.
+pub(crate) fn below_a_directory_is_not_written() {
+    let workshop = workshop();
+    let directory = super::support::scratch().join("somebodys");
+    fs::create_dir(&directory).expect("the place can be written");
+    let target = workshop.make(&spec(directory.to_str().expect("ASCII"))).expect("it is there");
+    let error = target.open_device_for_writes().expect_err("it is not ours");
+    assert!(matches!(error, OpenDeviceError::NotOurs { .. }), "{error}");
+    drop(target);
+    workshop.close().expect("nothing is left");
+    fs::remove_dir(&directory).expect("it is empty again");
 }
 
 pub(crate) fn several_are_not_one() {

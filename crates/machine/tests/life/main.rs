@@ -61,6 +61,7 @@ const CASES: &[Case] = &[
     ("extents_of_btrfs_are_told", || extents::are_told("btrfs:size=512m")),
     ("memory_has_no_extents", extents::memory_has_none),
     ("the_device_below_is_read", devices::the_one_below_is_read),
+    ("below_a_directory_nothing_is_written", devices::below_a_directory_is_not_written),
     ("memory_has_no_device", devices::memory_has_none),
     ("several_devices_are_not_one", devices::several_are_not_one),
     ("ageing_ext2_breaks_space_up", || ageing::breaks_free_space_up("ext2:size=512m")),

@@ -12,6 +12,7 @@ mod names;
 mod on_device;
 mod paths;
 mod repeatable;
+mod rewrites;
 mod span;
 mod uring;
 mod uring_refusals;
