@@ -227,7 +227,8 @@ impl fmt::Display for Warning {
                 write!(f, "the file system was made for this run and never aged, which flatters it")
             }
             Self::MoreConcurrencyThanCores { threads, cores } => {
-                write!(f, "{threads} threads on {cores} processors")
+                let noun = if *cores == 1 { "processor" } else { "processors" };
+                write!(f, "{threads} threads on {cores} {noun}")
             }
             Self::TimedInBatches { batch } => {
                 write!(f, "timed {batch} operations at a time: one is too short for the clock")

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
-use workload::{Operation, Workers, io_uring_availability};
+use workload::{OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
+use crate::laboratory::{QUEUES_IN_ALL, REWRITTEN_BYTES_MAX};
 use crate::live_target::LiveTarget;
 use crate::nano::scaling;
 use crate::operations::{Operations, Question};
@@ -113,9 +114,27 @@ fn inapplicable(
 
 /// What is issued many at a time.
 fn without_ring(of: &Operations) -> Option<(String, String)> {
-    of.queue_depth()?;
-    let refusal = io_uring_availability().err()?;
-    Some(("reads and writes in flight".to_owned(), refusal.to_string()))
+    let depth = of.queue_depth()?;
+    if let Err(refusal) = io_uring_availability() {
+        return Some(("reads and writes in flight".to_owned(), refusal.to_string()));
+    }
+    let request_bytes = of.workload.request_bytes as u64;
+    let buffers = least_buffers(of, depth);
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let refusal = io_uring_buffers(depth, narrow(request_bytes), narrow(buffers)).err()?;
+    Some((format!("{depth} requests of {request_bytes} bytes in flight"), refusal.to_string()))
+}
+
+/// The buffers of its ring: what is written back on the device is all in them.
+fn least_buffers(of: &Operations, depth: u32) -> u64 {
+    let resting = match of.workload.operation {
+        Operation::Write => (128 << 10) / of.workload.request_bytes.max(512) as u64,
+        _ => 0,
+    };
+    let request_bytes = of.workload.request_bytes as u64;
+    let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
+    let depth = u64::from(depth);
+    if of.rewrites() { kept.min(QUEUES_IN_ALL * depth).max(depth) } else { depth + resting.max(1) }
 }
 
 /// What goes past the page cache.
@@ -174,8 +193,9 @@ fn without_own_file_system(
 fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
     let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
     let is_by_workers = matches!(axis, Some("threads" | "processes"));
-    (is_by_workers && processors < 2).then_some((
-        "curves by threads and processes",
+    let are_several = benchmark.operations().is_some_and(|of| of.workload.threads > 1);
+    ((is_by_workers || are_several) && processors < 2).then_some((
+        "several threads or processes at the same time",
         "there is one processor, on which they only take turns: allow this process two",
     ))
 }
@@ -194,14 +214,17 @@ mod tests {
     use crate::nano;
 
     #[test]
-    fn curves_by_threads_and_processes_want_two_processors() {
+    fn several_threads_or_processes_want_two_processors() {
         let all = nano::dimension("scaling");
         let refused = |processors| {
             let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();
             all.iter().filter(is_it).count()
         };
-        let by_threads = all.iter().filter(|one| one.curve.is_some()).count();
-        assert!(by_threads > 0);
-        assert_eq!((refused(1), refused(2)), (by_threads, 0));
+        let on_one = |one: &&Benchmark| without_processors(one, 1).is_none();
+        let left: Vec<_> = all.iter().filter(on_one).map(|one| one.name.as_str()).collect();
+        assert!(left.iter().all(|name| !name.contains("threads")), "{left:?}");
+        assert_eq!(refused(1) + left.len(), all.len());
+        assert!(refused(1) > left.len());
+        assert_eq!(refused(2), 0);
     }
 }

@@ -31,8 +31,10 @@ const PILOT_BYTES: u64 = 4 << 20;
 const QUEUES_PILOT: u64 = 4;
 /// As many more has a replicate at least: filling the queue and emptying it are to be little of it.
 const QUEUES_MIN: u64 = 4;
+/// Queues full that a replicate does at least.
+pub(crate) const QUEUES_IN_ALL: u64 = QUEUES_PILOT * QUEUES_MIN;
 /// What one replicate writes on a device at most.
-const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;

@@ -71,4 +71,5 @@ pub use session::{Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
 pub use steps::Noop;
 pub use uring::{
     AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,
+    io_uring_buffers,
 };

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 
+use super::cgroup_tree::{Controller, Hierarchy};
 use super::device::{DeviceError, NamedDevice};
 use super::file_system::FileSystem;
 use super::mkfs::{find_program, program_name, try_modprobe};
-use super::spec::{Place, ScratchSpec, TargetSpec};
+use super::spec::{Conditions, Place, ScratchSpec, TargetSpec};
 use super::surroundings::Surroundings;
 
 /// A directory with less than this is no place to measure.
@@ -96,6 +97,17 @@ pub enum Unavailable {
     /// The named device must not, or cannot, be formatted.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A limit was asked for, and there is no control group that could set it.
+    #[error(
+        "{option} cannot be set: {source} (none is mounted there, or something lies over it, as \
+        in some containers); leave {option} out"
+    )]
+    NoControlGroup {
+        /// The option, or options, that ask for it.
+        option: &'static str,
+        /// What was found instead.
+        source: io::Error,
+    },
     /// There is nothing at the path.
     #[error("{path} does not exist; make it or give another directory", path = path.display())]
     Missing {
@@ -157,7 +169,10 @@ pub(super) fn check(
     promised_bytes: u64,
 ) -> Result<Option<NamedDevice>, Unavailable> {
     let scratch = match &spec.place {
-        Place::Directory(path) => return check_directory(path).map(|()| None),
+        Place::Directory(path) => {
+            check_directory(path)?;
+            return check_conditions(&spec.conditions).map(|()| None);
+        }
         Place::Scratch(scratch) => scratch,
     };
     let file_system = scratch.file_system;
@@ -173,10 +188,29 @@ pub(super) fn check(
             return Err(Unavailable::MkfsMissing { program, package });
         }
     }
+    check_conditions(&spec.conditions)?;
     match &scratch.device {
         Some(path) => Ok(Some(NamedDevice::check(path, &surroundings.destroy)?)),
         None => check_room(scratch, surroundings, promised_bytes).map(|()| None),
     }
+}
+
+/// Whether the control groups that would set the limits can be seen; whether they can be written is
+/// seen when they are made.
+fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
+    let is_wanted = [
+        (wanted.memory_bytes.is_some(), Controller::Memory, "memory="),
+        (
+            wanted.throttle_device(),
+            Controller::Io,
+            "read_bps=, write_bps=, read_iops= or write_iops=",
+        ),
+    ];
+    for (_, controller, option) in is_wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+        Hierarchy::of(controller)
+            .map_err(|source| Unavailable::NoControlGroup { option, source })?;
+    }
+    Ok(())
 }
 
 /// Whether this process may mount, which root in a container may often not.

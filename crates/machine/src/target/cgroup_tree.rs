@@ -48,9 +48,11 @@ impl Hierarchy {
     pub(super) fn of(controller: Controller) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
         let mounts = entries(&fs::read_to_string(MOUNTINFO)?);
-        Self::find(controller, &groups, &mounts).ok_or_else(|| {
+        let found = Self::find(controller, &groups, &mounts);
+        // What is mounted may lie below something else, as in some containers.
+        found.filter(|found| found.home.is_dir()).ok_or_else(|| {
             io::Error::other(format!(
-                "no {} controller is mounted under /sys/fs/cgroup; leave the limits out",
+                "no {} controller can be seen under /sys/fs/cgroup",
                 controller.name(Version::Two)
             ))
         })

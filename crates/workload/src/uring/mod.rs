@@ -64,5 +64,5 @@ mod transfers;
 
 pub use latency::AsynchronousLatency;
 pub use options::{Buffering, UringOptions};
-pub use refusal::{TaskWork, UringRefusal, io_uring_availability};
+pub use refusal::{TaskWork, UringRefusal, io_uring_availability, io_uring_buffers};
 pub(crate) use transfers::AnyTransfers;

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::ring;
+use super::ring::{self, Ring, RingSpec};
 
 /// How the kernel delivers completions to the thread that waits for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,6 +91,20 @@ pub enum UringRefusal {
 /// Why not.
 pub fn io_uring_availability() -> Result<(), UringRefusal> {
     ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
+}
+
+/// Whether this process may have a ring of this depth with so many buffers of this size, found by
+/// making one: buffers are locked in memory, and not everybody may lock as much as they like.
+///
+/// # Errors
+/// Why not.
+pub fn io_uring_buffers(
+    queue_depth: u32,
+    request_bytes: u32,
+    buffers: u32,
+) -> Result<(), UringRefusal> {
+    let slots = buffers.max(queue_depth);
+    Ring::new(RingSpec { queue_depth, slots, request_bytes }, &[-1]).map(drop)
 }
 
 impl UringRefusal {

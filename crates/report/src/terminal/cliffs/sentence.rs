@@ -67,9 +67,13 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
         Cause::Processors { processors, together_before, together_after } => {
             let value =
                 |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+            let there_are = match processors {
+                1 => "there is 1 processor".to_owned(),
+                several => format!("there are {several} processors"),
+            };
             format!(
-                "Cause: there are {processors} processors. All threads together do {} up to there, \
-                 and {} with the most threads.",
+                "Cause: {there_are}. All threads together do {} up to there, and {} with the most \
+                 threads.",
                 value(*together_before),
                 value(*together_after)
             )
