@@ -13,6 +13,7 @@ mod faults;
 mod kill;
 mod layers;
 mod place;
+mod poor;
 mod process;
 mod refusals;
 mod run_directory;

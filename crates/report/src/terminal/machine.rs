@@ -233,7 +233,7 @@ fn permissions(machine: &Machine) -> Vec<Fact> {
         fact("root", Some(if permissions.root { "yes" } else { "no" })),
         said("mounting", &permissions.mount, "scratch targets such as ext4"),
         said("loop devices", &permissions.loop_devices, "scratch targets on images"),
-        said("dropping caches", &permissions.drop_caches, "cold names and attributes"),
+        said("dropping caches", &permissions.drop_caches, "nothing to fsprism, which mounts again"),
         said("limiting memory", &permissions.cgroup_memory, "memory= of targets"),
         said("limiting devices", &permissions.cgroup_io, "read_bps=, write_iops= of targets"),
         said("setting read-ahead", &permissions.read_ahead, "read_ahead= of targets"),
