@@ -169,8 +169,8 @@ fn a_device_that_holds_something_else_is_not_written() {
         let refused = prepare_on_device(&workload, &rig.file_set, &rig.writable(), 1);
         let refused = refused.expect_err("it lies elsewhere");
         let offset = FILE_BYTES - 4 * KIB;
-        let is_it = matches!(refused, EngineError::Elsewhere { offset_bytes, .. } if offset_bytes == offset);
-        assert!(is_it, "{refused}");
+        let EngineError::Elsewhere { offset_bytes, .. } = refused else { panic!("{refused}") };
+        assert_eq!(offset_bytes, offset);
         assert!(rig.found() == other);
     }
 }
