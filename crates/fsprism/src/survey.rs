@@ -107,7 +107,10 @@ impl Session {
         if let Some(path) = &measuring.out {
             RunDirectory::check_new(path).blame_input()?;
         }
-        let wanted = targets::wanted(texts, &measuring.making)?;
+        let wanted = match command {
+            "reproduce" => targets::wanted_of_paper(texts, &measuring.making)?,
+            _ => targets::wanted(texts, &measuring.making)?,
+        };
         let skipped = wanted.skipped.clone();
         let made = start::make(wanted, stop)?;
         let data_file_bytes = made.data_file_bytes(measuring.size)?;

@@ -49,6 +49,40 @@ pub(crate) fn wanted(texts: &[String], making: &Making) -> anyhow::Result<Wanted
     named(texts, making)
 }
 
+/// A paper's own targets, which nobody chose: those that cannot be made here are left out and said,
+/// as long as one is left.
+pub(crate) fn wanted_of_paper(texts: &[String], making: &Making) -> anyhow::Result<Wanted> {
+    let specs = parsed(texts, making.aged)?;
+    let surroundings = fitted(surroundings(making), &specs);
+    let (specs, skipped) = available(specs, &surroundings);
+    if let (true, Some(first)) = (specs.is_empty(), skipped.first()) {
+        let labels: Vec<&str> = skipped.iter().map(|one| one.target.as_str()).collect();
+        let refusal = anyhow::anyhow!(
+            "the paper is measured again on {}, none of which can be made here: {}",
+            labels.join(", "),
+            first.why
+        );
+        return Err(refusal).blame_input();
+    }
+    for one in &skipped {
+        output::say(&format!("left out: {}: {}", one.target, one.why));
+    }
+    Ok(Wanted { specs, skipped, surroundings })
+}
+
+/// Those that can be made here, and those that cannot, each with why.
+fn available(specs: Vec<TargetSpec>, around: &Surroundings) -> (Vec<TargetSpec>, Vec<Skipped>) {
+    let mut skipped = Vec::new();
+    let mut available = Vec::new();
+    for spec in specs {
+        match availability(&spec, around) {
+            Ok(()) => available.push(spec),
+            Err(why) => skipped.push(Skipped { target: spec.label, why: why.to_string() }),
+        }
+    }
+    (available, skipped)
+}
+
 /// The targets of a search for cliffs: where none is named, one whose memory is limited, so that
 /// its cliff is found in little time; without root, this directory.
 pub(crate) fn wanted_for_cliffs(texts: &[String], making: &Making) -> anyhow::Result<Wanted> {
@@ -237,14 +271,7 @@ fn memory_share(target: &Target) -> u64 {
 fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wanted> {
     let specs = parsed(&SCRATCH_DEFAULTS, aged)?;
     let surroundings = fitted(surroundings, &specs);
-    let mut skipped = Vec::new();
-    let mut available = Vec::new();
-    for spec in specs {
-        match availability(&spec, &surroundings) {
-            Ok(()) => available.push(spec),
-            Err(why) => skipped.push(Skipped { target: spec.label, why: why.to_string() }),
-        }
-    }
+    let (mut available, mut skipped) = available(specs, &surroundings);
     if available.is_empty() {
         let names = SCRATCH_DEFAULTS.join(", ");
         output::say(&format!("as root, fsprism would make and measure {names}"));

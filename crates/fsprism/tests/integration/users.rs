@@ -42,6 +42,14 @@ fn a_scratch_target_is_roots() {
 }
 
 #[test]
+fn a_papers_targets_are_roots() {
+    let Some(place) = Place::as_root("a_papers_targets_are_roots") else { return };
+    let outcome = place.finish(place.as_nobody("reproduce rocket-science --scratch ../scratch"));
+    outcome.assert_refused(&["the paper is measured again on", "none of which", "needs root"]);
+    assert!(names_in(&place.path("theirs")).is_empty());
+}
+
+#[test]
 fn without_root_the_defaults_are_directories() {
     let name = "without_root_the_defaults_are_directories";
     let Some(place) = Place::as_root(name) else { return };
