@@ -176,7 +176,7 @@ fn without_own_file_system(
     if of.workload.workers == Workers::Processes {
         let why = "what processes other than this one read from its device is not counted, so \
                    nothing would prove that they are served from memory: give a scratch target";
-        return Some(("curves by processes", why));
+        return Some(("several processes", why));
     }
     let why = "others write to its device too: give a scratch target";
     (of.question == Question::DeviceWrites).then_some(("device writes", why))
@@ -185,9 +185,11 @@ fn without_own_file_system(
 /// Several at once, on a machine that has no room for two.
 fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
     let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
-    let is_by_workers = matches!(axis, Some("threads" | "processes"));
+    let in_processes =
+        benchmark.operations().is_some_and(|of| of.workload.workers == Workers::Processes);
+    let is_by_workers = matches!(axis, Some("threads" | "processes")) || in_processes;
     (is_by_workers && processors < 2).then_some((
-        "curves by threads and processes",
+        "threads and processes beside each other",
         "there is one processor, on which they only take turns: allow this process two",
     ))
 }
