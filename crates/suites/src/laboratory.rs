@@ -117,7 +117,7 @@ impl Laboratory {
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
             // The second time around, the name would be known to be missing.
             (Operation::StatMissing, _) => of.missing_names_per_thread(),
-            (Operation::AppendFsync, _) => appends_max(target, workload),
+            (Operation::Append | Operation::AppendFsync, _) => appends_max(target, workload),
             _ => u64::from(u32::MAX),
         }
     }

@@ -90,7 +90,10 @@ impl Replicate<'_> {
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
         if wants_names && live.cooled.remove(&self.of.place) {
-            state::warm_directories(&touched).map_err(|error| failed(&error))?;
+            // All of them: the next that works on this place may share them out differently.
+            let count = file_set.spec().directories.count;
+            let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
+            state::warm_directories(&all).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
