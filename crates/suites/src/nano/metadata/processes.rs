@@ -57,9 +57,9 @@ const LARGE: u64 = 10_000;
 
 /// All operations at the point that the curves go through, and some in large directories.
 pub(super) fn pairs() -> Vec<Benchmark> {
-    let usual = all().flat_map(|named| pair(named, ENTRIES, 3));
+    let usual = all().flat_map(|named| pair(named, ENTRIES, 4));
     let large = [STAT, READDIR, CREATE, UNLINK].into_iter();
-    usual.chain(large.flat_map(|named| pair(named, LARGE, 5))).collect()
+    usual.chain(large.flat_map(|named| pair(named, LARGE, 6))).collect()
 }
 
 fn pair(named: Named, entries: u64, rank: u32) -> Vec<Benchmark> {
