@@ -357,10 +357,43 @@ entry_call! {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::description::{Access, Operation, Sharing, Workload};
+    use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
     use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
+    use crate::session::{AnyStep, Plan};
 
     const USUAL: NameForm = NameForm { name_bytes: 12, steps: 0 };
+
+    /// The second time, the kernel would know that a name is missing.
+    #[test]
+    fn a_missing_name_is_looked_for_once_however_many_directories_there_are() {
+        let root = std::env::temp_dir().join(format!("fsprism-missing-{}", std::process::id()));
+        std::fs::create_dir(&root).expect("there is a directory for such");
+        let directories = DirectorySet { count: 6, entries: 10, ..DirectorySet::default() };
+        let spec = FileSetSpec { directories, ..FileSetSpec::default() };
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let file_set = FileSet::create(&root, &spec, 1, &never).expect("there is room");
+        for (threads, sharing, each) in [(1, Sharing::Own, 60), (2, Sharing::Same, 5)] {
+            let access = Access::Shuffled;
+            let workload = Workload::new(Operation::StatMissing);
+            let workload = Workload { access, threads, sharing, ..workload };
+            let plan = Plan { workload: &workload, file_set: &file_set, seed: 3, on_device: None };
+            let mut seen = BTreeSet::new();
+            for thread in 0..threads {
+                let made = plan.step(thread).expect("the directories are there");
+                let AnyStep::StatMissing(mut step) = made else { panic!("another step") };
+                for index in 0..each {
+                    step.before(index, 0).expect("it only chooses a name");
+                    let Target { directory, first, .. } = &step.targets[0];
+                    assert!(seen.insert((*directory, first.name().to_owned())), "{index}");
+                }
+            }
+        }
+        std::fs::remove_dir_all(&root).expect("it is ours");
+    }
 
     #[test]
     fn threads_share_the_numbers_of_short_names_out() {

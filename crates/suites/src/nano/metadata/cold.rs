@@ -27,8 +27,10 @@ pub(super) fn curves() -> Vec<Benchmark> {
 }
 
 fn of_sizes(named: Named) -> Vec<Benchmark> {
-    // An open reads the first block of the list ahead on some (xfs_dir_open): longer lists.
-    let least = if named.operation == Operation::Readdir { 2 } else { 1 };
+    // An open reads the first block of the list ahead on some (xfs_dir_open), which is all that a
+    // short list has: longer ones, where the list alone is looked at.
+    let of_lists = matches!(named.operation, Operation::Readdir | Operation::StatMissing);
+    let least = if of_lists { 2 } else { 1 };
     let rank = if FIRST.contains(&named.operation) { 2 } else { 4 };
     sizes_of(named, CacheState::Cold, &SIZES[least..], rank)
 }
