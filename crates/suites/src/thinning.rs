@@ -69,7 +69,7 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
 /// order, one of those stands behind a cold one with the chance that the last of so many was cold.
 fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
     /// What file systems on fast devices do.
-    const ENTRIES_PER_S: f64 = 60_000.0;
+    const ENTRIES_PER_S: f64 = 100_000.0;
     let mut remounts: f64 = 0.0;
     let mut warm: BTreeMap<Place, f64> = BTreeMap::new();
     for benchmark in benchmarks {
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_is_mounted_again_makes_large_directories_take_longer() {
-        let place = Place::Directories(Directories::of(600_000));
+        let place = Place::Directories(Directories::of(1_000_000));
         let of = |cache_state| Benchmark {
             cache_state,
             ..Benchmark::of_operations(Workload::new(Operation::StatPresent), place)
