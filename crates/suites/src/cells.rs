@@ -183,7 +183,7 @@ fn without_own_file_system(
     if of.workload.workers == Workers::Processes {
         let why = "what processes other than this one read from its device is not counted, so \
                    nothing would prove that they are served from memory: give a scratch target";
-        return Some(("curves by processes", why));
+        return Some(("several processes", why));
     }
     let why = "others write to its device too: give a scratch target";
     (of.question == Question::DeviceWrites).then_some(("device writes", why))
@@ -192,9 +192,10 @@ fn without_own_file_system(
 /// Several at once, on a machine that has no room for two.
 fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
     let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
-    let is_by_workers = matches!(axis, Some("threads" | "processes"));
-    let are_several = benchmark.operations().is_some_and(|of| of.workload.threads > 1);
-    ((is_by_workers || are_several) && processors < 2).then_some((
+    let of = benchmark.operations().map(|of| &of.workload);
+    let by_several = of.is_some_and(|of| of.threads > 1 || of.workers == Workers::Processes);
+    let is_by_workers = matches!(axis, Some("threads" | "processes")) || by_several;
+    (is_by_workers && processors < 2).then_some((
         "several threads or processes at the same time",
         "there is one processor, on which they only take turns: allow this process two",
     ))

@@ -121,8 +121,8 @@ impl Laboratory {
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
             // The second time around, the name would be known to be missing.
-            (Operation::StatMissing, _) => of.place.entries().max(1),
-            (Operation::AppendFsync, _) => appends_max(target, workload),
+            (Operation::StatMissing, _) => of.missing_names_per_thread(),
+            (Operation::Append | Operation::AppendFsync, _) => appends_max(target, workload),
             _ => u64::from(u32::MAX),
         }
     }

@@ -194,6 +194,17 @@ impl Operations {
         all / self.workload.request_bytes as u64 / self.workload.threads as u64
     }
 
+    /// Missing names that each thread has for itself: as many as there are entries.
+    pub(crate) fn missing_names_per_thread(&self) -> u64 {
+        let (directories, entries) = self.place.directories().unwrap_or_default();
+        let threads = self.workload.threads;
+        let names = match self.workload.sharing {
+            Sharing::Own => (directories / threads) as u64 * entries,
+            Sharing::Same => entries / threads as u64,
+        };
+        names.max(1)
+    }
+
     /// Least operations of a replicate.
     pub(crate) fn operations_min(&self, cache_state: CacheState) -> u64 {
         /// Neighbouring attributes come from the device together: a few operations would be of

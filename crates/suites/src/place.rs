@@ -47,7 +47,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// Bytes of the shortest names.
+    /// Bytes of names where nothing else is asked for.
     pub const NAME_BYTES: usize = 12;
     /// Entries of all directories together at least, as far as directories are few.
     const ENTRIES: u64 = 3200;
@@ -55,7 +55,7 @@ impl Directories {
     const COUNT: u64 = 100;
 
     /// Directories of so many entries each. Small ones are several, so that operations can change
-    /// each by no more than a tenth; the shortest names, in an open directory.
+    /// each by no more than a tenth; names of 12 bytes, in an open directory.
     #[must_use]
     pub fn of(entries: u64) -> Self {
         let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);

@@ -11,7 +11,7 @@ use machine::target::cache_state::{self, Residency};
 use measure::{MonotonicClock, SystemClock};
 use record::CacheState;
 use runner::Failure;
-use workload::{EngineError, FileSet, Operation, Outcome, Session, Workload};
+use workload::{ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workload};
 
 use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
@@ -74,9 +74,7 @@ impl Replicate<'_> {
 
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
-        if self.of.is_of_names_cold(self.cache_state) {
-            live.remount().map_err(|error| failed(&error))?;
-        }
+        let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place), live.counters.as_ref())
         else {
@@ -84,12 +82,18 @@ impl Replicate<'_> {
         };
         let entered = live.target.enter().map_err(|error| failed(&error))?;
         self.rehearse(file_set)?;
-        let mut session = self.prepare(&live.target, file_set)?;
+        let mut session = match closed {
+            Some(closed) => closed.open().map_err(|error| self.engine_failure(&error))?,
+            None => self.prepare(&live.target, file_set)?,
+        };
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
         if wants_names && live.cooled.remove(&self.of.place) {
-            state::warm_directories(&touched).map_err(|error| failed(&error))?;
+            // All of them: the next that works on this place may share them out differently.
+            let count = file_set.spec().directories.count;
+            let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
+            state::warm_directories(&all).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -107,6 +111,27 @@ impl Replicate<'_> {
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
         Ok(Seen { outcome, happened, before, after, written })
+    }
+
+    /// Mounts the file system of cold names again. What operations are to remove is made before,
+    /// so that it is as cold as the rest.
+    fn mounted_again(&self, live: &mut LiveTarget) -> Result<Option<ClosedSession>, Failure> {
+        if !self.of.is_of_names_cold(self.cache_state) {
+            return Ok(None);
+        }
+        let file_set = live.file_sets.get(&self.of.place);
+        let closed = match file_set.filter(|_| self.workload.operation.removes_names()) {
+            Some(file_set) => {
+                let entered = live.target.enter().map_err(|error| failed(&error))?;
+                let session = self.prepare(&live.target, file_set)?;
+                let closed = session.close().map_err(|error| self.engine_failure(&error))?;
+                entered.leave().map_err(|error| failed(&error))?;
+                Some(closed)
+            }
+            None => None,
+        };
+        live.remount().map_err(|error| failed(&error))?;
+        Ok(closed)
     }
 
     fn prepare(&self, target: &Target, file_set: &FileSet) -> Result<Session, Failure> {

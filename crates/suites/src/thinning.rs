@@ -5,7 +5,7 @@
 //! are left out, those of the highest rank first, and the run says which and why. The estimates
 //! are rough; the budget itself is kept by the runner.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use record::{CurvePoint, Skipped};
@@ -59,8 +59,30 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
             Work::Experiment(experiment) => experiment.estimate().as_secs_f64(),
         };
     }
+    block_s += warming_s(benchmarks);
     let making = places.iter().map(|place| place.making_estimate_s(scope.data_file_bytes));
     (block_s + making.sum::<f64>()) * BLOCKS * scope.targets as f64
+}
+
+/// Roughly what reading names into memory again takes in a block, in seconds. Cold ones mount the
+/// file system again, after which each place is cold until the next of its warm ones. In random
+/// order, one of those stands behind a cold one with the chance that the last of so many was cold.
+fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
+    /// What file systems on fast devices do.
+    const ENTRIES_PER_S: f64 = 100_000.0;
+    let mut remounts: f64 = 0.0;
+    let mut warm: BTreeMap<Place, f64> = BTreeMap::new();
+    for benchmark in benchmarks {
+        match &benchmark.work {
+            Work::Operations(of) if of.is_of_names_cold(benchmark.cache_state) => remounts += 1.0,
+            Work::Operations(of) => *warm.entry(of.place).or_default() += 1.0,
+            Work::Experiment(of) => remounts += f64::from(u8::from(of.begins_mounted_again())),
+        }
+    }
+    let of_place = |(place, warm): (&Place, &f64)| {
+        place.entries() as f64 / ENTRIES_PER_S * warm * remounts / (remounts + warm)
+    };
+    warm.iter().map(of_place).sum()
 }
 
 /// One line per curve, with the points that are left out of it.
@@ -144,9 +166,11 @@ pub(crate) fn rank_of(index: usize, count: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use record::CacheState;
     use workload::{Operation, Workload};
 
     use super::*;
+    use crate::place::Directories;
 
     fn curve(points: usize) -> Vec<Benchmark> {
         let point = |index: usize| Benchmark {
@@ -194,6 +218,20 @@ mod tests {
         let all = curve(9);
         assert_eq!(thinned(&all, &Scope { budget: None, ..within(0) }).0.len(), 9);
         assert_eq!(thinned(&all, &within(0)).0.len(), 2);
+    }
+
+    #[test]
+    fn what_is_mounted_again_makes_large_directories_take_longer() {
+        let place = Place::Directories(Directories::of(1_000_000));
+        let of = |cache_state| Benchmark {
+            cache_state,
+            ..Benchmark::of_operations(Workload::new(Operation::StatPresent), place)
+        };
+        let (warm, cold) = (of(CacheState::Warm), of(CacheState::Cold));
+        assert!(warming_s(&[&warm, &warm]).abs() < 1e-9);
+        // Half of the times, and two thirds of the times.
+        assert!((warming_s(&[&warm, &cold]) - 5.0).abs() < 1e-9);
+        assert!((warming_s(&[&cold, &warm, &cold]) - 20.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

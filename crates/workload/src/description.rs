@@ -147,6 +147,12 @@ impl Operation {
         !matches!(self, Self::Fsync | Self::Fdatasync | Self::Truncate | Self::Readdir)
     }
 
+    /// Whether it takes away what was made before the run for it.
+    #[must_use]
+    pub fn removes_names(self) -> bool {
+        matches!(self, Self::Unlink | Self::Rmdir)
+    }
+
     /// Whether directories hold other entries while it runs; [`crate::Session::restore`] undoes
     /// that.
     #[must_use]

@@ -332,6 +332,9 @@ pub enum WorkloadError {
          other, by stdio"
     )]
     NotATransfer(&'static str),
+    /// What only operations on names can do.
+    #[error("{0} is no operation on names, whose directories alone can be closed and opened again")]
+    NotOnNames(&'static str),
     /// A file set description of names that would not fit.
     #[error("a file set may have at most {most} {what}")]
     FileSetTooLarge {

@@ -67,7 +67,7 @@ pub use io_path::{
 };
 pub use on_device::{OnDevice, Piece};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
-pub use session::{Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
+pub use session::{ClosedSession, Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
 pub use steps::Noop;
 pub use uring::{
     AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,

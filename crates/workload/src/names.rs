@@ -2,14 +2,19 @@
 //! a reused buffer.
 //!
 //! The first letter says what an entry is, so that a listing alone tells what does not belong to a
-//! directory set and how to put it right. Hexadecimal digits follow: a longer name has more zeros
-//! before its number.
+//! directory set and how to put it right. Eleven hexadecimal digits follow: a longer name has more
+//! zeros before its number, a shorter one has fewer digits, of 36 kinds.
 
 use std::ffi::CStr;
 
+use crate::arithmetic::index;
+
 const DIGITS: usize = 11;
-/// Bytes of the shortest name: a letter and the digits of the largest number.
-pub(crate) const NAME_BYTES_MIN: usize = 1 + DIGITS;
+/// Bytes of the shortest name that holds every number: a letter and the digits of the largest.
+pub(crate) const NAME_BYTES: usize = 1 + DIGITS;
+/// Bytes of the shortest name: its 1.7 million numbers are so many more than a session uses that
+/// two sessions in the same directories hardly ever meet.
+pub(crate) const NAME_BYTES_MIN: usize = 5;
 /// Bytes of the longest name of a file (`NAME_MAX`, limits.h).
 pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// Every directory on the way to a directory of the set is called so.
@@ -17,8 +22,10 @@ pub(crate) const STEP_NAME: &str = "p";
 
 /// The largest number a name can hold, plus one.
 pub(crate) const NUMBERS: u64 = 1 << (4 * DIGITS);
-/// How many names one thread has for itself.
+/// How many names one thread has for itself, where names hold every number and threads are most.
 pub(crate) const NUMBERS_PER_THREAD: u64 = 1 << 32;
+
+const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// What an entry is, told by its first letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +61,9 @@ impl Kind {
             Self::Directory,
         ];
         let bytes = name.to_bytes();
-        let ours = bytes.len() == name_bytes && bytes[1..].iter().all(u8::is_ascii_hexdigit);
+        let kinds_of_digits = if name_bytes < NAME_BYTES { LETTERS.len() } else { 16 };
+        let is_digit = |byte: &u8| LETTERS[..kinds_of_digits].contains(byte);
+        let ours = bytes.len() == name_bytes && bytes[1..].iter().all(is_digit);
         kinds.into_iter().find(|kind| ours && bytes[0] == *kind as u8)
     }
 }
@@ -66,6 +75,17 @@ pub(crate) struct NameForm {
     pub(crate) name_bytes: usize,
     /// Directories that the path to a name leads through.
     pub(crate) steps: usize,
+}
+
+impl NameForm {
+    /// How many numbers its names can hold.
+    pub(crate) fn numbers(self) -> u64 {
+        if self.name_bytes >= NAME_BYTES {
+            return NUMBERS;
+        }
+        let digits = self.name_bytes.saturating_sub(1);
+        (0..digits).fold(1, |numbers, _| numbers * LETTERS.len() as u64).min(NUMBERS)
+    }
 }
 
 /// One name and the path to it, its NUL included. Giving it another number costs no allocation and
@@ -91,12 +111,18 @@ impl EntryName {
 
     #[inline]
     pub(crate) fn set(&mut self, kind: Kind, number: u64) {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
         self.path[self.name_at] = kind as u8;
         let end = self.path.len() - 1;
         let mut rest = number;
+        if end - self.name_at < NAME_BYTES {
+            for digit in self.path[self.name_at + 1..end].iter_mut().rev() {
+                *digit = LETTERS[index(rest % LETTERS.len() as u64)];
+                rest /= LETTERS.len() as u64;
+            }
+            return;
+        }
         for digit in self.path[end - DIGITS..end].iter_mut().rev() {
-            *digit = HEX[(rest & 0xf) as usize];
+            *digit = LETTERS[(rest & 0xf) as usize];
             rest >>= 4;
         }
     }
@@ -124,17 +150,33 @@ impl EntryName {
 mod tests {
     use super::*;
 
-    const SHORTEST: NameForm = NameForm { name_bytes: NAME_BYTES_MIN, steps: 0 };
+    const USUAL: NameForm = NameForm { name_bytes: NAME_BYTES, steps: 0 };
 
     #[test]
     fn names_are_a_letter_and_eleven_digits() {
-        let mut name = EntryName::new(SHORTEST);
+        let mut name = EntryName::new(USUAL);
         name.set(Kind::Entry, 0);
         assert_eq!(name.as_c_str(), c"e00000000000");
         name.set(Kind::Renamed, 0x0012_3456_789a);
         assert_eq!(name.as_c_str(), c"r0123456789a");
         name.set(Kind::File, NUMBERS - 1);
         assert_eq!(name.as_c_str(), c"ffffffffffff");
+    }
+
+    #[test]
+    fn shorter_names_have_digits_of_36_kinds_and_hold_fewer_numbers() {
+        let form = NameForm { name_bytes: NAME_BYTES_MIN, steps: 1 };
+        assert_eq!(form.numbers(), 36 * 36 * 36 * 36);
+        let mut name = EntryName::new(form);
+        name.set(Kind::Entry, 0);
+        assert_eq!(name.as_c_str(), c"p/e0000");
+        name.set(Kind::Link, 35 * 36 + 10);
+        assert_eq!(name.name(), c"l00za");
+        name.set(Kind::File, form.numbers() - 1);
+        assert_eq!(name.name(), c"fzzzz");
+        assert_eq!(USUAL.numbers(), NUMBERS);
+        let most = NameForm { name_bytes: NAME_BYTES - 1, steps: 0 };
+        assert_eq!(most.numbers(), NUMBERS);
     }
 
     #[test]
@@ -150,15 +192,15 @@ mod tests {
     #[test]
     fn kinds_are_read_back_and_foreign_names_are_not_ours() {
         for (kind, name_bytes) in
-            [(Kind::Entry, 12), (Kind::Renamed, 12), (Kind::Symlink, 64), (Kind::Directory, 255)]
+            [(Kind::Entry, 12), (Kind::Renamed, 5), (Kind::Symlink, 64), (Kind::Directory, 255)]
         {
             let mut name = EntryName::new(NameForm { name_bytes, steps: 1 });
-            name.set(kind, 77);
+            name.set(kind, 33);
             assert_eq!(Kind::of(name.name(), name_bytes), Some(kind));
             assert_eq!(Kind::of(name.name(), name_bytes + 1), None);
         }
         for foreign in [c".", c"..", c"lost+found", c"e0", c"x00000000000", c"eggs and milk"] {
-            assert_eq!(Kind::of(foreign, NAME_BYTES_MIN), None);
+            assert_eq!(Kind::of(foreign, NAME_BYTES), None);
         }
     }
 }

@@ -31,10 +31,13 @@ pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
 /// The tables of one curve, and its sentences.
 pub(super) fn render(page: &mut Page, document: &Document, curve: &Curve<'_>) {
     let Some(point) = curve.cells.first().and_then(|cell| cell.curve.as_ref()) else { return };
+    // A title that says so already, to be told from another, need not say it twice.
+    let by_axis = format!(", by {}", point.axis);
+    let title = point.title.strip_suffix(&by_axis).unwrap_or(&point.title);
     for metric in curve.metrics() {
         let what = units::words(&metric.name);
         page.blank();
-        page.sentence(&format!("{}, by {}: {what}", point.title, point.axis));
+        page.sentence(&format!("{title}{by_axis}: {what}"));
         let metric = metric.name.as_str();
         curve.table(page, metric, &point.axis);
         for sentence in curve.sentences(document, metric) {
@@ -217,6 +220,16 @@ mod tests {
             render(&mut page, document, &curve);
         }
         page.finish()
+    }
+
+    #[test]
+    fn an_axis_that_stands_in_the_title_is_not_said_twice() {
+        let mut document = curve_of(&["ext4"], &[(512.0, vec![around(800.0, 8)])]);
+        for point in document.cells.iter_mut().filter_map(|cell| cell.curve.as_mut()) {
+            point.title = "random read, by request size".to_owned();
+        }
+        let text = rendered(&document);
+        assert!(text.contains("  random read, by request size: time per operation\n"), "{text}");
     }
 
     #[test]

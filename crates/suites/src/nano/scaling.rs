@@ -86,20 +86,23 @@ struct Shared {
     sharing: Sharing,
     /// Bytes of a file that all requests lie in; the whole file where there are none.
     span_bytes: Option<u64>,
+    /// Entries of each directory.
+    entries: u64,
     /// Added to the rank of its points: 0 for those that say most.
     rank: u32,
 }
 
 const fn own(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
-    Shared { name, title, operation, sharing: Sharing::Own, span_bytes: None, rank }
+    let (sharing, span_bytes, entries) = (Sharing::Own, None, ENTRIES);
+    Shared { name, title, operation, sharing, span_bytes, entries, rank }
 }
 
 const fn same(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
     Shared { sharing: Sharing::Same, ..own(name, title, operation, rank) }
 }
 
-/// Low, medium and high sharing, in the words of Min et al.; in brackets what they call it.
-const SHARED: [Shared; 13] = [
+/// Low, medium and high sharing, in the words of Min et al.; in comments what they call it.
+const SHARED: [Shared; 19] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
     same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
@@ -110,9 +113,20 @@ const SHARED: [Shared; 13] = [
     // DWOL, DWOM
     own("write-own-files", "random overwrite 4 KiB, own files", Operation::Write, 1),
     same("write-same-file", "random overwrite 4 KiB, same file", Operation::Write, 1),
-    // MRPL, MRPM, which open; a stat walks to the name in the same way.
+    // DWAL, DWSL, DWTL: theirs overwrites before it syncs, ours appends.
+    own("append-own-files", "append 4 KiB, own files", Operation::Append, 3),
+    own("append-fsync-own-files", "append 4 KiB and fsync, own files", Operation::AppendFsync, 3),
+    own("truncate-own-files", "truncate 4 KiB to nothing, own files", Operation::Truncate, 4),
+    // MRPL, MRPM, MRPH, which open; a stat walks to the name in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
+    Shared {
+        entries: 1,
+        ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
+    },
+    // MRDL, MRDM
+    own("readdir-own-directories", "readdir, own directories", Operation::Readdir, 3),
+    same("readdir-same-directory", "readdir, same directory", Operation::Readdir, 3),
     // MWCL, MWCM
     own("create-own-directories", "create, own directories", Operation::Create, 0),
     same("create-same-directory", "create, same directory", Operation::Create, 0),
@@ -137,17 +151,22 @@ pub(crate) fn processors() -> usize {
 fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     let counts = counts(2 * processors as u64);
     let by_threads = SHARED.into_iter().flat_map(|one| by(Workers::Threads, one, &counts));
-    // What threads share beyond files, the table of descriptors and the memory's map, shows in
-    // those that come closest to doing nothing else, and in one that does much.
-    let of_processes = ["read-own-files", "read-same-file", "stat-same-directory"]
-        .into_iter()
-        .chain(["create-own-directories", "create-same-directory"]);
-    let named = |name| SHARED.into_iter().find(|one| one.name == name);
-    let by_processes = of_processes
-        .filter_map(named)
-        .flat_map(|one| by(Workers::Processes, Shared { rank: one.rank + 1, ..one }, &counts));
+    let later = |one: &Shared| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
+    let by_processes = SHARED.into_iter().flat_map(|one| {
+        by(Workers::Processes, Shared { rank: one.rank + later(&one), ..one }, &counts)
+    });
     by_threads.chain(by_processes).collect()
 }
+
+/// What threads share beyond files, the table of descriptors and the memory's map, shows in those
+/// that come closest to doing nothing else, and in one that does much.
+const BY_PROCESSES_FIRST: [&str; 5] = [
+    "read-own-files",
+    "read-same-file",
+    "stat-same-directory",
+    "create-own-directories",
+    "create-same-directory",
+];
 
 /// Each number up to 4, then doubled.
 fn counts(most: u64) -> Vec<u64> {
@@ -166,6 +185,7 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
     let benchmark = |threads: u64| Benchmark {
         dimension: Dimension::Scaling,
         exercises: vec![exercised(shared.operation)],
+        cache_state: cache_state(shared.operation),
         // The figure of one is what the others are set against.
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: shared.rank,
@@ -178,9 +198,20 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
     curve.points(counts, benchmark)
 }
 
+/// Files that grow are made for each replicate, and take blocks that the file system may have to
+/// look for.
+fn cache_state(operation: Operation) -> CacheState {
+    match operation {
+        Operation::Append | Operation::AppendFsync | Operation::Truncate => CacheState::Any,
+        _ => CacheState::Warm,
+    }
+}
+
 fn exercised(operation: Operation) -> Dimension {
     match operation {
-        Operation::Read | Operation::Write => Dimension::InMemory,
+        Operation::Read | Operation::Write | Operation::Append => Dimension::InMemory,
+        Operation::AppendFsync => Dimension::Io,
+        Operation::Truncate => Dimension::OnDiskLayout,
         _ => Dimension::Metadata,
     }
 }
@@ -204,13 +235,16 @@ fn place(shared: Shared, threads: u64) -> Place {
     let together = threads / count as u64;
     match shared.operation {
         Operation::Read => Place::Files(Files { count, bytes: READ_BYTES, are_written: false }),
+        // Of files that grow, each has one made for it.
+        Operation::Append | Operation::AppendFsync | Operation::Truncate => {
+            Place::Files(Files { count: 1, bytes: READ_BYTES, are_written: false })
+        }
         Operation::Write => {
             Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
         }
         _ => {
-            let set =
-                Directories { entries: ENTRIES, additions: ADDITIONS, ..Directories::of(ENTRIES) };
-            Place::Directories(Directories { count, ..set })
+            let of = Directories::of(shared.entries);
+            Place::Directories(Directories { additions: ADDITIONS, count, ..of })
         }
     }
 }
@@ -257,6 +291,8 @@ mod tests {
         let directories = |name: &str| place(name).directories().expect("of names").0;
         assert_eq!(directories("create-own-directories-by-threads-4"), 4);
         assert_eq!(directories("create-same-directory-by-threads-4"), 1);
+        let of_one = Directories { count: 1, additions: ADDITIONS, ..Directories::of(1) };
+        assert_eq!(place("stat-same-name-by-threads-4"), Place::Directories(of_one));
         let Place::Files(files) = place("write-same-file-by-threads-3") else { panic!("of data") };
         assert_eq!((files.count, files.bytes), (1, 3 * WRITE_BYTES));
         let Place::Files(files) = place("write-own-files-by-threads-3") else { panic!("of data") };

@@ -1,8 +1,10 @@
-//! The caching benchmarks on real file systems: what is known of a target must be found.
+//! The caching benchmarks and cold names on real file systems: what is known of a target must be
+//! found.
 //!
 //! A workshop wants a process with one thread, so this is a program of its own that runs its cases
 //! one after the other.
 
+mod cold_names;
 mod eviction;
 mod place;
 mod prefetch;
@@ -23,6 +25,8 @@ const CASES: &[Case] = &[
     ("single_reads_bring_in_little", prefetch::single_reads_bring_in_little),
     ("attributes_come_with_their_neighbours", prefetch::attributes_come_with_neighbours),
     ("what_cannot_be_cold_is_refused", prefetch::what_cannot_be_cold_is_refused),
+    ("names_of_every_change_are_cold_on_ext4", |place| cold_names::of_every_change(place, "ext4")),
+    ("names_of_every_change_are_cold_on_xfs", |place| cold_names::of_every_change(place, "xfs")),
     ("a_warm_up_ends_with_all_in_memory", warm_up::ends_with_all_in_memory),
     ("a_file_larger_than_memory_is_not_warmed", warm_up::too_large_is_refused),
     ("scenes_show_the_limit", eviction::scenes_show_the_limit),

@@ -56,6 +56,16 @@ impl Place {
     /// One replicate of each of these benchmarks on a target that is made for it; none, with a
     /// reason that is printed, where the target cannot be made on this machine.
     pub(crate) fn measure(&self, target: &str, benchmarks: &[&str]) -> Option<Outcome> {
+        self.measure_of("nano/caching", target, benchmarks)
+    }
+
+    /// The same of another suite.
+    pub(crate) fn measure_of(
+        &self,
+        suite_name: &str,
+        target: &str,
+        benchmarks: &[&str],
+    ) -> Option<Outcome> {
         let spec: TargetSpec = target.parse().expect(target);
         let surroundings =
             Surroundings { scratch: self.scratch.clone(), ..Surroundings::default() };
@@ -64,7 +74,7 @@ impl Place {
             return None;
         }
         let live = LiveTarget::new(self.workshop.make(&spec).expect(target));
-        let all = suite("nano/caching").expect("it is one of the suites");
+        let all = suite(suite_name).expect("it is one of the suites");
         let is_wanted = |name: &str| benchmarks.contains(&name);
         let chosen = all.benchmarks.iter().filter(|one| is_wanted(&one.name)).cloned();
         let chosen = Suite { benchmarks: chosen.collect(), ..all };

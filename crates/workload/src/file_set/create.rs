@@ -47,7 +47,7 @@ pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), Engine
     Ok(())
 }
 
-/// Makes empty files in an existing directory: the entries of a directory set of the shortest names
+/// Makes empty files in an existing directory: the entries of a directory set of the usual names
 /// that have these numbers.
 ///
 /// # Errors

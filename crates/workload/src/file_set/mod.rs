@@ -18,7 +18,7 @@ pub(crate) use create::{FILE_MODE, Maker, make_directory};
 
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};
-use crate::names::{NAME_BYTES_MAX, NAME_BYTES_MIN, NUMBERS, NameForm, STEP_NAME};
+use crate::names::{NAME_BYTES, NAME_BYTES_MAX, NAME_BYTES_MIN, NameForm, STEP_NAME};
 
 /// The most files or directories of one role: their numbers are file identifiers of 32 bits.
 const FILES: u64 = 1 << 32;
@@ -42,14 +42,15 @@ pub struct DirectorySet {
     /// Components of the paths that operations on its names resolve, 1 to 64: 1 is the name in an
     /// open directory, each further one a directory on the way.
     pub depth: usize,
-    /// Bytes of each name, 12 to 255.
+    /// Bytes of each name, 5 to 255. Those of fewer than 12 hold 36^(bytes - 1) numbers, which
+    /// bounds entries, and of the names that a session adds all together.
     pub name_bytes: usize,
 }
 
 impl Default for DirectorySet {
-    /// None, of the shortest names, resolved in an open directory.
+    /// None, of the shortest names that hold every number, resolved in an open directory.
     fn default() -> Self {
-        Self { count: 0, entries: 0, depth: 1, name_bytes: NAME_BYTES_MIN }
+        Self { count: 0, entries: 0, depth: 1, name_bytes: NAME_BYTES }
     }
 }
 
@@ -93,11 +94,12 @@ pub struct FileSetSpec {
 impl FileSetSpec {
     fn check(&self) -> Result<(), WorkloadError> {
         self.directories.check()?;
+        let numbers = self.directories.name_form().numbers();
         let counts = [
             ("read files", self.read_files.count as u64, FILES),
             ("write files", self.write_files.count as u64, FILES),
             ("directories", self.directories.count as u64, FILES),
-            ("entries in a directory", self.directories.entries, NUMBERS),
+            ("entries in a directory", self.directories.entries, numbers),
         ];
         match counts.into_iter().find(|(_, count, most)| count > most) {
             Some((what, _, most)) => Err(WorkloadError::FileSetTooLarge { what, most }),

@@ -13,8 +13,8 @@ mod run;
 
 use std::path::{Path, PathBuf};
 
-use crate::description::Workload;
-use crate::error::EngineError;
+use crate::description::{Subject, Workload};
+use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 
 pub use outcome::{Outcome, ThreadOutcome};
@@ -32,6 +32,7 @@ pub(crate) use prepare::Plan;
 pub struct Session {
     workload: Workload,
     file_set: FileSet,
+    seed: u64,
     touched: Vec<PathBuf>,
     /// Until run: one for each thread.
     steps: Vec<AnyStep>,
@@ -68,10 +69,48 @@ impl Session {
         self.put_back()
     }
 
+    /// Closes the directories, so that their file system can be unmounted; what was made to be
+    /// removed stays.
+    ///
+    /// # Errors
+    /// [`EngineError::AlreadyRun`] after its run, and [`WorkloadError::NotOnNames`] of data.
+    pub fn close(mut self) -> Result<ClosedSession, EngineError> {
+        let operation = self.workload.operation;
+        if operation.subject() != Subject::Directories {
+            return Err(WorkloadError::NotOnNames(operation.name()).into());
+        }
+        if self.steps.is_empty() {
+            return Err(EngineError::AlreadyRun);
+        }
+        self.steps.clear();
+        Ok(ClosedSession(self))
+    }
+
     fn put_back(&mut self) -> Result<(), EngineError> {
         self.is_restored = true;
         self.steps.clear();
         restore::put_back(self.workload.operation, &self.file_set, &self.touched)
+    }
+}
+
+/// A session on names that holds nothing open: between closing and opening, the file system may be
+/// unmounted and mounted again, so that even what operations are to remove is not in memory.
+///
+/// Dropped, it takes away what was made, as a [`Session`] does.
+#[derive(Debug)]
+pub struct ClosedSession(Session);
+
+impl ClosedSession {
+    /// Opens the directories again.
+    ///
+    /// # Errors
+    /// What could not be opened.
+    pub fn open(mut self) -> Result<Session, EngineError> {
+        let Session { workload, file_set, seed, .. } = &self.0;
+        let plan = Plan { workload, file_set, seed: *seed, on_device: None };
+        let steps: Result<_, _> = (0..workload.threads).map(|thread| plan.step(thread)).collect();
+        self.0.steps = steps?;
+        Ok(self.0)
     }
 }
 

@@ -82,6 +82,7 @@ impl Plan<'_> {
         let mut session = Session {
             workload: self.workload.clone(),
             file_set: self.file_set.clone(),
+            seed: self.seed,
             touched: self.touched(),
             steps: Vec::with_capacity(self.workload.threads),
             is_restored: false,
@@ -127,7 +128,20 @@ impl Plan<'_> {
             | Operation::Symlink => 1,
             _ => 0,
         };
-        self.enough("entries in a directory", entries, spec.directories.entries)
+        self.enough("entries in a directory", entries, spec.directories.entries)?;
+        self.check_new_names()
+    }
+
+    /// Whether each operation can have a new name of its own, where it needs one.
+    fn check_new_names(&self) -> Result<(), WorkloadError> {
+        let Workload { operation, threads, operations_per_thread, .. } = *self.workload;
+        let numbers = self.file_set.spec().directories.name_form().numbers();
+        let most = numbers / threads as u64;
+        if operation.changes_directories() && operations_per_thread > most {
+            let what = "the number of operations with names of that length";
+            return Err(WorkloadError::TooLarge { what, value: operations_per_thread, most });
+        }
+        Ok(())
     }
 
     fn enough(&self, what: &'static str, needed: u64, present: u64) -> Result<(), WorkloadError> {
@@ -337,9 +351,14 @@ impl Plan<'_> {
             }
             _ => {}
         }
-        // Missing names are as many as entries would be, and at least one.
-        let choose = AnyChooser::new(access, &self.choices(thread, 1, entries.max(1)))?;
-        let fresh = Fresh::of(self.seed, thread);
+        // Missing names are as many as entries of all directories would be, and at least one: each
+        // is looked for in one of them.
+        let names = match self.workload.operation {
+            Operation::StatMissing => entries * directories.all.len() as u64,
+            _ => entries,
+        };
+        let choose = AnyChooser::new(access, &self.choices(thread, 1, names.max(1)))?;
+        let fresh = self.fresh(thread);
         macro_rules! step {
             () => {
                 EntryStep::new(directories, choose, fresh, manner)
@@ -358,6 +377,12 @@ impl Plan<'_> {
             Operation::Rmdir => AnyStep::Rmdir(step!()),
             _ => AnyStep::StatPresent(step!()),
         })
+    }
+
+    /// The new names of a thread.
+    fn fresh(&self, thread: usize) -> Fresh {
+        let form = self.file_set.spec().directories.name_form();
+        Fresh::of(self.seed, form, thread, self.workload.threads)
     }
 
     fn manner(&self) -> Manner {
@@ -388,7 +413,7 @@ impl Plan<'_> {
         };
         let mut directories = self.directories(thread)?;
         let mut maker = Maker::default();
-        let fresh = Fresh::of(self.seed, thread);
+        let fresh = self.fresh(thread);
         let mut name = EntryName::new(self.file_set.spec().directories.name_form());
         for index in 0..self.workload.operations_per_thread {
             name.set(kind, fresh.number(index));

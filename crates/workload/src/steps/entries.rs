@@ -14,7 +14,7 @@ use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::FILE_MODE;
-use crate::names::{EntryName, Kind, NUMBERS, NUMBERS_PER_THREAD, NameForm};
+use crate::names::{EntryName, Kind, NameForm};
 use crate::run_loop::Step;
 
 /// An open directory of the directory set.
@@ -90,29 +90,35 @@ pub(crate) enum NameFrom {
 /// thread have for themselves.
 ///
 /// Numbers begin somewhere else for each seed, and go round. That two sessions with up to 2^20
-/// operations each meet is less likely than 1 in 2^22.
+/// operations each meet is less likely than 1 in 2^22; of the shortest names, two sessions of 300
+/// operations meet once in 2800 times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fresh {
+    /// How many numbers names can hold.
+    numbers: u64,
     session_number: u64,
     thread_number: u64,
 }
 
 impl Fresh {
-    pub(crate) fn of(seed: u64, thread: usize) -> Self {
-        let session_number = mix(mix(seed)) % NUMBERS;
-        Self { session_number, thread_number: session_number + thread as u64 * NUMBERS_PER_THREAD }
+    /// Those of `thread` of `threads`, which share the numbers out.
+    pub(crate) fn of(seed: u64, form: NameForm, thread: usize, threads: usize) -> Self {
+        let numbers = form.numbers();
+        let session_number = mix(mix(seed)) % numbers;
+        let thread_number = session_number + thread as u64 * (numbers / threads as u64);
+        Self { numbers, session_number, thread_number }
     }
 
     /// The number of the thread's own name for operation `index`.
     #[inline]
     pub(crate) fn number(self, index: u64) -> u64 {
-        (self.thread_number + index) % NUMBERS
+        (self.thread_number + index) % self.numbers
     }
 
     /// The number of a name that never is given to anything, the same for all threads.
     #[inline]
     fn missing(self, choice: u64) -> u64 {
-        (self.session_number + choice) % NUMBERS
+        (self.session_number + choice) % self.numbers
     }
 }
 
@@ -351,21 +357,73 @@ entry_call! {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::description::{Access, Operation, Sharing, Workload};
+    use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
+    use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
+    use crate::session::{AnyStep, Plan};
+
+    const USUAL: NameForm = NameForm { name_bytes: 12, steps: 0 };
+
+    /// The second time, the kernel would know that a name is missing.
+    #[test]
+    fn a_missing_name_is_looked_for_once_however_many_directories_there_are() {
+        let root = std::env::temp_dir().join(format!("fsprism-missing-{}", std::process::id()));
+        std::fs::create_dir(&root).expect("there is a directory for such");
+        let directories = DirectorySet { count: 6, entries: 10, ..DirectorySet::default() };
+        let spec = FileSetSpec { directories, ..FileSetSpec::default() };
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let file_set = FileSet::create(&root, &spec, 1, &never).expect("there is room");
+        for (threads, sharing, each) in [(1, Sharing::Own, 60), (2, Sharing::Same, 5)] {
+            let access = Access::Shuffled;
+            let workload = Workload::new(Operation::StatMissing);
+            let workload = Workload { access, threads, sharing, ..workload };
+            let plan = Plan { workload: &workload, file_set: &file_set, seed: 3, on_device: None };
+            let mut seen = BTreeSet::new();
+            for thread in 0..threads {
+                let made = plan.step(thread).expect("the directories are there");
+                let AnyStep::StatMissing(mut step) = made else { panic!("another step") };
+                for index in 0..each {
+                    step.before(index, 0).expect("it only chooses a name");
+                    let Target { directory, first, .. } = &step.targets[0];
+                    assert!(seen.insert((*directory, first.name().to_owned())), "{index}");
+                }
+            }
+        }
+        std::fs::remove_dir_all(&root).expect("it is ours");
+    }
+
+    #[test]
+    fn threads_share_the_numbers_of_short_names_out() {
+        let short = NameForm { name_bytes: 5, steps: 0 };
+        let per_thread = short.numbers() / 3;
+        for seed in 0..20 {
+            let mut all: Vec<u64> = (0..3)
+                .map(|thread| Fresh::of(seed, short, thread, 3))
+                .flat_map(|fresh| [0, per_thread - 1].map(|index| fresh.number(index)))
+                .collect();
+            assert!(all.iter().all(|&number| number < short.numbers()));
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), 6);
+        }
+    }
 
     #[test]
     fn threads_have_names_of_their_own_and_seeds_have_others() {
-        let most_threads = NUMBERS / NUMBERS_PER_THREAD;
+        let most_threads = crate::arithmetic::index(NUMBERS / NUMBERS_PER_THREAD);
         let ends = [0, NUMBERS_PER_THREAD - 1];
         let mut all = Vec::new();
         for seed in 0..20 {
             for thread in [0, 1, most_threads - 1] {
-                let fresh = Fresh::of(seed, crate::arithmetic::index(thread));
+                let fresh = Fresh::of(seed, USUAL, thread, most_threads);
                 all.extend(ends.map(|index| fresh.number(index)));
             }
-            let missing = Fresh::of(seed, 1).missing(7);
-            assert_eq!(missing, Fresh::of(seed, 0).missing(7));
-            assert_ne!(missing, Fresh::of(seed + 1, 0).missing(7));
+            let missing = |seed, thread| Fresh::of(seed, USUAL, thread, 2).missing(7);
+            assert_eq!(missing(seed, 1), missing(seed, 0));
+            assert_ne!(missing(seed, 1), missing(seed + 1, 0));
         }
         let count = all.len();
         all.sort_unstable();

@@ -21,7 +21,7 @@ fn operations_on_names() -> impl Iterator<Item = Operation> {
 
 #[test]
 fn every_operation_works_at_every_depth_with_names_of_every_length() {
-    for (depth, name_bytes) in [(1, 12), (4, 64), (16, 255)] {
+    for (depth, name_bytes) in [(1, 12), (1, 5), (4, 64), (16, 255)] {
         for scratch in Scratch::everywhere() {
             let file_set = deep(&scratch, depth, name_bytes).expect("there is room for it");
             let below = file_set.directory(1);
@@ -57,6 +57,28 @@ fn a_new_name_is_as_long_as_the_others_and_a_symlink_leads_to_an_entry() {
         assert_eq!(link.len(), 100);
         assert!(directory.join(link).metadata().expect("it leads somewhere").is_file());
     }
+}
+
+#[test]
+fn names_too_short_for_what_they_are_to_tell_apart_are_refused() {
+    let scratch = Scratch::within(std::path::Path::new("."));
+    let set = |entries, name_bytes| {
+        let directories = DirectorySet { count: 1, entries, depth: 1, name_bytes };
+        let spec = FileSetSpec { directories, ..FileSetSpec::default() };
+        let root = scratch.path().join(format!("{entries}-{name_bytes}"));
+        std::fs::create_dir(&root).expect("it is ours");
+        FileSet::create(&root, &spec, 7, &never())
+    };
+    let most = 36_u64.pow(4);
+    let refused = set(most + 1, 5).expect_err("there are fewer names").to_string();
+    assert!(refused.contains("at most 1679616 entries in a directory"), "{refused}");
+    assert!(set(1, 4).is_err());
+    let file_set = set(1, 5).expect("there are names enough");
+    let creates = Workload { threads: 2, ..Workload::new(Operation::Create) };
+    let operations_per_thread = most / 2 + 1;
+    let workload = Workload { sharing: Sharing::Same, operations_per_thread, ..creates };
+    let refused = prepare(&workload, &file_set, 1).expect_err("two would meet").to_string();
+    assert!(refused.contains("names of that length"), "{refused}");
 }
 
 /// Each call resolves its whole path: it fails once a directory on the way has another name.
@@ -106,7 +128,7 @@ fn changes_can_be_made_permanent_one_by_one() {
 #[test]
 fn depths_and_lengths_out_of_bounds_are_refused() {
     let scratch = Scratch::within(std::path::Path::new("."));
-    for (depth, name_bytes) in [(0, 12), (65, 12), (1, 11), (1, 256)] {
+    for (depth, name_bytes) in [(0, 12), (65, 12), (1, 4), (1, 256)] {
         let refused = deep(&scratch, depth, name_bytes).expect_err("out of bounds");
         let is_it = |error: &WorkloadError| matches!(error, WorkloadError::OutOfBounds { .. });
         assert!(matches!(&refused, EngineError::Workload(error) if is_it(error)), "{refused}");

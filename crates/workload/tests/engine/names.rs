@@ -138,6 +138,43 @@ fn renames_go_there_and_back_without_ever_adding_an_entry() {
     }
 }
 
+/// The file system could not be unmounted while a directory of it is open.
+#[test]
+fn a_closed_session_holds_nothing_open_and_goes_on_where_it_was() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let untouched = names(&file_set);
+        let root = file_set.root().canonicalize().expect("it is there");
+        let holds_it_open = || {
+            let open = std::fs::read_dir("/proc/self/fd").expect("it is always there");
+            let mut links = open.filter_map(|one| std::fs::read_link(one.ok()?.path()).ok());
+            links.any(|path| path.starts_with(&root))
+        };
+        for operation in [Operation::Unlink, Operation::Rmdir, Operation::StatPresent] {
+            let workload = Workload { operations_per_thread: 9, ..Workload::new(operation) };
+            let session = prepare(&workload, &file_set, 1).expect("it can be executed");
+            let made = names(&file_set);
+            assert_eq!(made != untouched, operation.removes_names());
+            assert!(holds_it_open());
+            let closed = session.close().expect("it has not run");
+            assert!(!holds_it_open());
+            assert_eq!(names(&file_set), made);
+            let mut session = closed.open().expect("the directories are there");
+            let outcome = session.run(&MonotonicClock, &never()).expect("nothing is in the way");
+            assert_eq!(outcome.recorder.operations(), 9);
+            assert!(matches!(session.close(), Err(EngineError::AlreadyRun)));
+            assert_eq!(names(&file_set), untouched);
+            let session = prepare(&workload, &file_set, 2).expect("it can be executed");
+            drop(session.close().expect("it has not run"));
+            assert_eq!(names(&file_set), untouched, "{operation:?} given up");
+        }
+        let workload = Workload::new(Operation::Append);
+        let session = prepare(&workload, &file_set, 1).expect("it can be executed");
+        let refused = session.close().expect_err("it is of data").to_string();
+        assert!(refused.contains("append is no operation on names"), "{refused}");
+    }
+}
+
 #[test]
 fn a_session_dropped_before_or_after_its_run_leaves_nothing() {
     for scratch in Scratch::everywhere() {

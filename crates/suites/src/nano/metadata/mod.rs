@@ -1,16 +1,21 @@
 //! Metadata: operations on names and attributes, in isolation.
 //!
 //! They come in small and in large directories, because directory formats differ most in how they
-//! grow. The curves go through one point (directories of 1,000, names in an open directory, of the
-//! shortest length, warm, one thread) along one axis at a time: directory size, path depth, length
-//! of names. Besides: the same cold, and what the device writes for changes.
+//! grow. The curves go through one point (directories of 1,000, names of 12 bytes in an open
+//! directory, warm, one thread) along one axis at a time: directory size, path depth, length of
+//! names. Besides: the same cold, by two processes at once, and what the device writes for changes.
+
+mod cold;
+mod device_writes;
+mod form;
+mod processes;
+mod truncate;
 
 use record::{CacheState, Dimension};
-use workload::{Access, DirectorySync, Operation, Workload};
+use workload::{Access, Operation, Workload};
 
-use super::curve::{Curve, usize_of};
+use super::curve::Curve;
 use crate::benchmark::Benchmark;
-use crate::operations::Question;
 use crate::place::{Directories, Place};
 
 /// What the survey takes: nine operations in directories of 100 and of 10,000.
@@ -87,11 +92,12 @@ const LOOKING: [Named; 6] = [
     READDIR,
 ];
 const CREATE: Named = named("create", "create", Operation::Create, 0);
+const UNLINK: Named = named("unlink", "unlink", Operation::Unlink, 0);
 const RENAME: Named = named("rename", "rename", Operation::Rename, 1);
 /// What changes directories.
 const CHANGING: [Named; 7] = [
     CREATE,
-    named("unlink", "unlink", Operation::Unlink, 0),
+    UNLINK,
     RENAME,
     named("link", "link", Operation::Link, 2),
     named("symlink", "symlink", Operation::Symlink, 2),
@@ -101,10 +107,11 @@ const CHANGING: [Named; 7] = [
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [by_directory_size(), by_path_depth(), by_name_length(), cold(), device_writes(), truncates()]
+    [form::curves(), cold::curves(), processes::pairs(), device_writes::both(), truncate::curve()]
         .concat()
 }
 
+/// All operations on names.
 fn all() -> impl Iterator<Item = Named> {
     LOOKING.into_iter().chain(CHANGING)
 }
@@ -132,21 +139,7 @@ fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
 const SIZES: [(u64, u32); 6] =
     [(10, 2), (100, 1), (1_000, 0), (10_000, 0), (100_000, 5), (1_000_000, 8)];
 
-fn by_directory_size() -> Vec<Benchmark> {
-    all().flat_map(|named| sizes_of(named, CacheState::Warm, &SIZES, 0)).collect()
-}
-
-/// From directories of 100 on: smaller ones lie so close to the directories themselves, which are
-/// open, that some file systems read them with those.
-fn cold() -> Vec<Benchmark> {
-    let of_sizes = |named: Named| {
-        // An open reads the first block of the list ahead on some (xfs_dir_open): longer lists.
-        let least = if named.operation == Operation::Readdir { 2 } else { 1 };
-        sizes_of(named, CacheState::Cold, &SIZES[least..], 3)
-    };
-    [STAT, OPEN_CLOSE, READDIR, CREATE, RENAME].into_iter().flat_map(of_sizes).collect()
-}
-
+/// The curve of an operation by directory size.
 fn sizes_of(
     named: Named,
     cache_state: CacheState,
@@ -163,88 +156,6 @@ fn sizes_of(
     };
     let benchmark = |entries| of(named, Directories::of(entries), cache_state);
     ranked(&curve, sizes, rank + named.rank, benchmark)
-}
-
-fn by_path_depth() -> Vec<Benchmark> {
-    // A listing resolves no path, and neither does a close.
-    let resolving = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
-    let curve = |named: Named| {
-        let curve = Curve {
-            name: &format!("{}-by-path-depth", named.name),
-            title: &format!("{} by path", named.title),
-            axis: "path depth",
-            unit: "count",
-        };
-        let benchmark = |depth| {
-            let set = Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) };
-            of(named, set, CacheState::Warm)
-        };
-        ranked(&curve, &[(1, 0), (4, 1), (16, 0)], 1 + named.rank, benchmark)
-    };
-    all().filter(resolving).flat_map(curve).collect()
-}
-
-fn by_name_length() -> Vec<Benchmark> {
-    let curve = |named: Named| {
-        let curve = Curve {
-            name: &format!("{}-by-name-length", named.name),
-            title: &format!("{} by name", named.title),
-            axis: "name length",
-            unit: "bytes",
-        };
-        let benchmark = |bytes| {
-            let set = Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) };
-            of(named, set, CacheState::Warm)
-        };
-        let shortest = Directories::NAME_BYTES as u64;
-        ranked(&curve, &[(shortest, 0), (64, 1), (255, 0)], 2 + named.rank, benchmark)
-    };
-    all().filter(|one| one.operation != Operation::Close).flat_map(curve).collect()
-}
-
-/// What the device writes for each change, where one sync is shared by many and where each change
-/// is made permanent by itself.
-fn device_writes() -> Vec<Benchmark> {
-    let synced = |named: Named, directory_sync| {
-        let (suffix, words) = match directory_sync {
-            DirectorySync::Never => ("sync", "100 and a sync"),
-            DirectorySync::EachOperation => ("fsync", "each with an fsync of the directory"),
-        };
-        let set = Directories { additions: 100, ..Directories::of(ENTRIES) };
-        let workload = Workload { directory_sync, ..Workload::new(named.operation) };
-        Benchmark {
-            name: format!("{}-{suffix}", named.name),
-            title: format!("{}, {words}", named.title),
-            exercises: vec![Dimension::Io, Dimension::OnDiskLayout],
-            cache_state: CacheState::Warm,
-            rank: 1 + named.rank,
-            ..Benchmark::of_operations(workload, Place::Directories(set))
-        }
-        .asked(Question::DeviceWrites)
-    };
-    let both = |named| {
-        [DirectorySync::Never, DirectorySync::EachOperation].map(|sync| synced(named, sync))
-    };
-    CHANGING.into_iter().flat_map(both).collect()
-}
-
-/// Truncation to nothing, which gives blocks back.
-fn truncates() -> Vec<Benchmark> {
-    let curve = Curve {
-        name: "truncate-by-file-size",
-        title: "truncate to nothing",
-        axis: "file size",
-        unit: "bytes",
-    };
-    let benchmark = |bytes| Benchmark {
-        exercises: vec![Dimension::OnDiskLayout, Dimension::InMemory],
-        cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
-            Workload { request_bytes: usize_of(bytes), ..Workload::new(Operation::Truncate) },
-            Place::Data,
-        )
-    };
-    ranked(&curve, &[(4 << 10, 0), (64 << 10, 1), (1 << 20, 0), (16 << 20, 2)], 2, benchmark)
 }
 
 /// The points of a curve, each of its own rank beside that of the curve.
@@ -278,22 +189,10 @@ mod tests {
         assert_eq!(place("stat-by-directory-size-1000"), base);
         assert_eq!(place("stat-by-path-depth-1"), base);
         assert_eq!(place("stat-by-name-length-12"), base);
+        assert_eq!(place("stat-by-name-length-5"), Directories { name_bytes: 5, ..base });
         assert_eq!(place("stat-by-path-depth-16"), Directories { depth: 16, ..base });
         assert_eq!(place("create-by-name-length-255"), Directories { name_bytes: 255, ..base });
         assert_eq!(place("create-by-directory-size-1000000").entries, 1_000_000);
-    }
-
-    #[test]
-    fn every_operation_on_names_has_a_curve_by_directory_size() {
-        let on_names = |one: &Operation| one.subject() == workload::Subject::Directories;
-        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(on_names).collect();
-        let curves = by_directory_size();
-        for operation in wanted {
-            let of_it = |one: &&Benchmark| {
-                one.operations().is_some_and(|one| one.workload.operation == operation)
-            };
-            assert_eq!(curves.iter().filter(of_it).count(), SIZES.len(), "{operation:?}");
-        }
     }
 
     #[test]

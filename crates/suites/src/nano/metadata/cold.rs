@@ -1,0 +1,54 @@
+//! Operations on names that are not in memory: the file system was mounted again, and what is to be
+//! removed was made before that. Only the directories themselves are open.
+//!
+//! A close is missing: its open has brought into memory all that there is. So are directories of
+//! fewer than 100, which lie so close to the directories themselves that some file systems read
+//! them with those.
+
+use record::CacheState;
+use workload::Operation;
+
+use super::{Named, SIZES, all, sizes_of};
+use crate::benchmark::Benchmark;
+
+/// Those whose points are left out last.
+const FIRST: [Operation; 5] = [
+    Operation::StatPresent,
+    Operation::OpenClose,
+    Operation::Readdir,
+    Operation::Create,
+    Operation::Rename,
+];
+
+/// By directory size.
+pub(super) fn curves() -> Vec<Benchmark> {
+    let is_there = |one: &Named| one.operation != Operation::Close;
+    all().filter(is_there).flat_map(of_sizes).collect()
+}
+
+fn of_sizes(named: Named) -> Vec<Benchmark> {
+    // An open reads the first block of the list ahead on some (xfs_dir_open), which is all that a
+    // short list has: longer ones, where the list alone is looked at.
+    let of_lists = matches!(named.operation, Operation::Readdir | Operation::StatMissing);
+    let least = if of_lists { 2 } else { 1 };
+    let rank = if FIRST.contains(&named.operation) { 2 } else { 4 };
+    sizes_of(named, CacheState::Cold, &SIZES[least..], rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nano::metadata::CHANGING;
+
+    #[test]
+    fn every_change_of_a_directory_is_measured_cold() {
+        let all = curves();
+        for named in CHANGING {
+            let name = format!("{}-cold-by-directory-size-10000", named.name);
+            let found = all.iter().find(|one| one.name == name).expect("it is declared");
+            assert_eq!(found.cache_state, CacheState::Cold);
+        }
+        assert!(all.iter().all(|one| !one.name.starts_with("close")));
+        assert!(all.iter().all(|one| one.rank >= 2));
+    }
+}

@@ -1,0 +1,141 @@
+//! One process and two at once, in directories of their own and in one that they share.
+//!
+//! One is what two are set against. All three work on the same directories, and the one process is
+//! forked as the two are. Every operation on names can be shared: two that share a directory look
+//! at any entry of it, which brings them to the same entry now and then; they rename entries of
+//! their own, and make and remove names of their own. A close is shared as far as both hold open
+//! the same entries. How each goes on with more processes, and with threads, is the matter of
+//! [`crate::nano::scaling`].
+
+use record::{CacheState, Dimension};
+use workload::{Sharing, Workers, Workload};
+
+use super::{CREATE, ENTRIES, Named, READDIR, STAT, UNLINK, access_of_names, all};
+use crate::benchmark::Benchmark;
+use crate::operations::Question;
+use crate::place::{Directories, Place};
+
+/// How many processes, and what they share.
+#[derive(Clone, Copy, Debug)]
+enum Beside {
+    Nobody,
+    OneElsewhere,
+    OneHere,
+}
+
+impl Beside {
+    const ALL: [Self; 3] = [Self::Nobody, Self::OneElsewhere, Self::OneHere];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "one-process",
+            Self::OneElsewhere => "two-processes-own",
+            Self::OneHere => "two-processes-shared",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Nobody => "one process",
+            Self::OneElsewhere => "two processes in own directories",
+            Self::OneHere => "two processes in one directory",
+        }
+    }
+
+    /// How many they are, and what they share.
+    fn threads(self) -> (usize, Sharing) {
+        match self {
+            Self::Nobody => (1, Sharing::Same),
+            Self::OneElsewhere => (2, Sharing::Own),
+            Self::OneHere => (2, Sharing::Same),
+        }
+    }
+}
+
+/// Entries of the larger directories, where it says something that they are large.
+const LARGE: u64 = 10_000;
+
+/// All operations at the point that the curves go through, and some in large directories.
+pub(super) fn pairs() -> Vec<Benchmark> {
+    let usual = all().flat_map(|named| pair(named, ENTRIES, 4));
+    let large = [STAT, READDIR, CREATE, UNLINK].into_iter();
+    usual.chain(large.flat_map(|named| pair(named, LARGE, 6))).collect()
+}
+
+fn pair(named: Named, entries: u64, rank: u32) -> Vec<Benchmark> {
+    Beside::ALL.map(|beside| one(named, beside, entries, rank)).to_vec()
+}
+
+fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
+    let (suffix, words) = match entries {
+        LARGE => ("-10000", ", directory of 10,000"),
+        _ => ("", ""),
+    };
+    let name = |beside: Beside| format!("{}-{}{suffix}", named.name, beside.name());
+    let (threads, sharing) = beside.threads();
+    let workload = Workload {
+        access: access_of_names(named.operation),
+        workers: Workers::Processes,
+        threads,
+        sharing,
+        ..Workload::new(named.operation)
+    };
+    let baseline = match beside {
+        Beside::Nobody => None,
+        _ => Some(name(Beside::Nobody)),
+    };
+    let exercises = match beside {
+        Beside::Nobody => vec![Dimension::InMemory],
+        _ => vec![Dimension::InMemory, Dimension::Scaling],
+    };
+    Benchmark {
+        name: name(beside),
+        title: format!("{}, {}{words}", named.title, beside.title()),
+        dimension: Dimension::Metadata,
+        exercises,
+        cache_state: CacheState::Warm,
+        baseline,
+        rank: rank + named.rank,
+        ..Benchmark::of_operations(workload, place(entries))
+    }
+    .asked(Question::Throughput)
+}
+
+/// One directory for each. A process adds a quarter at most, so that it runs much longer beside the
+/// other than both take to start, and to a large one a tenth.
+fn place(entries: u64) -> Place {
+    let additions = if entries == LARGE { entries / 10 } else { entries / 4 };
+    Place::Directories(Directories { count: 2, additions, ..Directories::of(entries) })
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::Operation;
+
+    use super::*;
+
+    #[test]
+    fn every_operation_on_names_is_done_by_one_process_and_by_two_in_both_ways() {
+        let pairs = pairs();
+        let on_names = |one: &Operation| one.subject() == workload::Subject::Directories;
+        for operation in Operation::ALL.into_iter().filter(on_names) {
+            let is_it = |one: &&Benchmark| {
+                let of = one.operations().expect("it is one of operations");
+                of.workload.operation == operation && of.place == place(ENTRIES)
+            };
+            let found: Vec<&Benchmark> = pairs.iter().filter(is_it).collect();
+            let [one, own, shared] = found[..] else { panic!("{operation:?}: {}", found.len()) };
+            assert_eq!(one.baseline, None);
+            for two in [own, shared] {
+                assert_eq!(two.baseline.as_ref(), Some(&one.name));
+            }
+            let in_own = |one: &Benchmark| {
+                let workload = &one.operations().expect("it is one of operations").workload;
+                assert_eq!(workload.workers, Workers::Processes);
+                (workload.threads, workload.sharing)
+            };
+            let ways = [one, own, shared].map(in_own);
+            assert_eq!(ways, [(1, Sharing::Same), (2, Sharing::Own), (2, Sharing::Same)]);
+        }
+    }
+}
