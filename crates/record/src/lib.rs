@@ -18,6 +18,7 @@ pub mod machine;
 mod manifest;
 mod metric;
 mod observation;
+mod probe;
 mod schema;
 mod warning;
 
@@ -41,5 +42,6 @@ pub use manifest::{
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
+pub use probe::{ProbeEvidence, Waits};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use warning::Warning;

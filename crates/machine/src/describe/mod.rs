@@ -28,6 +28,7 @@ mod processor;
 mod readers;
 mod sources;
 mod system;
+mod waits;
 mod writeback;
 
 use std::path::Path;
@@ -42,6 +43,7 @@ pub use readers::{
     CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,
 };
 pub use sources::Sources;
+pub use waits::{WaitingThreads, waiting_threads};
 pub use writeback::{GroupPages, WritebackCounters, WritebackReader};
 
 use sources::Reader;
