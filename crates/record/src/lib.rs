@@ -23,7 +23,8 @@ mod schema;
 mod warning;
 
 pub use cliff::{
-    Axis, Cause, CellAdded, CliffReport, FragileZone, LimitOwner, Reached, SearchPlan, SearchReport,
+    Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
+    SearchReport,
 };
 pub use directory::{Run, RunDirectory};
 pub use document::{

@@ -44,7 +44,7 @@ pub use readers::{
 };
 pub use sources::Sources;
 pub use waits::{WaitingThreads, waiting_threads};
-pub use writeback::{GroupPages, WritebackCounters, WritebackReader};
+pub use writeback::{GroupPages, WritebackCounters, WritebackReader, device_dirty_limit};
 
 use sources::Reader;
 

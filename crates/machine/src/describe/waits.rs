@@ -4,11 +4,11 @@
 //! root); without the permission, `wchan` names the innermost function alone, so that fewer waits
 //! are recognized, and never more. Where a writer is made to wait is in no counter: it sleeps in
 //! `balance_dirty_pages` (mm/page-writeback.c), in the functions of jbd2 that wait for room or for
-//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the log of XFS (fs/xfs/xfs_log.c).
+//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the log of XFS (`fs/xfs/xfs_log.c`).
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::sources::Sources;
 
@@ -78,7 +78,7 @@ fn waiting_threads_in(sources: &Sources) -> io::Result<WaitingThreads> {
 }
 
 /// What a thread waits for; none for one that runs, or has ended meanwhile.
-fn wait_of(thread: &PathBuf) -> io::Result<Option<Wait>> {
+fn wait_of(thread: &Path) -> io::Result<Option<Wait>> {
     let wchan = match fs::read_to_string(thread.join("wchan")) {
         Ok(wchan) => wchan,
         Err(_) if !thread.exists() => return Ok(None),

@@ -8,6 +8,8 @@ mod error;
 mod probe;
 mod range;
 mod subject;
+mod wanted;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +24,8 @@ use crate::live_target::LiveTarget;
 use crate::place::Place;
 
 pub use error::CliffError;
-pub use range::{Planned, Wanted, plan};
+pub use range::{Planned, plan};
+pub use wanted::{End, Parameters, Wanted};
 
 use probe::Probe;
 use subject::Subject;
@@ -111,8 +114,12 @@ fn prepare(
     let entered = live.target().enter().map_err(|error| failed(&error))?;
     let root = live.target().root().join(Place::Data.name());
     std::fs::create_dir(&root).map_err(|error| failed(&error))?;
-    let read_files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
-    let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
+    let files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
+    let spec = if subject.has_writes() {
+        FileSetSpec { write_files: files, ..FileSetSpec::default() }
+    } else {
+        FileSetSpec { read_files: files, ..FileSetSpec::default() }
+    };
     let file_set = FileSet::create(&root, &spec, seed, stop).map_err(|error| failed(&error))?;
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;

@@ -1,10 +1,15 @@
-//! One probe: memory emptied of the file, the working set read in, operations until they are
-//! steady, then those that are timed.
+//! One probe: memory emptied of the file, the working set read in, and written where operations
+//! write, operations until they are steady, then those that are timed.
 //!
 //! What the state *is* follows from the operations; how it was is recorded: the resident pages of
-//! the working set before and after, and what the device read meanwhile.
+//! the working set before and after, what the device read and wrote meanwhile, and where operations
+//! write, what was dirty and what threads waited for. Emptying memory begins by writing back all
+//! that is dirty, so that no probe inherits from another.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -12,15 +17,17 @@ use std::time::{Duration, Instant};
 use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::SystemClock;
-use record::Warning;
+use record::{Observation, ProbeEvidence, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
-use workload::{EngineError, FileSet, Outcome, Workload};
+use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
 use crate::observed::Observed;
 use crate::operations::Operations;
 use crate::state;
+
+use super::watch::{self, Watch};
 
 /// Rounds of operations that are compared to find the steady state. Wider than the SNIA's window:
 /// beside a cliff, rounds of any length spread, and it is the trend that must be over.
@@ -47,6 +54,13 @@ pub(super) struct Probe<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
+/// The timed operations, with what happened meanwhile.
+struct Timed {
+    outcome: Outcome,
+    happened: Happened,
+    seen: ProbeEvidence,
+}
+
 impl Probe<'_> {
     /// Measures it once.
     ///
@@ -56,9 +70,11 @@ impl Probe<'_> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
-        let restless = self.until_steady()?;
+        self.write_in(buffer)?;
+        let mut blocks_done = 0;
+        let restless = self.until_steady(&mut blocks_done)?;
         let before = self.resident()?;
-        let (outcome, happened) = self.timed()?;
+        let Timed { outcome, happened, seen } = self.timed(blocks_done)?;
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);
@@ -66,8 +82,28 @@ impl Probe<'_> {
         let overhead_ns = whole_ns.saturating_sub(outcome.elapsed_ns);
         let observed = Observed { outcome, evidence, happened, written: None, overhead_ns };
         let mut measured = observed.into_measured(self.of, self.clock);
+        // What is dirty here is what the operations before left dirty: the steady state.
+        measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));
         measured.warnings.extend(restless);
+        measured.observations.push(Observation::Probe(seen));
         Ok(measured)
+    }
+
+    /// The file that the operations are on.
+    fn path(&self) -> PathBuf {
+        let role = match self.of.workload.operation {
+            Operation::Read => Role::Read,
+            _ => Role::Write,
+        };
+        self.file_set.data_file(role, 0)
+    }
+
+    /// Whether some operations write.
+    fn writes(&self) -> bool {
+        !matches!(
+            self.of.workload.operation,
+            Operation::Read | Operation::Mixed { read_percent: 100 }
+        )
     }
 
     /// Bytes of the file that the operations range over.
@@ -77,24 +113,49 @@ impl Probe<'_> {
 
     /// Empties memory of the file and reads the working set into it, as far as it stays there.
     fn read_in(&self, buffer: &mut [u8]) -> Result<(), Failure> {
-        let path = self.file_set.data_file(workload::Role::Read, 0);
+        let path = self.path();
         cache_state::evict_all(self.target.root(), [&path], PATIENCE)
             .and_then(|_| cache_state::read_in_span(&path, self.span_bytes(), buffer))
             .map_err(|error| failed(&error))
     }
 
+    /// Writes all of the working set once, page by page, where operations write: sooner or later
+    /// they would have.
+    fn write_in(&self, buffer: &[u8]) -> Result<(), Failure> {
+        if !self.writes() {
+            return Ok(());
+        }
+        let file = File::options().write(true).open(self.path()).map_err(|error| failed(&error))?;
+        let page = &buffer[..rustix::param::page_size().min(buffer.len())];
+        let mut offset = 0;
+        while offset < self.span_bytes() {
+            let length = page.len().min(usize::try_from(self.span_bytes() - offset).unwrap_or(1));
+            file.write_all_at(&page[..length], offset).map_err(|error| failed(&error))?;
+            offset += length as u64;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Failure::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
     fn resident(&self) -> Result<Residency, Failure> {
-        let path = self.file_set.data_file(workload::Role::Read, 0);
-        cache_state::residency_of_span(&path, self.span_bytes()).map_err(|error| failed(&error))
+        cache_state::residency_of_span(&self.path(), self.span_bytes())
+            .map_err(|error| failed(&error))
     }
 
     /// Rounds of operations until their rates neither spread nor drift; a warning where they go on
     /// doing so.
-    fn until_steady(&self) -> Result<Option<Warning>, Failure> {
+    ///
+    /// `blocks_done` counts what each thread has done.
+    fn until_steady(&self, blocks_done: &mut u64) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
         for round in 0..ROUNDS_MAX as u64 {
-            let outcome = self.run(ROUND, self.seed ^ (round + 1).rotate_left(32))?;
+            let seed = self.going_on(self.seed ^ (round + 1).rotate_left(32), *blocks_done);
+            let outcome = self.run(ROUND, seed, None)?;
+            let threads = self.of.workload.threads as u64;
+            *blocks_done += outcome.recorder.operations() / threads;
             last = detector.observe(outcome.rate_per_s).map_err(|refusal| failed(&refusal))?;
             if last.is_some_and(|state| state.steady) {
                 return Ok(None);
@@ -106,16 +167,46 @@ impl Probe<'_> {
         }))
     }
 
-    fn timed(&self) -> Result<(Outcome, Happened), Failure> {
+    fn timed(&self, blocks_done: u64) -> Result<Timed, Failure> {
+        let path = self.path();
+        let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
         let before = self.counters.read().map_err(|error| failed(&error))?;
-        let outcome = self.run(WINDOW, self.seed)?;
+        let watching = self.writes().then_some(&mut watch);
+        let outcome = self.run(WINDOW, self.going_on(self.seed, blocks_done), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
-        Ok((outcome, after.since(&before)))
+        let happened = after.since(&before);
+        let seen =
+            if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };
+        let seen = ProbeEvidence {
+            device_reads: happened.device_reads,
+            device_writes: happened.device_writes,
+            written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
+            ..seen
+        };
+        Ok(Timed { outcome, happened, seen })
     }
 
-    /// Does operations for as long as `length`.
-    fn run(&self, length: Duration, seed: u64) -> Result<Outcome, Failure> {
+    /// A seed with which purely sequential operations go on where those before ended, instead of
+    /// finding again what they have just read; of others, any does.
+    fn going_on(&self, seed: u64, blocks_done: u64) -> u64 {
+        match self.of.workload.access {
+            Access::Mixed { sequential_percent: 100 } => {
+                let blocks = (self.span_bytes() / self.of.workload.request_bytes as u64).max(1);
+                (seed >> 32) / blocks * blocks + blocks_done % blocks
+            }
+            _ => seed,
+        }
+    }
+
+    /// Does operations for as long as `length`; `watch` looks on.
+    fn run(
+        &self,
+        length: Duration,
+        seed: u64,
+        mut watch: Option<&mut Watch<'_>>,
+    ) -> Result<Outcome, Failure> {
         let workload: &Workload = &self.of.workload;
+        let pause = if watch.is_some() { watch::PAUSE } else { STOP_UNSEEN };
         let mut session = workload::prepare(workload, self.file_set, seed)
             .map_err(|error| self.engine_failure(&error))?;
         let time_is_up = AtomicBool::new(false);
@@ -126,10 +217,13 @@ impl Probe<'_> {
                 let began = Instant::now();
                 loop {
                     let left = length.saturating_sub(began.elapsed());
-                    let ended = is_done.recv_timeout(left.min(STOP_UNSEEN));
+                    let ended = is_done.recv_timeout(left.min(pause));
                     let is_over = ended != Err(RecvTimeoutError::Timeout);
                     if is_over || left.is_zero() || self.stop.load(Ordering::Relaxed) {
                         break time_is_up.store(true, Ordering::Relaxed);
+                    }
+                    if let Some(watch) = &mut watch {
+                        watch.look();
                     }
                 }
             });

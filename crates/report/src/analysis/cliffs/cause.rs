@@ -9,6 +9,7 @@ use record::{Axis, Cause, LimitOwner, Run, SearchPlan};
 use stats::cliff::Cliff;
 
 use super::super::estimates;
+use super::seen::{self, Sides};
 use super::{Visit, whole};
 
 /// The state changes at the cliff if it does so within this factor of its interval.
@@ -29,35 +30,43 @@ const TOGETHER: f64 = 1.25;
 
 /// The cause of `cliff`, which `visits` lie around.
 pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
-    let found = match plan.axis {
+    let sides = Sides::of(cliff, visits);
+    let waited = || seen::dirty_limit(run, plan, &sides).or_else(|| seen::journal(&sides));
+    let of_axis = || match plan.axis {
         Axis::WorkingSet => {
             memory_limit(run, plan, cliff, visits).or_else(|| processor_cache(run, cliff, visits))
         }
-        Axis::RequestSize => processor_cache(run, cliff, visits),
+        Axis::RequestSize => seen::read_ahead(run, plan, cliff, visits)
+            .or_else(|| processor_cache(run, cliff, visits)),
         Axis::Threads => processors(run, cliff, visits),
+        Axis::SequentialShare => seen::read_ahead(run, plan, cliff, visits),
         _ => None,
     };
-    found.unwrap_or(Cause::Unknown)
+    waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }
 
-/// Whether all that was read came from memory and stayed there: every page is resident before and
-/// after, and the device was hardly read.
+/// Whether all that was read came from memory and stayed there, as did all that was written: every
+/// page is resident before and after, and the device was hardly read or written.
 fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_resident =
         |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
-    let read_bytes = evidence.device_read_bytes.unwrap_or(0) as f64;
-    read_bytes <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
+    let is_idle = |traffic: Option<u64>| {
+        traffic.unwrap_or(0) as f64 <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
+    };
+    is_idle(evidence.device_read_bytes)
+        && is_idle(evidence.device_written_bytes)
         && is_resident(evidence.resident_before)
         && is_resident(evidence.resident_after)
 }
 
-/// Whether the device was read, and not all pages stayed.
+/// Whether the device was read, or written back to, and not all pages stayed.
 fn is_from_device(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_missing =
         evidence.resident_after.zip(evidence.pages).is_some_and(|(have, all)| have < all);
-    is_missing && evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
+    let traffic = [evidence.device_read_bytes, evidence.device_written_bytes];
+    is_missing && traffic.into_iter().flatten().any(|bytes| bytes > 0)
 }
 
 fn memory_limit(

@@ -1,6 +1,7 @@
 //! The cliffs of a run: each search gone through again, from its plan and the journal alone.
 
 mod cause;
+mod seen;
 mod zone;
 
 use record::{
