@@ -41,7 +41,7 @@ pub enum CliffError {
     /// The file of the largest working set does not fit.
     #[error(
         "a file of {needed_bytes} bytes does not fit into {target}, which has {free_bytes} bytes \
-         free: give a smaller --high{larger}"
+         free: give a smaller {option}{larger}"
     )]
     NoRoom {
         /// The target.
@@ -50,6 +50,8 @@ pub enum CliffError {
         needed_bytes: u64,
         /// What is free.
         free_bytes: u64,
+        /// The option that says how large the file is.
+        option: &'static str,
         /// What else would help.
         larger: &'static str,
     },

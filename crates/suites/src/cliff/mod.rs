@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::{Reference, SystemClock};
-use record::Cell;
+use record::{Cell, Compared};
 use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
@@ -44,6 +44,7 @@ struct Setup {
     counters: Counters,
     subject: Subject,
     target: String,
+    compared: Compared,
 }
 
 /// Live targets with the files that searches work on.
@@ -77,7 +78,8 @@ impl CliffLaboratory {
             match prepare(&live, &subject, plan.search.seed, stop) {
                 Ok((file_set, counters)) => {
                     let target = plan.search.target.clone();
-                    setups.push(Setup { live, file_set, counters, subject, target });
+                    let compared = plan.search.compared;
+                    setups.push(Setup { live, file_set, counters, subject, target, compared });
                 }
                 Err(error) => {
                     let made = setups.into_iter().map(|setup| setup.live);
@@ -144,6 +146,7 @@ impl Prober for CliffLaboratory {
             seed,
             clock: &self.clock,
             stop: &self.stop,
+            compared: setup.compared,
         };
         probe.measure(&mut self.buffer)
     }

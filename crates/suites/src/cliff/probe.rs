@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::SystemClock;
-use record::{Observation, ProbeEvidence, Warning};
+use record::{Compared, Observation, ProbeEvidence, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
@@ -35,8 +35,12 @@ const ROUND: Duration = Duration::from_millis(25);
 const RULE: Rule = Rule { rounds: 4, range_percent_max: 40.0, excursion_percent_max: 20.0 };
 /// Rounds after which it is measured all the same, with a warning.
 const ROUNDS_MAX: usize = 16;
-/// How long operations are timed.
+/// How long operations are timed, at least,
 const WINDOW: Duration = Duration::from_millis(300);
+/// and where the values of a device are compared with each other, at most, for so many operations:
+/// those of a slow device differ.
+const WINDOW_MAX: Duration = Duration::from_secs(1);
+const OPERATIONS_WANTED: f64 = 2000.0;
 /// How long pages that are on their way may take to come, to be thrown out.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a stop of the whole run goes unseen.
@@ -52,6 +56,17 @@ pub(super) struct Probe<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a SystemClock,
     pub(super) stop: &'a AtomicBool,
+    /// How its value is compared with those of other probes.
+    pub(super) compared: Compared,
+}
+
+/// How far the operations came before those that are timed.
+#[derive(Clone, Copy, Default)]
+struct Warm {
+    /// What each thread has done.
+    blocks_done: u64,
+    /// Operations per second of the last round.
+    rate_per_s: f64,
 }
 
 /// The timed operations, with what happened meanwhile.
@@ -71,10 +86,10 @@ impl Probe<'_> {
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
         self.write_in(buffer)?;
-        let mut blocks_done = 0;
-        let restless = self.until_steady(&mut blocks_done)?;
+        let mut warm = Warm::default();
+        let restless = self.until_steady(&mut warm)?;
         let before = self.resident()?;
-        let Timed { outcome, happened, seen } = self.timed(blocks_done)?;
+        let Timed { outcome, happened, seen } = self.timed(warm)?;
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);
@@ -146,16 +161,15 @@ impl Probe<'_> {
 
     /// Rounds of operations until their rates neither spread nor drift; a warning where they go on
     /// doing so.
-    ///
-    /// `blocks_done` counts what each thread has done.
-    fn until_steady(&self, blocks_done: &mut u64) -> Result<Option<Warning>, Failure> {
+    fn until_steady(&self, warm: &mut Warm) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
         for round in 0..ROUNDS_MAX as u64 {
-            let seed = self.going_on(self.seed ^ (round + 1).rotate_left(32), *blocks_done);
+            let seed = self.going_on(self.seed ^ (round + 1).rotate_left(32), *warm);
             let outcome = self.run(ROUND, seed, None)?;
             let threads = self.of.workload.threads as u64;
-            *blocks_done += outcome.recorder.operations() / threads;
+            warm.blocks_done += outcome.recorder.operations() / threads;
+            warm.rate_per_s = outcome.rate_per_s;
             last = detector.observe(outcome.rate_per_s).map_err(|refusal| failed(&refusal))?;
             if last.is_some_and(|state| state.steady) {
                 return Ok(None);
@@ -167,12 +181,12 @@ impl Probe<'_> {
         }))
     }
 
-    fn timed(&self, blocks_done: u64) -> Result<Timed, Failure> {
+    fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
         let before = self.counters.read().map_err(|error| failed(&error))?;
         let watching = self.writes().then_some(&mut watch);
-        let outcome = self.run(WINDOW, self.going_on(self.seed, blocks_done), watching)?;
+        let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
         let happened = after.since(&before);
         let seen =
@@ -186,13 +200,23 @@ impl Probe<'_> {
         Ok(Timed { outcome, happened, seen })
     }
 
+    fn window(&self, warm: Warm) -> Duration {
+        match self.compared {
+            Compared::Alike => {
+                let wanted_s = OPERATIONS_WANTED / warm.rate_per_s.max(1.0);
+                Duration::from_secs_f64(wanted_s).clamp(WINDOW, WINDOW_MAX)
+            }
+            _ => WINDOW,
+        }
+    }
+
     /// A seed with which purely sequential operations go on where those before ended, instead of
     /// finding again what they have just read; of others, any does.
-    fn going_on(&self, seed: u64, blocks_done: u64) -> u64 {
+    fn going_on(&self, seed: u64, warm: Warm) -> u64 {
         match self.of.workload.access {
             Access::Mixed { sequential_percent: 100 } => {
                 let blocks = (self.span_bytes() / self.of.workload.request_bytes as u64).max(1);
-                (seed >> 32) / blocks * blocks + blocks_done % blocks
+                (seed >> 32) / blocks * blocks + warm.blocks_done % blocks
             }
             _ => seed,
         }

@@ -62,7 +62,7 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         _ => working_sets(target, machine, wanted)?,
     };
     check_range(&range, wanted)?;
-    check_room(live, range.file_bytes)?;
+    check_room(live, range.file_bytes, wanted.axis)?;
     let metric = match wanted.axis {
         Axis::RequestSize => "bandwidth",
         Axis::Threads => "throughput_per_thread",
@@ -222,7 +222,7 @@ fn check_range(range: &Range, wanted: &Wanted) -> Result<(), CliffError> {
     Ok(())
 }
 
-fn check_room(live: &LiveTarget, needed_bytes: u64) -> Result<(), CliffError> {
+fn check_room(live: &LiveTarget, needed_bytes: u64, axis: Axis) -> Result<(), CliffError> {
     let target = live.target().spec().label.clone();
     let space = live.target().space();
     let space = space
@@ -232,5 +232,6 @@ fn check_room(live: &LiveTarget, needed_bytes: u64) -> Result<(), CliffError> {
         return Ok(());
     }
     let larger = if live.is_scratch() { ", or the target a larger size=" } else { "" };
-    Err(CliffError::NoRoom { target, needed_bytes, free_bytes, larger })
+    let option = if axis == Axis::WorkingSet { "--high" } else { "--working-set" };
+    Err(CliffError::NoRoom { target, needed_bytes, free_bytes, option, larger })
 }

@@ -172,3 +172,5 @@ fn whole(bytes: f64) -> u64 {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_seen;

@@ -116,11 +116,28 @@ pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Opti
     }
     let within = if plan.axis.is_share() { "a tenth of the range" } else { "a factor of 2" };
     Some(format!(
-        "No break by a factor of {} or more within {within} was found between {} and {}.",
+        "No break by a factor of {} or more within {within} was found between {} and {}{}.",
         plan.ratio_least,
         position(&search.unit, plan.low),
-        position(&search.unit, plan.high)
+        position(&search.unit, plan.high),
+        unseen(search)
     ))
+}
+
+/// How high breaks can be that noise hides: searches find those whose height, as a logarithm, is
+/// eight times the noise (`stats::cliff`).
+fn unseen(search: &SearchReport) -> String {
+    const TIMES_NOISE: f64 = 8.0;
+    let noise_percent = search.noise_percent.unwrap_or(0.0);
+    let hidden = (TIMES_NOISE * noise_percent / 100.0).exp();
+    if hidden <= search.plan.ratio_least {
+        return String::new();
+    }
+    let factor = if hidden < 10.0 { format!("{hidden:.1}") } else { format!("{hidden:.0}") };
+    format!(
+        "; values spread by {noise_percent:.1} % (relative standard deviation), so that breaks by \
+         less than a factor of {factor} can go unseen"
+    )
 }
 
 /// That a search was cut off, if it was.
