@@ -4,7 +4,8 @@
 //! root); without the permission, `wchan` names the innermost function alone, so that fewer waits
 //! are recognized, and never more. Where a writer is made to wait is in no counter: it sleeps in
 //! `balance_dirty_pages` (mm/page-writeback.c), in the functions of jbd2 that wait for room or for
-//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the log of XFS (`fs/xfs/xfs_log.c`).
+//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the log of XFS
+//! (`fs/xfs/xfs_log.c`).
 
 use std::fs;
 use std::io;

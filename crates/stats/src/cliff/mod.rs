@@ -98,8 +98,8 @@ pub struct Options {
     pub seed: u64,
     /// The value whose crossing is a cliff's position.
     pub threshold: Threshold,
-    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size. At most `low`, or
-    /// on a linear scale half the range.
+    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size. At most `low`,
+    /// or on a linear scale half the range.
     pub grain: f64,
     /// Values below this are not told apart; at least 0.
     pub floor: f64,
@@ -111,9 +111,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// A search by ratio from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level 0.95, 40
-    /// probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring steps never
-    /// apart.
+    /// A search by ratio from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level
+    /// 0.95, 40 probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring
+    /// steps never apart.
     pub fn new(low: f64, high: f64) -> Self {
         let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
         let (probes_max, probes_max_further) = (40, 20);

@@ -124,10 +124,10 @@ pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Opti
     ))
 }
 
-/// How high breaks can be that noise hides: searches find those whose height, as a logarithm, is
-/// eight times the noise (`stats::cliff`).
+/// How high breaks can be that noise hides: between neighbours on the grid that were probed four
+/// times each, a step is certain where its height, as a logarithm, is about four times the noise.
 fn unseen(search: &SearchReport) -> String {
-    const TIMES_NOISE: f64 = 8.0;
+    const TIMES_NOISE: f64 = 4.0;
     let noise_percent = search.noise_percent.unwrap_or(0.0);
     let hidden = (TIMES_NOISE * noise_percent / 100.0).exp();
     if hidden <= search.plan.ratio_least {

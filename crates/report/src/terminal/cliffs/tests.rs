@@ -51,7 +51,7 @@ fn a_cliff_is_said_with_its_interval_its_plateaus_and_its_cause() {
 fn what_was_not_found_and_what_was_cut_off_is_said() {
     let flat = words(&text(usize::MAX, 1e12, 100));
     assert!(flat.contains("No break by a factor of 1.2 or more"), "{flat}");
-    assert!(flat.contains("was found between 1 MiB and 256 MiB; values spread by 4.1 %"), "{flat}");
+    assert!(flat.contains("was found between 1 MiB and 256 MiB."), "{flat}");
     let early = words(&text(5, 62.3 * MIB, 100));
     assert!(early.contains("before its grid was measured: it says nothing yet"), "{early}");
     let late = words(&text(16, 62.3 * MIB, 100));
