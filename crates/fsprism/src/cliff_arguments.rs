@@ -11,10 +11,12 @@ use crate::values;
 
 pub(crate) const CLIFF_EXAMPLES: &str = "\
 The axes are the five parameters of Chen & Patterson's workload; what is not searched along can be
-set. Positions are bytes (4k, 64m, 2G are powers of 1024), threads, or percent of the operations. A
-cliff is where the device begins to be read, if one side is served from memory and the other is not;
-any other is where the value crosses the geometric mean of both plateaus, and on the axis of threads
-where each thread's share has fallen by a factor of 1.2. A mix of cheap and dear operations bends
+set. Positions are bytes (4k, 64m, 2G are powers of 1024), threads, or percent of the operations.
+
+A cliff over working sets is where the device begins to be read, if one side is served from memory
+and the other is not; any other is where the value crosses the geometric mean of both plateaus, and
+on the axis of threads where each thread's share has fallen by a factor of 1.2. Where --low lies
+beyond the memory limit, values of the device are compared with each other. A mix of cheap and dear operations bends
 near the end of the cheap ones: that is a cliff like any other.
 
 Its cause is named only where what was measured on both sides proves it: resident pages and reads of

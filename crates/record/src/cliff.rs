@@ -171,7 +171,8 @@ pub struct CliffReport {
     /// The unit of `low` and `high`.
     pub unit: String,
     /// The largest position found before the cliff. The cliff's own position is where the device
-    /// begins to be read, if one side is served from memory and the other is not; else where the
+    /// begins to be read (or written to for want of memory), if one side is served from memory and
+    /// the other is not, and both are compared ([`Compared`]); else where the
     /// metric crosses the geometric mean of both plateaus.
     pub low: f64,
     /// The smallest position found after it.
@@ -238,9 +239,9 @@ pub struct FragileZone {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// A limit of memory: up to it all pages stay resident and the device is hardly read (less than
-    /// one byte in a hundred, for something else), beyond it the device is read and pages are
-    /// missing, and those that are resident are as many as the limit allows.
+    /// A limit of memory: up to it all pages stay resident and the device is hardly used (less than
+    /// one byte in a hundred, for something else), beyond it the device is read or written and
+    /// pages are missing, and those that are resident are as many as the limit allows.
     MemoryLimit {
         /// Whose limit it is.
         of: LimitOwner,
@@ -248,7 +249,7 @@ pub enum Cause {
         limit_bytes: u64,
         /// The largest working set that was wholly resident.
         resident_to_bytes: u64,
-        /// The smallest working set beyond it for which the device was read.
+        /// The smallest working set beyond it for which the device was read or written.
         read_from_bytes: u64,
         /// What was resident beyond the cliff: the median, in bytes.
         resident_bytes: u64,

@@ -129,7 +129,9 @@ impl Probe<'_> {
     /// Empties memory of the file and reads the working set into it, as far as it stays there.
     fn read_in(&self, buffer: &mut [u8]) -> Result<(), Failure> {
         let path = self.path();
-        cache_state::evict_all(self.target.root(), [&path], PATIENCE)
+        // What has no other copy stays whatever is done.
+        let patience = if self.target.supports_cold() { PATIENCE } else { Duration::ZERO };
+        cache_state::evict_all(self.target.root(), [&path], patience)
             .and_then(|_| cache_state::read_in_span(&path, self.span_bytes(), buffer))
             .map_err(|error| failed(&error))
     }
@@ -215,8 +217,8 @@ impl Probe<'_> {
     fn going_on(&self, seed: u64, warm: Warm) -> u64 {
         match self.of.workload.access {
             Access::Mixed { sequential_percent: 100 } => {
-                let blocks = (self.span_bytes() / self.of.workload.request_bytes as u64).max(1);
-                (seed >> 32) / blocks * blocks + warm.blocks_done % blocks
+                let blocks = self.span_bytes() / self.of.workload.request_bytes as u64;
+                beginning_at(seed, warm.blocks_done, blocks.max(1))
             }
             _ => seed,
         }
@@ -274,6 +276,26 @@ impl Probe<'_> {
     }
 }
 
+/// A seed whose remainder is the block that follows those done.
+fn beginning_at(seed: u64, blocks_done: u64, blocks: u64) -> u64 {
+    (seed >> 32) / blocks * blocks + blocks_done % blocks
+}
+
 fn failed(error: &dyn Display) -> Failure {
     Failure::Cell { why: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequential_operations_go_on_where_those_before_ended() {
+        for seed in [0, 1 << 40, u64::MAX] {
+            for (done, blocks, at) in [(0, 100, 0), (99, 100, 99), (250, 100, 50), (7, 1, 0)] {
+                assert_eq!(beginning_at(seed, done, blocks) % blocks, at);
+            }
+        }
+        assert_ne!(beginning_at(u64::MAX, 5, 100), beginning_at(1 << 40, 5, 100));
+    }
 }
