@@ -87,7 +87,7 @@ impl Axis {
 #[non_exhaustive]
 pub enum Compared {
     /// As a class of their own, within which there are no cliffs: the way to find where a device
-    /// begins to be read, whatever its mood.
+    /// begins to be read, whatever its mood. What was read decides, never what was written.
     #[default]
     DeviceApart,
     /// Like any others: for ranges on which nothing but the device serves, or nothing but memory.
@@ -171,9 +171,9 @@ pub struct CliffReport {
     /// The unit of `low` and `high`.
     pub unit: String,
     /// The largest position found before the cliff. The cliff's own position is where the device
-    /// begins to be read (or written to for want of memory), if one side is served from memory and
-    /// the other is not, and both are compared ([`Compared`]); else where the
-    /// metric crosses the geometric mean of both plateaus.
+    /// begins to be read, if one side is served from memory and the other is not (and
+    /// [`Compared::DeviceApart`] was asked); else where the metric crosses the geometric mean of
+    /// both plateaus.
     pub low: f64,
     /// The smallest position found after it.
     pub high: f64,
@@ -239,9 +239,9 @@ pub struct FragileZone {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// A limit of memory: up to it all pages stay resident and the device is hardly used (less than
-    /// one byte in a hundred, for something else), beyond it the device is read or written and
-    /// pages are missing, and those that are resident are as many as the limit allows.
+    /// A limit of memory: up to it all pages stay resident and the device is hardly read (less than
+    /// one byte in a hundred, for something else), beyond it the device is read and pages are
+    /// missing, and those that are resident are as many as the limit allows.
     MemoryLimit {
         /// Whose limit it is.
         of: LimitOwner,
@@ -249,7 +249,7 @@ pub enum Cause {
         limit_bytes: u64,
         /// The largest working set that was wholly resident.
         resident_to_bytes: u64,
-        /// The smallest working set beyond it for which the device was read or written.
+        /// The smallest working set beyond it for which the device was read.
         read_from_bytes: u64,
         /// What was resident beyond the cliff: the median, in bytes.
         resident_bytes: u64,

@@ -45,8 +45,7 @@ const STEPS_APART: f64 = 8.0;
 pub enum Served {
     /// From memory: the device was not read, or every page was resident.
     Memory,
-    /// Some of it from the device, or back to it: it was read or written, and not every page stayed
-    /// resident.
+    /// Some of it from the device: it was read, and not every page stayed resident.
     Device,
 }
 
@@ -58,9 +57,8 @@ impl Served {
             (Some(resident), Some(pages)) => resident < pages,
             _ => true,
         };
-        let traffic = [evidence.device_read_bytes, evidence.device_written_bytes];
-        let is_busy = traffic.into_iter().flatten().any(|bytes| bytes > 0);
-        if is_busy && is_missing { Self::Device } else { Self::Memory }
+        let is_read = evidence.device_read_bytes.is_some_and(|bytes| bytes > 0);
+        if is_read && is_missing { Self::Device } else { Self::Memory }
     }
 }
 

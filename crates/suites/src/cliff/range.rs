@@ -74,7 +74,7 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         axis: wanted.axis,
         metric: metric.to_owned(),
         workload: in_words(wanted.axis, &parameters),
-        compared: compared(target, machine, wanted.axis, &range),
+        compared: compared(target, machine, wanted, &range),
         low: range.low as f64,
         high: range.high as f64,
         grain: range.grain as f64,
@@ -88,13 +88,14 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
     Ok(Planned { search, file_bytes: range.file_bytes, parameters })
 }
 
-/// Sizes on both sides of a limit are of two classes; of what lies beyond it altogether, and of
-/// what one working set is searched with, every value is like any other.
-fn compared(target: &Target, machine: &Machine, axis: Axis, range: &Range) -> Compared {
+/// Sizes on both sides of a limit are of two classes, if anything is read; of what lies beyond it
+/// altogether, and of what one working set is searched with, every value is like any other.
+fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) -> Compared {
     let limits = [memory_limit(target, machine), machine.memory.total_bytes];
     let is_beyond = limits.into_iter().flatten().any(|limit| range.low >= limit);
-    match axis {
-        Axis::WorkingSet if !is_beyond => Compared::DeviceApart,
+    let is_read = wanted.read_percent != Some(0);
+    match wanted.axis {
+        Axis::WorkingSet if is_read && !is_beyond => Compared::DeviceApart,
         _ => Compared::Alike,
     }
 }

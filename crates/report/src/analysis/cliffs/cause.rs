@@ -45,28 +45,33 @@ pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_
     waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }
 
-/// Whether all that was read came from memory and stayed there, as did all that was written: every
-/// page is resident before and after, and the device was hardly read or written.
+/// Whether all that was read came from memory and stayed there: every page is resident before and
+/// after, and the device was hardly read.
 fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_resident =
         |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
-    let is_idle = |traffic: Option<u64>| {
-        traffic.unwrap_or(0) as f64 <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
-    };
-    is_idle(evidence.device_read_bytes)
-        && is_idle(evidence.device_written_bytes)
+    is_hardly(evidence.device_read_bytes, visit)
         && is_resident(evidence.resident_before)
         && is_resident(evidence.resident_after)
 }
 
-/// Whether the device was read, or written back to, and not all pages stayed.
+/// Whether so many bytes are hardly any beside those that operations moved.
+fn is_hardly(bytes: Option<u64>, visit: &Visit<'_>) -> bool {
+    bytes.unwrap_or(0) as f64 <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
+}
+
+/// Whether nothing but memory had to do with it: what was written stayed there as well.
+fn is_in_memory(visit: &Visit<'_>) -> bool {
+    is_from_memory(visit) && is_hardly(visit.replicate.evidence.device_written_bytes, visit)
+}
+
+/// Whether the device was read, and not all pages stayed.
 fn is_from_device(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_missing =
         evidence.resident_after.zip(evidence.pages).is_some_and(|(have, all)| have < all);
-    let traffic = [evidence.device_read_bytes, evidence.device_written_bytes];
-    is_missing && traffic.into_iter().flatten().any(|bytes| bytes > 0)
+    is_missing && evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
 }
 
 fn memory_limit(
@@ -121,7 +126,7 @@ fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cau
         cliff.before_sizes.0 <= visit.position && visit.position <= cliff.after_sizes.1
     };
     let beside: Vec<&Visit<'_>> = visits.iter().filter(beside).collect();
-    if beside.is_empty() || !beside.iter().all(|visit| is_from_memory(visit)) {
+    if beside.is_empty() || !beside.iter().all(|visit| is_in_memory(visit)) {
         return None;
     }
     let holds_data = |cache: &&record::machine::Cache| cache.kind != CacheKind::Instruction;
@@ -141,7 +146,7 @@ fn processors(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
     let count = u32::try_from(run.manifest.machine.processor.allowed.len()).ok()?;
     let processors = f64::from(count);
     let is_there = cliff.size.low <= processors * TOGETHER && processors < cliff.size.high;
-    if !is_there || !visits.iter().all(is_from_memory) {
+    if !is_there || !visits.iter().all(is_in_memory) {
         return None;
     }
     let together = |position: f64| {

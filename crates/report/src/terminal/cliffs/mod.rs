@@ -27,7 +27,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         page.blank();
         for cliff in &cliffs {
             page.sentence(&sentence::of_cliff(cliff));
-            if let Some(text) = sentence::of_cause(cliff, Traffic::of(document, search)) {
+            if let Some(text) = sentence::of_cause(cliff) {
                 page.sentence(&text);
             }
             if let Some(text) = sentence::of_zone(cliff) {
@@ -39,30 +39,6 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         }
         if let Some(text) = sentence::of_end(search) {
             page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
-        }
-    }
-}
-
-/// What operations do to the device beyond a memory limit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Traffic {
-    Reads,
-    ReadsAndWrites,
-}
-
-impl Traffic {
-    fn of(document: &Document, search: &SearchReport) -> Self {
-        let mut cells = document.cells.iter().filter(|cell| cell.target == search.plan.target);
-        let writes = |cell: &record::CellReport| {
-            cell.parameters.get("read_percent").is_some_and(|share| share.as_u64() != Some(100))
-        };
-        if cells.any(writes) { Self::ReadsAndWrites } else { Self::Reads }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Reads => "read",
-            Self::ReadsAndWrites => "read or written",
         }
     }
 }

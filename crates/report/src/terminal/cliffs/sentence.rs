@@ -4,7 +4,7 @@ use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
 use super::super::units::{self, Wording};
-use super::{Traffic, metric, position, seen};
+use super::{metric, position, seen};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -39,7 +39,7 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
 }
 
 /// Its cause with what proves it.
-pub(super) fn of_cause(cliff: &CliffReport, traffic: Traffic) -> Option<String> {
+pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
     let at = |bytes: u64| position("bytes", bytes as f64);
     Some(match &cliff.cause {
         Cause::MemoryLimit {
@@ -56,11 +56,10 @@ pub(super) fn of_cause(cliff: &CliffReport, traffic: Traffic) -> Option<String> 
             };
             format!(
                 "Cause: {whose}, {}. Up to {} every page stayed resident; from {} on the device \
-                 was {}, and {} stayed resident.",
+                 was read, and {} stayed resident.",
                 at(*limit_bytes),
                 at(*resident_to_bytes),
                 at(*read_from_bytes),
-                traffic.words(),
                 at(*resident_bytes)
             )
         }

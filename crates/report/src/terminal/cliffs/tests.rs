@@ -112,23 +112,6 @@ fn causes_that_were_seen_are_said_with_their_proof() {
 }
 
 #[test]
-fn beyond_a_limit_the_device_is_written_to_only_where_operations_write() {
-    let plan = plan(record::Axis::WorkingSet, "throughput");
-    let text = |read_percent: u8| {
-        let mut sample = searched(&plan, usize::MAX, of_cache(62.3 * MIB));
-        for line in &mut sample.run.lines {
-            if let record::Line::CellAdded(added) = line {
-                let parameters = &mut added.definition.parameters;
-                parameters.insert("read_percent".to_owned(), read_percent.into());
-            }
-        }
-        words(&render_terminal(&sample.document(), &Options { width: 80, colour: false }))
-    };
-    assert!(text(100).contains(" on the device was read, and 62.3"));
-    assert!(text(40).contains(" on the device was read or written, and 62.3"));
-}
-
-#[test]
 fn shares_have_their_width_in_points_and_noise_says_what_it_hides() {
     let plan = record::SearchPlan {
         low: 0.0,
