@@ -16,8 +16,8 @@ set. Positions are bytes (4k, 64m, 2G are powers of 1024), threads, or percent o
 A cliff over working sets is where the device begins to be read, if one side is served from memory
 and the other is not; any other is where the value crosses the geometric mean of both plateaus, and
 on the axis of threads where each thread's share has fallen by a factor of 1.2. Where --low lies
-beyond the memory limit, values of the device are compared with each other. A mix of cheap and dear operations bends
-near the end of the cheap ones: that is a cliff like any other.
+beyond the memory limit, values of the device are compared with each other. A mix of cheap and dear
+operations bends near the end of the cheap ones: that is a cliff like any other.
 
 Its cause is named only where what was measured on both sides proves it: resident pages and reads of
 the device (a memory limit, a cache of the processor), sizes of the device's reads (read-ahead), and
