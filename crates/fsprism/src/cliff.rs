@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use measure::SystemClock;
 use record::{Axis, Document, EndReason, Manifest, RunDirectory, RunRecord, SCHEMA_VERSION};
 use runner::{Surroundings, conduct_searches};
-use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Wanted};
 
 use crate::cliff_arguments::CliffOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
@@ -21,12 +21,15 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     if let Some(path) = &options.out {
         RunDirectory::check_new(path).blame_input()?;
     }
+    let (started, seed) = start::moment_and_seed();
+    let asked = asked(options, options.seed.unwrap_or(seed));
+    asked.check().blame_input()?;
     let wanted = targets::wanted_for_cliffs(&options.targets, &options.making)?;
     let machine = start::described(&options.making.scratch);
     let made = start::make(wanted, &stop)?;
-    let (started, seed) = start::moment_and_seed();
-    let seed = options.seed.unwrap_or(seed);
-    let plans = plans(&made, &machine, options, seed).blame_input()?;
+    let plans: Result<Vec<Planned>, CliffError> =
+        made.live.iter().map(|live| suites::plan(live, &machine, &asked)).collect();
+    let plans = plans.blame_input()?;
     let (clock, report) = SystemClock::calibrate();
     let run = run_record(options, started, &plans);
     let manifest = Manifest {
@@ -52,23 +55,22 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     Ok(done(reason, &document))
 }
 
-fn plans(
-    made: &Made,
-    machine: &record::machine::Machine,
-    options: &CliffOptions,
-    seed: u64,
-) -> Result<Vec<Planned>, CliffError> {
-    let wanted = suites::Wanted {
+/// What the command line asks for.
+fn asked(options: &CliffOptions, seed: u64) -> Wanted {
+    Wanted {
         axis: options.axis.into(),
         low: options.low,
         high: options.high,
         width_percent: options.width,
         level: options.confidence,
         probes_max: options.probes,
-        request_bytes: usize::try_from(options.request).unwrap_or(usize::MAX),
+        working_set_bytes: options.working_set,
+        request_bytes: options.request,
+        threads: options.threads,
+        read_percent: options.read_share,
+        sequential_percent: options.sequential_share,
         seed,
-    };
-    made.live.iter().map(|live| suites::plan(live, machine, &wanted)).collect()
+    }
 }
 
 /// Makes the files, searches, then takes everything away again.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use suites::End;
+
 /// A size in bytes: `4k`, `64m`, `2G` are powers of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     match ::machine::target::parse_size(text) {
@@ -44,6 +46,27 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A share of operations in whole percents: `70%` or `70`, from 0 to 100.
+pub(crate) fn share(text: &str) -> Result<u64, String> {
+    match text.strip_suffix('%').unwrap_or(text).parse() {
+        Ok(percent) if percent <= 100 => Ok(percent),
+        Ok(_) => Err("a share lies between 0% and 100%".to_owned()),
+        Err(_) => Err("a share is a whole percentage, with or without its sign: 70%".to_owned()),
+    }
+}
+
+/// A position on an axis of a search: a size or a count, which may be 0, or a whole percentage.
+pub(crate) fn position(text: &str) -> Result<End, String> {
+    let (number, is_percent) =
+        text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    let value =
+        if is_percent { number.parse().ok() } else { ::machine::target::parse_size(number) };
+    value.map(|value| End { value, is_percent }).ok_or_else(|| {
+        "a position is a whole number, with k, m or g for powers of 1024, or % for a share: 64m"
+            .to_owned()
+    })
+}
+
 /// A confidence level as a share of 1, from a percentage: `95%`.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let percent = percent(text)?;
@@ -66,6 +89,20 @@ pub(crate) fn quantile(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_whole_percents_and_positions_may_be_shares() {
+        assert_eq!((share("0"), share("70%"), share("100%")), (Ok(0), Ok(70), Ok(100)));
+        for wrong in ["120", "101%", "-1", "0.5", "", "%", "4k"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+        let end = |value, is_percent| Ok(End { value, is_percent });
+        assert_eq!(position("64m"), end(64 << 20, false));
+        assert_eq!((position("0"), position("0%")), (end(0, false), end(0, true)));
+        for wrong in ["", "%", "1.5%", "4k%", "x"] {
+            assert!(position(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn times_have_a_unit_and_are_above_zero() {

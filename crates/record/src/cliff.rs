@@ -21,6 +21,10 @@ pub enum Axis {
     RequestSize,
     /// Threads that work at the same time.
     Threads,
+    /// Reads among the operations, the others being writes.
+    ReadShare,
+    /// Operations that begin where the one before ended, the others being anywhere.
+    SequentialShare,
 }
 
 impl Axis {
@@ -31,6 +35,8 @@ impl Axis {
             Self::WorkingSet => "working-set",
             Self::RequestSize => "request-size",
             Self::Threads => "threads",
+            Self::ReadShare => "read-share",
+            Self::SequentialShare => "sequential-share",
         }
     }
 
@@ -41,7 +47,15 @@ impl Axis {
             Self::WorkingSet => "working set",
             Self::RequestSize => "request size",
             Self::Threads => "threads",
+            Self::ReadShare => "read share",
+            Self::SequentialShare => "sequential share",
         }
+    }
+
+    /// Whether positions are shares, from 0 to 100 %, which are compared by their difference.
+    #[must_use]
+    pub fn is_share(self) -> bool {
+        matches!(self, Self::ReadShare | Self::SequentialShare)
     }
 
     /// The unit of positions on it.
@@ -50,6 +64,7 @@ impl Axis {
         match self {
             Self::WorkingSet | Self::RequestSize => "bytes",
             Self::Threads => "threads",
+            Self::ReadShare | Self::SequentialShare => "percent",
         }
     }
 
@@ -60,8 +75,23 @@ impl Axis {
             Self::WorkingSet => "working_set_bytes",
             Self::RequestSize => "request_bytes",
             Self::Threads => "threads",
+            Self::ReadShare => "read_percent",
+            Self::SequentialShare => "sequential_percent",
         }
     }
+}
+
+/// How values that a device served are compared with those that came from memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Compared {
+    /// As a class of their own, within which there are no cliffs: the way to find where a device
+    /// begins to be read, whatever its mood. What was read decides, never what was written.
+    #[default]
+    DeviceApart,
+    /// Like any others: for ranges on which nothing but the device serves, or nothing but memory.
+    Alike,
 }
 
 /// What is searched on one target. With the values that were measured it names every next
@@ -74,15 +104,22 @@ pub struct SearchPlan {
     pub axis: Axis,
     /// The metric whose breaks are searched for.
     pub metric: String,
+    /// What is done at each position, in words, the axis apart.
+    #[serde(default)]
+    pub workload: String,
+    /// How values of a device are compared with those of memory.
+    #[serde(default)]
+    pub compared: Compared,
     /// The least position, in the axis' unit.
     pub low: f64,
     /// The largest position.
     pub high: f64,
     /// Positions are multiples of this.
     pub grain: f64,
-    /// The wanted width of an interval, in percent of its lower end.
+    /// The wanted width of an interval, in percent of its lower end; of a share, in points.
     pub width_percent: f64,
-    /// Changes by a smaller factor over a factor of 2 in position are no cliff.
+    /// Changes by a smaller factor over a factor of 2 in position, or over a tenth of a range of
+    /// shares, are no cliff.
     pub ratio_least: f64,
     /// How often an interval shall hold the position, between 0 and 1.
     pub level: f64,
@@ -134,8 +171,9 @@ pub struct CliffReport {
     /// The unit of `low` and `high`.
     pub unit: String,
     /// The largest position found before the cliff. The cliff's own position is where the device
-    /// begins to be read, if one side is served from memory and the other is not; else where the
-    /// metric crosses the geometric mean of both plateaus.
+    /// begins to be read, if one side is served from memory and the other is not (and
+    /// [`Compared::DeviceApart`] was asked); else where the metric crosses the geometric mean of
+    /// both plateaus.
     pub low: f64,
     /// The smallest position found after it.
     pub high: f64,
@@ -235,6 +273,46 @@ pub enum Cause {
         together_before: f64,
         /// The same at the last position of the axis.
         together_after: f64,
+    },
+    /// A limit on dirty data: on the slower side threads were seen waiting until there is less of
+    /// it (at least one look in ten), on the other they were not.
+    DirtyLimit {
+        /// The tightest limit that the kernel's settings give, in bytes, where they are known.
+        limit_bytes: Option<u64>,
+        /// Dirty data and data on its way, the most of a probe: the median before the cliff, in
+        /// bytes.
+        dirty_before_bytes: Option<u64>,
+        /// The same after it.
+        dirty_after_bytes: Option<u64>,
+        /// The share of looks at which a thread waited, before the cliff, in percent.
+        waiting_before_percent: f64,
+        /// The same after it.
+        waiting_after_percent: f64,
+    },
+    /// The file system's journal: on the slower side threads were seen waiting for room in it or
+    /// for a commit (at least one look in ten), on the other they were not.
+    Journal {
+        /// What the device wrote per byte that operations wrote, before the cliff.
+        written_before: Option<f64>,
+        /// The same after it.
+        written_after: Option<f64>,
+        /// The share of looks at which a thread waited, before the cliff, in percent.
+        waiting_before_percent: f64,
+        /// The same after it.
+        waiting_after_percent: f64,
+    },
+    /// Read-ahead: on the faster side a read of the device brings more than an operation asks for,
+    /// and that the device is read less often accounts for half of the change or more, in
+    /// logarithms.
+    ReadAhead {
+        /// How far the kernel reads ahead at most, in bytes.
+        window_bytes: u64,
+        /// What one read of the device brought before the cliff, in bytes.
+        device_read_before_bytes: u64,
+        /// The same after it.
+        device_read_after_bytes: u64,
+        /// What an operation asked for on the faster side, in bytes.
+        request_bytes: u64,
     },
     /// Nothing that was measured proves a cause.
     Unknown,

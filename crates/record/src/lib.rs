@@ -18,11 +18,13 @@ pub mod machine;
 mod manifest;
 mod metric;
 mod observation;
+mod probe;
 mod schema;
 mod warning;
 
 pub use cliff::{
-    Axis, Cause, CellAdded, CliffReport, FragileZone, LimitOwner, Reached, SearchPlan, SearchReport,
+    Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
+    SearchReport,
 };
 pub use directory::{Run, RunDirectory};
 pub use document::{
@@ -41,5 +43,6 @@ pub use manifest::{
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
+pub use probe::{ProbeEvidence, Waits};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use warning::Warning;

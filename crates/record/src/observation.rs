@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::probe::ProbeEvidence;
+
 /// One thing that was seen during a replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -14,6 +16,8 @@ pub enum Observation {
     Pages(PageRuns),
     /// How well replacement policies explain which pages stayed resident.
     Policies(PolicyRanking),
+    /// What was seen while a search for cliffs measured a position.
+    Probe(ProbeEvidence),
 }
 
 /// Values along an axis, within one replicate.

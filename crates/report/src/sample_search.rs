@@ -4,8 +4,8 @@ use std::path::Path;
 
 use record::machine::{Cache, CacheKind};
 use record::{
-    Axis, CacheEvidence, CacheState, Cell, CellAdded, Dimension, Document, Line, MetricDefinition,
-    Replicate, SearchPlan,
+    Axis, CacheEvidence, CacheState, Cell, CellAdded, Compared, Dimension, Document, Line,
+    MetricDefinition, Replicate, SearchPlan,
 };
 use runner::{Course, Served};
 
@@ -19,6 +19,8 @@ pub(crate) fn plan(axis: Axis, metric: &str) -> SearchPlan {
         target: "ext4".to_owned(),
         axis,
         metric: metric.to_owned(),
+        workload: "random reads".to_owned(),
+        compared: Compared::DeviceApart,
         low: MIB,
         high: 256.0 * MIB,
         grain: 4096.0,

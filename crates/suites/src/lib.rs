@@ -31,7 +31,7 @@ mod trial;
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
-pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Wanted, plan};
+pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, End, Parameters, Planned, Wanted, plan};
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};

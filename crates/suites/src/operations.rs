@@ -148,7 +148,10 @@ impl Operations {
     /// Whether its operations read or write existing bytes of the data files.
     #[must_use]
     pub fn moves_data_in_place(&self) -> bool {
-        matches!(self.workload.operation, Operation::Read | Operation::Write)
+        matches!(
+            self.workload.operation,
+            Operation::Read | Operation::Write | Operation::Mixed { .. }
+        )
     }
 
     /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
@@ -292,6 +295,12 @@ impl Operations {
                 put("working_set_bytes", json!(span_bytes));
             }
             put("access", json!(access_name(self.workload.access)));
+            if let Access::Mixed { sequential_percent } = self.workload.access {
+                put("sequential_percent", json!(sequential_percent));
+            }
+            if let Operation::Mixed { read_percent } = self.workload.operation {
+                put("read_percent", json!(read_percent));
+            }
             put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }
         if self.is_direct() {
@@ -339,6 +348,7 @@ fn access_name(access: Access) -> &'static str {
     match access {
         Access::Sequential => "sequential",
         Access::Zipf { .. } => "zipf",
+        Access::Mixed { .. } => "mixed",
         _ => "random",
     }
 }

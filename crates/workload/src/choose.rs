@@ -76,6 +76,15 @@ impl Sequential {
         let next = Place { resource: index(start / from.choices), choice: start % from.choices };
         Self { next, resources: from.resources, choices: from.choices }
     }
+
+    /// The same, begun so many places further on, round.
+    pub(crate) fn moved_on(self, places: u64) -> Self {
+        let Place { resource, choice } = self.next;
+        let total = self.resources as u64 * self.choices;
+        let at = (resource as u64 * self.choices + choice + places % total) % total;
+        let next = Place { resource: index(at / self.choices), choice: at % self.choices };
+        Self { next, ..self }
+    }
 }
 
 impl Choose for Sequential {

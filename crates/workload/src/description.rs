@@ -188,7 +188,8 @@ pub enum Access {
         exponent: f64,
     },
     /// By chance the one after the last, from the end on to the beginning, or else each equally
-    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones.
+    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones; the first
+    /// of all is the one whose number is the seed modulo their number.
     Mixed {
         /// The probability of the one after the last, in percent: 0 to 100.
         sequential_percent: u8,

@@ -109,9 +109,11 @@ fn every_axis_can_be_searched_in_a_directory() {
         ("working-set", "--low 64k --high 256k", "bytes"),
         ("request-size", "--low 4k --high 16k", "bytes"),
         ("threads", "--high 4", "threads"),
+        ("read-share", "--low 0 --high 40% --working-set 1m", "percent"),
+        ("sequential-share", "--low 60% --read-share 50 --threads 2", "percent"),
     ] {
         let outcome = place.run(&format!(
-            "cliff disk=./data --axis {axis} {range} --probes 8 --budget 20s --format json \
+            "cliff disk=./data --axis {axis} {range} --probes 8 --budget 30s --format json \
              --out {axis}"
         ));
         let document = outcome.assert_code(0).document();
@@ -137,6 +139,14 @@ fn what_cannot_be_searched_is_refused_before_anything_is_kept() {
         ("tmpfs:size=64m,memory=16m", ["only copy", "leave memory= out"]),
         ("ext4:size=128m --axis request-size --high 1g", ["larger than the file", "--high"]),
         ("ext4:size=128m --axis threads --high 4096", ["4096 threads", "smaller --high"]),
+        ("ext4:size=128m --axis threads --threads 2", ["--threads fixes", "leave one of them"]),
+        ("ext4:size=128m --axis read-share --read-share 0", ["--read-share fixes", "leave one"]),
+        ("ext4:size=128m --axis read-share --low 120", ["from 0 to 100 %", "120 %"]),
+        ("ext4:size=128m --axis read-share --low 60 --high 65", ["10 points", "larger --high"]),
+        ("ext4:size=128m --axis read-share --working-set 1g", ["does not fit", "--working-set"]),
+        ("ext4:size=128m --low 50%", ["in bytes", "without %"]),
+        ("ext4:size=128m --read-share 120", ["--read-share", "between 0% and 100%"]),
+        ("ext4:size=128m --sequential-share half", ["--sequential-share", "whole percentage"]),
         ("ext4:size=128m --axis depth", ["depth", "working-set"]),
     ] {
         let outcome = place.run(&format!("cliff {arguments} --out run"));
@@ -152,4 +162,35 @@ fn without_a_memory_controller_a_limit_is_refused() {
     let mounts = PrivateMounts::new("mount -t tmpfs none /sys/fs/cgroup");
     let outcome = mounts.run(&place, "cliff ext4:size=128m,memory=16m --out run");
     outcome.assert_refused(&["memory"]);
+}
+
+/// A journal of 4 MiB through which all data goes: writers wait for room in it as soon as what they
+/// write does not fit. Other processes disturb times, but not what is waited for.
+#[test]
+fn writers_that_wait_for_a_journal_are_seen_waiting_for_it() {
+    let Some(place) = Place::as_root("writers_that_wait_for_a_journal_are_seen_waiting_for_it")
+    else {
+        return;
+    };
+    let outcome = place.run(
+        "cliff ext4:size=160m,mkfs=-Jsize=4,mount=data=journal --read-share 0 --low 256k \
+         --high 64m --width 50% --probes 20 --seed 3 --budget 90s --format json --out run",
+    );
+    let document = outcome.assert_code(0).document();
+    assert_valid(&document);
+    for cell in document["cells"].as_array().expect("a list") {
+        assert_eq!(cell["parameters"]["read_percent"], 0, "{cell}");
+        let bytes = cell["parameters"]["working_set_bytes"].as_f64().expect("a position");
+        let seen = &cell["observations"][0];
+        assert_eq!(seen["kind"], "probe", "{cell}");
+        let count = |name: &str| seen["waits"][name].as_f64().expect("stacks can be read");
+        assert!(count("looks") >= 10.0 && count("dirty_limit") == 0.0, "{seen}");
+        if bytes >= 16.0 * MIB {
+            assert!(count("journal") > 0.05 * count("looks"), "{cell}");
+        }
+    }
+    for cliff in document["cliffs"].as_array().expect("a list") {
+        let kind = cliff["cause"]["kind"].as_str().expect("a kind");
+        assert!(["journal", "unknown", "processor-cache"].contains(&kind), "{cliff}");
+    }
 }

@@ -28,6 +28,7 @@ mod processor;
 mod readers;
 mod sources;
 mod system;
+mod waits;
 mod writeback;
 
 use std::path::Path;
@@ -42,7 +43,8 @@ pub use readers::{
     CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,
 };
 pub use sources::Sources;
-pub use writeback::{GroupPages, WritebackCounters, WritebackReader};
+pub use waits::{WaitingThreads, waiting_threads};
+pub use writeback::{GroupPages, WritebackCounters, WritebackReader, device_dirty_limit};
 
 use sources::Reader;
 

@@ -4,7 +4,7 @@
 //! bytes of its `memory.stat`, which has other names in version 1 than in version 2
 //! (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst).
 
-use record::machine::CgroupVersion;
+use record::machine::{CgroupVersion, DeviceNumber};
 use serde::{Deserialize, Serialize};
 
 use super::cgroup::Hierarchies;
@@ -65,6 +65,21 @@ pub struct WritebackReader {
     machine: CounterFile,
     group: Option<GroupReader>,
     page_bytes: u64,
+}
+
+/// The limit on dirty data of one device, in bytes: what is left of the machine's for it where the
+/// device is held to its own share (`strict_limit` in `/sys/class/bdi/MAJOR:MINOR`, Linux 6.2);
+/// none where it is not.
+#[must_use]
+pub fn device_dirty_limit(major: u32, minor: u32) -> Option<u64> {
+    device_dirty_limit_in(&Sources::default(), DeviceNumber { major, minor })
+}
+
+fn device_dirty_limit_in(sources: &Sources, device: DeviceNumber) -> Option<u64> {
+    let reader = Reader::new(sources);
+    let value = |name: &str| reader.value::<u64>(format!("/sys/class/bdi/{device}/{name}"));
+    value("strict_limit").filter(|&strict| strict == 1)?;
+    value("max_bytes")
 }
 
 #[derive(Debug)]
@@ -212,6 +227,19 @@ mod tests {
             ("cg/a/memory.stat", STAT),
         ];
         assert_eq!(read(&v2).expect("all of it is there").group, pages(10, 20, 2, 40));
+    }
+
+    #[test]
+    fn a_device_has_a_limit_of_its_own_only_where_it_is_held_to_it() {
+        let limit = |strict: &str| {
+            let files = [
+                ("sys/class/bdi/7:3/strict_limit", strict),
+                ("sys/class/bdi/7:3/max_bytes", "33552671\n"),
+            ];
+            let device = DeviceNumber { major: 7, minor: 3 };
+            device_dirty_limit_in(&Fixture::new(&files).sources(), device)
+        };
+        assert_eq!((limit("1\n"), limit("0\n")), (Some(33_552_671), None));
     }
 
     #[test]

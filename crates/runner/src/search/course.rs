@@ -11,12 +11,15 @@
 //! read; that of any other is where the value crosses the geometric mean of its plateaus. On the
 //! axis of threads it is where each thread's share has fallen by [`SearchPlan::ratio_least`].
 //!
+//! Where a whole range is served by the device, or none of it, its values are compared like any
+//! others ([`Compared`]).
+//!
 //! After the search itself, the middle of each interval is measured again and again, to see how
 //! much values spread there.
 
-use record::{Axis, CacheEvidence, SearchPlan};
+use record::{Axis, CacheEvidence, Compared, SearchPlan};
 use stats::Refusal;
-use stats::cliff::{Cliff, Options, Outcome, Search, Threshold};
+use stats::cliff::{Cliff, Options, Outcome, Scale, Search, Threshold};
 
 /// Replicates within a cliff that show how much values spread there.
 pub(super) const ZONE_REPLICATES: usize = 5;
@@ -110,7 +113,7 @@ impl Course {
         let position = self.next_position().expect("a position is named before its value is told");
         match &mut self.zones {
             None => {
-                self.search.tell(score(value, served))?;
+                self.search.tell(score(value, served, self.plan.compared))?;
                 self.searched += 1;
             }
             Some(zones) => _ = zones.pop(),
@@ -163,10 +166,10 @@ impl Course {
 }
 
 /// The value as the search compares it.
-fn score(value: f64, served: Served) -> f64 {
-    match served {
-        Served::Memory => value,
-        Served::Device => DEVICE_FACTOR * value.powf(DEVICE_EXPONENT),
+fn score(value: f64, served: Served, compared: Compared) -> f64 {
+    match (compared, served) {
+        (Compared::Alike, _) | (_, Served::Memory) => value,
+        (_, Served::Device) => DEVICE_FACTOR * value.powf(DEVICE_EXPONENT),
     }
 }
 
@@ -176,8 +179,15 @@ fn options(plan: &SearchPlan) -> Options {
         Axis::Threads => Threshold::Factor(plan.ratio_least),
         _ => Threshold::Middle,
     };
+    // A share's width is in points of it, as its positions are.
+    let (scale, width) = if plan.axis.is_share() {
+        (Scale::Linear, plan.width_percent)
+    } else {
+        (Scale::Logarithmic, plan.width_percent / 100.0)
+    };
     Options {
-        width: plan.width_percent / 100.0,
+        scale,
+        width,
         ratio_least: plan.ratio_least,
         level: plan.level,
         probes_max: plan.probes_max as usize,

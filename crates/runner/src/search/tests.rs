@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Axis, CacheEvidence, CacheState, ClockRecord, Dimension, LatencySummary, Manifest,
+    Axis, CacheEvidence, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest,
     MetricDefinition, Run, RunRecord, SCHEMA_VERSION, Tool,
 };
 
@@ -120,6 +120,8 @@ fn plan(search: usize, seed: u64) -> SearchPlan {
         target: format!("target-{search}"),
         axis: Axis::WorkingSet,
         metric: "throughput".to_owned(),
+        workload: "random reads".to_owned(),
+        compared: Compared::DeviceApart,
         low: MIB,
         high: 256.0 * MIB,
         grain: 4096.0,

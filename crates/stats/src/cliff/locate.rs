@@ -150,9 +150,9 @@ pub(super) enum Target {
 
 /// How far a cliff is pinned down.
 pub(super) struct Bracket {
-    /// Logarithm of the largest size found before the cliff.
+    /// The coordinate of the largest size found before the cliff.
     pub(super) low: f64,
-    /// Logarithm of the smallest size found after it.
+    /// That of the smallest size found after it.
     pub(super) high: f64,
     /// Sizes in between that are neither, ascending.
     undecided: Vec<usize>,
@@ -160,13 +160,14 @@ pub(super) struct Bracket {
 
 impl Bracket {
     pub(super) fn new(model: &Model, run: &Run, options: &Options) -> Self {
-        let (left, right) = (model.log_size(run.left), model.log_size(run.right));
-        let inside = |point: usize| left < model.log_size(point) && model.log_size(point) < right;
+        let (left, right) = (model.coordinate(run.left), model.coordinate(run.right));
+        let inside =
+            |point: usize| left < model.coordinate(point) && model.coordinate(point) < right;
         let mut points: Vec<usize> =
             (0..model.len()).filter(|&it| inside(it) && model.count(it) > 0).collect();
-        points.sort_by(|&a, &b| model.log_size(a).total_cmp(&model.log_size(b)));
+        points.sort_by(|&a, &b| model.coordinate(a).total_cmp(&model.coordinate(b)));
         // The level is shared out among the halvings that the wanted width takes.
-        let halvings = ((right - left) / options.width.ln_1p()).log2().max(1.0);
+        let halvings = ((right - left) / options.scale.extent(options.width)).log2().max(1.0);
         let critical = model.critical((1.0 - options.level) / halvings);
         let side = |point: usize| {
             let it = threshold_contrast(model, run, point, options.threshold);
@@ -175,20 +176,20 @@ impl Bracket {
         };
         let sides: Vec<(usize, f64)> = points.iter().map(|&it| (it, side(it))).collect();
         let all = |wanted: f64| sides.iter().filter(move |it| it.1 == wanted).map(|it| it.0);
-        let first_after = all(-1.0).map(|it| model.log_size(it)).fold(right, f64::min);
-        let last_before = all(1.0).map(|it| model.log_size(it)).fold(left, f64::max);
+        let first_after = all(-1.0).map(|it| model.coordinate(it)).fold(right, f64::min);
+        let last_before = all(1.0).map(|it| model.coordinate(it)).fold(left, f64::max);
         // Where the two contradict each other, the interval reaches round both.
-        let low = all(1.0).map(|it| model.log_size(it)).filter(|it| *it < first_after);
-        let high = all(-1.0).map(|it| model.log_size(it)).filter(|it| *it > last_before);
+        let low = all(1.0).map(|it| model.coordinate(it)).filter(|it| *it < first_after);
+        let high = all(-1.0).map(|it| model.coordinate(it)).filter(|it| *it > last_before);
         let (low, high) = (low.fold(left, f64::max), high.fold(right, f64::min));
-        let within = |it: &usize| low < model.log_size(*it) && model.log_size(*it) < high;
+        let within = |it: &usize| low < model.coordinate(*it) && model.coordinate(*it) < high;
         Self { low, high, undecided: points.into_iter().filter(within).collect() }
     }
 
     /// The end that has been probed less than is asked for, if there is one.
     fn unconfirmed(&self, model: &Model, options: &Options) -> Option<Target> {
         let is_end = |point: &usize| {
-            let size = model.log_size(*point);
+            let size = model.coordinate(*point);
             size.total_cmp(&self.low).is_eq() || size.total_cmp(&self.high).is_eq()
         };
         let probed = (0..model.len()).filter(|&point| model.count(point) > 0);
@@ -199,13 +200,14 @@ impl Bracket {
     /// How many halvings make it as narrow as wanted.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few dozen")]
     pub(super) fn halvings(&self, options: &Options) -> usize {
-        ((self.high - self.low) / options.width.ln_1p()).log2().max(0.0).ceil() as usize
+        ((self.high - self.low) / options.scale.extent(options.width)).log2().max(0.0).ceil()
+            as usize
     }
 
     /// Whether it is as narrow as wanted, or as the grain allows.
     pub(super) fn is_narrow(&self, options: &Options) -> bool {
-        let one_grain = options.grain / self.low.exp();
-        self.high - self.low <= options.width.ln_1p().max((one_grain * 1.001).ln_1p())
+        let one_grain = options.scale.grain_extent(self.low, options.grain);
+        self.high - self.low <= options.scale.extent(options.width).max(one_grain)
     }
 
     /// None once the bracket is narrow, or all of it that is left is undecided.
@@ -218,31 +220,33 @@ impl Bracket {
             return Some(Target::Again(point));
         }
         let (Some(&first), Some(&last)) = (self.undecided.first(), self.undecided.last()) else {
-            return between(self.low, self.high, options.grain);
+            return between(self.low, self.high, options);
         };
-        let (first, last) = (model.log_size(first), model.log_size(last));
+        let (first, last) = (model.coordinate(first), model.coordinate(last));
         let (below, above) = (first - self.low, self.high - last);
-        if below.max(above) <= options.width.ln_1p() / 2.0 {
+        if below.max(above) <= options.scale.extent(options.width) / 2.0 {
             return None;
         }
         if below >= above {
-            between(self.low, first, options.grain)
+            between(self.low, first, options)
         } else {
-            between(last, self.high, options.grain)
+            between(last, self.high, options)
         }
     }
 }
 
-/// The size in the middle between two, given by their logarithms; none if no multiple of the grain
+/// The size in the middle between two, given by their coordinates; none if no multiple of the grain
 /// lies between them.
-fn between(low: f64, high: f64, grain: f64) -> Option<Target> {
-    let size = f64::midpoint(low, high).exp();
+fn between(low: f64, high: f64, options: &Options) -> Option<Target> {
+    let Options { grain, scale, .. } = *options;
+    let size = scale.size(f64::midpoint(low, high));
     if grain <= 0.0 {
         return Some(Target::New(size));
     }
     let near =
         [snapped(size, grain), (size / grain).floor() * grain, (size / grain).ceil() * grain];
-    let is_between = |it: &f64| *it > low.exp() + grain / 2.0 && *it < high.exp() - grain / 2.0;
+    let is_between =
+        |it: &f64| *it > scale.size(low) + grain / 2.0 && *it < scale.size(high) - grain / 2.0;
     near.into_iter().find(is_between).map(Target::New)
 }
 

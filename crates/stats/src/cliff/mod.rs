@@ -26,6 +26,8 @@
 //! * **Interval.** From the largest size found before the cliff to the smallest found after it.
 //! * **Grain.** Sizes are whole multiples of [`Options::grain`]; an interval between two successive
 //!   multiples is as narrow as it gets.
+//! * **Scale.** All of this holds for a logarithmic scale of sizes. On a linear one ([`Scale`]) the
+//!   grid has ten intervals, a step is a change from one to the next, and halving is arithmetic.
 //! * **Floor.** Values below [`Options::floor`] are a class of their own: noise and drift are those
 //!   of the others, and between two sizes below it there is no step.
 //!   A size with values on both sides of it is undecided.
@@ -43,6 +45,7 @@
 
 mod locate;
 mod model;
+mod scale;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -52,6 +55,8 @@ use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
 use locate::{Bracket, Plateau, Run};
 use model::Model;
+
+pub use scale::Scale;
 
 /// How often a size on the way down is probed before it counts as undecided.
 pub const REPLICATES_MAX: usize = 4;
@@ -70,19 +75,22 @@ pub enum Threshold {
 /// What to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// The least size, above 0, in any unit.
+    /// The least size, in any unit: above 0, or on a linear scale at least 0.
     pub low: f64,
-    /// The largest size, at least twice the least.
+    /// The largest size: at least twice the least, or on a linear scale above it.
     pub high: f64,
-    /// The wanted width of the interval: 0.01 is 1 %, largest over smallest less 1; above 0.
+    /// Whether sizes are compared by ratio or by difference.
+    pub scale: Scale,
+    /// The wanted width of the interval, above 0: 0.01 is 1 %, largest over smallest less 1; on a
+    /// linear scale the difference between them.
     pub width: f64,
-    /// Values that differ by less than this factor over a factor of 2 in size are one plateau;
-    /// above 1.
+    /// Values that differ by less than this factor over a factor of 2 in size, or on a linear scale
+    /// over a tenth of the range, are one plateau; above 1.
     pub ratio_least: f64,
     /// How often the interval shall hold the position: 0 to 1.
     pub level: f64,
-    /// The most probes for the grid and the largest cliff. The grid, one size per factor of 2 and
-    /// four more for its ends, is measured in any case.
+    /// The most probes for the grid and the largest cliff. The grid, one size per factor of 2 (or
+    /// eleven) and four more for its ends, is measured in any case.
     pub probes_max: usize,
     /// The most further probes for each further cliff.
     pub probes_max_further: usize,
@@ -90,7 +98,8 @@ pub struct Options {
     pub seed: u64,
     /// The value whose crossing is a cliff's position.
     pub threshold: Threshold,
-    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size.
+    /// Sizes are whole multiples of this, as is `low`; above 0, or 0 for any size. At most `low`,
+    /// or on a linear scale half the range.
     pub grain: f64,
     /// Values below this are not told apart; at least 0.
     pub floor: f64,
@@ -102,9 +111,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// A search from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level 0.95, 40
-    /// probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring steps never
-    /// apart.
+    /// A search by ratio from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level
+    /// 0.95, 40 probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring
+    /// steps never apart.
     pub fn new(low: f64, high: f64) -> Self {
         let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
         let (probes_max, probes_max_further) = (40, 20);
@@ -112,6 +121,7 @@ impl Options {
         Self {
             low,
             high,
+            scale: Scale::Logarithmic,
             width,
             ratio_least,
             level,
@@ -127,14 +137,9 @@ impl Options {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        check_positive("the least size", self.low)?;
-        check_positive("the largest size", self.high)?;
+        self.check_range()?;
         check_positive("the width", self.width)?;
         check_open_unit("the level", self.level)?;
-        if self.high / self.low < 2.0 {
-            let (what, range) = ("the largest size", "at twice the least or above");
-            return Err(Refusal::OutOfRange { what, value: self.high, range });
-        }
         if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
             let (what, value) = ("the least ratio", self.ratio_least);
             return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
@@ -142,11 +147,39 @@ impl Options {
         self.check_classes()
     }
 
+    fn check_range(&self) -> Result<(), Refusal> {
+        let (what, value) = ("the largest size", self.high);
+        match self.scale {
+            Scale::Logarithmic => {
+                check_positive("the least size", self.low)?;
+                check_positive(what, value)?;
+                if self.high / self.low < 2.0 {
+                    let range = "at twice the least or above";
+                    return Err(Refusal::OutOfRange { what, value, range });
+                }
+            }
+            Scale::Linear => {
+                if !(self.low.is_finite() && self.low >= 0.0) {
+                    let (what, value) = ("the least size", self.low);
+                    return Err(Refusal::OutOfRange { what, value, range: "at 0 or above" });
+                }
+                if !(self.high.is_finite() && self.high > self.low) {
+                    return Err(Refusal::OutOfRange { what, value, range: "above the least" });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What divides sizes and values into classes.
     fn check_classes(&self) -> Result<(), Refusal> {
-        if !(self.grain.is_finite() && self.grain >= 0.0 && self.grain <= self.low) {
+        let (grain_most, range) = match self.scale {
+            Scale::Logarithmic => (self.low, "from 0 to the least size"),
+            Scale::Linear => ((self.high - self.low) / 2.0, "from 0 to half the range"),
+        };
+        if !(self.grain.is_finite() && self.grain >= 0.0 && self.grain <= grain_most) {
             let (what, value) = ("the grain", self.grain);
-            return Err(Refusal::OutOfRange { what, value, range: "from 0 to the least size" });
+            return Err(Refusal::OutOfRange { what, value, range });
         }
         if let Threshold::Factor(factor) = self.threshold
             && !(factor.is_finite() && factor > 1.0)
@@ -182,7 +215,7 @@ pub enum Reached {
 pub struct Cliff {
     /// The sizes between which it lies.
     pub size: Interval,
-    /// The geometric mean of those.
+    /// The middle of those: on a logarithmic scale their geometric mean.
     pub position: f64,
     /// The value on the plateau before it, drift removed.
     pub before: f64,
@@ -221,7 +254,7 @@ struct Probe {
 #[derive(Clone, Debug)]
 pub struct Search {
     options: Options,
-    /// Sizes and their logarithms; those of the grid come first, ascending.
+    /// Sizes and where they lie on the scale; those of the grid come first, ascending.
     points: Vec<(f64, f64)>,
     grid_length: usize,
     probes: Vec<Probe>,
@@ -235,8 +268,9 @@ impl Search {
     /// A search that has measured nothing.
     ///
     /// # Errors
-    /// Refuses sizes that are not above 0, a largest size below twice the least, a width not above
-    /// 0, a least ratio not above 1 and a level outside 0 to 1.
+    /// Refuses sizes that are not above 0, a largest size below twice the least (on a linear scale
+    /// sizes below 0, and a largest not above the least), a width not above 0, a least ratio not
+    /// above 1 and a level outside 0 to 1.
     pub fn new(options: Options) -> Result<Self, Refusal> {
         options.check()?;
         let points = grid(&options);
@@ -357,7 +391,7 @@ impl Search {
         let point = match target {
             locate::Target::Again(point) => point,
             locate::Target::New(size) => {
-                self.points.push((size, size.ln()));
+                self.points.push((size, self.options.scale.coordinate(size)));
                 self.points.len() - 1
             }
         };
@@ -376,8 +410,9 @@ impl Search {
 
     fn cliff(&self, model: &Model, run: &Run) -> Cliff {
         let bracket = Bracket::new(model, run, &self.options);
-        let grain = self.options.grain;
-        let (low, high) = (snapped(bracket.low.exp(), grain), snapped(bracket.high.exp(), grain));
+        let Options { grain, scale, .. } = self.options;
+        let end = |coordinate: f64| snapped(scale.size(coordinate), grain);
+        let (low, high) = (end(bracket.low), end(bracket.high));
         let reached = if bracket.next(model, &self.options).is_some() {
             Reached::Probes
         } else if bracket.is_narrow(&self.options) {
@@ -387,7 +422,7 @@ impl Search {
         };
         Cliff {
             size: Interval { low, high, level: self.options.level },
-            position: f64::midpoint(bracket.low, bracket.high).exp(),
+            position: scale.size(f64::midpoint(bracket.low, bracket.high)),
             before: run.before.level(model).exp(),
             after: run.after.level(model).exp(),
             before_sizes: self.sizes(&run.before),
@@ -402,31 +437,25 @@ impl Search {
     }
 }
 
-/// Sizes from the least to the largest, equally far apart on a logarithmic scale, by a factor near
-/// 2; a coarse grain leaves fewer.
+/// Sizes from the least to the largest, equally far apart on their scale, by a factor near 2 or a
+/// tenth of the range; a coarse grain leaves fewer.
 fn grid(options: &Options) -> Vec<(f64, f64)> {
-    let (low, high) = (options.low, options.high);
-    let (log_low, log_high) = (low.ln(), high.ln());
-    let octaves = (log_high - log_low) / std::f64::consts::LN_2;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "two finite sizes are at most 2,098 factors of 2 apart"
-    )]
-    let steps = octaves.round().max(1.0) as usize;
+    let Options { low, high, scale, grain, .. } = *options;
+    let (first, last) = (scale.coordinate(low), scale.coordinate(high));
+    let intervals = scale.grid_intervals(low, high);
     let at = |step: usize| {
-        let log_size = log_low + (log_high - log_low) * step as f64 / steps as f64;
+        let coordinate = first + (last - first) * step as f64 / intervals as f64;
         match step {
-            0 => (low, log_low),
-            _ if step == steps => (high, log_high),
-            _ if options.grain > 0.0 => {
-                let size = snapped(log_size.exp(), options.grain);
-                (size, size.ln())
+            0 => (low, first),
+            _ if step == intervals => (high, last),
+            _ if grain > 0.0 => {
+                let size = snapped(scale.size(coordinate), grain);
+                (size, scale.coordinate(size))
             }
-            _ => (log_size.exp(), log_size),
+            _ => (scale.size(coordinate), coordinate),
         }
     };
-    let mut points: Vec<(f64, f64)> = (0..=steps).map(at).collect();
+    let mut points: Vec<(f64, f64)> = (0..=intervals).map(at).collect();
     points.dedup_by(|later, earlier| later.0 <= earlier.0);
     points
 }

@@ -24,7 +24,7 @@ pub(super) struct Model {
 
 #[derive(Clone, Copy, Default)]
 struct Level {
-    log_size: f64,
+    coordinate: f64,
     count: usize,
     mean: f64,
     order: f64,
@@ -48,8 +48,10 @@ pub(super) struct Contrast {
 impl Model {
     pub(super) fn new(points: &[(f64, f64)], probes: &[Probe], floor: f64) -> Self {
         let log_floor = floor.ln();
-        let mut levels: Vec<Level> =
-            points.iter().map(|&(_, log_size)| Level { log_size, ..Level::default() }).collect();
+        let mut levels: Vec<Level> = points
+            .iter()
+            .map(|&(_, coordinate)| Level { coordinate, ..Level::default() })
+            .collect();
         for (order, probe) in probes.iter().enumerate() {
             let level = &mut levels[probe.point];
             level.count += 1;
@@ -98,8 +100,8 @@ impl Model {
         self.levels[point].count
     }
 
-    pub(super) fn log_size(&self, point: usize) -> f64 {
-        self.levels[point].log_size
+    pub(super) fn coordinate(&self, point: usize) -> f64 {
+        self.levels[point].coordinate
     }
 
     pub(super) fn len(&self) -> usize {

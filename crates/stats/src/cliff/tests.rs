@@ -325,3 +325,70 @@ fn classes_that_make_no_sense_are_refused() {
         assert!(matches!(Search::new(wrong), Err(Refusal::OutOfRange { .. })), "{wrong:?}");
     }
 }
+
+/// A share from 0 to 100: reads cost 1, other operations `cost`.
+fn of_share(cost: f64, step: Option<(f64, f64)>, seed: u64) -> (Vec<f64>, Outcome) {
+    let options = Options {
+        scale: Scale::Linear,
+        grain: 1.0,
+        width: 2.0,
+        ratio_least: 1.2,
+        seed,
+        ..Options::new(0.0, 100.0)
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut search = Search::new(options).unwrap();
+    let mut sizes = Vec::new();
+    while let Some(share) = search.ask() {
+        assert!(share.fract() == 0.0 && (0.0..=100.0).contains(&share), "{share}");
+        sizes.push(share);
+        let noise: f64 = Normal::new(0.0, 0.03).unwrap().sample(&mut random);
+        let height = step.filter(|(at, _)| share > *at).map_or(1.0, |(_, height)| height);
+        let time = share / 100.0 + (1.0 - share / 100.0) * cost;
+        search.tell(1e6 / time * height * noise.exp()).unwrap();
+    }
+    (sizes, search.result().unwrap())
+}
+
+#[test]
+fn shares_are_searched_on_a_linear_scale_that_has_a_zero() {
+    let held = (0..200).filter(|&seed| {
+        let position = 7.5 + (seed * 37 % 85) as f64;
+        let (sizes, got) = of_share(1.0, Some((position, 2.0)), seed);
+        assert!(sizes.len() <= 60, "{}", sizes.len());
+        let grid = (0..=10).map(|tenth| f64::from(tenth) * 10.0);
+        assert!(grid.into_iter().all(|share| sizes.contains(&share)), "{sizes:?}");
+        let [cliff] = got.cliffs.as_slice() else { return false };
+        let is_narrow = cliff.size.high - cliff.size.low <= 2.0;
+        is_narrow && cliff.size.contains(position) && cliff.after > cliff.before
+    });
+    let held = held.count();
+    assert!(held >= 190, "{held}");
+    let (_, flat) = of_share(1.0, None, 4);
+    assert_eq!(flat.cliffs, []);
+}
+
+/// The rate of a mix is the harmonic mean: where one kind costs 100 times the other, it rises most
+/// on the last percents.
+#[test]
+fn a_mix_of_cheap_and_dear_operations_breaks_near_its_end() {
+    let (_, got) = of_share(100.0, None, 7);
+    let cliff = got.cliffs.last().unwrap();
+    assert!(cliff.size.low >= 80.0 && cliff.size.high <= 100.0, "{cliff:?}");
+    assert!(cliff.after_sizes.1 >= 100.0 && cliff.after / cliff.before > 8.0, "{cliff:?}");
+}
+
+#[test]
+fn ranges_on_a_linear_scale_are_checked() {
+    let plain = Options { scale: Scale::Linear, ..Options::new(0.0, 1.0) };
+    assert!(Search::new(plain).is_ok());
+    for wrong in [
+        Options { low: -1.0, ..plain },
+        Options { high: 0.0, ..plain },
+        Options { high: f64::INFINITY, ..plain },
+        Options { grain: 0.6, ..plain },
+        Options { low: f64::NAN, ..plain },
+    ] {
+        assert!(matches!(Search::new(wrong), Err(Refusal::OutOfRange { .. })), "{wrong:?}");
+    }
+}

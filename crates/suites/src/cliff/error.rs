@@ -41,7 +41,7 @@ pub enum CliffError {
     /// The file of the largest working set does not fit.
     #[error(
         "a file of {needed_bytes} bytes does not fit into {target}, which has {free_bytes} bytes \
-         free: give a smaller --high{larger}"
+         free: give a smaller {option}{larger}"
     )]
     NoRoom {
         /// The target.
@@ -50,6 +50,8 @@ pub enum CliffError {
         needed_bytes: u64,
         /// What is free.
         free_bytes: u64,
+        /// The option that says how large the file is.
+        option: &'static str,
         /// What else would help.
         larger: &'static str,
     },
@@ -65,22 +67,84 @@ pub enum CliffError {
     },
     /// The largest request is larger than the file.
     #[error(
-        "requests of up to {high} bytes are larger than the file of {file_bytes} bytes, which is \
-         to stay in memory: give a smaller --high, or the target more memory="
+        "requests of up to {largest} bytes are larger than the file of {file_bytes} bytes: give a \
+         smaller {option}, or a larger --working-set"
     )]
     RequestTooLarge {
         /// The largest request.
-        high: u64,
+        largest: u64,
         /// The size of the file.
         file_bytes: u64,
+        /// The option that says how large requests are.
+        option: &'static str,
+    },
+    /// A request larger than any that can be made.
+    #[error("a request of {request_bytes} bytes is larger than {most}: give a smaller --request")]
+    RequestAboveMost {
+        /// The request.
+        request_bytes: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// The working set does not hold a request.
+    #[error(
+        "a working set of {bytes} bytes holds no request of {request_bytes}: give a larger \
+         --working-set or a smaller --request"
+    )]
+    WorkingSetTooSmall {
+        /// The working set.
+        bytes: u64,
+        /// The request.
+        request_bytes: u64,
     },
     /// More threads than can be had.
-    #[error("{high} threads are more than {most}: give a smaller --high")]
+    #[error("{threads} threads are more than {most}: give a smaller {option}")]
     TooManyThreads {
+        /// The option that asks for them.
+        option: &'static str,
         /// Threads asked for.
-        high: u64,
+        threads: u64,
         /// The most.
         most: u64,
+    },
+    /// The parameter that is searched along is fixed as well.
+    #[error("{option} fixes what --axis {axis} searches along: leave one of them out")]
+    AxisFixed {
+        /// The axis.
+        axis: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// A share of more than the whole.
+    #[error("{option} is a share of operations, from 0 to 100 %, and {value} % is more")]
+    ShareTooLarge {
+        /// The option.
+        option: &'static str,
+        /// What it was.
+        value: u64,
+    },
+    /// A percentage where none has a meaning.
+    #[error("{option} is counted in {unit} on this axis: write it without %, not {value}%")]
+    NoShare {
+        /// The option.
+        option: &'static str,
+        /// What it was.
+        value: u64,
+        /// The axis' unit.
+        unit: &'static str,
+    },
+    /// The ends of a range of shares are too near each other, or in the wrong order.
+    #[error(
+        "the search needs a range of at least {least} points, and from {low} % to {high} % is \
+         none: give a smaller --low or a larger --high"
+    )]
+    ShareRange {
+        /// The lower end.
+        low: u64,
+        /// The upper end.
+        high: u64,
+        /// The least difference.
+        least: u64,
     },
     /// Something failed on a target.
     #[error("{target}: {why}")]

@@ -8,12 +8,14 @@ mod error;
 mod probe;
 mod range;
 mod subject;
+mod wanted;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::{Reference, SystemClock};
-use record::Cell;
+use record::{Cell, Compared};
 use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
@@ -22,7 +24,8 @@ use crate::live_target::LiveTarget;
 use crate::place::Place;
 
 pub use error::CliffError;
-pub use range::{Planned, Wanted, plan};
+pub use range::{Planned, plan};
+pub use wanted::{End, Parameters, Wanted};
 
 use probe::Probe;
 use subject::Subject;
@@ -41,6 +44,7 @@ struct Setup {
     counters: Counters,
     subject: Subject,
     target: String,
+    compared: Compared,
 }
 
 /// Live targets with the files that searches work on.
@@ -74,7 +78,8 @@ impl CliffLaboratory {
             match prepare(&live, &subject, plan.search.seed, stop) {
                 Ok((file_set, counters)) => {
                     let target = plan.search.target.clone();
-                    setups.push(Setup { live, file_set, counters, subject, target });
+                    let compared = plan.search.compared;
+                    setups.push(Setup { live, file_set, counters, subject, target, compared });
                 }
                 Err(error) => {
                     let made = setups.into_iter().map(|setup| setup.live);
@@ -111,8 +116,12 @@ fn prepare(
     let entered = live.target().enter().map_err(|error| failed(&error))?;
     let root = live.target().root().join(Place::Data.name());
     std::fs::create_dir(&root).map_err(|error| failed(&error))?;
-    let read_files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
-    let spec = FileSetSpec { read_files, ..FileSetSpec::default() };
+    let files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
+    let spec = if subject.has_writes() {
+        FileSetSpec { write_files: files, ..FileSetSpec::default() }
+    } else {
+        FileSetSpec { read_files: files, ..FileSetSpec::default() }
+    };
     let file_set = FileSet::create(&root, &spec, seed, stop).map_err(|error| failed(&error))?;
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;
@@ -137,6 +146,7 @@ impl Prober for CliffLaboratory {
             seed,
             clock: &self.clock,
             stop: &self.stop,
+            compared: setup.compared,
         };
         probe.measure(&mut self.buffer)
     }

@@ -1,10 +1,15 @@
-//! One probe: memory emptied of the file, the working set read in, operations until they are
-//! steady, then those that are timed.
+//! One probe: memory emptied of the file, the working set read in, and written where operations
+//! write, operations until they are steady, then those that are timed.
 //!
 //! What the state *is* follows from the operations; how it was is recorded: the resident pages of
-//! the working set before and after, and what the device read meanwhile.
+//! the working set before and after, what the device read and wrote meanwhile, and where operations
+//! write, what was dirty and what threads waited for. Emptying memory begins by writing back all
+//! that is dirty, so that no probe inherits from another.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -12,15 +17,17 @@ use std::time::{Duration, Instant};
 use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::SystemClock;
-use record::Warning;
+use record::{Compared, Observation, ProbeEvidence, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
-use workload::{EngineError, FileSet, Outcome, Workload};
+use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
 use crate::observed::Observed;
 use crate::operations::Operations;
 use crate::state;
+
+use super::watch::{self, Watch};
 
 /// Rounds of operations that are compared to find the steady state. Wider than the SNIA's window:
 /// beside a cliff, rounds of any length spread, and it is the trend that must be over.
@@ -28,8 +35,12 @@ const ROUND: Duration = Duration::from_millis(25);
 const RULE: Rule = Rule { rounds: 4, range_percent_max: 40.0, excursion_percent_max: 20.0 };
 /// Rounds after which it is measured all the same, with a warning.
 const ROUNDS_MAX: usize = 16;
-/// How long operations are timed.
+/// How long operations are timed, at least,
 const WINDOW: Duration = Duration::from_millis(300);
+/// and where the values of a device are compared with each other, at most, for so many operations:
+/// those of a slow device differ.
+const WINDOW_MAX: Duration = Duration::from_secs(1);
+const OPERATIONS_WANTED: f64 = 2000.0;
 /// How long pages that are on their way may take to come, to be thrown out.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a stop of the whole run goes unseen.
@@ -45,6 +56,24 @@ pub(super) struct Probe<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a SystemClock,
     pub(super) stop: &'a AtomicBool,
+    /// How its value is compared with those of other probes.
+    pub(super) compared: Compared,
+}
+
+/// How far the operations came before those that are timed.
+#[derive(Clone, Copy, Default)]
+struct Warm {
+    /// What each thread has done.
+    blocks_done: u64,
+    /// Operations per second of the last round.
+    rate_per_s: f64,
+}
+
+/// The timed operations, with what happened meanwhile.
+struct Timed {
+    outcome: Outcome,
+    happened: Happened,
+    seen: ProbeEvidence,
 }
 
 impl Probe<'_> {
@@ -56,9 +85,11 @@ impl Probe<'_> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
-        let restless = self.until_steady()?;
+        self.write_in(buffer)?;
+        let mut warm = Warm::default();
+        let restless = self.until_steady(&mut warm)?;
         let before = self.resident()?;
-        let (outcome, happened) = self.timed()?;
+        let Timed { outcome, happened, seen } = self.timed(warm)?;
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);
@@ -66,8 +97,28 @@ impl Probe<'_> {
         let overhead_ns = whole_ns.saturating_sub(outcome.elapsed_ns);
         let observed = Observed { outcome, evidence, happened, written: None, overhead_ns };
         let mut measured = observed.into_measured(self.of, self.clock);
+        // What is dirty here is what the operations before left dirty: the steady state.
+        measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));
         measured.warnings.extend(restless);
+        measured.observations.push(Observation::Probe(seen));
         Ok(measured)
+    }
+
+    /// The file that the operations are on.
+    fn path(&self) -> PathBuf {
+        let role = match self.of.workload.operation {
+            Operation::Read => Role::Read,
+            _ => Role::Write,
+        };
+        self.file_set.data_file(role, 0)
+    }
+
+    /// Whether some operations write.
+    fn writes(&self) -> bool {
+        !matches!(
+            self.of.workload.operation,
+            Operation::Read | Operation::Mixed { read_percent: 100 }
+        )
     }
 
     /// Bytes of the file that the operations range over.
@@ -77,24 +128,50 @@ impl Probe<'_> {
 
     /// Empties memory of the file and reads the working set into it, as far as it stays there.
     fn read_in(&self, buffer: &mut [u8]) -> Result<(), Failure> {
-        let path = self.file_set.data_file(workload::Role::Read, 0);
-        cache_state::evict_all(self.target.root(), [&path], PATIENCE)
+        let path = self.path();
+        // What has no other copy stays whatever is done.
+        let patience = if self.target.supports_cold() { PATIENCE } else { Duration::ZERO };
+        cache_state::evict_all(self.target.root(), [&path], patience)
             .and_then(|_| cache_state::read_in_span(&path, self.span_bytes(), buffer))
             .map_err(|error| failed(&error))
     }
 
+    /// Writes all of the working set once, page by page, where operations write: sooner or later
+    /// they would have.
+    fn write_in(&self, buffer: &[u8]) -> Result<(), Failure> {
+        if !self.writes() {
+            return Ok(());
+        }
+        let file = File::options().write(true).open(self.path()).map_err(|error| failed(&error))?;
+        let page = &buffer[..rustix::param::page_size().min(buffer.len())];
+        let mut offset = 0;
+        while offset < self.span_bytes() {
+            let length = page.len().min(usize::try_from(self.span_bytes() - offset).unwrap_or(1));
+            file.write_all_at(&page[..length], offset).map_err(|error| failed(&error))?;
+            offset += length as u64;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Failure::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
     fn resident(&self) -> Result<Residency, Failure> {
-        let path = self.file_set.data_file(workload::Role::Read, 0);
-        cache_state::residency_of_span(&path, self.span_bytes()).map_err(|error| failed(&error))
+        cache_state::residency_of_span(&self.path(), self.span_bytes())
+            .map_err(|error| failed(&error))
     }
 
     /// Rounds of operations until their rates neither spread nor drift; a warning where they go on
     /// doing so.
-    fn until_steady(&self) -> Result<Option<Warning>, Failure> {
+    fn until_steady(&self, warm: &mut Warm) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
         for round in 0..ROUNDS_MAX as u64 {
-            let outcome = self.run(ROUND, self.seed ^ (round + 1).rotate_left(32))?;
+            let seed = self.going_on(self.seed ^ (round + 1).rotate_left(32), *warm);
+            let outcome = self.run(ROUND, seed, None)?;
+            let threads = self.of.workload.threads as u64;
+            warm.blocks_done += outcome.recorder.operations() / threads;
+            warm.rate_per_s = outcome.rate_per_s;
             last = detector.observe(outcome.rate_per_s).map_err(|refusal| failed(&refusal))?;
             if last.is_some_and(|state| state.steady) {
                 return Ok(None);
@@ -106,16 +183,56 @@ impl Probe<'_> {
         }))
     }
 
-    fn timed(&self) -> Result<(Outcome, Happened), Failure> {
+    fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
+        let path = self.path();
+        let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
         let before = self.counters.read().map_err(|error| failed(&error))?;
-        let outcome = self.run(WINDOW, self.seed)?;
+        let watching = self.writes().then_some(&mut watch);
+        let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
-        Ok((outcome, after.since(&before)))
+        let happened = after.since(&before);
+        let seen =
+            if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };
+        let seen = ProbeEvidence {
+            device_reads: happened.device_reads,
+            device_writes: happened.device_writes,
+            written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
+            ..seen
+        };
+        Ok(Timed { outcome, happened, seen })
     }
 
-    /// Does operations for as long as `length`.
-    fn run(&self, length: Duration, seed: u64) -> Result<Outcome, Failure> {
+    fn window(&self, warm: Warm) -> Duration {
+        match self.compared {
+            Compared::Alike => {
+                let wanted_s = OPERATIONS_WANTED / warm.rate_per_s.max(1.0);
+                Duration::from_secs_f64(wanted_s).clamp(WINDOW, WINDOW_MAX)
+            }
+            _ => WINDOW,
+        }
+    }
+
+    /// A seed with which purely sequential operations go on where those before ended, instead of
+    /// finding again what they have just read; of others, any does.
+    fn going_on(&self, seed: u64, warm: Warm) -> u64 {
+        match self.of.workload.access {
+            Access::Mixed { sequential_percent: 100 } => {
+                let blocks = self.span_bytes() / self.of.workload.request_bytes as u64;
+                beginning_at(seed, warm.blocks_done, blocks.max(1))
+            }
+            _ => seed,
+        }
+    }
+
+    /// Does operations for as long as `length`; `watch` looks on.
+    fn run(
+        &self,
+        length: Duration,
+        seed: u64,
+        mut watch: Option<&mut Watch<'_>>,
+    ) -> Result<Outcome, Failure> {
         let workload: &Workload = &self.of.workload;
+        let pause = if watch.is_some() { watch::PAUSE } else { STOP_UNSEEN };
         let mut session = workload::prepare(workload, self.file_set, seed)
             .map_err(|error| self.engine_failure(&error))?;
         let time_is_up = AtomicBool::new(false);
@@ -126,10 +243,13 @@ impl Probe<'_> {
                 let began = Instant::now();
                 loop {
                     let left = length.saturating_sub(began.elapsed());
-                    let ended = is_done.recv_timeout(left.min(STOP_UNSEEN));
+                    let ended = is_done.recv_timeout(left.min(pause));
                     let is_over = ended != Err(RecvTimeoutError::Timeout);
                     if is_over || left.is_zero() || self.stop.load(Ordering::Relaxed) {
                         break time_is_up.store(true, Ordering::Relaxed);
+                    }
+                    if let Some(watch) = &mut watch {
+                        watch.look();
                     }
                 }
             });
@@ -156,6 +276,26 @@ impl Probe<'_> {
     }
 }
 
+/// A seed whose remainder is the block that follows those done.
+fn beginning_at(seed: u64, blocks_done: u64, blocks: u64) -> u64 {
+    (seed >> 32) / blocks * blocks + blocks_done % blocks
+}
+
 fn failed(error: &dyn Display) -> Failure {
     Failure::Cell { why: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequential_operations_go_on_where_those_before_ended() {
+        for seed in [0, 1 << 40, u64::MAX] {
+            for (done, blocks, at) in [(0, 100, 0), (99, 100, 99), (250, 100, 50), (7, 1, 0)] {
+                assert_eq!(beginning_at(seed, done, blocks) % blocks, at);
+            }
+        }
+        assert_ne!(beginning_at(u64::MAX, 5, 100), beginning_at(1 << 40, 5, 100));
+    }
 }

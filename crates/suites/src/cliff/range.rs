@@ -2,17 +2,21 @@
 
 use machine::target::Target;
 use record::machine::{CacheKind, Machine};
-use record::{Axis, SearchPlan};
+use record::{Axis, Compared, SearchPlan};
 
 use super::error::CliffError;
+use super::subject::in_words;
+use super::wanted::{End, Parameters, Wanted, check_threads};
 use crate::live_target::LiveTarget;
 
 /// Pages are what a cache holds.
 const PAGE_BYTES: u64 = 4096;
 /// The file of axes other than its size, where nothing speaks against it.
 const FILE_BYTES: u64 = 64 << 20;
-/// Threads of one probe: each has a stack and a histogram.
-const THREADS_MAX: u64 = 1024;
+/// The file of shares, in units of the memory limit.
+const SHARES_BEYOND: u64 = 2;
+/// Shares nearer to each other than this, in points, are no range.
+const SHARE_RANGE_LEAST: u64 = 10;
 /// How far a search reaches beyond a limit or cache, and how far below. Beyond, three reads of four
 /// miss; below, the processor's caches have their say.
 const BEYOND: u64 = 4;
@@ -24,27 +28,6 @@ const RATIO_LEAST: f64 = 1.2;
 /// Further cliffs are pinned down with this share of the probes of the first.
 const FURTHER_SHARE: u32 = 2;
 
-/// What a user asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wanted {
-    /// The axis.
-    pub axis: Axis,
-    /// The lower end of the range, in the axis' unit; none takes what the target suggests.
-    pub low: Option<u64>,
-    /// The upper end.
-    pub high: Option<u64>,
-    /// The wanted width of an interval, in percent.
-    pub width_percent: f64,
-    /// Confidence level of an interval, between 0 and 1.
-    pub level: f64,
-    /// The most probes for the grid and the highest cliff.
-    pub probes_max: u32,
-    /// Bytes of one operation, unless that is the axis.
-    pub request_bytes: usize,
-    /// The seed of all random choices.
-    pub seed: u64,
-}
-
 /// What is searched on a target, and on which file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
@@ -52,10 +35,8 @@ pub struct Planned {
     pub search: SearchPlan,
     /// The size of the data file.
     pub file_bytes: u64,
-    /// Bytes of it that operations range over, unless that is the axis.
-    pub span_bytes: u64,
-    /// Bytes of one operation, unless that is the axis.
-    pub request_bytes: usize,
+    /// What is done, but for the axis.
+    pub parameters: Parameters,
 }
 
 /// The ends of a range, and what its positions are multiples of.
@@ -72,23 +53,28 @@ struct Range {
 /// # Errors
 /// When the range is none, does not fit, or means nothing on the target.
 pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Planned, CliffError> {
+    wanted.check()?;
     let target = live.target();
     let range = match wanted.axis {
         Axis::RequestSize => request_sizes(target, wanted)?,
         Axis::Threads => threads(target, machine, wanted)?,
+        Axis::ReadShare | Axis::SequentialShare => shares(target, wanted),
         _ => working_sets(target, machine, wanted)?,
     };
-    check_range(&range, wanted.axis.unit())?;
-    check_room(live, range.file_bytes)?;
+    check_range(&range, wanted)?;
+    check_room(live, range.file_bytes, wanted.axis)?;
     let metric = match wanted.axis {
         Axis::RequestSize => "bandwidth",
         Axis::Threads => "throughput_per_thread",
         _ => "throughput",
     };
+    let parameters = wanted.parameters(range.file_bytes);
     let search = SearchPlan {
         target: target.spec().label.clone(),
         axis: wanted.axis,
         metric: metric.to_owned(),
+        workload: in_words(wanted.axis, &parameters),
+        compared: compared(target, machine, wanted, &range),
         low: range.low as f64,
         high: range.high as f64,
         grain: range.grain as f64,
@@ -99,8 +85,19 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         probes_max_further: wanted.probes_max / FURTHER_SHARE,
         seed: wanted.seed,
     };
-    let (file_bytes, request_bytes) = (range.file_bytes, wanted.request_bytes);
-    Ok(Planned { search, file_bytes, span_bytes: file_bytes, request_bytes })
+    Ok(Planned { search, file_bytes: range.file_bytes, parameters })
+}
+
+/// Sizes on both sides of a limit are of two classes, if anything is read; of what lies beyond it
+/// altogether, and of what one working set is searched with, every value is like any other.
+fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) -> Compared {
+    let limits = [memory_limit(target, machine), machine.memory.total_bytes];
+    let is_beyond = limits.into_iter().flatten().any(|limit| range.low >= limit);
+    let is_read = wanted.read_percent != Some(0);
+    match wanted.axis {
+        Axis::WorkingSet if is_read && !is_beyond => Compared::DeviceApart,
+        _ => Compared::Alike,
+    }
 }
 
 /// A file that stays in memory: a quarter of the limit, at most twice the last-level cache of most
@@ -111,24 +108,50 @@ fn file_in_memory(target: &Target) -> u64 {
     whole_pages(FILE_BYTES.min(limit / 4).min(free / 2))
 }
 
+/// The working set that was asked for, else one that stays in memory.
+fn file_of(target: &Target, wanted: &Wanted) -> u64 {
+    wanted.working_set_bytes.map_or_else(|| file_in_memory(target), whole_pages)
+}
+
 fn request_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
-    let file_bytes = file_in_memory(target);
-    let low = whole_pages(wanted.low.unwrap_or(PAGE_BYTES));
-    let high = whole_pages(wanted.high.unwrap_or(file_bytes / 4));
+    let file_bytes = file_of(target, wanted);
+    let low = whole_pages(wanted.low.map_or(PAGE_BYTES, |end| end.value));
+    let high = whole_pages(wanted.high.map_or(file_bytes / 4, |end| end.value));
     if high > file_bytes {
-        return Err(CliffError::RequestTooLarge { high, file_bytes });
+        let option = "--high";
+        return Err(CliffError::RequestTooLarge { largest: high, file_bytes, option });
     }
     Ok(Range { low, high, grain: PAGE_BYTES, file_bytes })
 }
 
 fn threads(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<Range, CliffError> {
     let processors = machine.processor.allowed.len().max(1) as u64;
-    let high = wanted.high.unwrap_or((processors * BEYOND).max(BEYOND));
-    if high > THREADS_MAX {
-        return Err(CliffError::TooManyThreads { high, most: THREADS_MAX });
-    }
-    let file_bytes = file_in_memory(target);
-    Ok(Range { low: wanted.low.unwrap_or(1), high, grain: 1, file_bytes })
+    let high = wanted.high.map_or((processors * BEYOND).max(BEYOND), |end| end.value);
+    check_threads("--high", high)?;
+    let low = wanted.low.map_or(1, |end| end.value);
+    Ok(Range { low, high, grain: 1, file_bytes: file_of(target, wanted) })
+}
+
+/// Where memory is limited, a file that does not stay there: what is read ahead, and what is
+/// written back, shows only beside a device.
+fn shares(target: &Target, wanted: &Wanted) -> Range {
+    let limit = target.facts().conditions.limits.memory_bytes;
+    let beyond = || {
+        let wanted_bytes = limit.filter(|_| target.supports_cold())? * SHARES_BEYOND;
+        let free_bytes = target.space().ok()?.free_bytes;
+        (wanted_bytes <= free_bytes / 10 * 9).then_some(wanted_bytes)
+    };
+    let suits = || beyond().unwrap_or_else(|| file_in_memory(target));
+    let file_bytes = whole_pages(wanted.working_set_bytes.unwrap_or_else(suits));
+    let end = |end: Option<End>, else_percent| end.map_or(else_percent, |end| end.value);
+    Range { low: end(wanted.low, 0), high: end(wanted.high, 100), grain: 1, file_bytes }
+}
+
+/// The limit of memory that holds for the target's files, the machine's own apart.
+fn memory_limit(target: &Target, machine: &Machine) -> Option<u64> {
+    let cgroup = machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
+    let limit = target.facts().conditions.limits.memory_bytes;
+    limit.or_else(|| cgroup.filter(|_| target.supports_cold()))
 }
 
 fn working_sets(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<Range, CliffError> {
@@ -137,13 +160,13 @@ fn working_sets(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<R
     if !target.supports_cold() && limit.is_some() {
         return Err(CliffError::LimitOnMemory { target: label() });
     }
-    let cgroup = machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
-    let limit = limit.or_else(|| cgroup.filter(|_| target.supports_cold()));
-    let suggested = match limit {
+    let suggested = match memory_limit(target, machine) {
         Some(limit) => Some((limit / BELOW, beyond(target, limit))),
         None => caches(machine).map(|(least, most)| (least / BEYOND, most * BEYOND)),
     };
-    let (low, high) = match (wanted.low, wanted.high, suggested) {
+    let (asked_low, asked_high) =
+        (wanted.low.map(|end| end.value), wanted.high.map(|end| end.value));
+    let (low, high) = match (asked_low, asked_high, suggested) {
         (Some(low), Some(high), _) => (low, high),
         (low, high, Some((suggested_low, suggested_high))) => {
             let low = low.unwrap_or(suggested_low.min(high.unwrap_or(u64::MAX) / 2));
@@ -151,7 +174,7 @@ fn working_sets(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<R
         }
         _ => return Err(CliffError::NoRange { target: label() }),
     };
-    let grain = PAGE_BYTES.max(wanted.request_bytes as u64);
+    let grain = PAGE_BYTES.max(wanted.request_bytes());
     let whole = |bytes: u64| bytes / grain * grain;
     let low = if wanted.low.is_some() { low } else { low.max(grain) };
     if low < grain {
@@ -180,18 +203,27 @@ fn whole_pages(bytes: u64) -> u64 {
     bytes / PAGE_BYTES * PAGE_BYTES
 }
 
-fn check_range(range: &Range, unit: &'static str) -> Result<(), CliffError> {
-    let Range { low, high, grain, .. } = *range;
-    if low < grain {
+fn check_range(range: &Range, wanted: &Wanted) -> Result<(), CliffError> {
+    let Range { low, high, grain, file_bytes } = *range;
+    let unit = wanted.axis.unit();
+    if wanted.axis.is_share() {
+        if high < low + SHARE_RANGE_LEAST {
+            return Err(CliffError::ShareRange { low, high, least: SHARE_RANGE_LEAST });
+        }
+    } else if low < grain {
         return Err(CliffError::LowTooSmall { low, least: grain, unit });
-    }
-    if high / 2 < low {
+    } else if high / 2 < low {
         return Err(CliffError::Range { low, high, unit });
+    }
+    let largest = wanted.request_bytes();
+    if wanted.axis != Axis::RequestSize && largest > file_bytes {
+        let option = "--request";
+        return Err(CliffError::RequestTooLarge { largest, file_bytes, option });
     }
     Ok(())
 }
 
-fn check_room(live: &LiveTarget, needed_bytes: u64) -> Result<(), CliffError> {
+fn check_room(live: &LiveTarget, needed_bytes: u64, axis: Axis) -> Result<(), CliffError> {
     let target = live.target().spec().label.clone();
     let space = live.target().space();
     let space = space
@@ -201,5 +233,6 @@ fn check_room(live: &LiveTarget, needed_bytes: u64) -> Result<(), CliffError> {
         return Ok(());
     }
     let larger = if live.is_scratch() { ", or the target a larger size=" } else { "" };
-    Err(CliffError::NoRoom { target, needed_bytes, free_bytes, larger })
+    let option = if axis == Axis::WorkingSet { "--high" } else { "--working-set" };
+    Err(CliffError::NoRoom { target, needed_bytes, free_bytes, option, larger })
 }

@@ -5,6 +5,7 @@ use workload::{Access, Operation, Sharing, Workload};
 
 use super::CLIFF_SUITE;
 use super::range::Planned;
+use super::wanted::Parameters;
 use crate::benchmark::Benchmark;
 use crate::operations::Question;
 use crate::place::Place;
@@ -14,22 +15,13 @@ use crate::place::Place;
 pub(super) struct Subject {
     axis: Axis,
     file_bytes: u64,
-    span_bytes: u64,
-    request_bytes: usize,
-}
-
-/// What a position makes of the operations.
-#[derive(Clone, Copy)]
-struct Setting {
-    span_bytes: u64,
-    request_bytes: usize,
-    threads: usize,
+    parameters: Parameters,
 }
 
 impl Subject {
     pub(super) fn new(planned: &Planned) -> Self {
-        let Planned { file_bytes, span_bytes, request_bytes, .. } = *planned;
-        Self { axis: planned.search.axis, file_bytes, span_bytes, request_bytes }
+        let Planned { file_bytes, parameters, .. } = *planned;
+        Self { axis: planned.search.axis, file_bytes, parameters }
     }
 
     /// The size of the data file.
@@ -37,32 +29,43 @@ impl Subject {
         self.file_bytes
     }
 
+    /// Whether the data file is one that operations may write to.
+    pub(super) fn has_writes(&self) -> bool {
+        self.axis == Axis::ReadShare || self.parameters.read_percent < 100
+    }
+
     /// What is measured at `position`.
     pub(super) fn benchmark(&self, position: f64) -> Benchmark {
-        let Setting { span_bytes, request_bytes, threads } = self.setting(position);
-        let (verb, axis) = (short_bytes(request_bytes as u64), self.axis.name());
+        let there = self.parameters_at(position);
+        let Parameters { span_bytes, request_bytes, threads, .. } = there;
+        let is_random_read = !self.has_writes() && !self.has_sequences();
+        let name = if is_random_read { "random-read" } else { "mix" };
         let plural = if threads == 1 { "" } else { "s" };
         let title = format!(
-            "random read {verb}, working set {}, {threads} thread{plural}",
+            "{} {}, working set {}, {threads} thread{plural}",
+            kind(&there, is_random_read),
+            short_bytes(request_bytes as u64),
             long_bytes(span_bytes)
         );
-        let (dimension, exercises) = match self.axis {
-            Axis::Threads => (Dimension::Scaling, vec![Dimension::InMemory]),
-            Axis::RequestSize => (Dimension::InMemory, Vec::new()),
-            _ => (Dimension::Caching, vec![Dimension::InMemory, Dimension::Io]),
-        };
+        let (dimension, exercises) = self.dimensions();
         let workload = Workload {
-            access: Access::Uniform,
+            access: match there.sequential_percent {
+                _ if !self.has_sequences() => Access::Uniform,
+                sequential_percent => Access::Mixed { sequential_percent },
+            },
             request_bytes,
             span_bytes: Some(span_bytes),
             threads,
             sharing: Sharing::Same,
             // The time ends a probe, not their number.
             operations_per_thread: u64::from(u32::MAX),
-            ..Workload::new(Operation::Read)
+            ..Workload::new(match there.read_percent {
+                _ if !self.has_writes() => Operation::Read,
+                read_percent => Operation::Mixed { read_percent },
+            })
         };
         Benchmark {
-            name: format!("random-read-{axis}-{position}"),
+            name: format!("{name}-{}-{position}", self.axis.name()),
             title,
             dimension,
             exercises,
@@ -77,15 +80,86 @@ impl Subject {
         self.benchmark(position).cell(&suite, target, self.file_bytes)
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and small")]
-    fn setting(&self, position: f64) -> Setting {
-        let Self { span_bytes, request_bytes, .. } = *self;
-        let setting = Setting { span_bytes, request_bytes, threads: 1 };
+    fn has_sequences(&self) -> bool {
+        self.axis == Axis::SequentialShare || self.parameters.sequential_percent > 0
+    }
+
+    /// The dimension that the axis isolates, and those that it exercises.
+    fn dimensions(&self) -> (Dimension, Vec<Dimension>) {
         match self.axis {
-            Axis::RequestSize => Setting { request_bytes: position as usize, ..setting },
-            Axis::Threads => Setting { threads: position as usize, ..setting },
-            _ => Setting { span_bytes: position as u64, ..setting },
+            Axis::Threads => (Dimension::Scaling, vec![Dimension::InMemory]),
+            Axis::RequestSize => (Dimension::InMemory, Vec::new()),
+            _ => (Dimension::Caching, vec![Dimension::InMemory, Dimension::Io]),
         }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and small")]
+    fn parameters_at(&self, position: f64) -> Parameters {
+        let others = self.parameters;
+        match self.axis {
+            Axis::RequestSize => Parameters { request_bytes: position as usize, ..others },
+            Axis::Threads => Parameters { threads: position as usize, ..others },
+            Axis::ReadShare => Parameters { read_percent: position as u8, ..others },
+            Axis::SequentialShare => Parameters { sequential_percent: position as u8, ..others },
+            _ => Parameters { span_bytes: position as u64, ..others },
+        }
+    }
+}
+
+/// `random read`, or `70 % reads, 20 % sequential,`.
+fn kind(parameters: &Parameters, is_random_read: bool) -> String {
+    let Parameters { read_percent, sequential_percent, .. } = parameters;
+    if is_random_read {
+        "random read".to_owned()
+    } else {
+        format!("{read_percent} % reads, {sequential_percent} % sequential,")
+    }
+}
+
+/// What is done, the axis apart: `random reads of 4 KiB by 1 thread`.
+pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
+    let Parameters { span_bytes, request_bytes, threads, read_percent, sequential_percent } =
+        *parameters;
+    let plural = if threads == 1 { "" } else { "s" };
+    let order = match sequential_percent {
+        _ if axis == Axis::SequentialShare => "",
+        0 => "random ",
+        100 => "sequential ",
+        _ => "",
+    };
+    let what = match read_percent {
+        _ if axis == Axis::ReadShare => "reads and writes".to_owned(),
+        0 => "writes".to_owned(),
+        100 => "reads".to_owned(),
+        percent => format!("reads ({percent} %) and writes"),
+    };
+    let mut words = format!("{order}{what}");
+    if (1..100).contains(&sequential_percent) && axis != Axis::SequentialShare {
+        words += &format!(", {sequential_percent} % of them sequential,");
+    }
+    if axis != Axis::RequestSize {
+        words += &format!(" of {}", plain_bytes(request_bytes as u64));
+    }
+    if axis != Axis::WorkingSet {
+        words += &format!(" over {}", plain_bytes(span_bytes));
+    }
+    if axis != Axis::Threads {
+        words += &format!(" by {threads} thread{plural}");
+    }
+    words
+}
+
+/// `4 KiB`, `62.29 MiB`.
+fn plain_bytes(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    match bytes {
+        _ if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ if (KIB..MIB).contains(&bytes) && bytes.is_multiple_of(KIB) => {
+            format!("{} KiB", bytes / KIB)
+        }
+        _ if bytes < KIB => format!("{bytes} bytes"),
+        _ => long_bytes(bytes),
     }
 }
 
@@ -116,29 +190,90 @@ fn short_bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
 
+    const PLAIN: Parameters = Parameters {
+        span_bytes: 1 << 24,
+        request_bytes: 4096,
+        threads: 1,
+        read_percent: 100,
+        sequential_percent: 0,
+    };
+
     fn benchmark(axis: Axis, position: f64) -> Benchmark {
-        let (file_bytes, span_bytes, request_bytes) = (1 << 26, 1 << 24, 4096);
-        Subject { axis, file_bytes, span_bytes, request_bytes }.benchmark(position)
+        of(axis, PLAIN, position)
+    }
+
+    fn of(axis: Axis, parameters: Parameters, position: f64) -> Benchmark {
+        Subject { axis, file_bytes: 1 << 26, parameters }.benchmark(position)
     }
 
     #[test]
     fn each_axis_changes_what_it_is_named_after_and_nothing_else() {
         let of = |axis, position| {
             let benchmark = benchmark(axis, position);
-            let workload = &benchmark.operations().expect("one of operations").workload;
-            (workload.span_bytes, workload.request_bytes, workload.threads)
+            let it = &benchmark.operations().expect("one of operations").workload;
+            (it.span_bytes, it.request_bytes, it.threads, it.operation, it.access)
         };
-        let all = Some(1 << 24);
-        assert_eq!(of(Axis::WorkingSet, 8192.0), (Some(8192), 4096, 1));
-        assert_eq!(of(Axis::RequestSize, 65536.0), (all, 65536, 1));
-        assert_eq!(of(Axis::Threads, 3.0), (all, 4096, 3));
+        let (all, read, random) = (Some(1 << 24), Operation::Read, Access::Uniform);
+        assert_eq!(of(Axis::WorkingSet, 8192.0), (Some(8192), 4096, 1, read, random));
+        assert_eq!(of(Axis::RequestSize, 65536.0), (all, 65536, 1, read, random));
+        assert_eq!(of(Axis::Threads, 3.0), (all, 4096, 3, read, random));
+        for percent in [0, 37, 100] {
+            let mix = Operation::Mixed { read_percent: percent };
+            let place = Access::Mixed { sequential_percent: percent };
+            let position = f64::from(percent);
+            assert_eq!(of(Axis::ReadShare, position), (all, 4096, 1, mix, random));
+            assert_eq!(of(Axis::SequentialShare, position), (all, 4096, 1, read, place));
+        }
+    }
+
+    #[test]
+    fn any_axis_is_searched_under_any_mix() {
+        let mix = Parameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
+        let workload = |axis, position| {
+            let benchmark = of(axis, mix, position);
+            benchmark.operations().expect("one of operations").workload.clone()
+        };
+        let it = workload(Axis::WorkingSet, 65536.0);
+        assert_eq!(it.operation, Operation::Mixed { read_percent: 30 });
+        assert_eq!(it.access, Access::Mixed { sequential_percent: 80 });
+        assert_eq!((it.threads, it.span_bytes), (2, Some(65536)));
+        let it = workload(Axis::ReadShare, 90.0);
+        assert_eq!(it.operation, Operation::Mixed { read_percent: 90 });
+        assert_eq!(it.access, Access::Mixed { sequential_percent: 80 });
+        let title = of(Axis::ReadShare, mix, 90.0).title;
+        assert_eq!(title, "90 % reads, 80 % sequential, 4k, working set 16.00 MiB, 2 threads");
+    }
+
+    #[test]
+    fn what_is_done_is_said_without_the_axis() {
+        let mix = Parameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
+        for (axis, parameters, words) in [
+            (Axis::WorkingSet, PLAIN, "random reads of 4 KiB by 1 thread"),
+            (Axis::RequestSize, PLAIN, "random reads over 16 MiB by 1 thread"),
+            (Axis::Threads, PLAIN, "random reads of 4 KiB over 16 MiB"),
+            (Axis::ReadShare, PLAIN, "random reads and writes of 4 KiB over 16 MiB by 1 thread"),
+            (Axis::SequentialShare, PLAIN, "reads of 4 KiB over 16 MiB by 1 thread"),
+            (
+                Axis::WorkingSet,
+                mix,
+                "reads (30 %) and writes, 80 % of them sequential, of 4 KiB by 2 threads",
+            ),
+        ] {
+            assert_eq!(in_words(axis, &parameters), words);
+        }
+        let writes = Parameters { read_percent: 0, sequential_percent: 100, ..PLAIN };
+        assert_eq!(in_words(Axis::WorkingSet, &writes), "sequential writes of 4 KiB by 1 thread");
     }
 
     #[test]
     fn cells_hold_their_position_as_a_parameter_and_can_be_executed() {
-        for (axis, position) in
-            [(Axis::WorkingSet, 65536.0), (Axis::RequestSize, 8192.0), (Axis::Threads, 2.0)]
-        {
+        for (axis, position) in [
+            (Axis::WorkingSet, 65536.0),
+            (Axis::RequestSize, 8192.0),
+            (Axis::Threads, 2.0),
+            (Axis::ReadShare, 0.0),
+            (Axis::SequentialShare, 100.0),
+        ] {
             let benchmark = benchmark(axis, position);
             let operations = benchmark.operations().expect("one of operations");
             assert_eq!(operations.workload.check(), Ok(()));

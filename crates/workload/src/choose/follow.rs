@@ -7,7 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{Choices, Choose, Place, Sequential, Uniform};
 use crate::arithmetic::multiply_high;
 
-/// With a probability the place after the last one, round; else each equally likely.
+/// With a probability the place after the last one, round; else each equally likely. What follows
+/// at first begins at the place whose number is the seed modulo the number of places, so that one
+/// sequence can go on where another ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Follow {
     decide: Xoshiro256PlusPlus,
@@ -20,10 +22,11 @@ impl Follow {
     pub(crate) fn new(from: &Choices, sequential_percent: u8) -> Self {
         // Other numbers than those of the uniform choices.
         let apart = Choices { seed: !from.seed, ..*from };
+        let sequential = Sequential::new(from).moved_on(from.seed);
         Self {
             decide: apart.generator(),
             sequential_percent: u64::from(sequential_percent),
-            sequential: Sequential::new(from),
+            sequential,
             uniform: Uniform::new(from),
         }
     }
@@ -74,6 +77,18 @@ mod tests {
     fn the_order_is_the_seeds() {
         assert_eq!(places(50, 1), places(50, 1));
         assert_ne!(places(50, 1), places(50, 2));
-        assert_eq!(places(100, 1), places(100, 2));
+    }
+
+    #[test]
+    fn what_only_follows_begins_at_the_seed_s_place_so_that_it_can_be_gone_on_with() {
+        let total = 2 * CHOICES;
+        assert_eq!(places(100, 7 * total)[..3], [0, 1, 2]);
+        assert_eq!(places(100, 3 * total + 498)[..4], [498, 499, 500, 501]);
+        assert_eq!(places(100, total - 1)[..2], [999, 0]);
+        let of = |thread| {
+            let from = Choices { resources: 1, choices: 100, thread, sharers: 2, seed: 70 };
+            Follow::new(&from, 100).next_place().choice
+        };
+        assert_eq!((of(0), of(1)), (70, 20));
     }
 }

@@ -9,6 +9,7 @@ use record::{Axis, Cause, LimitOwner, Run, SearchPlan};
 use stats::cliff::Cliff;
 
 use super::super::estimates;
+use super::seen::{self, Sides};
 use super::{Visit, whole};
 
 /// The state changes at the cliff if it does so within this factor of its interval.
@@ -29,15 +30,19 @@ const TOGETHER: f64 = 1.25;
 
 /// The cause of `cliff`, which `visits` lie around.
 pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
-    let found = match plan.axis {
+    let sides = Sides::of(cliff, visits);
+    let waited = || seen::dirty_limit(run, plan, &sides).or_else(|| seen::journal(&sides));
+    let of_axis = || match plan.axis {
         Axis::WorkingSet => {
             memory_limit(run, plan, cliff, visits).or_else(|| processor_cache(run, cliff, visits))
         }
-        Axis::RequestSize => processor_cache(run, cliff, visits),
+        Axis::RequestSize => seen::read_ahead(run, plan, cliff, visits)
+            .or_else(|| processor_cache(run, cliff, visits)),
         Axis::Threads => processors(run, cliff, visits),
+        Axis::SequentialShare => seen::read_ahead(run, plan, cliff, visits),
         _ => None,
     };
-    found.unwrap_or(Cause::Unknown)
+    waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }
 
 /// Whether all that was read came from memory and stayed there: every page is resident before and
@@ -46,10 +51,19 @@ fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_resident =
         |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
-    let read_bytes = evidence.device_read_bytes.unwrap_or(0) as f64;
-    read_bytes <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
+    is_hardly(evidence.device_read_bytes, visit)
         && is_resident(evidence.resident_before)
         && is_resident(evidence.resident_after)
+}
+
+/// Whether so many bytes are hardly any beside those that operations moved.
+fn is_hardly(bytes: Option<u64>, visit: &Visit<'_>) -> bool {
+    bytes.unwrap_or(0) as f64 <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
+}
+
+/// Whether nothing but memory had to do with it: what was written stayed there as well.
+fn is_in_memory(visit: &Visit<'_>) -> bool {
+    is_from_memory(visit) && is_hardly(visit.replicate.evidence.device_written_bytes, visit)
 }
 
 /// Whether the device was read, and not all pages stayed.
@@ -112,7 +126,7 @@ fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cau
         cliff.before_sizes.0 <= visit.position && visit.position <= cliff.after_sizes.1
     };
     let beside: Vec<&Visit<'_>> = visits.iter().filter(beside).collect();
-    if beside.is_empty() || !beside.iter().all(|visit| is_from_memory(visit)) {
+    if beside.is_empty() || !beside.iter().all(|visit| is_in_memory(visit)) {
         return None;
     }
     let holds_data = |cache: &&record::machine::Cache| cache.kind != CacheKind::Instruction;
@@ -132,7 +146,7 @@ fn processors(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
     let count = u32::try_from(run.manifest.machine.processor.allowed.len()).ok()?;
     let processors = f64::from(count);
     let is_there = cliff.size.low <= processors * TOGETHER && processors < cliff.size.high;
-    if !is_there || !visits.iter().all(is_from_memory) {
+    if !is_there || !visits.iter().all(is_in_memory) {
         return None;
     }
     let together = |position: f64| {

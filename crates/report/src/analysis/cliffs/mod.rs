@@ -1,6 +1,7 @@
 //! The cliffs of a run: each search gone through again, from its plan and the journal alone.
 
 mod cause;
+mod seen;
 mod zone;
 
 use record::{
@@ -171,3 +172,5 @@ fn whole(bytes: f64) -> u64 {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_seen;

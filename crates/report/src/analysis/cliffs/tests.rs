@@ -64,6 +64,17 @@ fn causes(change: impl Fn(&mut Sample)) -> Vec<Cause> {
     sample.document().cliffs.into_iter().map(|cliff| cliff.cause).collect()
 }
 
+/// Of a mix, what is written goes to the device on both sides, for reasons of its own.
+#[test]
+fn a_memory_limit_is_proved_by_reads_whatever_is_written() {
+    let written = |sample: &mut Sample| {
+        for replicate in replicates(sample) {
+            replicate.evidence.device_written_bytes = Some(1 << 40);
+        }
+    };
+    assert!(matches!(causes(written)[..], [Cause::MemoryLimit { .. }]));
+}
+
 #[test]
 fn no_limit_is_named_without_its_proof() {
     // The limit is not that of the resident pages.

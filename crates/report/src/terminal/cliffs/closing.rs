@@ -1,6 +1,6 @@
 //! What a cliff's position means, how sure it is, and what the searches took.
 
-use record::Document;
+use record::{Axis, Compared, Document, SearchPlan};
 
 use super::super::table::percent;
 use super::super::text::{Page, Style, plural};
@@ -10,11 +10,18 @@ use super::super::units;
 pub(in super::super) fn render(page: &mut Page, document: &Document) {
     page.heading("How sure this is");
     let level = percent(document.run.confidence_level);
+    let any = |is_it: fn(&SearchPlan) -> bool| document.searches.iter().any(|it| is_it(&it.plan));
+    let where_it_is = if any(|plan| plan.axis == Axis::Threads) {
+        "A cliff is where each thread's share has fallen as far as counts as a break."
+    } else if any(|plan| plan.compared == Compared::DeviceApart) {
+        "A cliff is where the device begins to be read, if one side is served from memory and the \
+         other is not; any other is where the value crosses the geometric mean of both plateaus."
+    } else {
+        "A cliff is where the value crosses the geometric mean of both plateaus."
+    };
     page.item(
         &format!(
-            "A cliff is where the device begins to be read, if one side is served from memory and \
-             the other is not; any other is where the value crosses the geometric mean of both \
-             plateaus. Its interval reaches from the largest position that was certainly \
+            "{where_it_is} Its interval reaches from the largest position that was certainly \
              before to the smallest certainly after it, and shall hold it in {level} % of \
              searches. Behind a cache a curve has no plateau but goes on falling: its level is \
              that of the positions named."
@@ -22,9 +29,9 @@ pub(in super::super) fn render(page: &mut Page, document: &Document) {
         Style::Plain,
     );
     page.item(
-        "Each probe began with none of the file in memory, read the working set in, and was \
-         timed once its operations were steady; resident pages and reads of the device are those \
-         of the timed operations.",
+        "Each probe began with none of the file in memory, read the working set in (and wrote it \
+         once, where operations write), and was timed once its operations were steady; resident \
+         pages and reads of the device are those of the timed operations.",
         Style::Plain,
     );
     for search in &document.searches {

@@ -11,7 +11,7 @@ use super::position;
 const POSITION_WIDTH: usize = 12;
 const VALUE_WIDTH: usize = 12;
 const PROBES_WIDTH: usize = 6;
-const DEVICE_WIDTH: usize = 10;
+const DEVICE_WIDTH: usize = 11;
 /// Around the columns: an indent, and gaps of two.
 const SPACE: usize = 2 + 4 * 2;
 
@@ -65,7 +65,7 @@ fn head(search: &SearchReport) -> String {
     let axis = search.plan.axis.title();
     format!(
         "  {axis:>POSITION_WIDTH$}  {:>VALUE_WIDTH$}  {:>PROBES_WIDTH$}  {:>DEVICE_WIDTH$}",
-        "median", "probes", "device/op"
+        "median", "probes", "dev read/op"
     )
 }
 

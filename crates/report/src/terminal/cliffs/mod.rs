@@ -2,6 +2,7 @@
 
 mod closing;
 mod curve;
+mod seen;
 mod sentence;
 
 use record::{CliffReport, Document, SearchReport};
@@ -17,6 +18,9 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         let plan = &search.plan;
         let (label, axis) = (names::label(&plan.target), plan.axis.title());
         page.heading(&format!("{label}: {} by {axis}", metric(&plan.metric)));
+        if !plan.workload.is_empty() {
+            page.paragraph(&format!("Measured: {}.", plan.workload), Indent::SENTENCE, Style::Dim);
+        }
         let cliffs: Vec<&CliffReport> =
             document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
         curve::render(page, document, search, &cliffs);
@@ -51,6 +55,9 @@ fn metric(name: &str) -> String {
 /// A position on an axis: exact where it is a whole number of its unit, else with four digits,
 /// which a width of 1 % needs.
 fn position(unit: &str, value: f64) -> String {
+    if unit == "percent" {
+        return format!("{value} %");
+    }
     if unit != "bytes" {
         let is_one = (value - 1.0).abs() < f64::EPSILON;
         return format!("{value} {}", if is_one { unit.trim_end_matches('s') } else { unit });

@@ -4,7 +4,7 @@ use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
 use super::super::units::{self, Wording};
-use super::{metric, position};
+use super::{metric, position, seen};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -14,14 +14,18 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
         if from < to { format!("{} to {}", at(from), at(to)) } else { at(from) }
     };
     let verb = if cliff.plateau_before > cliff.plateau_after { "falls" } else { "rises" };
-    let width = (cliff.high / cliff.low - 1.0) * 100.0;
+    let width = if cliff.axis.is_share() {
+        format!("{} points", cliff.high - cliff.low)
+    } else {
+        format!("{:.1} %", (cliff.high / cliff.low - 1.0) * 100.0)
+    };
     let why_wide = match cliff.reached {
         Reached::Noise => "; no narrower, for what lies between is a slope or too noisy",
         Reached::Probes => "; no narrower, for the probes were used up (--probes)",
         _ => "",
     };
     format!(
-        "Between {} and {} ({} %; {width:.1} % wide{why_wide}), {} {verb} from {} (at {}) to {} \
+        "Between {} and {} ({} %; {width} wide{why_wide}), {} {verb} from {} (at {}) to {} \
          (at {}).",
         at(cliff.low),
         at(cliff.high),
@@ -78,6 +82,9 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
                 value(*together_after)
             )
         }
+        Cause::DirtyLimit { .. } | Cause::Journal { .. } | Cause::ReadAhead { .. } => {
+            return seen::of(&cliff.cause);
+        }
         Cause::Unknown => "Cause unknown: nothing that was measured proves one.".to_owned(),
         _ => return None,
     })
@@ -111,12 +118,30 @@ pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Opti
     if !cliffs.is_empty() || search.noise_percent.is_none() {
         return None;
     }
+    let within = if plan.axis.is_share() { "a tenth of the range" } else { "a factor of 2" };
     Some(format!(
-        "No break by a factor of {} or more within a factor of 2 was found between {} and {}.",
+        "No break by a factor of {} or more within {within} was found between {} and {}{}.",
         plan.ratio_least,
         position(&search.unit, plan.low),
-        position(&search.unit, plan.high)
+        position(&search.unit, plan.high),
+        unseen(search)
     ))
+}
+
+/// How high breaks can be that noise hides: between neighbours on the grid that were probed four
+/// times each, a step is certain where its height, as a logarithm, is about four times the noise.
+fn unseen(search: &SearchReport) -> String {
+    const TIMES_NOISE: f64 = 4.0;
+    let noise_percent = search.noise_percent.unwrap_or(0.0);
+    let hidden = (TIMES_NOISE * noise_percent / 100.0).exp();
+    if hidden <= search.plan.ratio_least {
+        return String::new();
+    }
+    let factor = if hidden < 10.0 { format!("{hidden:.1}") } else { format!("{hidden:.0}") };
+    format!(
+        "; values spread by {noise_percent:.1} % (relative standard deviation), so that breaks by \
+         less than a factor of {factor} can go unseen"
+    )
 }
 
 /// That a search was cut off, if it was.

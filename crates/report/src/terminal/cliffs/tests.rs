@@ -1,6 +1,8 @@
 //! The cliff report as text.
 
-use super::position;
+use record::Cause;
+
+use super::{position, seen};
 use crate::sample_search::{MIB, of_cache, plan, searched};
 use crate::{Options, render_terminal};
 
@@ -68,6 +70,75 @@ fn positions_have_four_digits_or_are_exact() {
     ] {
         assert_eq!(position("bytes", bytes), expected);
     }
+    assert_eq!(
+        (position("percent", 0.0), position("percent", 85.0)),
+        ("0 %".into(), "85 %".into())
+    );
     assert_eq!(position("threads", 3.0), "3 threads");
     assert_eq!(position("threads", 1.0), "1 thread");
+}
+
+#[test]
+fn causes_that_were_seen_are_said_with_their_proof() {
+    let text = seen::of(&Cause::DirtyLimit {
+        limit_bytes: Some(32 << 20),
+        dirty_before_bytes: Some(8 << 20),
+        dirty_after_bytes: None,
+        waiting_before_percent: 0.2,
+        waiting_after_percent: 47.0,
+    });
+    assert_eq!(
+        text.unwrap(),
+        "Cause: the limit on dirty data, at most 32 MiB. Threads were seen waiting until there is \
+         less of it in 0 % of all looks before it and in 47 % after it."
+    );
+    let text = seen::of(&Cause::Journal {
+        written_before: Some(1.0),
+        written_after: Some(2.0),
+        waiting_before_percent: 0.0,
+        waiting_after_percent: 66.6,
+    });
+    let text = text.unwrap();
+    assert!(text.contains("for a commit in 0 % of all looks before it and in 67 % after it."));
+    assert!(text.ends_with("the device wrote 1.00 bytes before it and 2.00 after it."), "{text}");
+    let text = seen::of(&Cause::ReadAhead {
+        window_bytes: 128 << 10,
+        device_read_before_bytes: 4096,
+        device_read_after_bytes: 128 << 10,
+        request_bytes: 4096,
+    });
+    assert!(text.unwrap().starts_with("Cause: read-ahead, of at most 128 KiB. One read of the "));
+    assert_eq!(seen::of(&Cause::Unknown), None);
+}
+
+#[test]
+fn shares_have_their_width_in_points_and_noise_says_what_it_hides() {
+    let plan = record::SearchPlan {
+        low: 0.0,
+        high: 100.0,
+        grain: 1.0,
+        workload: "reads of 4 KiB over 128 MiB by 1 thread".to_owned(),
+        compared: record::Compared::Alike,
+        ..plan(record::Axis::SequentialShare, "throughput")
+    };
+    let text = |measure: fn(f64, usize) -> f64| {
+        let with_evidence = |position, number| (measure(position, number), Default::default());
+        let document = searched(&plan, usize::MAX, with_evidence).document();
+        words(&render_terminal(&document, &Options { width: 80, colour: false }))
+    };
+    let step = text(|share, number| {
+        let noise = [1.0, 0.97, 1.02, 0.99][number % 4];
+        noise * if share > 63.0 { 2e5 } else { 1e5 }
+    });
+    for part in [
+        "Measured: reads of 4 KiB over 128 MiB by 1 thread.",
+        " points wide), throughput rises from ",
+        "--- between 6",
+        "A cliff is where the value crosses the geometric mean of both plateaus.",
+    ] {
+        assert!(step.contains(part), "no `{part}` in {step}");
+    }
+    let noisy = text(|_, number| 1e5 * [1.0, 0.8, 1.3, 0.9, 1.1][number % 5]);
+    assert!(noisy.contains("more within a tenth of the range was found between 0 %"), "{noisy}");
+    assert!(noisy.contains("so that breaks by less than a factor of "), "{noisy}");
 }

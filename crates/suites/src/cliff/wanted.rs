@@ -1,0 +1,241 @@
+//! What a user asks of a search, checked before any target is made.
+
+use record::Axis;
+
+use super::error::CliffError;
+
+/// Threads of one probe: each has a stack and a histogram.
+const THREADS_MAX: u64 = 1024;
+/// The largest request that the engine takes.
+const REQUEST_BYTES_MAX: u64 = 1 << 30;
+/// The bytes of a request where nothing is said.
+const REQUEST_BYTES: u64 = 4096;
+
+/// An end of a range, as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The number, in the axis' unit.
+    pub value: u64,
+    /// Whether it was written with a percent sign.
+    pub is_percent: bool,
+}
+
+/// What a user asks for: an axis, and the other parameters of the workload of Chen & Patterson
+/// (none where nothing was said).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wanted {
+    /// The axis.
+    pub axis: Axis,
+    /// The lower end of the range; none takes what the target suggests.
+    pub low: Option<End>,
+    /// The upper end.
+    pub high: Option<End>,
+    /// The wanted width of an interval, in percent, or points of a share.
+    pub width_percent: f64,
+    /// Confidence level of an interval, between 0 and 1.
+    pub level: f64,
+    /// The most probes for the grid and the highest cliff.
+    pub probes_max: u32,
+    /// Bytes that operations range over; none takes what suits the target.
+    pub working_set_bytes: Option<u64>,
+    /// Bytes of one operation; none is 4 KiB.
+    pub request_bytes: Option<u64>,
+    /// Threads; none is one.
+    pub threads: Option<u64>,
+    /// Reads among the operations, in percent; none is all of them.
+    pub read_percent: Option<u64>,
+    /// Sequential ones among the operations, in percent; none is none of them.
+    pub sequential_percent: Option<u64>,
+    /// The seed of all random choices.
+    pub seed: u64,
+}
+
+/// The parameters of the workload, the axis' own being without meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Bytes that operations range over.
+    pub span_bytes: u64,
+    /// Bytes of one operation.
+    pub request_bytes: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Reads among the operations, in percent.
+    pub read_percent: u8,
+    /// Sequential ones among the operations, in percent.
+    pub sequential_percent: u8,
+}
+
+impl Wanted {
+    /// Checks what can be checked without a target.
+    ///
+    /// # Errors
+    /// The first thing that could not be searched.
+    pub fn check(&self) -> Result<(), CliffError> {
+        let given = match self.axis {
+            Axis::WorkingSet => self.working_set_bytes,
+            Axis::RequestSize => self.request_bytes,
+            Axis::Threads => self.threads,
+            Axis::ReadShare => self.read_percent,
+            Axis::SequentialShare => self.sequential_percent,
+            _ => None,
+        };
+        if given.is_some() {
+            return Err(CliffError::AxisFixed { axis: self.axis.name(), option: self.option() });
+        }
+        self.check_parameters()?;
+        for (option, end) in [("--low", self.low), ("--high", self.high)] {
+            match end {
+                Some(End { value, is_percent: true }) if !self.axis.is_share() => {
+                    let unit = self.axis.unit();
+                    return Err(CliffError::NoShare { option, value, unit });
+                }
+                Some(End { value, .. }) if self.axis.is_share() && value > 100 => {
+                    return Err(CliffError::ShareTooLarge { option, value });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_parameters(&self) -> Result<(), CliffError> {
+        let shares =
+            [("--read-share", self.read_percent), ("--sequential-share", self.sequential_percent)];
+        for (option, share) in shares {
+            if let Some(value) = share.filter(|&value| value > 100) {
+                return Err(CliffError::ShareTooLarge { option, value });
+            }
+        }
+        if let Some(threads) = self.threads {
+            check_threads("--threads", threads)?;
+        }
+        let (request_bytes, most) = (self.request_bytes(), REQUEST_BYTES_MAX);
+        if request_bytes > most {
+            return Err(CliffError::RequestAboveMost { request_bytes, most });
+        }
+        match self.working_set_bytes.filter(|&bytes| bytes < request_bytes) {
+            Some(bytes) => Err(CliffError::WorkingSetTooSmall { bytes, request_bytes }),
+            None => Ok(()),
+        }
+    }
+
+    /// The option that fixes the axis' own parameter.
+    fn option(&self) -> &'static str {
+        match self.axis {
+            Axis::WorkingSet => "--working-set",
+            Axis::RequestSize => "--request",
+            Axis::Threads => "--threads",
+            Axis::ReadShare => "--read-share",
+            _ => "--sequential-share",
+        }
+    }
+
+    /// Bytes of one operation.
+    pub(super) fn request_bytes(&self) -> u64 {
+        self.request_bytes.unwrap_or(REQUEST_BYTES)
+    }
+
+    /// The parameters, over so many bytes.
+    pub(super) fn parameters(&self, span_bytes: u64) -> Parameters {
+        let share = |share: Option<u64>, else_percent: u8| {
+            share.and_then(|percent| u8::try_from(percent).ok()).unwrap_or(else_percent)
+        };
+        let whole = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Parameters {
+            span_bytes,
+            request_bytes: whole(self.request_bytes()),
+            threads: whole(self.threads.unwrap_or(1)),
+            read_percent: share(self.read_percent, 100),
+            sequential_percent: share(self.sequential_percent, 0),
+        }
+    }
+}
+
+/// Refuses more threads than can be had.
+pub(super) fn check_threads(option: &'static str, threads: u64) -> Result<(), CliffError> {
+    if threads > THREADS_MAX {
+        return Err(CliffError::TooManyThreads { option, threads, most: THREADS_MAX });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(axis: Axis) -> Wanted {
+        Wanted {
+            axis,
+            low: None,
+            high: None,
+            width_percent: 2.0,
+            level: 0.95,
+            probes_max: 40,
+            working_set_bytes: None,
+            request_bytes: None,
+            threads: None,
+            read_percent: None,
+            sequential_percent: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn the_axis_itself_cannot_be_fixed_and_every_other_parameter_can() {
+        let all = |axis| Wanted {
+            working_set_bytes: Some(1 << 20),
+            request_bytes: Some(4096),
+            threads: Some(2),
+            read_percent: Some(0),
+            sequential_percent: Some(100),
+            ..wanted(axis)
+        };
+        for (axis, free) in [
+            (Axis::WorkingSet, Wanted { working_set_bytes: None, ..all(Axis::WorkingSet) }),
+            (Axis::RequestSize, Wanted { request_bytes: None, ..all(Axis::RequestSize) }),
+            (Axis::Threads, Wanted { threads: None, ..all(Axis::Threads) }),
+            (Axis::ReadShare, Wanted { read_percent: None, ..all(Axis::ReadShare) }),
+            (
+                Axis::SequentialShare,
+                Wanted { sequential_percent: None, ..all(Axis::SequentialShare) },
+            ),
+        ] {
+            let fixed = all(axis).check().expect_err("the axis is fixed");
+            assert!(matches!(fixed, CliffError::AxisFixed { .. }), "{fixed}");
+            assert_eq!(free.check(), Ok(()));
+            assert_eq!(wanted(axis).check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_no_search_can_do_is_refused() {
+        let plain = wanted(Axis::ReadShare);
+        let end = |value, is_percent| Some(End { value, is_percent });
+        for wrong in [
+            Wanted { sequential_percent: Some(101), ..plain },
+            Wanted { low: end(4096, false), ..plain },
+            Wanted { high: end(120, true), ..plain },
+            Wanted { low: end(50, true), ..wanted(Axis::WorkingSet) },
+            Wanted { threads: Some(THREADS_MAX + 1), ..plain },
+            Wanted { request_bytes: Some(2 << 30), ..plain },
+            Wanted { request_bytes: Some(8192), working_set_bytes: Some(4096), ..plain },
+        ] {
+            assert!(wrong.check().is_err(), "{wrong:?}");
+        }
+        assert_eq!(Wanted { low: end(0, false), high: end(100, true), ..plain }.check(), Ok(()));
+    }
+
+    #[test]
+    fn parameters_have_their_defaults() {
+        let expected = Parameters {
+            span_bytes: 1 << 20,
+            request_bytes: 4096,
+            threads: 1,
+            read_percent: 100,
+            sequential_percent: 0,
+        };
+        assert_eq!(wanted(Axis::Threads).parameters(1 << 20), expected);
+        let mixed = Wanted { read_percent: Some(0), ..wanted(Axis::Threads) };
+        assert_eq!(mixed.parameters(1 << 20), Parameters { read_percent: 0, ..expected });
+    }
+}
