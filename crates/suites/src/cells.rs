@@ -103,7 +103,7 @@ fn inapplicable(
         }
     };
     let owned = |(what, why): Refusal| (what.to_owned(), why.to_owned());
-    without_ring(operations)
+    without_ring(operations, live)
         .or_else(|| without_direct_io(operations, live))
         .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
@@ -113,20 +113,20 @@ fn inapplicable(
 }
 
 /// What is issued many at a time.
-fn without_ring(of: &Operations) -> Option<(String, String)> {
+fn without_ring(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let depth = of.queue_depth()?;
     if let Err(refusal) = io_uring_availability() {
         return Some(("reads and writes in flight".to_owned(), refusal.to_string()));
     }
     let request_bytes = of.workload.request_bytes as u64;
-    let buffers = least_buffers(of, depth);
+    let buffers = least_buffers(of, live, depth);
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let refusal = io_uring_buffers(depth, narrow(request_bytes), narrow(buffers)).err()?;
     Some((format!("{depth} requests of {request_bytes} bytes in flight"), refusal.to_string()))
 }
 
-/// The buffers of its ring: what is written back on the device is all in them.
-fn least_buffers(of: &Operations, depth: u32) -> u64 {
+/// The buffers of its ring, which hold all that is written where that is kept.
+fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let resting = match of.workload.operation {
         Operation::Write => (128 << 10) / of.workload.request_bytes.max(512) as u64,
         _ => 0,
@@ -134,7 +134,11 @@ fn least_buffers(of: &Operations, depth: u32) -> u64 {
     let request_bytes = of.workload.request_bytes as u64;
     let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
     let depth = u64::from(depth);
-    if of.rewrites() { kept.min(QUEUES_IN_ALL * depth).max(depth) } else { depth + resting.max(1) }
+    if of.keeps_writes(live) {
+        kept.min(QUEUES_IN_ALL * depth).max(depth)
+    } else {
+        depth + resting.max(1)
+    }
 }
 
 /// What goes past the page cache.

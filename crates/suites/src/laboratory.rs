@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheState, Cell};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
-use workload::{OnDevice, Operation, Verification, Workload};
+use workload::{OnDevice, Operation, Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
@@ -101,8 +101,8 @@ impl Laboratory {
     }
 
     /// Most operations per thread that the file set allows in one replicate.
-    fn operations_max(&self, target: &Target, of: &Operations, state: CacheState) -> u64 {
-        let workload = &of.workload;
+    fn operations_max(&self, live: &LiveTarget, of: &Operations, state: CacheState) -> u64 {
+        let (target, workload) = (&live.target, &of.workload);
         if of.question == Question::DeviceWrites {
             return OPERATIONS_PER_SYNC;
         }
@@ -117,7 +117,7 @@ impl Laboratory {
         }
         let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
         match (workload.operation, state) {
-            _ if of.rewrites() => rewrites_max(target, workload).min(blocks).max(1),
+            _ if of.keeps_writes(live) => kept_writes_max(target, workload).min(blocks).max(1),
             // The second time around, nothing would be cold, and no page clean.
             (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
             // The second time around, the name would be known to be missing.
@@ -198,13 +198,21 @@ impl Laboratory {
         }
     }
 
-    fn workload(&self, of: &Operations, operations: u64, batch: u32) -> Workload {
+    fn workload(
+        &self,
+        live: &LiveTarget,
+        of: &Operations,
+        operations: u64,
+        batch: u32,
+    ) -> Workload {
         let verification = match of.layer {
             Layer::FileSystem => self.settings.verification,
             // Part of the content is compared before, always.
             Layer::Device => Verification::Off,
         };
+        let keeps_writes = of.keeps_writes(live);
         Workload {
+            write_memory: if keeps_writes { WriteMemory::Own } else { WriteMemory::Reused },
             operations_per_thread: operations,
             batch: batch as usize,
             verification,
@@ -241,13 +249,13 @@ impl Laboratory {
         seed: u64,
     ) -> Result<PilotMeasure, Failure> {
         let (target, _) = self.cells[cell as usize];
-        let operations_max = self.operations_max(&self.targets[target].target, of, cache_state);
+        let operations_max = self.operations_max(&self.targets[target], of, cache_state);
         let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
         let depth = u64::from(of.queue_depth().unwrap_or(1));
         let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
-        let workload = self.workload(of, operations, 1);
+        let workload = self.workload(&self.targets[target], of, operations, 1);
         let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
@@ -327,7 +335,9 @@ impl Executor for Laboratory {
         let benchmark = self.benchmark(request.cell);
         match &benchmark.work {
             Work::Operations(of) => {
-                let workload = self.workload(of, request.operations, request.batch);
+                let (target, _) = self.cells[request.cell as usize];
+                let live = &self.targets[target];
+                let workload = self.workload(live, of, request.operations, request.batch);
                 let one = Engine { of, cache_state: benchmark.cache_state, workload };
                 let observed = self.observe(request.cell, &one, request.seed)?;
                 Ok(observed.into_measured(of, &self.clock))
@@ -343,8 +353,8 @@ impl Executor for Laboratory {
     }
 }
 
-/// Writes on the device: all that they write is read before, and kept in memory.
-fn rewrites_max(target: &Target, workload: &Workload) -> u64 {
+/// Writes that are in memory all at once.
+fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
     OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)

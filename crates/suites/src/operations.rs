@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
-use workload::{Access, Alignment, DirectorySync, IoPath, Operation, Sharing, Workers, Workload};
+use workload::{
+    Access, Alignment, DirectorySync, IoPath, Operation, Sharing, Workers, Workload, WriteMemory,
+};
 
+use crate::live_target::LiveTarget;
 use crate::place::Place;
 
 /// Operations that one sync is shared by, and of which device writes are counted.
@@ -163,6 +166,14 @@ impl Operations {
     /// Whether it writes back on the device what lies there.
     pub(crate) fn rewrites(&self) -> bool {
         self.layer == Layer::Device && self.workload.operation == Operation::Write
+    }
+
+    /// Whether all that it writes lies in memory at once: what it writes back on the device, and
+    /// what it writes through the file system to be compared with that.
+    pub(crate) fn keeps_writes(&self, live: &LiveTarget) -> bool {
+        let is_to = self.workload.operation == Operation::Write
+            && self.workload.write_memory == WriteMemory::Own;
+        self.rewrites() || (is_to && live.trial().can_rewrite())
     }
 
     /// Whether its operations change anything on the target.

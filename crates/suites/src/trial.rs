@@ -102,6 +102,11 @@ impl Trial {
         })
     }
 
+    /// Whether files can be written on the device below.
+    pub(crate) fn can_rewrite(&self) -> bool {
+        self.rewrite_block_bytes.is_ok()
+    }
+
     /// What of these direct operations cannot be done, if they cannot: which ones, and why.
     pub(crate) fn refuses(&self, of: &Operations) -> Option<(String, String)> {
         let request_bytes = of.workload.request_bytes as u64;

@@ -61,9 +61,19 @@ impl Payload {
     /// How far apart content is that comes again, unless requests are larger.
     const PERIOD_BYTES: usize = 128 << 10;
 
-    /// Incompressible requests.
+    /// Incompressible requests, as few as may be.
     pub(crate) fn incompressible(request_bytes: usize, content: Content) -> Self {
-        let requests = Self::PERIOD_BYTES.div_ceil(request_bytes.next_multiple_of(LINE_BYTES));
+        Self::incompressible_apart(request_bytes, content, 1)
+    }
+
+    /// So many incompressible requests at least.
+    pub(crate) fn incompressible_apart(
+        request_bytes: usize,
+        content: Content,
+        requests: usize,
+    ) -> Self {
+        let period = Self::PERIOD_BYTES.div_ceil(request_bytes.next_multiple_of(LINE_BYTES));
+        let requests = requests.max(period);
         let mut payload = Self::unwritten(request_bytes, requests);
         content.fill(payload.buffer.bytes_mut(), 0);
         payload
@@ -158,6 +168,16 @@ mod tests {
             assert_eq!(repeated_words(request_bytes, requests), 0, "{request_bytes}");
         }
         assert!(repeated_words(4096, 33) > 4000, "then the first comes again");
+    }
+
+    #[test]
+    fn requests_apart_are_taken_once_each_before_one_comes_again() {
+        for (request_bytes, requests) in [(4096, 100), (200_000, 3), (4096, 1)] {
+            let content = Content::new(1, 1);
+            let mut payload = Payload::incompressible_apart(request_bytes, content, requests);
+            let starts: BTreeSet<_> = (0..requests).map(|_| payload.take_turn()).collect();
+            assert_eq!(starts.len(), requests, "{request_bytes}");
+        }
     }
 
     #[test]

@@ -253,6 +253,18 @@ pub enum Verification {
     On,
 }
 
+/// From where unverified writes take what they write.
+///
+/// A device that copies what it is given, such as that of a virtual machine, takes less time for
+/// what lies in the processor's caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WriteMemory {
+    /// From the least memory whose content does not compress.
+    Reused,
+    /// Each write from memory of its own.
+    Own,
+}
+
 /// What does the operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Workers {
@@ -309,6 +321,9 @@ pub struct Workload {
     pub sharing: Sharing,
     /// Whether content is checked.
     pub verification: Verification,
+    /// From where unverified writes to data files take what they write, by plain calls or io_uring;
+    /// on a device each has memory of its own.
+    pub write_memory: WriteMemory,
     /// Whether threads stay on their processors.
     pub pinning: Pinning,
     /// What makes changes of directories permanent. Other operations have only `Never`.
@@ -333,8 +348,17 @@ impl Workload {
             alignment: Alignment::Request,
             sharing: Sharing::Own,
             verification: Verification::Off,
+            write_memory: WriteMemory::Reused,
             pinning: Pinning::EachToOneProcessor,
             directory_sync: DirectorySync::Never,
+        }
+    }
+
+    /// For how many writes there is to be memory at least.
+    pub(crate) fn writes_apart(&self) -> u64 {
+        match self.write_memory {
+            WriteMemory::Reused => 1,
+            WriteMemory::Own => self.operations_per_thread,
         }
     }
 

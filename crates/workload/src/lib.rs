@@ -56,7 +56,7 @@ mod uring;
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, DirectorySync, IoPath, Operation, Pinning, Sharing, Subject, Verification,
-    Workers, Workload,
+    Workers, Workload, WriteMemory,
 };
 pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
 pub use error::{AtOffset, EngineError, WorkloadError};

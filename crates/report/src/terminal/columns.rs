@@ -1,7 +1,7 @@
 //! Figures of many rows, the targets side by side.
 //!
-//! A figure stands with half the width of its interval in percent: that takes less room than the
-//! interval, which is in the JSON document. Where the targets do not fit side by side, they stand
+//! A figure stands with half the width of its interval in percent, which takes less room than the
+//! interval; of a wide one, as differences near 0 have, percents say nothing, and it stands itself. Where the targets do not fit side by side, they stand
 //! in several tables one below the other.
 
 use record::MetricReport;
@@ -46,15 +46,48 @@ pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
     }
 }
 
-/// `1.12 us (3 %)`.
+/// Half the width of an interval from which on it is written out.
+const WIDE_PERCENT: f64 = 50.0;
+
+/// `1.12 us (3 %)`, or `1.1 us [-0.4, 2.6]`.
 pub(super) fn figure(metric: &MetricReport) -> String {
     let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
     let value = text.value.trim_end().to_owned();
     match metric.interval {
         Some(interval) if metric.median != 0.0 => {
             let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
-            if half < 0.05 { value } else { format!("{value} ({} %)", units::two_digits(half)) }
+            match text.interval {
+                _ if half < 0.05 => value,
+                Some(interval) if half >= WIDE_PERCENT => format!("{value} {interval}"),
+                _ => format!("{value} ({} %)", units::two_digits(half)),
+            }
         }
         _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Better, IntervalReport};
+
+    use super::*;
+
+    #[test]
+    fn a_wide_interval_is_written_out() {
+        let of = |median, low, high| {
+            figure(&MetricReport {
+                name: "own_cost".to_owned(),
+                unit: "ns".to_owned(),
+                better: Better::Lower,
+                median,
+                mean: median,
+                interval: Some(IntervalReport { level: 0.95, low, high }),
+                percentiles: Vec::new(),
+                values: Vec::new(),
+            })
+        };
+        assert_eq!(of(1000.0, 970.0, 1030.0), "1.00 us (3 %)");
+        assert_eq!(of(-1100.0, -2600.0, 400.0), "-1.1 us [-2.6, 0.4]");
+        assert_eq!(of(1000.0, 1000.0, 1000.0), "1.00 us");
     }
 }

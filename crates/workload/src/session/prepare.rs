@@ -6,6 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::{AnyStep, Session};
+use crate::arithmetic::index;
 use crate::buffer::Payload;
 use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
@@ -296,16 +297,17 @@ impl Plan<'_> {
         let workload = self.workload;
         let Workload { request_bytes, batch, .. } = *workload;
         let transfer = Transfer::new(files, choose, spacing, workload.io_path, batch);
+        let apart = index(workload.writes_apart());
         match (role, workload.verification) {
             (Role::Read, Verification::Off) => {
                 Read::<C, false>::new(transfer, request_bytes).into()
             }
             (Role::Read, Verification::On) => Read::<C, true>::new(transfer, request_bytes).into(),
             (Role::Write, Verification::Off) => {
-                Write::<C, false>::new(transfer, request_bytes, content).into()
+                Write::<C, false>::new(transfer, request_bytes, content, apart).into()
             }
             (Role::Write, Verification::On) => {
-                Write::<C, true>::new(transfer, request_bytes, content).into()
+                Write::<C, true>::new(transfer, request_bytes, content, apart).into()
             }
         }
     }

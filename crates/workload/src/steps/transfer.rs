@@ -184,12 +184,18 @@ pub(crate) struct Write<C, const VERIFY: bool> {
 }
 
 impl<C, const VERIFY: bool> Write<C, VERIFY> {
-    /// Unless it is verified, `content` is what it writes, wherever that goes.
-    pub(crate) fn new(transfer: Transfer<C>, request_bytes: usize, content: Content) -> Self {
+    /// Unless it is verified, `content` is what it writes, wherever that goes, from memory for so
+    /// many `requests` at least.
+    pub(crate) fn new(
+        transfer: Transfer<C>,
+        request_bytes: usize,
+        content: Content,
+        requests: usize,
+    ) -> Self {
         let payload = if VERIFY {
             Payload::unwritten(request_bytes, transfer.spots.len())
         } else {
-            Payload::incompressible(request_bytes, content)
+            Payload::incompressible_apart(request_bytes, content, requests)
         };
         Self { transfer, payload }
     }

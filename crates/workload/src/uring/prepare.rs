@@ -26,7 +26,17 @@ impl Plan<'_> {
             u32::try_from(size).map_err(|_| WorkloadError::TooLarge { what, value: size, most })?;
         let content = self.unverified_content(thread);
         let verification = workload.verification;
-        let task = Task { role, files, spacing, request_bytes, options, verification, content };
+        let writes_apart = u32::try_from(workload.writes_apart()).unwrap_or(u32::MAX);
+        let task = Task {
+            role,
+            files,
+            spacing,
+            request_bytes,
+            options,
+            verification,
+            content,
+            writes_apart,
+        };
         let transfers = match (self.on_device, role) {
             (Some(on_device), Role::Write) => {
                 let mut originals = Originals::of(self, on_device, thread)?;

@@ -38,6 +38,8 @@ pub(super) struct Task {
     pub(super) verification: Verification,
     /// What unverified writes write.
     pub(super) content: Content,
+    /// For so many of those there is memory at least.
+    pub(super) writes_apart: u32,
 }
 
 impl Task {
@@ -45,7 +47,9 @@ impl Task {
     /// is taken again only after all of those were.
     fn slots(&self) -> u32 {
         let resting = match (self.role, self.verification) {
-            (Role::Write, Verification::Off) => PERIOD_BYTES.div_ceil(self.request_bytes.max(512)),
+            (Role::Write, Verification::Off) => PERIOD_BYTES
+                .div_ceil(self.request_bytes.max(512))
+                .max(self.writes_apart.saturating_sub(self.options.queue_depth)),
             _ => 0,
         };
         self.options.queue_depth + resting

@@ -45,15 +45,16 @@ pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_
     waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }
 
-/// Whether all that was read came from memory and stayed there: every page is resident before and
-/// after, and the device was hardly read.
+/// Whether what was read came from memory and stayed there: every page is resident after, all but
+/// stray ones before, and the device was hardly read.
 fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
-    let is_resident =
-        |pages: Option<u64>| pages.zip(evidence.pages).is_some_and(|(have, all)| have >= all);
+    let misses = |pages: Option<u64>| {
+        pages.zip(evidence.pages).map(|(have, all)| all.saturating_sub(have) as f64 / all as f64)
+    };
     is_hardly(evidence.device_read_bytes, visit)
-        && is_resident(evidence.resident_before)
-        && is_resident(evidence.resident_after)
+        && misses(evidence.resident_before).is_some_and(|share| share <= ELSE_SHARE_MAX)
+        && misses(evidence.resident_after).is_some_and(|share| share <= 0.0)
 }
 
 /// Whether so many bytes are hardly any beside those that operations moved.

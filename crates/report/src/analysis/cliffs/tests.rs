@@ -75,6 +75,26 @@ fn a_memory_limit_is_proved_by_reads_whatever_is_written() {
     assert!(matches!(causes(written)[..], [Cause::MemoryLimit { .. }]));
 }
 
+/// Something threw out one page while it was read in; it came back and stayed.
+#[test]
+fn a_stray_page_hides_no_limit() {
+    let stray = |sample: &mut Sample| {
+        let evidence = replicates(sample).map(|replicate| &mut replicate.evidence);
+        for evidence in evidence.filter(|it| it.device_read_bytes == Some(0)) {
+            evidence.resident_before = evidence.pages.map(|pages| pages - u64::from(pages > 100));
+        }
+    };
+    assert!(matches!(causes(stray)[..], [Cause::MemoryLimit { .. }]));
+    // That it came back is what shows that there was room.
+    let stays_away = |sample: &mut Sample| {
+        let evidence = replicates(sample).map(|replicate| &mut replicate.evidence);
+        for evidence in evidence.filter(|it| it.device_read_bytes == Some(0)) {
+            evidence.resident_after = evidence.pages.map(|pages| pages - u64::from(pages > 100));
+        }
+    };
+    assert_eq!(causes(stays_away), [Cause::Unknown]);
+}
+
 #[test]
 fn no_limit_is_named_without_its_proof() {
     // The limit is not that of the resident pages.

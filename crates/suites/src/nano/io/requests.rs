@@ -1,7 +1,7 @@
 //! Direct reads and writes, of which curves are made.
 
 use record::{CacheState, Dimension};
-use workload::{Access, IoPath, Operation, Workload};
+use workload::{Access, IoPath, Operation, Workload, WriteMemory};
 
 use crate::benchmark::Benchmark;
 use crate::nano::curve::Curve;
@@ -52,8 +52,14 @@ impl Requests<'_> {
         let Self { curve, operation, access } = *self;
         curve.points(values, |value| {
             let Request { bytes, io_path } = request(value);
-            let workload =
-                Workload { access, request_bytes: bytes, io_path, ..Workload::new(operation) };
+            let workload = Workload {
+                access,
+                request_bytes: bytes,
+                io_path,
+                // As on the device, where each writes back what was read from its own place.
+                write_memory: WriteMemory::Own,
+                ..Workload::new(operation)
+            };
             let (benchmark, exercises) = match layer {
                 Layer::FileSystem => {
                     let exercises = vec![Dimension::OnDiskLayout];

@@ -128,7 +128,16 @@ fn transfers(queue: Played, options: UringOptions) -> Transfers<Sequential, Play
     let spacing = Spacing { stride_bytes: u64::from(REQUEST_BYTES), shift_bytes: 0 };
     let verification = Verification::Off;
     let (role, request_bytes) = (Role::Read, REQUEST_BYTES);
-    let task = Task { role, files, spacing, request_bytes, options, verification, content };
+    let task = Task {
+        role,
+        files,
+        spacing,
+        request_bytes,
+        options,
+        verification,
+        content,
+        writes_apart: 1,
+    };
     let choices = Choices { resources: 1, choices: 1 << 20, thread: 0, sharers: 1, seed: 1 };
     Transfers::new(queue, task, Sequential::new(&choices), TaskWork::Deferred)
 }
