@@ -1,8 +1,9 @@
 //! Figures of many rows, the targets side by side.
 //!
 //! A figure stands with half the width of its interval in percent, which takes less room than the
-//! interval; of a wide one, as differences near 0 have, percents say nothing, and it stands itself. Where the targets do not fit side by side, they stand
-//! in several tables one below the other.
+//! interval; of a wide one, as differences near 0 have, percents say nothing, and it stands
+//! itself. Where the targets do not fit side by side, they stand in several tables one below the
+//! other.
 
 use record::MetricReport;
 
