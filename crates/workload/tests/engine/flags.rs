@@ -47,6 +47,9 @@ fn unless_refused(workload: &Workload, file_set: &FileSet, flags: &str) -> Optio
     }
 }
 
+/// Tries at what a page hinders that some other processor holds just then.
+const TRIES: usize = 5;
+
 #[test]
 fn reads_that_would_wait_are_counted_and_move_nothing() {
     let scratch = Scratch::within(Path::new("."));
@@ -55,19 +58,30 @@ fn reads_that_would_wait_are_counted_and_move_nothing() {
     outcome(&Workload::new(Operation::Read), &file_set).expect("it can be read");
     for batch in [1, 8] {
         let read = Workload { batch, ..read.clone() };
-        evict(&file_set, Role::Read);
-        let Some(cold) = unless_refused(&read, &file_set, "RWF_NOWAIT") else { return };
-        let operations = cold.recorder.operations();
-        assert_eq!(operations, read.operations_per_thread);
-        let would_block = cold.tally.would_block;
-        assert!((1..=operations).contains(&would_block), "{would_block}");
-        assert_eq!(cold.bytes, 4096 * (operations - would_block));
-        assert_eq!(cold.checked_bytes, cold.bytes);
+        let mut most = 0;
+        for _ in 0..TRIES {
+            evict(&file_set, Role::Read);
+            let Some(cold) = unless_refused(&read, &file_set, "RWF_NOWAIT") else { return };
+            let operations = cold.recorder.operations();
+            assert_eq!(operations, read.operations_per_thread);
+            let would_block = cold.tally.would_block;
+            assert!(would_block <= operations, "{would_block}");
+            assert_eq!(cold.bytes, 4096 * (operations - would_block));
+            assert_eq!(cold.checked_bytes, cold.bytes);
+            most = most.max(would_block);
+            if most > 0 {
+                break;
+            }
+        }
+        assert!(most > 0, "no read would have waited");
 
         let waiting = Workload { io_path: IoPath::PsyncBuffered, ..read.clone() };
-        outcome(&waiting, &file_set).expect("it can be read");
-        let warm = outcome(&read, &file_set).expect("the file system has the flag");
-        assert_eq!((warm.bytes, warm.tally), (FILE_BYTES, Tally::default()));
+        let is_warm = |_| {
+            outcome(&waiting, &file_set).expect("it can be read");
+            let warm = outcome(&read, &file_set).expect("the file system has the flag");
+            (warm.bytes, warm.tally) == (FILE_BYTES, Tally::default())
+        };
+        assert!((0..TRIES).any(is_warm), "reads from memory would have waited");
     }
 }
 
@@ -112,17 +126,21 @@ fn synchronous_writes_leave_nothing_dirty_and_others_do() {
 fn uncached_reads_leave_nothing_in_the_page_cache() {
     let scratch = Scratch::within(Path::new("."));
     let file_set = file_set(&scratch);
-    evict(&file_set, Role::Read);
     let uncached = flagged(Operation::Read, &[CallFlag::DontCache], Caching::Buffered);
     let uncached = Workload { request_bytes: 65_536, operations_per_thread: 16, ..uncached };
-    let Some(outcome) = unless_refused(&uncached, &file_set, "RWF_DONTCACHE") else { return };
-    assert_eq!(outcome.checked_bytes, FILE_BYTES);
     let nowait = flagged(Operation::Read, &[CallFlag::Nowait], Caching::Buffered);
     // Each block by itself, for a refused read may start reading ahead.
     let one = Workload { operations_per_thread: 1, ..nowait };
-    if let Some(outcome) = unless_refused(&one, &file_set, "RWF_NOWAIT") {
-        assert_eq!(outcome.tally.would_block, 1, "the first block is still there");
+    for _ in 0..TRIES {
+        evict(&file_set, Role::Read);
+        let Some(outcome) = unless_refused(&uncached, &file_set, "RWF_DONTCACHE") else { return };
+        assert_eq!(outcome.checked_bytes, FILE_BYTES);
+        let Some(outcome) = unless_refused(&one, &file_set, "RWF_NOWAIT") else { return };
+        if outcome.tally.would_block == 1 {
+            return;
+        }
     }
+    panic!("the first block is still there");
 }
 
 #[test]
