@@ -1,6 +1,6 @@
 //! What a storage engineer would say of one benchmark.
 
-use record::{CellReport, Document, Verdict};
+use record::{Better, CellReport, Document, Verdict};
 
 use super::names;
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
@@ -12,7 +12,12 @@ use crate::analysis::BLOCKS_LEAST;
 /// [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]; ext4 and xfs cannot be told apart (p = 0.41)`.
 pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'_>) -> String {
     let mut clauses = Vec::new();
-    if let Some((best, others)) = ranking.entries.split_first() {
+    // Where neither end is better, such as of a window, nothing is slower: the figures say it all.
+    let describes = |entry: &Entry<'_>| entry.metric.better == Better::Neither;
+    if ranking.entries.iter().any(describes) {
+        let figures: Vec<String> = ranking.entries.iter().copied().map(own_figure).collect();
+        clauses.push(figures.join(", "));
+    } else if let Some((best, others)) = ranking.entries.split_first() {
         clauses.push(own_figure(*best));
         let related: Vec<(Entry<'_>, Relation)> =
             others.iter().map(|other| (*other, relation(document, *best, *other))).collect();
@@ -167,6 +172,19 @@ mod tests {
     fn sentence(document: &Document) -> String {
         let cells: Vec<_> = document.cells.iter().collect();
         of_benchmark(document, "create", &Ranking::new(&cells)).replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn what_describes_and_does_not_judge_is_said_without_a_comparison() {
+        let mut document = Sample::new(&["ext4", "xfs"])
+            .benchmark("window", &[&[4000.0; 6], &[8000.0; 6]])
+            .document();
+        for cell in &mut document.cells {
+            cell.metrics[0].better = Better::Neither;
+        }
+        assert!(
+            sentence(&document).contains("ext4 4.00 us [4.00, 4.00], xfs 8.00 us [8.00, 8.00]")
+        );
     }
 
     #[test]
