@@ -42,7 +42,8 @@ interrupted (what was measured is kept).
 
 #[derive(Debug, Args)]
 pub(crate) struct CliffOptions {
-    /// What to search, as for survey; as root by default ext4:memory=64m, else .
+    /// What to search, as for survey; by default ext4:memory=64m as root, else the
+    /// current directory
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     /// Along which axis

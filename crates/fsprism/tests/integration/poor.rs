@@ -7,7 +7,6 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::place::{Place, say_skipped};
-use crate::process::Outcome;
 use crate::refusals::PrivateMounts;
 
 const NOBODY: u32 = 65534;
@@ -33,8 +32,10 @@ assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, ctypes.byref(header), 0, 
 os.execv(sys.argv[4], sys.argv[4:])
 "#;
 
-/// The program under such a filter; `None`, visibly, where there is no Python for that.
-fn filtered(place: &Place, test: &str, filter: &str, arguments: &str) -> Option<Outcome> {
+/// The document of `nano/io` on ext4 under such a filter; `None`, visibly, where there is no Python
+/// for that.
+fn io_under(test: &str, filter: &str) -> Option<Value> {
+    let place = Place::as_root(test)?;
     let there_is = Command::new("python3").arg("--version").output().is_ok();
     if !there_is || !cfg!(target_arch = "x86_64") {
         say_skipped(test, "it needs python3, and the numbers of x86-64's system calls");
@@ -43,9 +44,10 @@ fn filtered(place: &Place, test: &str, filter: &str, arguments: &str) -> Option<
     let mut command = Command::new("python3");
     command.args(["-c", FILTER]).args(filter.split_whitespace());
     command.arg(env!("CARGO_BIN_EXE_fsprism"));
+    let arguments = "run nano/io ext4=ext4:size=128m --budget 1s --size 1m --format json --out run";
     let mut command = place.here(command, arguments);
     command.arg("--scratch").arg(place.path("scratch"));
-    Some(place.finish(command))
+    Some(place.finish(command).assert_code(0).document())
 }
 
 /// Whether something of this name was left out for this reason.
@@ -71,12 +73,9 @@ fn measured(document: &Value) -> Vec<&str> {
 
 #[test]
 fn without_io_uring_nothing_is_in_flight() {
-    let name = "without_io_uring_nothing_is_in_flight";
-    let Some(place) = Place::as_root(name) else { return };
-    let arguments = "run nano/io ext4=ext4:size=128m --budget 1s --size 1m --format json --out run";
     // io_uring_setup is 425, EPERM 1.
-    let Some(outcome) = filtered(&place, name, "425 0 1", arguments) else { return };
-    let document = outcome.assert_code(0).document();
+    let document = io_under("without_io_uring_nothing_is_in_flight", "425 0 1");
+    let Some(document) = document else { return };
     let names = measured(&document);
     assert!(names.iter().all(|name| !name.contains("by-depth")), "{names:?}");
     assert!(names.iter().any(|name| name.contains("random-write-device-by-request")));
@@ -85,12 +84,9 @@ fn without_io_uring_nothing_is_in_flight() {
 
 #[test]
 fn without_extents_nothing_is_read_or_written_below() {
-    let name = "without_extents_nothing_is_read_or_written_below";
-    let Some(place) = Place::as_root(name) else { return };
-    let arguments = "run nano/io ext4=ext4:size=128m --budget 1s --size 1m --format json --out run";
     // ioctl is 16, FS_IOC_FIEMAP 0xc020660b, EOPNOTSUPP 95.
-    let Some(outcome) = filtered(&place, name, "16 0xc020660b 95", arguments) else { return };
-    let document = outcome.assert_code(0).document();
+    let name = "without_extents_nothing_is_read_or_written_below";
+    let Some(document) = io_under(name, "16 0xc020660b 95") else { return };
     let names = measured(&document);
     assert!(names.iter().all(|name| !name.contains("device")), "{names:?}");
     assert!(names.iter().any(|name| name.contains("random-write-direct-by-request")));

@@ -22,21 +22,18 @@ pub(super) fn zone_of(
 ) -> Option<Warning> {
     let cell = gathered.cell;
     let (cache, cache_bytes) = nearest_cache(cell, manifest)?;
-    let is_like_it = |other: &&Gathered<'_>| {
+    let key = |cell: &Cell| (cell.dimension, cell.cache_state);
+    let is_beside = |other: &&Gathered<'_>| {
         let other = other.cell;
-        let key = |cell: &Cell| (cell.target.clone(), cell.dimension, cell.cache_state);
-        key(other) == key(cell) && other.working_set_bytes.is_some()
+        other.target == cell.target
+            && key(other) == key(cell)
+            && other.working_set_bytes.is_some()
+            && nearest_cache(other, manifest).is_none()
     };
-    let beside = all
-        .iter()
-        .filter(is_like_it)
-        .filter(|other| nearest_cache(other.cell, manifest).is_none())
-        .map(rates);
-    let rates = rates(gathered);
-    let spread_inside_percent = (rates.len() >= REPLICATES_LEAST)
-        .then(|| estimates::pooled_percent(std::slice::from_ref(&rates)))
-        .flatten();
-    let beside: Vec<Vec<f64>> = beside.collect();
+    let beside: Vec<Vec<f64>> = all.iter().filter(is_beside).map(rates).collect();
+    let inside = [rates(gathered)];
+    let spread_inside_percent =
+        (inside[0].len() >= REPLICATES_LEAST).then(|| estimates::pooled_percent(&inside)).flatten();
     Some(Warning::FragileZone {
         working_set_bytes: cell.working_set_bytes?,
         cache,

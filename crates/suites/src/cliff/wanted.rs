@@ -71,16 +71,15 @@ impl Wanted {
     /// # Errors
     /// The first thing that could not be searched.
     pub fn check(&self) -> Result<(), CliffError> {
-        let given = match self.axis {
-            Axis::WorkingSet => self.working_set_bytes,
-            Axis::RequestSize => self.request_bytes,
-            Axis::Threads => self.threads,
-            Axis::ReadShare => self.read_percent,
-            Axis::SequentialShare => self.sequential_percent,
-            _ => None,
+        let (option, given) = match self.axis {
+            Axis::WorkingSet => ("--working-set", self.working_set_bytes),
+            Axis::RequestSize => ("--request", self.request_bytes),
+            Axis::Threads => ("--threads", self.threads),
+            Axis::ReadShare => ("--read-share", self.read_percent),
+            _ => ("--sequential-share", self.sequential_percent),
         };
         if given.is_some() {
-            return Err(CliffError::AxisFixed { axis: self.axis.name(), option: self.option() });
+            return Err(CliffError::AxisFixed { axis: self.axis.name(), option });
         }
         self.check_parameters()?;
         for (option, end) in [("--low", self.low), ("--high", self.high)] {
@@ -116,17 +115,6 @@ impl Wanted {
         match self.working_set_bytes.filter(|&bytes| bytes < request_bytes) {
             Some(bytes) => Err(CliffError::WorkingSetTooSmall { bytes, request_bytes }),
             None => Ok(()),
-        }
-    }
-
-    /// The option that fixes the axis' own parameter.
-    fn option(&self) -> &'static str {
-        match self.axis {
-            Axis::WorkingSet => "--working-set",
-            Axis::RequestSize => "--request",
-            Axis::Threads => "--threads",
-            Axis::ReadShare => "--read-share",
-            _ => "--sequential-share",
         }
     }
 

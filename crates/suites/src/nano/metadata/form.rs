@@ -10,52 +10,58 @@ use crate::place::Directories;
 
 /// Warm, by one thread.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [by_directory_size(), by_path_depth(), by_name_length()].concat()
+    // A listing resolves no path, and neither does a close.
+    let resolves = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
+    let by_path_depth = all().filter(resolves).flat_map(|named| along(&PATH_DEPTH, named));
+    let named = all().filter(|one| one.operation != Operation::Close);
+    let by_name_length = named.flat_map(|named| along(&NAME_LENGTH, named));
+    by_directory_size().into_iter().chain(by_path_depth).chain(by_name_length).collect()
 }
 
 fn by_directory_size() -> Vec<Benchmark> {
     all().flat_map(|named| sizes_of(named, CacheState::Warm, &SIZES, 0)).collect()
 }
 
-fn by_path_depth() -> Vec<Benchmark> {
-    // A listing resolves no path, and neither does a close.
-    let resolving = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
-    let curve = |named: Named| {
-        let curve = Curve {
-            name: &format!("{}-by-path-depth", named.name),
-            title: &format!("{} by path", named.title),
-            axis: "path depth",
-            unit: "count",
-        };
-        let benchmark = |depth| {
-            let set = Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) };
-            of(named, set, CacheState::Warm)
-        };
-        ranked(&curve, &[(1, 0), (4, 1), (16, 0)], 1 + named.rank, benchmark)
-    };
-    all().filter(resolving).flat_map(curve).collect()
+/// What of the form changes along a curve.
+struct Form {
+    axis: &'static str,
+    unit: &'static str,
+    /// What stands in titles behind the operation.
+    how: &'static str,
+    /// Places on the axis, by how late they are left out.
+    points: &'static [(u64, u32)],
+    /// Added to the rank of all.
+    rank: u32,
+    set: fn(u64) -> Directories,
 }
 
-/// Lengths of names, from the shortest that 1,000 entries and those that come and go can have, by
-/// how late they are left out.
-const NAME_BYTES: [(u64, u32); 4] =
-    [(5, 1), (Directories::NAME_BYTES as u64, 0), (64, 1), (255, 0)];
+const PATH_DEPTH: Form = Form {
+    axis: "path depth",
+    unit: "count",
+    how: "by path",
+    points: &[(1, 0), (4, 1), (16, 0)],
+    rank: 1,
+    set: |depth| Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) },
+};
+/// From the shortest that 1,000 entries and those that come and go can have.
+const NAME_LENGTH: Form = Form {
+    axis: "name length",
+    unit: "bytes",
+    how: "by name",
+    points: &[(5, 1), (Directories::NAME_BYTES as u64, 0), (64, 1), (255, 0)],
+    rank: 2,
+    set: |bytes| Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) },
+};
 
-fn by_name_length() -> Vec<Benchmark> {
-    let curve = |named: Named| {
-        let curve = Curve {
-            name: &format!("{}-by-name-length", named.name),
-            title: &format!("{} by name", named.title),
-            axis: "name length",
-            unit: "bytes",
-        };
-        let benchmark = |bytes| {
-            let set = Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) };
-            of(named, set, CacheState::Warm)
-        };
-        ranked(&curve, &NAME_BYTES, 2 + named.rank, benchmark)
+fn along(form: &Form, named: Named) -> Vec<Benchmark> {
+    let curve = Curve {
+        name: &format!("{}-by-{}", named.name, form.axis.replace(' ', "-")),
+        title: &format!("{} {}", named.title, form.how),
+        axis: form.axis,
+        unit: form.unit,
     };
-    all().filter(|one| one.operation != Operation::Close).flat_map(curve).collect()
+    let benchmark = |value| of(named, (form.set)(value), CacheState::Warm);
+    ranked(&curve, form.points, form.rank + named.rank, benchmark)
 }
 
 #[cfg(test)]
