@@ -10,6 +10,7 @@ mod analysis;
 pub mod compare;
 mod csv;
 mod json;
+pub mod page;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]

@@ -1,0 +1,43 @@
+// Writing SVG: elements with escaped text, nothing else.
+
+export function escaped(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+type Attributes = Record<string, string | number | undefined>;
+
+/** One element; `content` is markup already. */
+export function element(name: string, attributes: Attributes, content = ""): string {
+  const written = Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${escaped(numberOrText(value as string | number))}"`)
+    .join("");
+  return content === "" ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
+}
+
+/** A text element. */
+export function text(content: string, attributes: Attributes): string {
+  return element("text", attributes, escaped(content));
+}
+
+/** A whole file of this size, in CSS pixels. */
+export function file(width: number, height: number, surface: string, content: string): string {
+  const head = {
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+  };
+  const ground = element("rect", { width, height, fill: surface });
+  const style = 'font-family="system-ui, sans-serif" font-size="12"';
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element("svg", head, `${ground}<g ${style}>${content}</g>`)}\n`;
+}
+
+/** Coordinates need no more than a hundredth of a pixel. */
+function numberOrText(value: string | number): string {
+  return typeof value === "number" ? String(Math.round(value * 100) / 100) : value;
+}
