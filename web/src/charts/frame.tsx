@@ -83,7 +83,6 @@ function ChartTable({ title, file, table }: ChartFrameProps) {
         </thead>
         <tbody>
           {rows.slice(0, ROWS_SHOWN).map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name and never move
             <tr key={index}>
               {row.map((cell, column) => (
                 <td key={head[column]} class={typeof cell === "number" ? "number" : undefined}>
