@@ -20,4 +20,5 @@ mod terminal;
 pub use analysis::document;
 pub use csv::render_csv;
 pub use json::render_json;
+pub use page::{Source, render_html};
 pub use terminal::{Options, render_machine, render_terminal};

@@ -6,11 +6,11 @@ use stats::{Interval, Sample, multiple, order, paired};
 
 /// A sample in short.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Summary {
-    pub(super) median: f64,
-    pub(super) mean: f64,
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) mean: f64,
     /// Interval of the median, from order statistics.
-    pub(super) interval: Option<IntervalReport>,
+    pub(crate) interval: Option<IntervalReport>,
 }
 
 /// Second over first, over pairs.
@@ -22,7 +22,7 @@ pub(super) struct PairRatio {
 }
 
 /// Median, mean and interval of `values`; none of no values.
-pub(super) fn summary(values: &[f64], level: f64) -> Option<Summary> {
+pub(crate) fn summary(values: &[f64], level: f64) -> Option<Summary> {
     let sample = Sample::new(values).ok()?;
     let interval = order::median_interval(&sample, level).ok().map(report);
     Some(Summary { median: sample.median(), mean: sample.mean(), interval })

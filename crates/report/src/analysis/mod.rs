@@ -20,6 +20,7 @@ use record::{
 
 pub(crate) use comparisons::BLOCKS_LEAST;
 pub(crate) use doubts::severity;
+pub(crate) use estimates::summary;
 pub(crate) use gathered::{Gathered, gather};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.

@@ -1,3 +1,115 @@
-//! The page: a run's report as one HTML file that needs no network.
+//! The page: runs and what follows from them, as one HTML file that needs no network.
+//!
+//! [`render_html`] gathers what the page's script (`web/`) is given, a [`contract::Payload`] and a
+//! block of bytes, and puts both with the script into one file.
 
+mod block;
+mod cells;
+mod command;
 pub mod contract;
+mod html;
+
+use std::path::Path;
+
+use measure::Histogram;
+use record::{Document, Run};
+
+use crate::analysis::gather;
+use crate::compare::{self, CompareOptions, NamedRun};
+use crate::{Options, document, render_csv, render_json, render_terminal, terminal};
+use block::Block;
+use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
+
+pub use html::HEAD;
+
+/// How far from 1 a ratio may be and still be the same, where targets or runs are compared.
+const MARGIN: f64 = 0.02;
+/// Columns of the text that stands where no script runs.
+const TEXT_COLUMNS: usize = 100;
+
+/// A run and where it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The run directory.
+    pub path: &'a Path,
+    /// What was read from it.
+    pub run: &'a Run,
+}
+
+/// The page of one run, or of several side by side.
+#[must_use]
+pub fn render_html(sources: &[Source<'_>]) -> String {
+    let mut block = Block::default();
+    let documents: Vec<Document> =
+        sources.iter().map(|source| document(source.run, source.path)).collect();
+    let paths: Vec<&Path> = sources.iter().map(|source| source.path).collect();
+    let runs = sources.iter().map(|source| source.run.clone()).collect();
+    let named = compare::name_runs(&paths, runs);
+    let pages = named.iter().zip(sources).zip(&documents);
+    let runs = pages.map(|((named, source), document)| page(&mut block, named, source, document));
+    let payload = Payload {
+        page_version: PAGE_VERSION,
+        written_by: env!("CARGO_PKG_VERSION").to_owned(),
+        runs: runs.collect(),
+        effects: effects(&named),
+        cachemaps: Vec::new(),
+        flame_graphs: Vec::new(),
+    };
+    let options = Options { width: TEXT_COLUMNS, colour: false };
+    let texts: Vec<String> =
+        documents.iter().map(|document| render_terminal(document, &options)).collect();
+    html::file(&html::Parts {
+        title: &title(&documents),
+        text: &texts.join("\n\n"),
+        payload: &serde_json::to_string(&payload).expect("a payload has text keys only"),
+        block: &block.finish(),
+    })
+}
+
+/// `survey of tmpfs, ext4 and xfs - fsprism`.
+fn title(documents: &[Document]) -> String {
+    let of = |document: &Document| {
+        let labels: Vec<&str> =
+            document.targets.iter().map(|target| target.label.as_str()).collect();
+        format!("{} of {}", document.run.suite, labels.join(", "))
+    };
+    let runs: Vec<String> = documents.iter().map(of).collect();
+    format!("{} - fsprism", runs.join("; "))
+}
+
+fn page(block: &mut Block, named: &NamedRun, source: &Source<'_>, document: &Document) -> PageRun {
+    let run = source.run;
+    let gathered = gather(run);
+    let level = run.manifest.run.confidence_level;
+    let cells: Vec<PageCell> = gathered
+        .iter()
+        .map(|one| {
+            // A log that cannot be read is a warning of its cell already.
+            let histograms: Vec<Histogram> =
+                run.replicate_histograms(source.path, one.index).unwrap_or_default();
+            cells::of(block, one, &histograms, level)
+        })
+        .collect();
+    PageRun {
+        name: named.name.clone(),
+        document: block.text(&render_json(document)),
+        csv: block.text(&render_csv(run)),
+        command: command::again(&run.manifest.run),
+        seed: run.manifest.run.seed.to_string(),
+        prose: terminal::prose(document),
+        cells,
+    }
+}
+
+fn effects(runs: &[NamedRun]) -> Effects {
+    let options = CompareOptions { factors: Vec::new(), margin: MARGIN, level: None };
+    match compare::compare(runs, &options) {
+        Ok(document) => Effects {
+            comparison: Some(
+                serde_json::to_value(document).expect("a comparison has text keys only"),
+            ),
+            refused: None,
+        },
+        Err(why) => Effects { comparison: None, refused: Some(why.to_string()) },
+    }
+}

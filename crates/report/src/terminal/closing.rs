@@ -13,20 +13,26 @@ const SECONDS_WITHIN_REACH: f64 = 24.0 * 3600.0;
 
 /// The last section.
 pub(super) fn render(page: &mut Page, document: &Document) {
+    // Where the page is narrow, the columns that have marks can be left out.
+    let has_marks = page.contains('*');
     page.heading("How sure this is");
+    items(document, has_marks).iter().for_each(|text| page.item(text, Style::Plain));
+}
+
+/// What it says; `has_marks` is whether percentiles without an interval are marked by `*`.
+pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
     let level = percent(document.run.confidence_level);
-    page.item(&figures(page, document, &level), Style::Plain);
+    let mut items = vec![figures(document, &level, has_marks)];
     if !document.comparisons.is_empty() {
-        page.item(&comparisons(document), Style::Plain);
+        items.push(comparisons(document));
     }
-    if let Some(widths) = widths(document) {
-        page.item(&widths, Style::Plain);
-    }
-    page.item(&end(document), Style::Plain);
+    items.extend(widths(document));
+    items.push(end(document));
+    items
 }
 
 /// What the figures are.
-fn figures(page: &Page, document: &Document, level: &str) -> String {
+fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     let mut text = format!(
         "Figures are medians over blocks, each block's being a mean over its operations, with \
          their {level} % interval (order statistics). "
@@ -41,8 +47,7 @@ fn figures(page: &Page, document: &Document, level: &str) -> String {
              own, with their intervals in the JSON document. ",
         );
     }
-    // Where the page is narrow, the columns that have one can be left out.
-    if page.contains('*') && percentiles().any(|one| one.interval.is_none()) {
+    if has_marks && percentiles().any(|one| one.interval.is_none()) {
         text.push_str(
             "A percentile with * is that of all operations pooled, and has no interval: the \
              blocks are too few, or have too few operations each. ",

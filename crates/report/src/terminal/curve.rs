@@ -1,7 +1,7 @@
 //! Curves: one table each, a row per point of the axis and a column per target, and what can be
 //! said of the whole.
 
-use record::{Better, CellReport, Document, MetricReport, Verdict};
+use record::{Better, CellReport, CurvePoint, Document, MetricReport, Verdict};
 
 use super::columns::Row;
 use super::ranking::{Entry, relation};
@@ -28,16 +28,32 @@ pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
     curves
 }
 
+/// What is said of one curve, each sentence with the metric it is about in words.
+pub(super) fn sentences(document: &Document, curve: &Curve<'_>) -> Vec<(String, String)> {
+    let of = |metric: &MetricReport| {
+        let name = units::words(&metric.name);
+        let sentences = curve.sentences(document, &metric.name).into_iter();
+        sentences.map(move |sentence| (name.clone(), sentence))
+    };
+    curve.metrics().into_iter().flat_map(of).collect()
+}
+
+/// The title of a curve, its axis in it.
+pub(super) fn title(point: &CurvePoint) -> String {
+    let by_axis = format!(", by {}", point.axis);
+    // A title that says so already, to be told from another, need not say it twice.
+    let title = point.title.strip_suffix(&by_axis).unwrap_or(&point.title);
+    format!("{title}{by_axis}")
+}
+
 /// The tables of one curve, and its sentences.
 pub(super) fn render(page: &mut Page, document: &Document, curve: &Curve<'_>) {
     let Some(point) = curve.cells.first().and_then(|cell| cell.curve.as_ref()) else { return };
-    // A title that says so already, to be told from another, need not say it twice.
-    let by_axis = format!(", by {}", point.axis);
-    let title = point.title.strip_suffix(&by_axis).unwrap_or(&point.title);
+    let title = title(point);
     for metric in curve.metrics() {
         let what = units::words(&metric.name);
         page.blank();
-        page.sentence(&format!("{title}{by_axis}: {what}"));
+        page.sentence(&format!("{title}: {what}"));
         let metric = metric.name.as_str();
         curve.table(page, metric, &point.axis);
         for sentence in curve.sentences(document, metric) {
@@ -188,8 +204,6 @@ impl<'a> Curve<'a> {
 
 #[cfg(test)]
 mod tests {
-    use record::CurvePoint;
-
     use super::super::Options;
     use super::*;
     use crate::sample::{Sample, around, swaying};

@@ -36,7 +36,7 @@ fn subject(fit: &CurveFit) -> String {
 }
 
 /// The curves that have no law, by why.
-fn without_law(fits: &[CurveFit]) -> Vec<String> {
+pub(super) fn without_law(fits: &[CurveFit]) -> Vec<String> {
     let mut by_why: Vec<(&str, Vec<String>)> = Vec::new();
     for fit in fits.iter().filter(|fit| fit.law.is_none()) {
         let why = fit.refused.first().map_or("there are no values", String::as_str);
@@ -56,7 +56,7 @@ fn without_law(fits: &[CurveFit]) -> Vec<String> {
 }
 
 /// `create, own directories, ext4: waiting 12 % [10, 15], agreeing 1 % [0.5, 1.5] (...)`.
-fn sentence(fit: &CurveFit) -> String {
+pub(super) fn sentence(fit: &CurveFit) -> String {
     let law = fit.law.as_deref().unwrap_or_default();
     let named = |name: &str| fit.parameters.iter().find(|parameter| parameter.name == name);
     let mut clauses = vec![match law {

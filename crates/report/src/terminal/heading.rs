@@ -18,27 +18,13 @@ const MOUNT_WIDTH_MOST: usize = 60;
 pub(super) fn render(page: &mut Page, document: &Document) {
     let labels: Vec<String> =
         document.targets.iter().map(|target| names::label(&target.label)).collect();
-    let run = &document.run;
-    page.heading(&format!("fsprism {} of {}", run.suite, list(&labels, "and")));
-    let machine = machine(&document.machine);
-    page.sentence(&format!("{}{machine}.", moment(&run.started)));
+    page.heading(&format!("fsprism {} of {}", document.run.suite, list(&labels, "and")));
+    page.sentence(&place(document));
     page.sentence(&extent(document));
-    if has_too_few_blocks(document) {
-        let text = format!(
-            "Too few blocks to compare targets or to give intervals: {BLOCKS_LEAST} are needed."
-        );
+    if let Some(text) = too_few(document) {
         page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
     }
-    let clock = &document.clock;
-    page.sentence(&format!(
-        "Clock: {} at {:.2} GHz, precision {:.0} ns; one reading takes {:.0} ns, the cheapest \
-         system call {:.0} ns.",
-        clock.source,
-        clock.frequency_hz / 1e9,
-        clock.precision_ns,
-        clock.cost_ns,
-        clock.system_call_ns
-    ));
+    page.sentence(&clock(document));
     page.heading("Targets");
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     for (target, label) in document.targets.iter().zip(&labels) {
@@ -47,6 +33,34 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if document.targets.is_empty() {
         page.paragraph("none", Indent::SENTENCE, Style::Doubt);
     }
+}
+
+/// When and where was measured.
+pub(super) fn place(document: &Document) -> String {
+    format!("{}{}.", moment(&document.run.started), machine(&document.machine))
+}
+
+/// That there are too few blocks for anything to be sure, if that is so.
+pub(super) fn too_few(document: &Document) -> Option<String> {
+    has_too_few_blocks(document).then(|| {
+        format!(
+            "Too few blocks to compare targets or to give intervals: {BLOCKS_LEAST} are needed."
+        )
+    })
+}
+
+/// The clock, and what timing costs.
+pub(super) fn clock(document: &Document) -> String {
+    let clock = &document.clock;
+    format!(
+        "Clock: {} at {:.2} GHz, precision {:.0} ns; one reading takes {:.0} ns, the cheapest \
+         system call {:.0} ns.",
+        clock.source,
+        clock.frequency_hz / 1e9,
+        clock.precision_ns,
+        clock.cost_ns,
+        clock.system_call_ns
+    )
 }
 
 /// `2026-11-20T08:23:05Z` as `2026-11-20 08:23 UTC`; anything else as it is.
@@ -85,7 +99,7 @@ fn machine(machine: &Machine) -> String {
 }
 
 /// How much was measured.
-fn extent(document: &Document) -> String {
+pub(super) fn extent(document: &Document) -> String {
     let run = &document.run;
     let most = |of: fn(&CellReport) -> u32| document.cells.iter().map(of).max().unwrap_or(0);
     let blocks = if document.searches.is_empty() {
@@ -108,7 +122,8 @@ fn extent(document: &Document) -> String {
     format!("{cells} in {blocks}: {timed} operations, {used}, seed {}.", run.seed)
 }
 
-fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
+/// What a target is.
+pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
     let mut facts = Vec::new();
     if target.file_system != label {
         facts.push(target.file_system.clone());

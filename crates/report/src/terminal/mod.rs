@@ -14,6 +14,7 @@ mod names;
 mod observed;
 mod other_metrics;
 mod policies;
+mod prose;
 mod ranking;
 mod section;
 mod sentence;
@@ -28,6 +29,7 @@ mod warnings;
 use record::Document;
 use record::machine::Machine;
 
+pub(crate) use prose::prose;
 use text::Page;
 
 /// How a report is laid out.

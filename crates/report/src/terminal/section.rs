@@ -26,10 +26,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         let groups = by_benchmark(&single);
         for cells in &groups {
             let (title, ranking) = (cells[0].title.as_str(), Ranking::new(cells));
-            page.sentence(&match Ranking::of_speed_ups(cells) {
-                Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
-                None => sentence::of_benchmark(document, title, &ranking),
-            });
+            page.sentence(&of_benchmark(document, cells));
             policies::sentences(cells).iter().for_each(|text| page.sentence(text));
             benchmarks.push((title, ranking));
         }
@@ -43,8 +40,17 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
     }
 }
 
+/// What is said of one benchmark's `cells`.
+pub(super) fn of_benchmark(document: &Document, cells: &[&CellReport]) -> String {
+    let title = &cells[0].title;
+    match Ranking::of_speed_ups(cells) {
+        Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
+        None => sentence::of_benchmark(document, title, &Ranking::new(cells)),
+    }
+}
+
 /// `cells` by benchmark, in the order of the document.
-fn by_benchmark<'a>(cells: &[&'a CellReport]) -> Vec<Vec<&'a CellReport>> {
+pub(super) fn by_benchmark<'a>(cells: &[&'a CellReport]) -> Vec<Vec<&'a CellReport>> {
     let mut groups: Vec<Vec<&CellReport>> = Vec::new();
     for cell in cells {
         match groups.iter_mut().find(|group| group[0].benchmark == cell.benchmark) {

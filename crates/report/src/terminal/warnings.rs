@@ -15,37 +15,41 @@ const NAMED_MOST: usize = 3;
 
 /// The sections of warnings, of what was skipped, and of what failed.
 pub(super) fn render(page: &mut Page, document: &Document) {
+    let sections = [
+        ("Warnings", doubts(document), Style::Plain),
+        ("Not measured", not_measured(document), Style::Plain),
+        ("Failed", failed(document), Style::Failure),
+    ];
+    for (heading, texts, style) in sections {
+        if !texts.is_empty() {
+            page.heading(heading);
+        }
+        texts.iter().for_each(|text| page.item(text, style));
+    }
+}
+
+/// What makes figures doubtful.
+pub(super) fn doubts(document: &Document) -> Vec<String> {
+    let caveats = document.targets.iter().flat_map(|target| {
+        let label = names::label(&target.label);
+        target.condition_caveats.iter().map(move |text| format!("{label}: {text}"))
+    });
+    let of_run = document.warnings.iter();
+    let of_run = of_run.map(|report| format!("{}{}", capitalised(&report.message), source(report)));
     let kinds = kinds(document);
-    let caveats = || {
-        let targets = document.targets.iter();
-        targets.flat_map(|target| target.condition_caveats.iter().map(move |text| (target, text)))
-    };
-    if !document.warnings.is_empty() || !kinds.is_empty() || caveats().next().is_some() {
-        page.heading("Warnings");
-    }
-    for (target, caveat) in caveats() {
-        page.item(&format!("{}: {caveat}", names::label(&target.label)), Style::Plain);
-    }
-    for report in &document.warnings {
-        page.item(&format!("{}{}", capitalised(&report.message), source(report)), Style::Plain);
-    }
-    for kind in &kinds {
-        page.item(&kind.sentence(document), Style::Plain);
-    }
-    if !document.skipped.is_empty() {
-        page.heading("Not measured");
-    }
-    for (what, why) in by_reason(&document.skipped) {
-        page.item(&format!("{}: {why}", what.join("; ")), Style::Plain);
-    }
-    let failures = failures(document);
-    if !failures.is_empty() {
-        page.heading("Failed");
-    }
-    for (why, cells) in &failures {
-        let text = format!("{}: {why}", places(document, cells));
-        page.item(&text, Style::Failure);
-    }
+    caveats.chain(of_run).chain(kinds.iter().map(|kind| kind.sentence(document))).collect()
+}
+
+/// What was skipped, with why.
+pub(super) fn not_measured(document: &Document) -> Vec<String> {
+    let reasons = by_reason(&document.skipped).into_iter();
+    reasons.map(|(what, why)| format!("{}: {why}", what.join("; "))).collect()
+}
+
+/// What was given up, with why.
+pub(super) fn failed(document: &Document) -> Vec<String> {
+    let failures = failures(document).into_iter();
+    failures.map(|(why, cells)| format!("{}: {why}", places(document, &cells))).collect()
 }
 
 /// A kind of warning and the cells that have it.

@@ -9,6 +9,11 @@ use super::super::units;
 /// The last section.
 pub(in super::super) fn render(page: &mut Page, document: &Document) {
     page.heading("How sure this is");
+    items(document).iter().for_each(|text| page.item(text, Style::Plain));
+}
+
+/// What it says.
+pub(in super::super) fn items(document: &Document) -> Vec<String> {
     let level = percent(document.run.confidence_level);
     let any = |is_it: fn(&SearchPlan) -> bool| document.searches.iter().any(|it| is_it(&it.plan));
     let where_it_is = if any(|plan| plan.axis == Axis::Threads) {
@@ -19,36 +24,30 @@ pub(in super::super) fn render(page: &mut Page, document: &Document) {
     } else {
         "A cliff is where the value crosses the geometric mean of both plateaus."
     };
-    page.item(
-        &format!(
+    let mut items = vec![
+        format!(
             "{where_it_is} Its interval reaches from the largest position that was certainly \
              before to the smallest certainly after it, and shall hold it in {level} % of \
              searches. Behind a cache a curve has no plateau but goes on falling: its level is \
              that of the positions named."
         ),
-        Style::Plain,
-    );
-    page.item(
         "Each probe began with none of the file in memory, read the working set in (and wrote it \
          once, where operations write), and was timed once its operations were steady; resident \
-         pages and reads of the device are those of the timed operations.",
-        Style::Plain,
-    );
+         pages and reads of the device are those of the timed operations."
+            .to_owned(),
+    ];
     for search in &document.searches {
         let Some(noise) = search.noise_percent else { continue };
-        page.item(
-            &format!(
-                "{}: {} at {}; a value's relative standard deviation is {noise:.1} %.",
-                search.plan.target,
-                plural(search.probes as usize, "probe"),
-                plural(search.positions as usize, "position"),
-            ),
-            Style::Plain,
-        );
+        items.push(format!(
+            "{}: {} at {}; a value's relative standard deviation is {noise:.1} %.",
+            search.plan.target,
+            plural(search.probes as usize, "probe"),
+            plural(search.positions as usize, "position"),
+        ));
     }
-    let end = match &document.end {
+    items.push(match &document.end {
         Some(end) => format!("Measuring took {}.", units::seconds(end.used_s)),
         None => "Measuring was cut off.".to_owned(),
-    };
-    page.item(&end, Style::Plain);
+    });
+    items
 }

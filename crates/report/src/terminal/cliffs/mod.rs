@@ -10,7 +10,7 @@ use record::{CliffReport, Document, SearchReport};
 use super::names;
 use super::text::{Indent, Page, Style};
 
-pub(super) use closing::render as render_closing;
+pub(super) use closing::{items as closing_items, render as render_closing};
 
 /// All sections.
 pub(super) fn render_all(page: &mut Page, document: &Document) {
@@ -25,15 +25,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
         curve::render(page, document, search, &cliffs);
         page.blank();
-        for cliff in &cliffs {
-            page.sentence(&sentence::of_cliff(cliff));
-            if let Some(text) = sentence::of_cause(cliff) {
-                page.sentence(&text);
-            }
-            if let Some(text) = sentence::of_zone(cliff) {
-                page.sentence(&text);
-            }
-        }
+        cliffs.iter().flat_map(|cliff| of_cliff(cliff)).for_each(|text| page.sentence(&text));
         if let Some(text) = sentence::of_absence(search, &cliffs) {
             page.paragraph(&text, Indent::SENTENCE, Style::Plain);
         }
@@ -41,6 +33,22 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
         }
     }
+}
+
+/// What is said of one search, besides its curve.
+pub(super) fn sentences(document: &Document, search: &SearchReport) -> Vec<String> {
+    let cliffs: Vec<&CliffReport> =
+        document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
+    let mut sentences: Vec<String> = cliffs.iter().flat_map(|cliff| of_cliff(cliff)).collect();
+    sentences.extend(sentence::of_absence(search, &cliffs));
+    sentences.extend(sentence::of_end(search));
+    sentences
+}
+
+/// Where a cliff is, what makes it, and how much values spread there.
+fn of_cliff(cliff: &CliffReport) -> Vec<String> {
+    let further = [sentence::of_cause(cliff), sentence::of_zone(cliff)];
+    std::iter::once(sentence::of_cliff(cliff)).chain(further.into_iter().flatten()).collect()
 }
 
 fn belongs(cliff: &CliffReport, search: &SearchReport) -> bool {

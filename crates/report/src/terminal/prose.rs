@@ -1,0 +1,127 @@
+//! What the report says, sentence by sentence, each with what it is about: for the page, which
+//! shows the same sentences beside its charts.
+
+use record::{CellReport, Dimension, Document, Verdict};
+
+use super::{cliffs, closing, curve, fit, heading, policies, section, warnings};
+use crate::page::contract::{Said, SaidKind};
+
+/// All that is said, in the order of the report.
+pub(crate) fn prose(document: &Document) -> Vec<Said> {
+    let mut said: Vec<Said> = conditions(document);
+    if document.searches.is_empty() {
+        said.extend(benchmarks(document));
+        said.extend(curves(document));
+        said.extend(laws(document));
+    }
+    for search in &document.searches {
+        let of_search = cliffs::sentences(document, search).into_iter();
+        said.extend(of_search.map(|text| Said {
+            subject: Some(search.plan.axis.title().to_owned()),
+            targets: vec![search.plan.target.clone()],
+            ..plain(SaidKind::Cliff, text)
+        }));
+    }
+    let doubts = warnings::doubts(document).into_iter();
+    said.extend(doubts.map(|text| plain(SaidKind::Warning, text)));
+    let refused = [warnings::not_measured(document), warnings::failed(document)].concat();
+    said.extend(refused.into_iter().map(|text| plain(SaidKind::Refused, text)));
+    let sure = match document.searches.is_empty() {
+        true => closing::items(document, true),
+        false => cliffs::closing_items(document),
+    };
+    said.extend(sure.into_iter().map(|text| plain(SaidKind::Sureness, text)));
+    said
+}
+
+fn plain(kind: SaidKind, text: String) -> Said {
+    Said { kind, dimension: None, subject: None, targets: Vec::new(), text }
+}
+
+fn conditions(document: &Document) -> Vec<Said> {
+    let mut texts = vec![heading::place(document), heading::extent(document)];
+    texts.extend(heading::too_few(document));
+    texts.push(heading::clock(document));
+    let mut said: Vec<Said> =
+        texts.into_iter().map(|text| plain(SaidKind::Condition, text)).collect();
+    said.extend(document.targets.iter().map(|target| {
+        let description = heading::description(target, &target.label, &document.machine);
+        let targets = vec![target.label.clone()];
+        Said { targets, ..plain(SaidKind::Condition, description) }
+    }));
+    said
+}
+
+/// A sentence about a benchmark, which is no point of a curve.
+fn benchmarks(document: &Document) -> Vec<Said> {
+    let single: Vec<&CellReport> =
+        document.cells.iter().filter(|cell| cell.curve.is_none()).collect();
+    let of_benchmark = |cells: &Vec<&CellReport>| {
+        let kind = standing(document, &[&cells[0].benchmark]);
+        let texts = std::iter::once((kind, section::of_benchmark(document, cells)));
+        let policies = policies::sentences(cells).into_iter();
+        let texts = texts.chain(policies.map(|text| (SaidKind::Described, text)));
+        texts.map(|(kind, text)| about(cells, &cells[0].benchmark, kind, text)).collect::<Vec<_>>()
+    };
+    let mut said: Vec<Said> =
+        section::by_benchmark(&single).iter().flat_map(of_benchmark).collect();
+    // By dimension, as the report has them.
+    said.sort_by_key(|one| one.dimension.map(|dimension: Dimension| dimension as u8));
+    said
+}
+
+fn curves(document: &Document) -> Vec<Said> {
+    let points: Vec<&CellReport> =
+        document.cells.iter().filter(|cell| cell.curve.is_some()).collect();
+    let of_curve = |curve: &curve::Curve<'_>| {
+        let benchmarks: Vec<&str> =
+            curve.cells.iter().map(|cell| cell.benchmark.as_str()).collect();
+        let kind = standing(document, &benchmarks);
+        let point = curve.cells.first().and_then(|cell| cell.curve.as_ref());
+        let title = point.map(curve::title).unwrap_or_default();
+        let said = |(metric, sentence): (String, String)| {
+            let text = format!("{title}, {metric}: {sentence}");
+            about(&curve.cells, curve.name, kind, text)
+        };
+        curve::sentences(document, curve).into_iter().map(said).collect::<Vec<_>>()
+    };
+    curve::curves(&points).iter().flat_map(of_curve).collect()
+}
+
+fn laws(document: &Document) -> Vec<Said> {
+    let fitted = document.fits.iter().filter(|fit| fit.law.is_some()).map(|one| Said {
+        dimension: Some(Dimension::Scaling),
+        subject: Some(one.curve.clone()),
+        targets: vec![one.target.clone()],
+        ..plain(SaidKind::Law, fit::sentence(one))
+    });
+    let without = fit::without_law(&document.fits).into_iter();
+    fitted.chain(without.map(|text| plain(SaidKind::Law, text))).collect()
+}
+
+/// A sentence about `cells`, which are of one benchmark or of one curve.
+fn about(cells: &[&CellReport], subject: &str, kind: SaidKind, text: String) -> Said {
+    let mut targets: Vec<String> = Vec::new();
+    for cell in cells {
+        if !targets.contains(&cell.target) {
+            targets.push(cell.target.clone());
+        }
+    }
+    let (dimension, subject) = (Some(cells[0].dimension), Some(subject.to_owned()));
+    Said { kind, dimension, subject, targets, text }
+}
+
+/// What may be said of targets on these benchmarks: that some differ, that none can be told apart,
+/// or neither.
+fn standing(document: &Document, benchmarks: &[&str]) -> SaidKind {
+    let has = |verdict: Verdict| {
+        let those =
+            document.comparisons.iter().filter(|it| benchmarks.contains(&it.benchmark.as_str()));
+        those.into_iter().any(|comparison| comparison.verdict == verdict)
+    };
+    match (has(Verdict::Real), has(Verdict::NotToldApart)) {
+        (true, _) => SaidKind::Real,
+        (false, true) => SaidKind::NotToldApart,
+        (false, false) => SaidKind::Described,
+    }
+}
