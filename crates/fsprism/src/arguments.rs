@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   sudo fsprism survey                        tmpfs, ext4, xfs and btrfs side by side
   fsprism survey . /dev/shm                  two directories, without root
-  fsprism report fsprism-runs/RUN            the report again
+  fsprism report fsprism-runs/RUN            its page, report.html, again
 ";
 
 const SURVEY_EXAMPLES: &str = "\
@@ -49,6 +49,14 @@ Examples:
 
 Exit status: 0 done; 1 a measurement or check failed; 2 the command line or an input is wrong;
 130 interrupted (what was measured is kept).
+";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
+  fsprism report BEFORE AFTER --out page.html            both on one page
+  fsprism report RUN --terminal                          prints the report
+  fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
 ";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -81,7 +89,8 @@ pub(crate) enum Command {
     /// Find where a performance curve breaks, and why
     #[command(after_long_help = CLIFF_EXAMPLES)]
     Cliff(CliffOptions),
-    /// Write the report of a run again
+    /// Write the page of a run again, or of several runs side by side
+    #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportOptions),
     /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
@@ -190,11 +199,18 @@ pub(crate) struct Making {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// The run directory
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-    #[command(flatten)]
-    pub(crate) output: OutputOptions,
+    /// Run directories; several stand side by side on one page
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// The page; by default report.html in the run directory, of several runs report.html here
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["terminal", "format"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the report instead of writing the page
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) terminal: bool,
+    /// Print the run in this form instead of writing the page
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 }
 
 #[derive(Debug, Args)]
@@ -272,4 +288,6 @@ pub(crate) enum Format {
     Json,
     /// One row per replicate and metric
     Csv,
+    /// The page
+    Html,
 }

@@ -11,6 +11,7 @@ mod list;
 mod machine;
 mod manual;
 mod output;
+mod page;
 mod progress;
 mod report;
 mod reproduce;

@@ -7,6 +7,7 @@ use ::report::Options;
 use record::{Document, Run};
 
 use crate::arguments::Format;
+use crate::page;
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
@@ -20,9 +21,13 @@ pub(crate) fn terminal_options() -> Options {
     Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
 }
 
-/// Prints a run in the form that was asked for. Returns what was derived from it.
+/// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
+/// what was derived from it.
 pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
-    print_document(&Run::read(path)?, path, format)
+    let run = Run::read(path)?;
+    let document = print_document(&run, path, format)?;
+    page::write_beside(&run, path);
+    Ok(document)
 }
 
 /// Prints a run that was read from `path` already.
@@ -32,6 +37,7 @@ pub(crate) fn print_document(run: &Run, path: &Path, format: Format) -> anyhow::
         Format::Terminal => ::report::render_terminal(&document, &terminal_options()),
         Format::Json => ::report::render_json(&document),
         Format::Csv => ::report::render_csv(run),
+        Format::Html => ::report::render_html(&[::report::Source { path, run }]),
     };
     print(&text)?;
     Ok(document)

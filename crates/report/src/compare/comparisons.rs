@@ -4,9 +4,11 @@
 //! different runs have nothing in common: Welch's t on the logs compares those. The p-values of
 //! all comparisons are adjusted together (Benjamini & Hochberg 1995).
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use stats::equivalence::{self, Equivalence, Limits};
-use stats::planning::power::{PairedPlan, least_detectable_ratio};
+use stats::planning::power::least_detectable_deviations;
 use stats::{Sample, multiple};
 use tables::answer::IntervalDocument;
 
@@ -65,11 +67,15 @@ pub(super) fn all(
     pairs: &[(usize, usize)],
     limits: Limits,
 ) -> Vec<Comparison> {
+    let mut detectable = Detectable { level: limits.level, deviations: BTreeMap::new() };
     let compare = |&(first, second): &(usize, usize)| {
         let (first, second) = (&series[first], &series[second]);
         let values = Values::of(first, second);
         let found = values.compare(limits);
-        (values.comparison(runs, (first, second), limits.level, found.as_ref()), found)
+        let mut comparison = values.comparison(runs, (first, second), found.as_ref());
+        comparison.least_detectable_ratio =
+            found.as_ref().and_then(|_| detectable.ratio_between(&values));
+        (comparison, found)
     };
     let mut compared: Vec<(Comparison, Option<Equivalence>)> = pairs.iter().map(compare).collect();
     let p_values: Vec<f64> =
@@ -84,6 +90,31 @@ pub(super) fn all(
         comparison.verdict = equivalence::Verdict::of(p, found.p_within, limits.level).into();
     }
     compared.into_iter().map(|(comparison, _)| comparison).collect()
+}
+
+/// The least differences that pairs show four times in five: per number of pairs, in deviations of
+/// their log ratios.
+struct Detectable {
+    level: f64,
+    deviations: BTreeMap<u64, Option<f64>>,
+}
+
+impl Detectable {
+    /// The least ratio that pairs like these show.
+    fn ratio_between(&mut self, values: &Values) -> Option<f64> {
+        if !values.paired {
+            return None;
+        }
+        let log = |(second, first): (&f64, &f64)| (second / first).ln();
+        let logs: Vec<f64> = values.seconds.iter().zip(&values.firsts).map(log).collect();
+        let (blocks, level) = (logs.len() as u64, self.level);
+        let deviation = Sample::new(logs).ok()?.standard_deviation().ok()?;
+        let deviations = self.deviations.entry(blocks);
+        let deviations =
+            deviations.or_insert_with(|| least_detectable_deviations(blocks, level, POWER).ok());
+        let ratio = ((*deviations)? * deviation).exp();
+        (deviation > 0.0 && ratio.is_finite()).then_some(ratio)
+    }
 }
 
 /// The values of two series that can be compared.
@@ -121,24 +152,10 @@ impl Values {
         found.ok().filter(is_usable)
     }
 
-    /// The least ratio that pairs like these show four times in five.
-    fn least_detectable_ratio(&self, level: f64) -> Option<f64> {
-        if !self.paired {
-            return None;
-        }
-        let log = |(second, first): (&f64, &f64)| (second / first).ln();
-        let logs: Vec<f64> = self.seconds.iter().zip(&self.firsts).map(log).collect();
-        let blocks = logs.len() as u64;
-        let deviation_of_logs = Sample::new(logs).ok()?.standard_deviation().ok()?;
-        let plan = PairedPlan { blocks, deviation_of_logs, level, power: POWER };
-        least_detectable_ratio(&plan).ok()
-    }
-
     fn comparison(
         &self,
         runs: &[NamedRun],
         (first, second): (&Series, &Series),
-        level: f64,
         found: Option<&Equivalence>,
     ) -> Comparison {
         Comparison {
@@ -158,7 +175,7 @@ impl Values {
             p: found.map(|found| found.p_different),
             p_adjusted: None,
             p_within: found.map(|found| found.p_within),
-            least_detectable_ratio: found.and_then(|_| self.least_detectable_ratio(level)),
+            least_detectable_ratio: None,
             verdict: Verdict::NotEnoughData,
         }
     }

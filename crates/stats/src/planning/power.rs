@@ -31,25 +31,34 @@ pub struct PairedPlan {
 /// Refuses fewer than two blocks, a deviation that is not above 0, a level outside 0 to 1, and a
 /// power that is not between what the level leaves over and 1.
 pub fn least_detectable_ratio(plan: &PairedPlan) -> Result<f64, Refusal> {
-    check_open_unit("the level", plan.level)?;
-    check_open_unit("the power", plan.power)?;
     check_positive("the deviation of log ratios", plan.deviation_of_logs)?;
-    if plan.power <= 1.0 - plan.level {
-        let (what, range) = ("the power", "above 1 - level");
-        return Err(Refusal::OutOfRange { what, value: plan.power, range });
-    }
-    if plan.blocks < 2 {
-        let what = "a paired comparison";
-        return Err(Refusal::TooFew { what, needed: 2, given: plan.blocks });
-    }
-    let test = Test::new((plan.blocks - 1) as f64, plan.level);
-    let noncentrality = test.noncentrality_of(plan.power);
-    let ratio = (noncentrality / (plan.blocks as f64).sqrt() * plan.deviation_of_logs).exp();
+    let deviations = least_detectable_deviations(plan.blocks, plan.level, plan.power)?;
+    let ratio = (deviations * plan.deviation_of_logs).exp();
     if ratio.is_finite() {
         return Ok(ratio);
     }
     let (what, range) = ("the least detectable ratio", "within what f64 holds");
     Err(Refusal::OutOfRange { what, value: ratio, range })
+}
+
+/// The same as the logarithm of the ratio, in deviations of log ratios: what depends on the number
+/// of blocks alone, so that it need not be computed anew for each pair.
+///
+/// # Errors
+/// Refuses what [`least_detectable_ratio`] does, the deviation apart.
+pub fn least_detectable_deviations(blocks: u64, level: f64, power: f64) -> Result<f64, Refusal> {
+    check_open_unit("the level", level)?;
+    check_open_unit("the power", power)?;
+    if power <= 1.0 - level {
+        let (what, range) = ("the power", "above 1 - level");
+        return Err(Refusal::OutOfRange { what, value: power, range });
+    }
+    if blocks < 2 {
+        let what = "a paired comparison";
+        return Err(Refusal::TooFew { what, needed: 2, given: blocks });
+    }
+    let test = Test::new((blocks - 1) as f64, level);
+    Ok(test.noncentrality_of(power) / (blocks as f64).sqrt())
 }
 
 /// A two-sided t test, and what integrals over its estimated spread take.

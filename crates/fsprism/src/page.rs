@@ -1,0 +1,53 @@
+//! The page: `report.html` in a run directory, or wherever several runs are put together.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use ::report::{Source, page::HEAD, render_html};
+use anyhow::Context as _;
+use record::Run;
+
+use crate::exit::Blame;
+use crate::output;
+
+/// The page's name in a run directory.
+pub(crate) const FILE: &str = "report.html";
+
+/// Writes the page of a run that has just been measured into its directory. Without room for it
+/// the run stays whole, so that is only said. Gives where it lies.
+pub(crate) fn write_beside(run: &Run, path: &Path) -> Option<PathBuf> {
+    let page = path.join(FILE);
+    let written = write(&page, &[Source { path, run }]);
+    written
+        .map_err(|error| output::say(&format!("{error:#}: `fsprism report` writes it again")))
+        .map(|()| page)
+        .ok()
+}
+
+/// Writes the page of these runs; what lies there is replaced only if it is a page of ours, and
+/// only once the new one is whole.
+pub(crate) fn write(page: &Path, sources: &[Source<'_>]) -> anyhow::Result<()> {
+    check_replaceable(page).blame_input()?;
+    let text = render_html(sources);
+    let mut name = page.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = page.with_file_name(name);
+    File::create(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&part, page))
+        .inspect_err(|_| drop(fs::remove_file(&part)))
+        .with_context(|| format!("cannot write {}", page.display()))
+}
+
+fn check_replaceable(page: &Path) -> anyhow::Result<()> {
+    let Ok(mut file) = File::open(page) else { return Ok(()) };
+    let mut head = vec![0; HEAD.len()];
+    let is_ours = file.read_exact(&mut head).is_ok() && head == HEAD.as_bytes();
+    anyhow::ensure!(
+        is_ours,
+        "{} is no page of fsprism's: name another file with --out",
+        page.display()
+    );
+    Ok(())
+}
