@@ -354,6 +354,10 @@ export type Element = ("f64" | "u32" | "u64")
  */
 export type CachemapOf = ("instructions" | "data")
 /**
+ * What can be said of two series.
+ */
+export type RunVerdict = ("real" | "real-but-small" | "same" | "not-told-apart" | "not-enough-data")
+/**
  * What kind of thing is said.
  */
 export type SaidKind = ("condition" | "real" | "not-told-apart" | "described" | "cliff" | "law" | "warning" | "refused" | "sureness")
@@ -1878,13 +1882,409 @@ export interface Effects {
 /**
  * What `fsprism compare --format json` prints; none where nothing can be compared.
  */
-comparison?: {
-[k: string]: unknown
-}
+comparison?: (CompareDocument | null)
 /**
  * Why there is none.
  */
 refused?: (string | null)
+}
+/**
+ * What a comparison of runs says.
+ */
+export interface CompareDocument {
+/**
+ * The analysis of variance of the costs.
+ */
+analysis?: (AnovaAnswer | null)
+/**
+ * Why there is none.
+ */
+analysis_refused?: (string | null)
+/**
+ * Every comparison, benchmark by benchmark.
+ */
+comparisons: RunComparison[]
+/**
+ * Benchmarks that are not in the analysis, because not every side has them.
+ */
+left_out: string[]
+/**
+ * The confidence level.
+ */
+level: number
+/**
+ * How far from 1 a ratio may be and still be the same.
+ */
+margin: number
+/**
+ * The runs.
+ */
+runs: RunDocument[]
+/**
+ * What makes the comparison doubtful.
+ */
+warnings: string[]
+}
+/**
+ * What an experiment says.
+ */
+export interface AnovaAnswer {
+/**
+ * Where the variation comes from; the last source is the errors.
+ */
+anova: SourceDocument[]
+/**
+ * All pairs of levels, factor by factor, p adjusted after Tukey.
+ */
+contrasts: ContrastDocument[]
+/**
+ * The design in words.
+ */
+design: string
+/**
+ * What the errors look like.
+ */
+diagnostics: DiagnosticDocument[]
+/**
+ * The effect of each level of each factor.
+ */
+effects: EffectDocument[]
+/**
+ * Under a multiplicative model the geometric mean.
+ */
+geometric_mean?: (RatioDocument | null)
+grand_mean: EstimateDocument
+/**
+ * `additive`, or `multiplicative`: then estimates are decimal logarithms, and `ratio` takes
+ * them back.
+ */
+model: string
+/**
+ * Tests by ranks, which suppose no normality: of one factor, or of two without replications.
+ */
+rank_tests: RankTestDocument[]
+totals: TotalsDocument
+/**
+ * Why that model.
+ */
+why: string
+}
+/**
+ * A row of the analysis of variance.
+ */
+export interface SourceDocument {
+/**
+ * Degrees of freedom.
+ */
+df: number
+/**
+ * F against the errors.
+ */
+f?: (number | null)
+/**
+ * The F that is exceeded by chance with probability 1 less the level.
+ */
+f_quantiles: FQuantileDocument[]
+/**
+ * Mean square.
+ */
+mean_sq: number
+/**
+ * p of such an F without an effect.
+ */
+p?: (number | null)
+/**
+ * Share of the variation.
+ */
+percent_of_variation: number
+/**
+ * A factor, several joined by " x ", or `errors`.
+ */
+source: string
+/**
+ * Sum of squares.
+ */
+sum_sq: number
+}
+/**
+ * An entry of a table of F.
+ */
+export interface FQuantileDocument {
+/**
+ * The quantile.
+ */
+f: number
+/**
+ * The confidence level.
+ */
+level: number
+}
+/**
+ * The difference of two levels.
+ */
+export interface ContrastDocument {
+/**
+ * The difference of their means.
+ */
+difference: number
+/**
+ * The factor.
+ */
+factor: string
+/**
+ * The level that the other is subtracted from.
+ */
+first: string
+/**
+ * Intervals of this difference alone.
+ */
+intervals: IntervalDocument[]
+/**
+ * p of this difference alone.
+ */
+p: number
+/**
+ * p allowing for the number of pairs (Tukey's honestly significant difference).
+ */
+p_adjusted: number
+/**
+ * Under a multiplicative model the first geometric mean over the second.
+ */
+ratio?: (RatioDocument | null)
+/**
+ * The other.
+ */
+second: string
+/**
+ * Its standard error.
+ */
+std_error: number
+}
+/**
+ * An interval in a document.
+ */
+export interface IntervalDocument {
+/**
+ * The upper end.
+ */
+high: number
+/**
+ * The confidence level, between 0 and 1.
+ */
+level: number
+/**
+ * The lower end.
+ */
+low: number
+}
+/**
+ * An estimate that is a ratio: its error acts as a factor, so there is no standard error to add.
+ */
+export interface RatioDocument {
+/**
+ * The estimate.
+ */
+estimate: number
+/**
+ * One interval for each confidence level.
+ */
+intervals: IntervalDocument[]
+}
+/**
+ * One look at the errors.
+ */
+export interface DiagnosticDocument {
+/**
+ * The sentence with its number.
+ */
+message: string
+/**
+ * Whether it casts doubt on the analysis.
+ */
+warning: boolean
+}
+/**
+ * The effect of a level.
+ */
+export interface EffectDocument {
+/**
+ * The estimate.
+ */
+estimate: number
+/**
+ * The factor.
+ */
+factor: string
+/**
+ * One interval for each confidence level.
+ */
+intervals: IntervalDocument[]
+/**
+ * The level.
+ */
+level: string
+/**
+ * Under a multiplicative model the level's geometric mean over the overall one.
+ */
+ratio?: (RatioDocument | null)
+/**
+ * Its standard error; none where the model fits exactly.
+ */
+std_error?: (number | null)
+}
+/**
+ * An estimate.
+ */
+export interface EstimateDocument {
+/**
+ * The estimate.
+ */
+estimate: number
+/**
+ * One interval for each confidence level.
+ */
+intervals: IntervalDocument[]
+/**
+ * Its standard error; none where the model fits exactly.
+ */
+std_error?: (number | null)
+}
+/**
+ * A test of a factor by ranks.
+ */
+export interface RankTestDocument {
+/**
+ * Degrees of freedom.
+ */
+df: number
+/**
+ * The factor.
+ */
+factor: string
+/**
+ * p of such a statistic without an effect.
+ */
+p: number
+/**
+ * The statistic, which is chi-square without an effect.
+ */
+statistic: number
+/**
+ * `Kruskal-Wallis`, or `Friedman`: each level of the other factor is a block.
+ */
+test: string
+}
+/**
+ * Sums of squares about 0.
+ */
+export interface TotalsDocument {
+/**
+ * Of the observations about their mean.
+ */
+about_mean: number
+/**
+ * Degrees of freedom of the latter.
+ */
+df: number
+/**
+ * Of their mean.
+ */
+mean: number
+/**
+ * Of the observations.
+ */
+observations: number
+}
+/**
+ * One comparison of two series on one benchmark.
+ */
+export interface RunComparison {
+/**
+ * The benchmark.
+ */
+benchmark: string
+/**
+ * Target of the first series.
+ */
+first: string
+/**
+ * Name of the first series' run.
+ */
+first_run: string
+/**
+ * Values of the first series that count.
+ */
+first_values: number
+/**
+ * The interval of the ratio.
+ */
+interval?: (IntervalDocument | null)
+/**
+ * The least ratio above 1 that pairs like these show four times in five.
+ */
+least_detectable_ratio?: (number | null)
+/**
+ * The metric compared.
+ */
+metric: string
+/**
+ * p of "the ratio is 1".
+ */
+p?: (number | null)
+/**
+ * The same, adjusted for all comparisons.
+ */
+p_adjusted?: (number | null)
+/**
+ * p of "the ratio is beyond the margin": two one-sided tests.
+ */
+p_within?: (number | null)
+/**
+ * Whether values of one block were paired.
+ */
+paired: boolean
+/**
+ * Second over first: of geometric means.
+ */
+ratio?: (number | null)
+/**
+ * Target of the second series.
+ */
+second: string
+/**
+ * Name of the second series' run.
+ */
+second_run: string
+/**
+ * Values of the second series that count.
+ */
+second_values: number
+/**
+ * The suite.
+ */
+suite: string
+/**
+ * Its title for people.
+ */
+title: string
+verdict: RunVerdict
+}
+/**
+ * A run in short.
+ */
+export interface RunDocument {
+/**
+ * What it is called here.
+ */
+name: string
+/**
+ * Its seed.
+ */
+seed: number
+/**
+ * Its targets.
+ */
+targets: string[]
 }
 /**
  * A tree of call stacks with what was done in each.

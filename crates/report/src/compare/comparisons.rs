@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stats::equivalence::{self, Equivalence, Limits};
 use stats::planning::power::least_detectable_deviations;
@@ -20,7 +21,8 @@ use crate::analysis::BLOCKS_LEAST;
 const POWER: f64 = 0.8;
 
 /// One comparison of two series on one benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "RunComparison")]
 pub struct Comparison {
     /// The suite.
     pub suite: String,

@@ -11,6 +11,7 @@ mod verdict;
 use std::path::Path;
 
 use record::{Line, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 use stats::equivalence::Limits;
 use tables::answer::AnovaAnswer;
@@ -85,7 +86,7 @@ pub enum CompareError {
 }
 
 /// What a comparison of runs says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CompareDocument {
     /// The runs.
     pub runs: Vec<RunDocument>,
@@ -107,7 +108,7 @@ pub struct CompareDocument {
 }
 
 /// A run in short.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunDocument {
     /// What it is called here.
     pub name: String,

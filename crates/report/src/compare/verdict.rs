@@ -1,11 +1,13 @@
 //! The words of a comparison, as `docs/verdicts.md` defines them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stats::equivalence;
 
 /// What can be said of two series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "RunVerdict")]
 pub enum Verdict {
     /// Different, and not shown to be so by less than the margin.
     Real,

@@ -8,6 +8,8 @@ use record::{Dimension, Document};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::compare::CompareDocument;
+
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 1;
 
@@ -153,7 +155,7 @@ pub struct TimelineArrays {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Effects {
     /// What `fsprism compare --format json` prints; none where nothing can be compared.
-    pub comparison: Option<serde_json::Value>,
+    pub comparison: Option<CompareDocument>,
     /// Why there is none.
     pub refused: Option<String>,
 }

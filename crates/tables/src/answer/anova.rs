@@ -1,5 +1,6 @@
 //! A designed experiment: effects, the table of the analysis of variance, contrasts.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Refusal;
 use stats::design::{
@@ -15,7 +16,7 @@ use crate::observations::Observations;
 const LEVELS_MOST: usize = 60;
 
 /// What an experiment says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnovaAnswer {
     /// The design in words.
     pub design: String,
@@ -44,7 +45,7 @@ pub struct AnovaAnswer {
 }
 
 /// An estimate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EstimateDocument {
     /// The estimate.
     pub estimate: f64,
@@ -65,7 +66,7 @@ impl From<&Estimate> for EstimateDocument {
 }
 
 /// An estimate that is a ratio: its error acts as a factor, so there is no standard error to add.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RatioDocument {
     /// The estimate.
     pub estimate: f64,
@@ -89,7 +90,7 @@ impl From<&Estimate> for RatioDocument {
 }
 
 /// The effect of a level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EffectDocument {
     /// The factor.
     pub factor: String,
@@ -115,7 +116,7 @@ impl From<&Effect> for EffectDocument {
 }
 
 /// Sums of squares about 0.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TotalsDocument {
     /// Of the observations.
     pub observations: f64,
@@ -128,7 +129,7 @@ pub struct TotalsDocument {
 }
 
 /// A row of the analysis of variance.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SourceDocument {
     /// A factor, several joined by " x ", or `errors`.
     pub source: String,
@@ -149,7 +150,7 @@ pub struct SourceDocument {
 }
 
 /// An entry of a table of F.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FQuantileDocument {
     /// The confidence level.
     pub level: f64,
@@ -176,7 +177,7 @@ impl From<&Source> for SourceDocument {
 }
 
 /// The difference of two levels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ContrastDocument {
     /// The factor.
     pub factor: String,
@@ -216,7 +217,7 @@ impl From<&Contrast> for ContrastDocument {
 }
 
 /// One look at the errors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DiagnosticDocument {
     /// Whether it casts doubt on the analysis.
     pub warning: bool,
@@ -225,7 +226,7 @@ pub struct DiagnosticDocument {
 }
 
 /// A test of a factor by ranks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RankTestDocument {
     /// `Kruskal-Wallis`, or `Friedman`: each level of the other factor is a block.
     pub test: &'static str,

@@ -7,6 +7,7 @@ mod interval;
 mod scalability;
 mod steady_state;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use anova::{
@@ -19,7 +20,7 @@ pub use scalability::{Intervals, ScalabilityAnswer, StdErrors};
 pub use steady_state::SteadyStateAnswer;
 
 /// An interval in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct IntervalDocument {
     /// The confidence level, between 0 and 1.
     pub level: f64,

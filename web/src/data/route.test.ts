@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { formatRoute, HOME, parseRoute } from "./route";
+
+it("leads back to the same view, whatever labels hold", () => {
+  const route = {
+    section: "map",
+    targets: ["a&b=c", "</script>", "ext4 · run 1"],
+    dimension: "in-memory",
+    benchmark: "nano/io/random read?#",
+  };
+  expect(parseRoute(formatRoute(route))).toEqual(route);
+  expect(parseRoute("")).toEqual(HOME);
+  expect(parseRoute("#machine")).toEqual({ ...HOME, section: "machine" });
+  expect(formatRoute(HOME)).toBe("#summary");
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import {
+  bytes,
+  count,
+  digits,
+  figure,
+  interval,
+  nanoseconds,
+  onAxis,
+  pValue,
+  ratio,
+  scaled,
+  typeset,
+} from "./units";
+
+describe("figures", () => {
+  it("have three digits and the unit in which they are 1 or more", () => {
+    expect(nanoseconds(6103)).toBe("6.10 µs");
+    expect(nanoseconds(999.6)).toBe("1.00 µs");
+    expect(figure("operations/s", 1_023_456)).toBe("1.02 M op/s");
+    expect(figure("bytes/s", 1.5 * 1024 ** 3)).toBe("1.50 GiB/s");
+    expect(figure("x", 4.3)).toBe("4.30×");
+    expect(figure("s", 0.0021)).toBe("2.10 ms");
+    expect(figure("s", 75)).toBe("75.0 s");
+    expect(figure("%", 12.34)).toBe("12.3 %");
+  });
+
+  it("never say KB, and what they call KiB is 1024 bytes", () => {
+    for (let exponent = 0; exponent < 60; exponent += 0.5) {
+      for (const unit of ["bytes", "bytes/s"]) {
+        const { value, unit: name, divisor } = scaled(unit, 2 ** exponent);
+        expect(name).not.toMatch(/\b[kKMGTP]B/);
+        expect(value * divisor).toBeCloseTo(2 ** exponent);
+        const steps = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"].indexOf(name.split("/")[0] ?? "");
+        expect(divisor).toBe(1024 ** steps);
+      }
+    }
+  });
+
+  it("keep sizes exact where they are whole", () => {
+    expect(bytes(4096)).toBe("4 KiB");
+    expect(bytes(64 * 1024 ** 2)).toBe("64 MiB");
+    expect(bytes(1000)).toBe("1,000 bytes");
+    expect(bytes(1536)).toBe("1.50 KiB");
+    expect(bytes(0)).toBe("0 bytes");
+  });
+
+  it("round into the next power of ten without a digit too many", () => {
+    expect(digits(9.996)).toBe("10.0");
+    expect(digits(99.96)).toBe("100");
+    expect(digits(0.00099996)).toBe("0.00100");
+    expect(digits(12_345_678)).toBe("12,345,678");
+    expect(digits(Number.NaN)).toBe("–");
+    expect(digits(-3.14159)).toBe("-3.14");
+  });
+
+  it("write intervals in the unit of their value", () => {
+    expect(interval("ns", 1005, 995, 1020)).toBe("[0.995, 1.02]");
+    expect(interval("s", 0.5, 0.4, 0.6)).toBe("[400, 600]");
+  });
+
+  it("write counts, ratios, p and places", () => {
+    expect(count(54_321)).toBe("54,321");
+    expect(count(1_234_567)).toBe("1.23 M");
+    expect(ratio(1.0521)).toBe("1.052×");
+    expect(ratio(12.34)).toBe("12.3×");
+    expect(pValue(0.0004)).toBe("p < 0.001");
+    expect(pValue(0.041)).toBe("p = 0.041");
+    expect(onAxis("bytes", 65536)).toBe("64 KiB");
+    expect(onAxis("count", 16)).toBe("16");
+  });
+});
+
+describe("sentences of the terminal", () => {
+  it("get their signs back, labels keep their letters", () => {
+    expect(typeset("tmpfs 6.1 us [6.0, 6.2]; ext4 4.3x slower, up to 12x.")).toBe(
+      "tmpfs 6.1 µs [6.0, 6.2]; ext4 4.3× slower, up to 12×.",
+    );
+    expect(typeset("us 5 usb 2xfs")).toBe("us 5 usb 2xfs");
+  });
+});

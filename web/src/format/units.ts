@@ -1,0 +1,142 @@
+// Numbers with units, as people write them. Times and rates are powers of 1000, sizes and
+// bandwidths powers of 1024, and called so (KiB, never KB).
+
+const TIMES = ["ns", "µs", "ms", "s"] as const;
+const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+const COUNTS = ["", "k", "M", "G", "T"] as const;
+
+/** A number in the largest unit in which it is 1 or more. */
+export interface Scaled {
+  value: number;
+  unit: string;
+  /** What the number was divided by. */
+  divisor: number;
+}
+
+function stepped(value: number, base: number, units: readonly string[]): Scaled {
+  let divisor = 1;
+  let step = 0;
+  // What would be written as 1000 of a unit is written as 1 of the next.
+  while (step < units.length - 1 && Math.abs(value / divisor) >= base * 0.9995) {
+    divisor *= base;
+    step += 1;
+  }
+  return { value: value / divisor, unit: units[step] ?? "", divisor };
+}
+
+/** Scales a value of a metric's unit, as the document names units. */
+export function scaled(unit: string, value: number): Scaled {
+  switch (unit) {
+    case "ns":
+      return stepped(value, 1000, TIMES);
+    case "s":
+      return Math.abs(value) < 1 && value !== 0
+        ? scaled("ns", value * 1e9)
+        : { value, unit: "s", divisor: 1 };
+    case "bytes":
+      return stepped(value, 1024, SIZES);
+    case "bytes/s": {
+      const size = stepped(value, 1024, SIZES);
+      return { ...size, unit: `${size.unit}/s` };
+    }
+    case "operations/s": {
+      const count = stepped(value, 1000, COUNTS);
+      return { ...count, unit: `${count.unit} op/s`.trim() };
+    }
+    case "count":
+    case "":
+      return stepped(value, 1000, COUNTS);
+    case "x":
+      return { value, unit: "×", divisor: 1 };
+    case "percent":
+      return { value, unit: "%", divisor: 1 };
+    default:
+      return { value, unit, divisor: 1 };
+  }
+}
+
+/** Three significant digits, without an exponent where people would not write one. */
+export function digits(value: number, significant = 3): string {
+  if (!Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
+  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  if (magnitude >= 15 || magnitude < -5) return value.toExponential(significant - 1);
+  const decimals = Math.max(0, significant - 1 - magnitude);
+  const rounded = Number(value.toFixed(decimals));
+  // Rounding can lead into the next power of ten, which needs one decimal less.
+  const again = Math.floor(Math.log10(Math.abs(rounded)));
+  return grouped(rounded.toFixed(Math.max(0, significant - 1 - again)));
+}
+
+/** Commas between thousands of what stands before the point. */
+function grouped(text: string): string {
+  const [whole = "", rest] = text.split(".");
+  const separated = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return rest === undefined ? separated : `${separated}.${rest}`;
+}
+
+/** A value with its unit: `6.10 µs`, `512 KiB`, `1.02 M op/s`, `4.30×`. */
+export function figure(unit: string, value: number, significant = 3): string {
+  const { value: number, unit: name } = scaled(unit, value);
+  return joined(digits(number, significant), name);
+}
+
+/** An interval in the unit of its value, in brackets: `[6.0, 6.2]`. */
+export function interval(unit: string, value: number, low: number, high: number): string {
+  const { divisor } = scaled(unit, value);
+  const factor = unit === "s" && divisor !== 1 ? 1e9 / divisor : 1 / divisor;
+  return `[${digits(low * factor)}, ${digits(high * factor)}]`;
+}
+
+/** A size; exact where it is a whole number of its unit. */
+export function bytes(value: number): string {
+  const { value: number, unit } = stepped(value, 1024, SIZES);
+  return joined(Number.isInteger(number) ? grouped(String(number)) : digits(number), unit);
+}
+
+/** A time in nanoseconds. */
+export function nanoseconds(value: number): string {
+  return figure("ns", value);
+}
+
+/** A number of things. */
+export function count(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 1e5
+    ? grouped(String(value))
+    : figure("count", value);
+}
+
+/** A ratio: `1.05×`; near 1 with as many digits as its distance from 1 needs. */
+export function ratio(value: number): string {
+  return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
+}
+
+/** A p-value. */
+export function pValue(p: number): string {
+  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
+}
+
+/** A place on an axis: sizes are exact, everything else is a plain number. */
+export function onAxis(unit: string, value: number): string {
+  if (unit === "bytes") return bytes(value);
+  if (unit === "percent" || unit === "%") return `${digits(value)} %`;
+  if (unit === "count" || unit === "threads" || unit === "") return count(value);
+  return figure(unit, value);
+}
+
+/** Words of a name in snake or kebab case. */
+export function words(name: string): string {
+  return name.replaceAll(/[_-]/g, " ");
+}
+
+/** A sentence of the terminal's report, with µ and × where the terminal has only ASCII. */
+export function typeset(sentence: string): string {
+  return sentence
+    .replaceAll(/(\d)([ \u00a0])us\b/g, "$1$2µs")
+    .replaceAll(/(\d)x(?=[\s,.;:)\]]|$)/g, "$1×");
+}
+
+function joined(number: string, unit: string): string {
+  if (unit === "") return number;
+  return unit === "×" ? `${number}${unit}` : `${number} ${unit}`;
+}
