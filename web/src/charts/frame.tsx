@@ -69,7 +69,6 @@ function ChartTable({ title, file, table }: ChartFrameProps) {
   const { head, rows } = table();
   const hidden = rows.length - ROWS_SHOWN;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="chart-table" tabIndex={0} aria-label={`Table of ${title}`}>
       <table>
         <thead>

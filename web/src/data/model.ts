@@ -88,7 +88,10 @@ export function dimensionName(dimension: Dimension): string {
 
 /** Puts the runs of a page together. */
 export function reportOf({ payload, documents, block }: Decoded): Report {
-  const runs = payload.runs.map((page, index) => ({ page, document: documents[index] as Document }));
+  const runs = payload.runs.map((page, index) => ({
+    page,
+    document: documents[index] as Document,
+  }));
   const sides = runs.flatMap(({ page, document }, run) =>
     document.targets.map((record) => ({
       index: 0,

@@ -48,7 +48,9 @@ async function unpack(root: ParentNode, id: string): Promise<Uint8Array> {
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   } catch (cause) {
-    throw new PageError("The file's data cannot be unpacked: it was cut off or changed.", { cause });
+    throw new PageError("The file's data cannot be unpacked: it was cut off or changed.", {
+      cause,
+    });
   }
 }
 

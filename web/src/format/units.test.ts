@@ -31,7 +31,9 @@ describe("figures", () => {
         const { value, unit: name, divisor } = scaled(unit, 2 ** exponent);
         expect(name).not.toMatch(/\b[kKMGTP]B/);
         expect(value * divisor).toBeCloseTo(2 ** exponent);
-        const steps = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"].indexOf(name.split("/")[0] ?? "");
+        const steps = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"].indexOf(
+          name.split("/")[0] ?? "",
+        );
         expect(divisor).toBe(1024 ** steps);
       }
     }

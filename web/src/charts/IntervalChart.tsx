@@ -1,0 +1,68 @@
+// Dots with intervals on the screen: the same SVG that is saved.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ChartFrame, type Table } from "./frame";
+import { type IntervalModel, intervalHeight, intervalSvg } from "./interval-svg";
+import { pictureOf } from "./picture";
+import type { Theme } from "./theme";
+import { useVisible } from "./visible";
+
+const WIDTH_SAVED = 820;
+
+export interface IntervalChartProps {
+  model: IntervalModel;
+  theme: Theme;
+  summary: string;
+  file: string;
+  notes?: preact.ComponentChildren;
+}
+
+export function IntervalChart({ model, theme, summary, file, notes }: IntervalChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const visible = useVisible(holder);
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+  const drawn = visible && width > 0 ? intervalSvg(model, theme, width) : "";
+  return (
+    <ChartFrame
+      title={model.title}
+      summary={summary}
+      file={file}
+      table={() => tableOf(model)}
+      picture={() => pictureOf(() => intervalSvg(model, theme, WIDTH_SAVED))}
+      notes={notes}
+    >
+      {/* Labels within are escaped where the SVG is written. */}
+      <div
+        class="drawing"
+        role="img"
+        aria-label={`${model.title}. ${summary}`}
+        style={{ minHeight: `${intervalHeight(model)}px` }}
+        ref={holder}
+        // biome-ignore lint/security/noDangerouslySetInnerHtml: markup of our own, labels escaped
+        dangerouslySetInnerHTML={{ __html: drawn.replace(/^<\?xml.*\?>\n/, "") }}
+      />
+    </ChartFrame>
+  );
+}
+
+function tableOf(model: IntervalModel): Table {
+  const rows = model.groups.flatMap((group) =>
+    group.rows.map((row) => [
+      group.title,
+      row.label,
+      row.value,
+      row.low ?? "",
+      row.high ?? "",
+      row.said,
+    ]),
+  );
+  return { head: ["", "", model.axis.label, "low", "high", "in words"], rows };
+}

@@ -1,0 +1,228 @@
+// A line chart on the screen: uPlot draws it; the frame, the legend and the read-out are ours.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { ChartFrame, type Table } from "./frame";
+import { aligned, type LineChartModel, xDomain, yDomain } from "./line-model";
+import { lineSvg } from "./line-svg";
+import { pictureOf } from "./picture";
+import { ticks } from "./scales";
+import type { Theme } from "./theme";
+import { useVisible } from "./visible";
+
+const HEIGHT = 300;
+
+export interface LineChartProps {
+  model: LineChartModel;
+  theme: Theme;
+  summary: string;
+  file: string;
+  notes?: preact.ComponentChildren;
+}
+
+export function LineChart({ model, theme, summary, file, notes }: LineChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [reading, setReading] = useState("");
+  const visible = useVisible(holder);
+  const data = useMemo(() => aligned(model.series), [model]);
+
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null || !visible) return;
+    const options = optionsOf(model, theme, element.clientWidth, (index) =>
+      setReading(readingAt(model, data, index)),
+    );
+    const columns = data.columns.flatMap(({ y, low, high }) => [y, low, high]);
+    const created = new uPlot(options, [data.x, ...columns], element);
+    plot.current = created;
+    const observer = new ResizeObserver(() => {
+      created.setSize({ width: element.clientWidth, height: HEIGHT });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      created.destroy();
+      plot.current = null;
+    };
+  }, [model, theme, data, visible]);
+
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const chart = plot.current;
+    if (step === 0 || chart === null) return;
+    event.preventDefault();
+    const last = data.x.length - 1;
+    const from = chart.cursor.idx ?? (step > 0 ? -1 : last + 1);
+    const index = Math.min(last, Math.max(0, from + step));
+    chart.setCursor({ left: chart.valToPos(data.x[index] as number, "x"), top: 10 });
+  };
+
+  return (
+    <ChartFrame
+      title={model.title}
+      summary={summary}
+      file={file}
+      table={() => tableOf(model)}
+      picture={() => pictureOf(() => lineSvg(model, theme))}
+      notes={notes}
+    >
+      <ul class="legend">
+        {model.series.map((series) => (
+          <li key={series.label}>
+            <svg width="28" height="10" aria-hidden="true">
+              <line
+                x1="0"
+                x2="28"
+                y1="5"
+                y2="5"
+                stroke={series.colour}
+                stroke-width={series.fitted ? 1 : 2.5}
+                stroke-dasharray={series.dash.join(" ")}
+              />
+            </svg>
+            {series.label}
+          </li>
+        ))}
+      </ul>
+      <div
+        class="plot"
+        role="img"
+        tabIndex={0}
+        aria-label={`${model.title}. ${summary} Arrow keys read the values.`}
+        onKeyDown={move}
+        ref={holder}
+      />
+      <p class="reading" aria-live="polite">
+        {reading || "\u00a0"}
+      </p>
+    </ChartFrame>
+  );
+}
+
+/** Every value at one place of the x axis, in words. */
+function readingAt(
+  model: LineChartModel,
+  data: ReturnType<typeof aligned>,
+  index: number | null | undefined,
+): string {
+  if (index === null || index === undefined) return "";
+  const at = model.x.format(data.x[index] as number);
+  const said = model.series.flatMap((series, column) => {
+    const value = data.columns[column]?.y[index];
+    return value === null || value === undefined
+      ? []
+      : [`${series.label} ${model.y.format(value)}`];
+  });
+  return `${at}: ${said.join(" · ")}`;
+}
+
+function tableOf(model: LineChartModel): Table {
+  const rows = model.series.flatMap((series) =>
+    series.points.map((point) => [
+      series.label,
+      point.x,
+      point.y,
+      point.low ?? "",
+      point.high ?? "",
+    ]),
+  );
+  return { head: ["series", model.x.label, model.y.label, "low", "high"], rows };
+}
+
+function optionsOf(
+  model: LineChartModel,
+  theme: Theme,
+  width: number,
+  onIndex: (index: number | null | undefined) => void,
+): uPlot.Options {
+  const series: uPlot.Series[] = [{}];
+  const bands: uPlot.Band[] = [];
+  model.series.forEach((one, index) => {
+    const first = 1 + 3 * index;
+    const line = {
+      stroke: one.colour,
+      width: one.scattered ? 0 : one.fitted ? 1 : 2,
+      dash: [...one.dash],
+      spanGaps: true,
+      points: { show: !one.fitted, size: one.scattered ? 4 : 5, fill: one.colour },
+    };
+    series.push(line, hidden(), hidden());
+    if (!one.scattered) bands.push({ series: [first + 2, first + 1], fill: `${one.colour}2e` });
+  });
+  const axis = {
+    stroke: theme.muted,
+    grid: { stroke: theme.rule, width: 1 },
+    ticks: { show: false },
+  };
+  const [x, y] = [xDomain(model), yDomain(model)];
+  const written = (format: (value: number) => string) => (_: uPlot, values: number[]) =>
+    values.map(format);
+  return {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: true, y: false } },
+    scales: {
+      x: { time: false, range: x, ...distribution(model.x.kind) },
+      y: { range: y, ...distribution(model.y.kind) },
+    },
+    axes: [
+      {
+        ...axis,
+        label: model.x.label,
+        labelSize: 22,
+        splits: (_, __, low, high) => ticks(model.x.kind, [low, high], Math.max(3, width / 110)),
+        values: written(model.x.format),
+      },
+      {
+        ...axis,
+        label: model.y.label,
+        labelSize: 22,
+        size: 72,
+        splits: (_, __, low, high) => ticks(model.y.kind, [low, high], 6),
+        values: written(model.y.format),
+      },
+    ],
+    series,
+    bands,
+    hooks: {
+      drawClear: [(chart) => drawMarkers(chart, model)],
+      setCursor: [(chart) => onIndex(chart.cursor.idx)],
+    },
+  };
+}
+
+function hidden(): uPlot.Series {
+  return { stroke: "transparent", width: 0, points: { show: false }, spanGaps: true };
+}
+
+function distribution(kind: LineChartModel["x"]["kind"]): uPlot.Scale {
+  if (kind === "linear") return { distr: 1 };
+  return { distr: 3, log: kind === "log2" ? 2 : 10 };
+}
+
+/** Caches, limits and cliffs, behind the lines. */
+function drawMarkers(chart: uPlot, { markers, x }: LineChartModel) {
+  const { ctx, bbox } = chart;
+  const low = chart.scales.x?.min ?? 0;
+  const high = chart.scales.x?.max ?? 0;
+  ctx.save();
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  let row = 0;
+  for (const { from, to = from, label, colour } of markers) {
+    if (to < low || from > high || (x.kind !== "linear" && from <= 0)) continue;
+    const left = chart.valToPos(Math.max(from, low), "x", true);
+    const right = chart.valToPos(Math.min(to, high), "x", true);
+    ctx.fillStyle = `${colour}55`;
+    ctx.fillRect(left, bbox.top, Math.max(devicePixelRatio * 1.5, right - left), bbox.height);
+    ctx.fillStyle = colour;
+    // Labels of neighbours stand below each other.
+    const top = bbox.top + (12 + 13 * (row % 4)) * devicePixelRatio;
+    const fits = left + ctx.measureText(label).width < bbox.left + bbox.width;
+    ctx.textAlign = fits ? "left" : "right";
+    ctx.fillText(label, left + (fits ? 4 : -4) * devicePixelRatio, top);
+    row += 1;
+  }
+  ctx.restore();
+}

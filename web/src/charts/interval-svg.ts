@@ -1,0 +1,129 @@
+// Dots with their intervals, a row each: the plot for figures that lie on no curve. Rows of one
+// group (a benchmark) stand together; what is beside the value says it in numbers.
+
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks } from "./scales";
+import { element, escaped, file, text } from "./svg";
+import type { Theme } from "./theme";
+
+export interface IntervalRow {
+  /** Who: a target, a level. */
+  label: string;
+  colour: string;
+  value: number;
+  low?: number | undefined;
+  high?: number | undefined;
+  /** The figure in words, right of the plot. */
+  said: string;
+  /** Drawn hollow: not told apart, or without an interval. */
+  hollow?: boolean | undefined;
+}
+
+export interface IntervalGroup {
+  title: string;
+  rows: IntervalRow[];
+}
+
+export interface IntervalModel {
+  title: string;
+  axis: { label: string; kind: ScaleKind; format: (value: number) => string };
+  groups: IntervalGroup[];
+  /** Where nothing differs: 1 for ratios. */
+  reference?: number;
+}
+
+const ROW = 18;
+const TITLE_ROW = 20;
+const HEAD = 44;
+const FOOT = 12;
+const LABEL_WIDTH = 128;
+/** Below this width, numbers stand not beside the plot but only in its table. */
+const WIDTH_WITH_NUMBERS = 560;
+const SAID_WIDTH = 168;
+
+/** The height that a model takes. */
+export function intervalHeight({ groups }: IntervalModel): number {
+  const rows = groups.reduce((sum, group) => sum + group.rows.length, 0);
+  return HEAD + FOOT + rows * ROW + groups.length * TITLE_ROW;
+}
+
+/** The whole file, as wide as asked. */
+export function intervalSvg(model: IntervalModel, theme: Theme, width: number): string {
+  const height = intervalHeight(model);
+  const x: Scale = {
+    kind: model.axis.kind,
+    domain: intervalDomain(model),
+    range: [LABEL_WIDTH + 12, width - (width < WIDTH_WITH_NUMBERS ? 16 : SAID_WIDTH)],
+  };
+  const parts = [axis(model, x, height, theme)];
+  let top = HEAD;
+  for (const group of model.groups) {
+    const title = { x: 4, y: top + 14, fill: theme.ink, "font-weight": 600 };
+    parts.push(text(group.title, title));
+    top += TITLE_ROW;
+    for (const row of group.rows) {
+      parts.push(rowSvg(row, x, top + ROW / 2, theme, width));
+      top += ROW;
+    }
+  }
+  return file(width, height, theme.surface, parts.join(""));
+}
+
+export function intervalDomain({ axis, groups, reference }: IntervalModel): [number, number] {
+  const values = groups.flatMap((group) =>
+    group.rows.flatMap((row) => [row.value, row.low ?? row.value, row.high ?? row.value]),
+  );
+  if (reference !== undefined) values.push(reference);
+  return padded(axis.kind, domainOf(axis.kind, values), 0.06);
+}
+
+function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): string {
+  const parts = [
+    text(model.axis.label, { x: x.range[0], y: 14, fill: theme.muted, "font-size": 11 }),
+  ];
+  for (const value of ticks(x.kind, x.domain, Math.max(2, (x.range[1] - x.range[0]) / 90))) {
+    const at = place(x, value);
+    parts.push(
+      element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, stroke: theme.rule }),
+      text(model.axis.format(value), {
+        x: at,
+        y: HEAD - 12,
+        "text-anchor": "middle",
+        fill: theme.muted,
+        "font-size": 11,
+      }),
+    );
+  }
+  if (model.reference !== undefined) {
+    const at = place(x, model.reference);
+    const stroke = { stroke: theme.muted, "stroke-width": 1.5 };
+    parts.push(element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, ...stroke }));
+  }
+  return parts.join("");
+}
+
+function rowSvg(row: IntervalRow, x: Scale, middle: number, theme: Theme, width: number): string {
+  const label = row.label.length > 20 ? `${row.label.slice(0, 19)}…` : row.label;
+  const parts = [
+    text(label, { x: LABEL_WIDTH, y: middle + 4, "text-anchor": "end", fill: theme.ink }),
+  ];
+  if (x.kind === "linear" || row.value > 0) {
+    const at = place(x, row.value);
+    if (row.low !== undefined && row.high !== undefined) {
+      const low = x.kind === "linear" || row.low > 0 ? row.low : x.domain[0];
+      const ends = { x1: place(x, low), x2: place(x, row.high), y1: middle, y2: middle };
+      parts.push(
+        element("line", { ...ends, stroke: row.colour, "stroke-width": 5, opacity: 0.35 }),
+      );
+    }
+    const fill = row.hollow ? theme.surface : row.colour;
+    const circle = { cx: at, cy: middle, r: 4.2, fill, stroke: row.colour, "stroke-width": 1.6 };
+    parts.push(
+      element("circle", circle, element("title", {}, escaped(`${row.label}: ${row.said}`))),
+    );
+  }
+  if (width >= WIDTH_WITH_NUMBERS) {
+    const beside = { x: x.range[1] + 10, y: middle + 4, fill: theme.muted, "font-size": 11.5 };
+    parts.push(text(row.said, beside));
+  }
+  return parts.join("");
+}

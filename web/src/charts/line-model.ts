@@ -1,0 +1,96 @@
+// What a line chart shows, apart from how it is drawn: on the screen by uPlot, in files as SVG.
+
+import { domainOf, padded, type ScaleKind } from "./scales";
+
+/** A point with its interval, where there is one. */
+export interface LinePoint {
+  x: number;
+  y: number;
+  low?: number | undefined;
+  high?: number | undefined;
+}
+
+export interface LineSeries {
+  label: string;
+  colour: string;
+  dash: readonly number[];
+  points: LinePoint[];
+  /** A law or a prediction: a line without points, not measured. */
+  fitted?: boolean;
+  /** Points alone, without a line between them. */
+  scattered?: boolean;
+}
+
+export interface Axis {
+  label: string;
+  kind: ScaleKind;
+  /** How a value is written at a tick and in a read-out. */
+  format: (value: number) => string;
+}
+
+/** A vertical line, or a stretch of the axis, with a name. */
+export interface Marker {
+  from: number;
+  to?: number | undefined;
+  label: string;
+  colour: string;
+}
+
+export interface LineChartModel {
+  title: string;
+  x: Axis;
+  y: Axis;
+  series: LineSeries[];
+  markers: Marker[];
+}
+
+/** The domain of the x axis: of points and markers. */
+export function xDomain({ x, series, markers }: LineChartModel): [number, number] {
+  const own = domainOf(
+    x.kind,
+    series.flatMap((one) => one.points.map((point) => point.x)),
+  );
+  // Markers far from everything measured would press the points together: they stay outside.
+  const near = markers
+    .flatMap((marker) => [marker.from, marker.to ?? marker.from])
+    .filter((value) => (x.kind === "linear" ? false : value > own[0] / 4 && value < own[1] * 4));
+  return padded(x.kind, domainOf(x.kind, [...own, ...near]), 0.04);
+}
+
+/** The domain of the y axis: of points and their intervals; linear ones begin at 0 where nothing
+ * lies below. */
+export function yDomain({ y, series }: LineChartModel): [number, number] {
+  const values = series.flatMap((one) =>
+    one.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]),
+  );
+  const [low, high] = domainOf(y.kind, values);
+  if (y.kind === "linear" && low >= 0) return [0, high === 0 ? 1 : high * 1.06];
+  return padded(y.kind, [low, high], 0.07);
+}
+
+/** Values of all series at the same places, as uPlot wants them: nothing is null, NaN has no
+ * place. */
+export function aligned(series: LineSeries[]): {
+  x: number[];
+  columns: { y: (number | null)[]; low: (number | null)[]; high: (number | null)[] }[];
+} {
+  const x = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))];
+  x.sort((one, other) => one - other);
+  const at = new Map(x.map((value, index) => [value, index]));
+  const columns = series.map((one) => {
+    const column = () => new Array<number | null>(x.length).fill(null);
+    const [y, low, high] = [column(), column(), column()] as const;
+    for (const point of one.points) {
+      const index = at.get(point.x) as number;
+      y[index] = finite(point.y);
+      low[index] = finite(point.low);
+      high[index] = finite(point.high);
+    }
+    return { y, low, high };
+  });
+  return { x, columns };
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks, valueAt } from "./scales";
+
+const KINDS: ScaleKind[] = ["linear", "log2", "log10"];
+
+describe("scales", () => {
+  it("give the value back that stands at a place", () => {
+    for (const kind of KINDS) {
+      const scale: Scale = { kind, domain: [3, 4000], range: [500, 20] };
+      for (const value of [3, 17, 1234, 4000]) {
+        expect(valueAt(scale, place(scale, value))).toBeCloseTo(value, 6);
+      }
+      expect(place(scale, 3)).toBe(500);
+      expect(place(scale, 4000)).toBe(20);
+    }
+  });
+
+  it("place the geometric mean in the middle of a logarithmic one", () => {
+    const scale: Scale = { kind: "log10", domain: [1, 10_000], range: [0, 100] };
+    expect(place(scale, 100)).toBeCloseTo(50);
+  });
+
+  it("put a domain of one value into the middle", () => {
+    expect(place({ kind: "linear", domain: [5, 5], range: [0, 10] }, 5)).toBe(5);
+  });
+});
+
+describe("ticks", () => {
+  it("lie within the domain and are round", () => {
+    expect(ticks("linear", [0, 10], 5)).toEqual([0, 2, 4, 6, 8, 10]);
+    expect(ticks("log10", [50, 200_000])).toEqual([100, 1000, 10_000, 100_000]);
+    expect(ticks("log2", [4096, 65536])).toEqual([4096, 8192, 16384, 32768, 65536]);
+    expect(ticks("log10", [120, 700])).toEqual([200, 500]);
+  });
+
+  it("are never many, whatever the domain", () => {
+    for (const kind of KINDS) {
+      for (const high of [1.0001, 1.5, 7, 1e3, 1e9, 1e18]) {
+        const found = ticks(kind, [1, high], 6);
+        expect(found.length, `${kind} to ${high}`).toBeGreaterThan(0);
+        expect(found.length, `${kind} to ${high}`).toBeLessThanOrEqual(9);
+      }
+    }
+  });
+});
+
+describe("domains", () => {
+  it("leave out what has no place", () => {
+    expect(domainOf("log10", [0, -1, Number.NaN, 5, 50])).toEqual([5, 50]);
+    expect(domainOf("linear", [])).toEqual([0, 1]);
+  });
+
+  it("get room at both ends", () => {
+    const [low, high] = padded("log10", [10, 1000], 0.5);
+    expect(low).toBeCloseTo(1);
+    expect(high).toBeCloseTo(10_000);
+    expect(padded("linear", [5, 5], 0.1)).toEqual([4.5, 5.5]);
+  });
+});

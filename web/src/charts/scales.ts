@@ -1,0 +1,97 @@
+// Scales: from values to places on a chart, and where their ticks stand.
+
+export type ScaleKind = "linear" | "log2" | "log10";
+
+/** A scale from a domain of values to a range of places. */
+export interface Scale {
+  kind: ScaleKind;
+  domain: [number, number];
+  range: [number, number];
+}
+
+/** Where a value stands. */
+export function place(scale: Scale, value: number): number {
+  const [low, high] = scale.domain.map((end) => transformed(scale.kind, end)) as [number, number];
+  const [from, to] = scale.range;
+  const share = high === low ? 0.5 : (transformed(scale.kind, value) - low) / (high - low);
+  return from + share * (to - from);
+}
+
+/** The value at a place: the inverse of `place`. */
+export function valueAt(scale: Scale, at: number): number {
+  const [low, high] = scale.domain.map((end) => transformed(scale.kind, end)) as [number, number];
+  const [from, to] = scale.range;
+  const value = low + ((at - from) / (to - from)) * (high - low);
+  if (scale.kind === "linear") return value;
+  return (scale.kind === "log2" ? 2 : 10) ** value;
+}
+
+function transformed(kind: ScaleKind, value: number): number {
+  if (kind === "linear") return value;
+  return kind === "log2" ? Math.log2(value) : Math.log10(value);
+}
+
+/** Values at which ticks stand, at most about `most` of them. */
+export function ticks(kind: ScaleKind, [low, high]: [number, number], most = 6): number[] {
+  if (!(high > low)) return [low];
+  if (kind === "linear") return linearTicks(low, high, most);
+  const base = kind === "log2" ? 2 : 10;
+  const first = Math.ceil(Math.log(low) / Math.log(base) - 1e-9);
+  const last = Math.floor(Math.log(high) / Math.log(base) + 1e-9);
+  const decades = last - first + 1;
+  if (decades < 2 && base === 10) return decadeTicks(low, high, most);
+  const step = Math.max(1, Math.ceil(decades / most));
+  const powers: number[] = [];
+  for (let exponent = first; exponent <= last; exponent += step) powers.push(base ** exponent);
+  return powers.length > 0 ? powers : [low, high];
+}
+
+function linearTicks(low: number, high: number, most: number): number[] {
+  const rough = (high - low) / Math.max(1, most);
+  const magnitude = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((it) => it * magnitude).find((it) => it >= rough) ?? rough;
+  const found: number[] = [];
+  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index += 1) {
+    found.push(Number((index * step).toPrecision(12)));
+  }
+  return found;
+}
+
+/** Within a decade or two: 1, 2 and 5 times powers of ten, or a linear step where that is finer. */
+function decadeTicks(low: number, high: number, most: number): number[] {
+  const found: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+    for (const factor of [1, 2, 5]) {
+      const value = factor * 10 ** power;
+      if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
+    }
+  }
+  return found.length >= 2 ? found : linearTicks(low, high, Math.min(most, 4));
+}
+
+/** The least domain that holds all values that can stand on a scale of this kind. */
+export function domainOf(kind: ScaleKind, values: Iterable<number>): [number, number] {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const value of values) {
+    if (!Number.isFinite(value) || (kind !== "linear" && value <= 0)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (low > high) return kind === "linear" ? [0, 1] : [1, 10];
+  return [low, high];
+}
+
+/** A domain with room at both ends, so that what lies at an end is seen whole. */
+export function padded(
+  kind: ScaleKind,
+  [low, high]: [number, number],
+  share = 0.05,
+): [number, number] {
+  if (kind === "linear") {
+    const room = (high - low || Math.abs(high) || 1) * share;
+    return [low - room, high + room];
+  }
+  const factor = high > low ? (high / low) ** share : 1.1;
+  return [low / factor, high * factor];
+}
