@@ -16,19 +16,9 @@ use record::{CacheEvidence, CacheState, Cell, Conditions, Dimension, Discarded, 
 use serde_json::json;
 
 use super::{Options, render_machine, render_terminal};
-use crate::sample::Sample;
+use crate::sample::{Sample, noisy};
 
 const MIB: u64 = 1024 * 1024;
-
-/// Values about `centre` that are the same each time: `spread` is the largest deviation.
-fn noisy(centre: f64, spread: f64, seed: u64, count: usize) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    };
-    (0..count).map(|_| centre * (1.0 + 2.0 * spread * next())).collect()
-}
 
 /// One benchmark of the survey below.
 struct Row {
