@@ -11,7 +11,7 @@ use crate::page;
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
-const WIDTH_MAX: usize = 100;
+const WIDTH_MAX: usize = 120;
 
 /// Options of the terminal's report, from the terminal and `NO_COLOR`.
 pub(crate) fn terminal_options() -> Options {

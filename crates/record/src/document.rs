@@ -34,6 +34,9 @@ pub struct Document {
     pub cells: Vec<CellReport>,
     /// Each pair of targets on each benchmark.
     pub comparisons: Vec<Comparison>,
+    /// Each pair of targets in each dimension: relative costs, never added up over dimensions.
+    #[serde(default)]
+    pub dimensions: Vec<DimensionComparison>,
     /// Each curve along which a law can hold, for each target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<CurveFit>,
@@ -214,6 +217,36 @@ pub struct Comparison {
     /// Two-sided p of "the ratio is 1".
     pub p: Option<f64>,
     /// The same, adjusted for the number of comparisons in the run.
+    pub p_adjusted: Option<f64>,
+    /// What may be said.
+    pub verdict: Verdict,
+}
+
+/// Two targets in one dimension, over the benchmarks that both have, paired by block.
+///
+/// The cost of a benchmark is its primary metric turned so that less is better; a curve counts as
+/// one benchmark. What is no cost of the target does not count: speed-ups and what they are
+/// relative to, floors, and metrics that describe and do not judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DimensionComparison {
+    /// The dimension.
+    pub dimension: Dimension,
+    /// Label of the first target.
+    pub first: String,
+    /// Label of the second target.
+    pub second: String,
+    /// How many benchmarks and curves of the dimension both have a cost of.
+    pub benchmarks: u32,
+    /// Blocks in which all of these were measured on both.
+    pub blocks: u32,
+    /// Cost of the second over that of the first: the geometric mean over benchmarks and blocks;
+    /// none with too few blocks.
+    pub ratio: Option<f64>,
+    /// Interval of the ratio, by Student's t over blocks.
+    pub interval: Option<IntervalReport>,
+    /// Two-sided p of "the ratio is 1".
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of comparisons in this list.
     pub p_adjusted: Option<f64>,
     /// What may be said.
     pub verdict: Verdict,

@@ -28,8 +28,8 @@ pub use cliff::{
 };
 pub use directory::{Run, RunDirectory};
 pub use document::{
-    CellReport, Comparison, CurveFit, Document, FitParameter, IntervalReport, MetricReport,
-    Percentile, Verdict, WarningReport, WorkingSet,
+    CellReport, Comparison, CurveFit, DimensionComparison, Document, FitParameter, IntervalReport,
+    MetricReport, Percentile, Verdict, WarningReport, WorkingSet,
 };
 pub use error::RecordError;
 pub use histogram_log::HistogramLocation;

@@ -35,6 +35,16 @@ pub(crate) fn swaying(centre: f64, count: usize) -> Vec<f64> {
     own.iter().cycle().take(count).map(|factor| centre * factor).collect()
 }
 
+/// Values about `centre` that are the same each time: `spread` is the largest deviation.
+pub(crate) fn noisy(centre: f64, spread: f64, seed: u64, count: usize) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    (0..count).map(|_| centre * (1.0 + 2.0 * spread * next())).collect()
+}
+
 impl Sample {
     /// A run on these targets, without benchmarks.
     pub(crate) fn new(targets: &[&str]) -> Self {

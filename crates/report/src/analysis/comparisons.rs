@@ -91,13 +91,23 @@ impl Pair<'_> {
 
 /// Adjusts the p-values of all comparisons together, and gives the verdicts that follow.
 fn adjust(comparisons: &mut [Comparison], level: f64) {
-    let p_values: Vec<f64> = comparisons.iter().filter_map(|comparison| comparison.p).collect();
-    let mut adjusted = estimates::false_discovery_adjusted(&p_values).into_iter();
-    for comparison in comparisons.iter_mut().filter(|comparison| comparison.p.is_some()) {
-        comparison.p_adjusted = adjusted.next();
-        let is_real = comparison.p_adjusted.is_some_and(|p| p <= 1.0 - level);
-        comparison.verdict = if is_real { Verdict::Real } else { Verdict::NotToldApart };
+    let p_values: Vec<Option<f64>> = comparisons.iter().map(|comparison| comparison.p).collect();
+    for (comparison, (p_adjusted, verdict)) in comparisons.iter_mut().zip(judged(&p_values, level))
+    {
+        (comparison.p_adjusted, comparison.verdict) = (p_adjusted, verdict);
     }
+}
+
+/// The p-values adjusted together, as one family, and the verdict that follows from each.
+pub(super) fn judged(p_values: &[Option<f64>], level: f64) -> Vec<(Option<f64>, Verdict)> {
+    let known: Vec<f64> = p_values.iter().copied().flatten().collect();
+    let mut adjusted = estimates::false_discovery_adjusted(&known).into_iter();
+    let judge = |p: &Option<f64>| match p.and_then(|_| adjusted.next()) {
+        Some(p) if p <= 1.0 - level => (Some(p), Verdict::Real),
+        Some(p) => (Some(p), Verdict::NotToldApart),
+        None => (None, Verdict::NotEnoughData),
+    };
+    p_values.iter().map(judge).collect()
 }
 
 #[cfg(test)]

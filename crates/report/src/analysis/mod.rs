@@ -4,6 +4,9 @@
 mod cells;
 mod cliffs;
 mod comparisons;
+mod dimensions;
+#[cfg(test)]
+mod dimensions_tests;
 mod doubts;
 mod estimates;
 mod fits;
@@ -55,6 +58,7 @@ pub fn document(run: &Run, path: &Path) -> Document {
         cliffs,
         searches,
         comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
+        dimensions: dimensions::all(&gathered, manifest),
         fits: fits::all(&gathered, manifest),
         skipped: manifest.skipped.clone(),
         warnings: run_warnings(run),

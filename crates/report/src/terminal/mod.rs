@@ -1,12 +1,13 @@
 //! A document as text for people: sentences, with the numbers beside them.
 //!
-//! Every line fits the width that the caller names and never exceeds 100 columns; without colour
+//! Every line fits the width that the caller names and never exceeds 120 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
 mod cliffs;
 mod closing;
 mod columns;
 mod curve;
+mod dimensions;
 mod fit;
 mod heading;
 mod machine;
@@ -35,7 +36,7 @@ use text::Page;
 /// How a report is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Columns of the terminal; 40 to 100 of them are used.
+    /// Columns of the terminal; 40 to 120 of them are used.
     pub width: usize,
     /// Whether escape sequences set headings and doubts off.
     pub colour: bool,
@@ -54,6 +55,7 @@ pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
     if document.searches.is_empty() {
+        dimensions::render(&mut page, document);
         section::render_all(&mut page, document);
         fit::render(&mut page, document);
         warnings::render(&mut page, document);

@@ -4,7 +4,7 @@ use super::Options;
 use super::units::{UNBREAKABLE, unbroken};
 
 /// The widest report, whatever the terminal.
-pub(crate) const WIDTH_MOST: usize = 100;
+pub(crate) const WIDTH_MOST: usize = 120;
 /// The narrowest: below, tables cannot be told from noise.
 pub(crate) const WIDTH_LEAST: usize = 40;
 

@@ -1,0 +1,108 @@
+//! The rows of the plot: of each dimension its targets, each with how it stands to the cheapest.
+
+use record::{Dimension, DimensionComparison, Document, Verdict};
+
+use super::axis::Span;
+
+/// One dimension.
+#[derive(Clone, Debug)]
+pub(super) struct Group<'a> {
+    pub(super) dimension: Dimension,
+    /// Benchmarks of the comparison that has most of them.
+    pub(super) benchmarks: u32,
+    /// The cheapest first.
+    pub(super) rows: Vec<Row<'a>>,
+    /// Targets of the run that have nothing to compare here.
+    pub(super) absent: Vec<&'a str>,
+}
+
+/// One target in one dimension.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) target: &'a str,
+    /// Its comparison with the cheapest; none of that itself, and where they have nothing in common.
+    pub(super) comparison: Option<&'a DimensionComparison>,
+    is_cheapest: bool,
+}
+
+impl Row<'_> {
+    /// Its cost over that of the cheapest; none where that is not known.
+    pub(super) fn span(&self) -> Option<Span> {
+        if self.is_cheapest {
+            return Some(Span { ratio: 1.0, low: 1.0, high: 1.0 });
+        }
+        span(self.comparison?, self.target)
+    }
+
+    /// What may be said of it and the cheapest.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        self.comparison.map(|comparison| comparison.verdict)
+    }
+}
+
+/// The cost of `target` over that of the other in the comparison.
+fn span(comparison: &DimensionComparison, target: &str) -> Option<Span> {
+    let (ratio, interval) = comparison.ratio.zip(comparison.interval)?;
+    Some(if comparison.second == target {
+        Span { ratio, low: interval.low, high: interval.high }
+    } else {
+        Span { ratio: 1.0 / ratio, low: 1.0 / interval.high, high: 1.0 / interval.low }
+    })
+}
+
+/// The dimensions in which two targets can be compared, in their order.
+pub(super) fn groups(document: &Document) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for of_dimension in document.dimensions.chunk_by(|one, next| one.dimension == next.dimension) {
+        if of_dimension.iter().any(|comparison| comparison.ratio.is_some()) {
+            groups.push(group(document, of_dimension));
+        }
+    }
+    groups
+}
+
+fn group<'a>(document: &'a Document, comparisons: &'a [DimensionComparison]) -> Group<'a> {
+    let labels = document.targets.iter().map(|target| target.label.as_str());
+    let is_compared = |label: &&str| comparisons.iter().any(|one| holds(one, label));
+    let (targets, absent): (Vec<&str>, Vec<&str>) = labels.partition(is_compared);
+    let cheapest = cheapest(&targets, comparisons);
+    let row = |target: &&'a str| Row {
+        target,
+        comparison: comparisons
+            .iter()
+            .find(|one| *target != cheapest && holds(one, target) && holds(one, cheapest)),
+        is_cheapest: *target == cheapest,
+    };
+    let mut rows: Vec<Row<'_>> = targets.iter().map(row).collect();
+    let ratio = |row: &Row<'_>| row.span().map_or(f64::INFINITY, |span| span.ratio);
+    rows.sort_by(|left, right| {
+        right.is_cheapest.cmp(&left.is_cheapest).then(ratio(left).total_cmp(&ratio(right)))
+    });
+    let benchmarks = comparisons.iter().map(|one| one.benchmarks).max().unwrap_or(0);
+    Group { dimension: comparisons[0].dimension, benchmarks, rows, absent }
+}
+
+fn holds(comparison: &DimensionComparison, label: &str) -> bool {
+    comparison.first == label || comparison.second == label
+}
+
+/// The target that is cheaper than most others. Where pairs have different benchmarks in common,
+/// each of three can be cheaper than the next: then the one that is so by the largest factors.
+fn cheapest<'a>(targets: &[&'a str], comparisons: &[DimensionComparison]) -> &'a str {
+    let standing = |target: &&str| {
+        let of_target = comparisons.iter().filter(|one| holds(one, target));
+        let logs = of_target.filter_map(|one| span(one, target)).map(|span| span.ratio.ln());
+        let (mut wins, mut sum) = (0_i64, 0.0);
+        for log in logs {
+            wins += if log <= 0.0 { 1 } else { -1 };
+            sum -= log;
+        }
+        (wins, sum)
+    };
+    let best = targets.iter().copied().reduce(|best, target| {
+        let (one, other) = (standing(&best), standing(&target));
+        let is_better = other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).is_gt();
+        if is_better { target } else { best }
+    });
+    best.unwrap_or_default()
+}

@@ -1,0 +1,186 @@
+//! What each target costs in each dimension, drawn on one axis: a line per target, relative to the
+//! target that costs least in that dimension.
+//!
+//! Each dimension has its own 1x, and what follows from several of them is left to the reader:
+//! which dimension counts depends on the load.
+
+mod axis;
+mod map;
+#[cfg(test)]
+mod tests;
+
+use record::{Dimension, Document, Verdict};
+
+use super::names;
+use super::sentence::why_not_compared;
+use super::table::percent;
+use super::text::{Page, Style, list, plural, shortened};
+use super::units::{self, unbroken};
+use axis::{Axis, Span};
+use map::{Group, Row, groups};
+
+const INDENT: usize = 4;
+const GAP: usize = 2;
+/// Below so many characters of axis, figures are shortened; above, nothing is gained.
+const AXIS_LEAST: usize = 24;
+const AXIS_MOST: usize = 64;
+
+/// The plot; nothing where no two targets can be compared.
+pub(super) fn render(page: &mut Page, document: &Document) {
+    let groups = groups(document);
+    let spans: Vec<Span> =
+        groups.iter().flat_map(|group| &group.rows).filter_map(Row::span).collect();
+    if spans.is_empty() {
+        return;
+    }
+    page.heading("Cost in each dimension");
+    page.sentence(&legend(document, &groups));
+    page.blank();
+    let layout = Layout::of(page.width(), &groups, &spans);
+    let start = layout.start();
+    let ticks = layout.axis.ticks(page.width().saturating_sub(start));
+    page.line(format!("{:start$}{ticks}", "").trim_end(), Style::Dim);
+    for group in &groups {
+        page.line(&shortened(&title(group), page.width()), Style::Plain);
+        for row in &group.rows {
+            page.line(&layout.line(group, row), Style::Plain);
+        }
+    }
+}
+
+/// How to read it, and what it does not say.
+fn legend(document: &Document, groups: &[Group<'_>]) -> String {
+    let level = document.run.confidence_level;
+    let mut text = format!(
+        "For each dimension, costs relative to the target that costs least in it (1x): o is the \
+         geometric mean over the benchmarks that both have, |-| its {} interval",
+        unbroken(&format!("{} %", percent(level)))
+    );
+    let verdicts = || groups.iter().flat_map(|group| &group.rows).filter_map(Row::verdict);
+    if verdicts().any(|verdict| verdict == Verdict::NotToldApart) {
+        text.push_str(", and ? an o that cannot be told from 1x");
+    }
+    if let Some(share) =
+        groups.iter().find_map(|group| group.rows.iter().find_map(|row| share(group, row)))
+    {
+        text.push_str(&format!("; {} where two have fewer in common", unbroken(&share)));
+    }
+    if groups.len() > 1 {
+        text.push_str(". Dimensions are not added up: which of them counts depends on the load");
+    }
+    text.push('.');
+    let without: Vec<String> = without_costs(document)
+        .into_iter()
+        .map(|dimension| names::dimension(dimension).to_owned())
+        .collect();
+    if !without.is_empty() {
+        let verb = if without.len() == 1 { "has" } else { "have" };
+        let without = list(&without, "and");
+        text.push_str(&format!(" {without} {verb} no costs to compare: see below."));
+    }
+    text
+}
+
+/// Dimensions of the run in which nothing is a cost that two targets have.
+fn without_costs(document: &Document) -> Vec<Dimension> {
+    let mut dimensions: Vec<Dimension> = document.cells.iter().map(|cell| cell.dimension).collect();
+    dimensions.sort_unstable();
+    dimensions.dedup();
+    dimensions
+        .retain(|dimension| document.dimensions.iter().all(|one| one.dimension != *dimension));
+    dimensions
+}
+
+/// `In memory (8 benchmarks)`, `I/O (5 benchmarks; without tmpfs)`.
+fn title(group: &Group<'_>) -> String {
+    let benchmarks = plural(group.benchmarks as usize, "benchmark");
+    let absent: Vec<String> = group.absent.iter().map(|label| names::label(label)).collect();
+    let without = match absent.as_slice() {
+        [] => String::new(),
+        absent => format!("; without {}", list(absent, "and")),
+    };
+    format!("  {} ({benchmarks}{without})", names::dimension(group.dimension))
+}
+
+/// How much is said of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wording {
+    /// `1.12x [1.05, 1.20]`.
+    Full,
+    /// `1.12x`.
+    Short,
+    /// Nothing.
+    None,
+}
+
+/// What stands behind a row's drawing.
+fn figure(group: &Group<'_>, row: &Row<'_>, wording: Wording) -> String {
+    let Some(span) = row.span().filter(|_| row.comparison.is_some()) else { return String::new() };
+    let ratio = units::ratio(span.ratio, span.low, span.high);
+    let text = match wording {
+        Wording::Full => format!("{} {}", ratio.value, ratio.interval),
+        Wording::Short => ratio.value,
+        Wording::None => return String::new(),
+    };
+    share(group, row).map_or_else(|| text.clone(), |share| format!("{text} {share}"))
+}
+
+/// `(3 of 5)`: benchmarks that a target and the cheapest have in common, where others have more.
+fn share(group: &Group<'_>, row: &Row<'_>) -> Option<String> {
+    let benchmarks = row.comparison.filter(|found| found.ratio.is_some())?.benchmarks;
+    let is_less = benchmarks < group.benchmarks;
+    is_less.then(|| format!("({benchmarks} of {})", group.benchmarks))
+}
+
+/// Where everything of a row stands.
+struct Layout {
+    label_width: usize,
+    axis: Axis,
+    wording: Wording,
+    width: usize,
+}
+
+impl Layout {
+    fn of(width: usize, groups: &[Group<'_>], spans: &[Span]) -> Self {
+        let rows =
+            || groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        let labels = rows().map(|(_, row)| names::label(row.target).chars().count());
+        let label_width = labels.max().unwrap_or(0);
+        let room = |wording| {
+            let texts = rows().map(|(group, row)| figure(group, row, wording).chars().count());
+            let figures = texts.max().filter(|width| *width > 0).map_or(0, |width| width + GAP);
+            width.saturating_sub(INDENT + label_width + GAP + figures)
+        };
+        let wordings = [Wording::Full, Wording::Short, Wording::None];
+        let wording = wordings.into_iter().find(|wording| room(*wording) >= AXIS_LEAST);
+        let wording = wording.unwrap_or(Wording::None);
+        let axis = Axis::over(spans, room(wording).min(AXIS_MOST));
+        Self { label_width, axis, wording, width }
+    }
+
+    /// Where the axis begins.
+    fn start(&self) -> usize {
+        INDENT + self.label_width + GAP
+    }
+
+    fn line(&self, group: &Group<'_>, row: &Row<'_>) -> String {
+        let label = names::label(row.target);
+        let drawn = match (row.span(), row.comparison) {
+            (Some(span), found) => {
+                let is_alike = found.is_some_and(|one| one.verdict == Verdict::NotToldApart);
+                self.axis.draw(span, if is_alike { '?' } else { 'o' })
+            }
+            (None, Some(found)) => why_not_compared(found.blocks),
+            (None, None) => "no benchmark in common with the cheapest".to_owned(),
+        };
+        let figure = figure(group, row, self.wording);
+        let line = format!(
+            "{:INDENT$}{label:<width$}{:GAP$}{drawn}{:GAP$}{figure}",
+            "",
+            "",
+            "",
+            width = self.label_width
+        );
+        shortened(line.trim_end(), self.width)
+    }
+}
