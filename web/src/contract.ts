@@ -387,6 +387,10 @@ clock: ClockRecord
  */
 comparisons: Comparison[]
 /**
+ * Each pair of targets in each dimension: relative costs, never added up over dimensions.
+ */
+dimensions?: DimensionComparison[]
+/**
  * How measuring ended; none when it was cut off.
  */
 end?: (End | null)
@@ -919,6 +923,50 @@ p?: (number | null)
 p_adjusted?: (number | null)
 /**
  * Second over first: the ratio of geometric means; none with too few blocks.
+ */
+ratio?: (number | null)
+/**
+ * Label of the second target.
+ */
+second: string
+verdict: Verdict
+}
+/**
+ * Two targets in one dimension, over the benchmarks that both have, paired by block.
+ * 
+ * The cost of a benchmark is its primary metric turned so that less is better; a curve counts as
+ * one benchmark. What is no cost of the target does not count: speed-ups and what they are
+ * relative to, floors, and metrics that describe and do not judge.
+ */
+export interface DimensionComparison {
+/**
+ * How many benchmarks and curves of the dimension both have a cost of.
+ */
+benchmarks: number
+/**
+ * Blocks in which all of these were measured on both.
+ */
+blocks: number
+dimension: Dimension
+/**
+ * Label of the first target.
+ */
+first: string
+/**
+ * Interval of the ratio, by Student's t over blocks.
+ */
+interval?: (IntervalReport | null)
+/**
+ * Two-sided p of "the ratio is 1".
+ */
+p?: (number | null)
+/**
+ * The same, adjusted for the number of comparisons in this list.
+ */
+p_adjusted?: (number | null)
+/**
+ * Cost of the second over that of the first: the geometric mean over benchmarks and blocks;
+ * none with too few blocks.
  */
 ratio?: (number | null)
 /**
