@@ -11,9 +11,11 @@ const contractPath = new URL("../src/contract.ts", import.meta.url);
 function plain(node) {
   if (Array.isArray(node)) return node.map(plain);
   if (node === null || typeof node !== "object") return node;
-  const { $ref, ...rest } = Object.fromEntries(
+  const { $ref, prefixItems, ...rest } = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, plain(value)]),
   );
+  // The generator knows tuples as older drafts of JSON schema write them.
+  if (prefixItems !== undefined) return { ...rest, items: prefixItems, additionalItems: false };
   if ($ref === undefined) return rest;
   return rest.properties === undefined ? { $ref } : { allOf: [{ $ref }, rest] };
 }

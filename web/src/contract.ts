@@ -605,7 +605,7 @@ axis: Quantity
 /**
  * Places on the axis, and the values there.
  */
-points: [unknown, unknown][]
+points: [number, number][]
 /**
  * What it shows, in words: `resident pages over time`.
  */
@@ -636,7 +636,7 @@ pages: number
 /**
  * Runs of resident pages: the first of each, and how many.
  */
-resident: [unknown, unknown][]
+resident: [number, number][]
 /**
  * The moment, in words: `after the first read`.
  */
@@ -686,7 +686,7 @@ explained: number
  * @minItems 2
  * @maxItems 2
  */
-interval: [unknown, unknown]
+interval: [number, number]
 /**
  * Its name, as in the literature.
  */

@@ -46,7 +46,6 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
         aria-label={`${model.title}. ${summary}`}
         style={{ minHeight: `${intervalHeight(model)}px` }}
         ref={holder}
-        // biome-ignore lint/security/noDangerouslySetInnerHtml: markup of our own, labels escaped
         dangerouslySetInnerHTML={{ __html: drawn.replace(/^<\?xml.*\?>\n/, "") }}
       />
     </ChartFrame>

@@ -1,0 +1,100 @@
+// The whole page: filters, the list of sections, and the sections from top to bottom.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type ThemeName, themes } from "./charts/theme";
+import type { Report } from "./data/model";
+import { formatRoute, parseRoute, type Route } from "./data/route";
+import { select } from "./data/selection";
+import { Filters } from "./sections/Filters";
+import { sections } from "./sections/sections";
+import { ViewContext } from "./view";
+
+export function App({ report }: { report: Report }) {
+  const [route, setRoute] = useState<Route>(() => parseRoute(location.hash));
+  const theme = useTheme();
+  const selection = useMemo(() => select(report, route), [report, route]);
+  useEffect(() => {
+    const follow = () => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  useEffect(() => {
+    document.getElementById(route.section)?.scrollIntoView();
+  }, [route.section]);
+  const go = (change: Partial<Route>) => {
+    const next = { ...route, ...change };
+    const hash = formatRoute(next);
+    if (hash === location.hash) document.getElementById(next.section)?.scrollIntoView();
+    else location.hash = hash;
+  };
+  const view = useMemo(
+    () => ({ report, selection, route, theme: themes[theme.name], go }),
+    [report, selection, route, theme.name],
+  );
+  const shown = sections(view);
+  return (
+    <ViewContext.Provider value={view}>
+      <a class="skip" href={formatRoute({ ...route, section: "summary" })}>
+        Skip to the report
+      </a>
+      <header class="top">
+        <p class="brand">
+          fsprism <span>{report.runs.map(({ document }) => document.run.suite).join(", ")}</span>
+        </p>
+        <button
+          type="button"
+          class="theme"
+          aria-pressed={theme.name === "dark"}
+          onClick={theme.toggle}
+        >
+          {theme.name === "dark" ? "Light" : "Dark"}
+        </button>
+        <Filters />
+      </header>
+      <div class="columns">
+        <nav class="contents" aria-label="Sections">
+          <ol>
+            {shown.map(({ id, title, isSub }) => (
+              <li key={id} class={isSub ? "sub" : undefined}>
+                <a
+                  href={formatRoute({ ...route, section: id })}
+                  aria-current={route.section === id ? "location" : undefined}
+                  onClick={() => document.getElementById(id)?.scrollIntoView()}
+                >
+                  {title}
+                </a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+        <main>
+          {shown.map(({ id, title, isSub, Body }) => (
+            <section key={id} id={id} aria-labelledby={`${id}-title`}>
+              {isSub ? <h3 id={`${id}-title`}>{title}</h3> : <h2 id={`${id}-title`}>{title}</h2>}
+              <Body />
+            </section>
+          ))}
+          <footer>
+            Written by fsprism {report.payload.written_by}. This page holds all its data and asks
+            nothing of any network. Drawn with Preact and uPlot (MIT licence).
+          </footer>
+        </main>
+      </div>
+    </ViewContext.Provider>
+  );
+}
+
+/** Light or dark: what the reader chose here, else what the system prefers. */
+function useTheme(): { name: ThemeName; toggle: () => void } {
+  const preferred = matchMedia("(prefers-color-scheme: dark)");
+  const [name, setName] = useState<ThemeName>(preferred.matches ? "dark" : "light");
+  useEffect(() => {
+    const follow = (event: MediaQueryListEvent) => setName(event.matches ? "dark" : "light");
+    preferred.addEventListener("change", follow);
+    return () => preferred.removeEventListener("change", follow);
+  }, []);
+  useEffect(() => {
+    document.documentElement.dataset.theme = name;
+  }, [name]);
+  return { name, toggle: () => setName(name === "dark" ? "light" : "dark") };
+}

@@ -1,0 +1,53 @@
+// What is shown: the report less what the address filters away.
+
+import type { Said } from "../contract";
+import type { Benchmark, CellView, Curve, Report, Side } from "./model";
+import type { Route } from "./route";
+
+/** The parts of a report that are shown. */
+export interface Selection {
+  sides: Side[];
+  /** Benchmarks with the cells of these sides, those that are points of curves among them. */
+  benchmarks: Benchmark[];
+  curves: Curve[];
+  /** Whether a sentence of a run is about something that is shown. */
+  isShown: (run: number, said: Said) => boolean;
+}
+
+export function select(report: Report, route: Route): Selection {
+  const wanted = new Set(route.targets);
+  const all = report.sides.every((side) => !wanted.has(side.label));
+  const sides = all ? report.sides : report.sides.filter((side) => wanted.has(side.label));
+  const shownSides = new Set(sides);
+  const named = report.benchmarks.find((benchmark) => benchmark.key === route.benchmark);
+  const curve = report.curves.find((one) => one.key === route.benchmark);
+  const fits = (benchmark: Benchmark) =>
+    (route.dimension === null || benchmark.dimension === route.dimension) &&
+    (named === undefined || benchmark === named) &&
+    (curve === undefined || curve.benchmarks.includes(benchmark));
+  const benchmarks = report.benchmarks
+    .filter(fits)
+    .map((benchmark) => ({ ...benchmark, cells: shownCells(benchmark, shownSides) }))
+    .filter((benchmark) => benchmark.cells.length > 0);
+  const shown = new Map(benchmarks.map((benchmark) => [benchmark.key, benchmark]));
+  const curves = report.curves
+    .map((one) => ({
+      ...one,
+      benchmarks: one.benchmarks.flatMap((benchmark) => shown.get(benchmark.key) ?? []),
+    }))
+    .filter((one) => one.benchmarks.length > 0);
+  const names = new Set([
+    ...benchmarks.map((benchmark) => benchmark.name),
+    ...curves.map((one) => one.name),
+  ]);
+  const isShown = (run: number, said: Said) =>
+    (said.dimension == null || route.dimension === null || said.dimension === route.dimension) &&
+    (said.subject == null || said.dimension == null || names.has(said.subject)) &&
+    (said.targets.length === 0 ||
+      sides.some((side) => side.run === run && said.targets.includes(side.target)));
+  return { sides, benchmarks, curves, isShown };
+}
+
+function shownCells(benchmark: Benchmark, sides: Set<Side>): CellView[] {
+  return benchmark.cells.filter((cell) => sides.has(cell.side));
+}

@@ -1,0 +1,94 @@
+// A curve per metric: every target's medians with their intervals, and the sizes of the machine's
+// caches and memories where the axis is one of bytes.
+
+import { LineChart } from "../charts/LineChart";
+import type { LineChartModel, Marker } from "../charts/line-model";
+import type { ScaleKind } from "../charts/scales";
+import type { Theme } from "../charts/theme";
+import type { MetricReport } from "../contract";
+import { type Curve, metricOf, shownMetrics } from "../data/model";
+import { bytes, figure, onAxis, words } from "../format/units";
+import { colourOf, dashOf, useView, type View } from "../view";
+import { better } from "./Dimension";
+
+export function CurveCharts({ curve }: { curve: Curve }) {
+  const view = useView();
+  const cells = curve.benchmarks.flatMap((benchmark) => benchmark.cells);
+  return (
+    <>
+      {shownMetrics(cells).map((metric) => {
+        const model = curveModel(view, curve, metric);
+        return (
+          <LineChart
+            key={metric.name}
+            model={model}
+            theme={view.theme}
+            file={`${curve.name}-${metric.name}`}
+            summary={`${words(metric.name)} by ${curve.axis}, medians over blocks; the bands are their intervals; ${better(metric)}.`}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+export function curveModel(view: View, curve: Curve, metric: MetricReport): LineChartModel {
+  const series = view.selection.sides.flatMap((side) => {
+    const points = curve.benchmarks.flatMap((benchmark) => {
+      const cell = benchmark.cells.find((one) => one.side === side);
+      const found = cell && metricOf(cell, metric.name);
+      if (benchmark.curve == null || found === undefined) return [];
+      const { low, high } = found.interval ?? {};
+      return { x: benchmark.curve.value, y: found.median, low, high };
+    });
+    return points.length === 0
+      ? []
+      : [{ label: side.label, colour: colourOf(view.theme, side), dash: dashOf(side), points }];
+  });
+  const values = series.flatMap((one) => one.points.map((point) => point.y));
+  const places = series.flatMap((one) => one.points.map((point) => point.x));
+  const byAxis = `, by ${curve.axis}`;
+  const title = curve.title.endsWith(byAxis) ? curve.title : `${curve.title}${byAxis}`;
+  return {
+    title: `${title}: ${words(metric.name)}`,
+    x: {
+      label: curve.axis,
+      kind: kindOf(places, curve.unit === "bytes" ? "log2" : "log10"),
+      format: (value) => onAxis(curve.unit, value),
+    },
+    y: {
+      label: words(metric.name),
+      kind: kindOf(values, "log10"),
+      format: (value) => figure(metric.unit, value),
+    },
+    series,
+    markers: curve.unit === "bytes" ? sizeMarkers(view, view.theme) : [],
+  };
+}
+
+/** Values over more than this ratio are shown on a logarithmic scale. */
+const LINEAR_RATIO_MOST = 6;
+
+function kindOf(values: number[], log: ScaleKind): ScaleKind {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return low > 0 && high / low > LINEAR_RATIO_MOST ? log : "linear";
+}
+
+/** Caches of the processor, memory, and the limits of targets. */
+export function sizeMarkers({ report, selection }: View, theme: Theme): Marker[] {
+  const found = new Map<string, Marker>();
+  const add = (from: number | null | undefined, what: string) => {
+    if (from == null) return;
+    const label = `${what} ${bytes(from)}`;
+    found.set(label, { from, label, colour: theme.muted });
+  };
+  for (const { document } of report.runs) {
+    for (const cache of document.machine.caches ?? []) {
+      const letter = cache.kind === "data" ? "d" : "";
+      if (cache.kind !== "instruction") add(cache.size_bytes, `L${cache.level}${letter}`);
+    }
+    add(document.machine.memory?.total_bytes, "memory");
+  }
+  for (const side of selection.sides) add(side.record.conditions.memory_bytes, "memory limit");
+  return [...found.values()].sort((one, other) => one.from - other.from);
+}

@@ -1,0 +1,81 @@
+// Replicates in the order in which they ran, as multiples of their cell's median: what happened to
+// the machine meanwhile is seen at one look, for all cells or for one benchmark.
+
+import { LineChart } from "../charts/LineChart";
+import type { LineSeries } from "../charts/line-model";
+import type { CellView, Side } from "../data/model";
+import { primary } from "../data/model";
+import { floats } from "../data/payload";
+import { figure, ratio } from "../format/units";
+import { colourOf, useView, type View } from "../view";
+
+export function Drift() {
+  const view = useView();
+  const { report, selection, theme } = view;
+  const what =
+    selection.benchmarks.length === 1
+      ? (selection.benchmarks[0]?.title ?? "")
+      : `${selection.benchmarks.length} benchmarks`;
+  return (
+    <>
+      {report.runs.map(({ page }, run) => {
+        const sides = selection.sides.filter((side) => side.run === run);
+        const series = sides.map((side) => seriesOf(view, side));
+        const title = `${what}: replicates in run order`;
+        return (
+          <LineChart
+            key={page.name}
+            model={{
+              title: report.runs.length > 1 ? `${page.name}: ${title}` : title,
+              x: { label: "time in the run", kind: "linear", format: (s) => figure("s", s) },
+              y: { label: "value over its cell's median", kind: "log10", format: ratio },
+              series,
+              markers: [],
+            }}
+            theme={theme}
+            file="replicates"
+            summary={`Each replicate's primary metric over the median of its cell, in the order in which they ran: a drift of the machine shows as a slope, a disturbance as a column. ${widest(view, run)}`}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+function seriesOf(view: View, side: Side): LineSeries {
+  const cells = view.selection.benchmarks.flatMap((benchmark) =>
+    benchmark.cells.filter((cell) => cell.side === side),
+  );
+  const points = cells.flatMap((cell) => relative(view, cell));
+  points.sort((one, other) => one.x - other.x);
+  const colour = colourOf(view.theme, side);
+  return { label: side.label, colour, dash: [], points, scattered: true };
+}
+
+function relative(view: View, cell: CellView) {
+  const median = primary(cell)?.median;
+  const { replicates } = cell.page;
+  if (replicates == null || median === undefined || median <= 0) return [];
+  const at = floats(view.report.block, replicates.at_s);
+  const values = floats(view.report.block, replicates.value);
+  return Array.from(at, (x, index) => ({ x, y: (values[index] as number) / median })).filter(
+    (point) => point.y > 0,
+  );
+}
+
+/** The replicate farthest from its cell's median, in words. */
+function widest(view: View, run: number): string {
+  let most = { distance: 0, text: "" };
+  for (const benchmark of view.selection.benchmarks) {
+    for (const cell of benchmark.cells.filter((one) => one.side.run === run)) {
+      for (const { x, y } of relative(view, cell)) {
+        const distance = Math.abs(Math.log(y));
+        if (distance > most.distance) {
+          const text = `The farthest: ${benchmark.title}, ${cell.side.label}, ${ratio(y)} at ${figure("s", x)}.`;
+          most = { distance, text };
+        }
+      }
+    }
+  }
+  return most.text;
+}

@@ -1,0 +1,91 @@
+// What is shown of the report: targets, a dimension, a benchmark. All three stand in the address.
+
+import { DIMENSIONS, dimensionName } from "../data/model";
+import { colourOf, useView } from "../view";
+
+export function Filters() {
+  const { report, selection, route, theme, go } = useView();
+  const shown = new Set(selection.sides);
+  const toggle = (label: string) => {
+    const all = report.sides.map((side) => side.label);
+    const on = selection.sides.map((side) => side.label);
+    const next = on.includes(label) ? on.filter((it) => it !== label) : [...on, label];
+    // None is no selection: the last one that goes brings all back.
+    go({ targets: next.length === 0 || next.length === all.length ? [] : next });
+  };
+  const benchmarks = report.benchmarks.filter(
+    ({ dimension, curve }) =>
+      curve === null && (route.dimension === null || dimension === route.dimension),
+  );
+  const curves = report.curves.filter(
+    ({ dimension }) => route.dimension === null || dimension === route.dimension,
+  );
+  return (
+    <div class="filters" role="group" aria-label="What is shown">
+      <span class="targets" role="group" aria-label="Targets">
+        {report.sides.map((side) => (
+          <button
+            key={side.label}
+            type="button"
+            class="chip"
+            aria-pressed={shown.has(side)}
+            onClick={() => toggle(side.label)}
+          >
+            <svg width="10" height="10" aria-hidden="true">
+              <circle cx="5" cy="5" r="4.5" fill={colourOf(theme, side)} />
+            </svg>
+            {side.label}
+          </button>
+        ))}
+      </span>
+      {report.dimensions.length > 1 && (
+        <label>
+          Dimension
+          <select
+            value={route.dimension ?? ""}
+            onChange={({ currentTarget: { value } }) =>
+              go({ dimension: value === "" ? null : value, benchmark: null })
+            }
+          >
+            <option value="">all</option>
+            {DIMENSIONS.filter(([name]) => report.dimensions.includes(name)).map(([name]) => (
+              <option key={name} value={name}>
+                {dimensionName(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Benchmark
+        <select
+          value={route.benchmark ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            go({ benchmark: value === "" ? null : value })
+          }
+        >
+          <option value="">all</option>
+          {benchmarks.map(({ key, title }) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+          {curves.map(({ key, title, axis }) => (
+            <option key={key} value={key}>
+              {title.endsWith(axis) ? title : `${title}, by ${axis}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      {(route.targets.length > 0 || route.dimension !== null || route.benchmark !== null) && (
+        <button
+          type="button"
+          class="all"
+          onClick={() => go({ targets: [], dimension: null, benchmark: null })}
+        >
+          Show all
+        </button>
+      )}
+    </div>
+  );
+}

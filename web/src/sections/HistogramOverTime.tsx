@@ -1,0 +1,3 @@
+export function HistogramOverTime(_: { benchmark: import("../data/model").Benchmark }) {
+  return null;
+}

@@ -1,0 +1,72 @@
+// How to measure it again, and everything that was measured, to take away.
+
+import { useState } from "preact/hooks";
+import { textOf } from "../data/payload";
+import { save } from "../data/save";
+import { bytes } from "../format/units";
+import { useView } from "../view";
+
+export function Repeat() {
+  const { report } = useView();
+  return (
+    <>
+      {report.runs.map(({ page, document }) => {
+        const again = () => textOf(report.block, page.document);
+        return (
+          <div key={page.name} class="repeat">
+            {report.runs.length > 1 && <h3>{page.name}</h3>}
+            <p>
+              The command that measures it again, its seed ({page.seed}) in so many words, on{" "}
+              fsprism {document.tool?.version}:
+            </p>
+            <Command text={page.command} />
+            <p>
+              <button
+                type="button"
+                onClick={() => save(`${page.name}.csv`, "text/csv", textOf(report.block, page.csv))}
+              >
+                Save CSV
+              </button>{" "}
+              one row per replicate and metric ({bytes(page.csv.length)})
+            </p>
+            <p>
+              <button
+                type="button"
+                onClick={() => save(`${page.name}.json`, "application/json", again())}
+              >
+                Save JSON
+              </button>{" "}
+              the whole document ({bytes(page.document.length)}), as{" "}
+              <code>fsprism report {page.name} --format json</code> prints it
+            </p>
+          </div>
+        );
+      })}
+      <p class="note">
+        Histograms of every replicate lie in the run directory (HdrHistogram logs), and are pooled
+        per cell here.
+      </p>
+    </>
+  );
+}
+
+function Command({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+    } catch {
+      // A page from a file may not write to the clipboard: the text can be marked by hand.
+      setCopied(false);
+    }
+  };
+  return (
+    <div class="command">
+      <code>{text}</code>
+      <button type="button" onClick={() => void copy()}>
+        {copied ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { coarse, fine, type Shares } from "./histogram";
+
+const arrays = (...rows: [number, number, number][]) =>
+  [0, 1, 2].map((column) => Float64Array.from(rows, (row) => row[column] as number)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+
+const area = (shares: Shares) => shares.reduce((sum, [, share]) => sum + share, 0);
+
+describe("histograms", () => {
+  it("count each operation once, in the power of 2 it belongs to", () => {
+    const shares = coarse(...arrays([1000, 1008, 3], [1016, 1024, 1], [1024, 1032, 4]));
+    expect(area(shares)).toBeCloseTo(1);
+    expect(shares.find(([x]) => Math.abs(x - 512 * Math.SQRT2) < 1)?.[1]).toBeCloseTo(0.5);
+    expect(shares.find(([x]) => Math.abs(x - 1024 * Math.SQRT2) < 1)?.[1]).toBeCloseTo(0.5);
+  });
+
+  it("show the gap between two modes as empty", () => {
+    const shares = coarse(...arrays([100, 101, 1], [100_000, 100_352, 1]));
+    const between = shares.filter(([x]) => x > 200 && x < 60_000);
+    expect(between.length).toBeGreaterThan(5);
+    expect(between.every(([, share]) => share === 0)).toBe(true);
+  });
+
+  it("have the area 1 as a density over factors of 2", () => {
+    const shares = fine(...arrays([3, 4, 5], [1000, 1008, 3], [70_000, 70_656, 2]));
+    expect(area(shares) / 24).toBeCloseTo(1);
+  });
+
+  it("spread a bucket that is wider than a bin evenly over it", () => {
+    const shares = fine(...arrays([2, 4, 1]));
+    const inside = shares.filter(([, share]) => share > 0);
+    expect(inside).toHaveLength(24);
+    expect(new Set(inside.map(([, share]) => share.toFixed(9))).size).toBe(1);
+  });
+});

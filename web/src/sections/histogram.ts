@@ -1,0 +1,49 @@
+// Histograms for drawing: from buckets and counts to shares, per factor of 2 or as a density.
+
+/** Places on the latency axis, in nanoseconds, and the share there. */
+export type Shares = [number, number][];
+
+/** The share of operations in each power of 2. A bucket never reaches over one. */
+export function coarse(low: Float64Array, _end: Float64Array, counts: Float64Array): Shares {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const shares = new Map<number, number>();
+  low.forEach((value, index) => {
+    const exponent = value < 1 ? 0 : Math.floor(Math.log2(value));
+    shares.set(exponent, (shares.get(exponent) ?? 0) + (counts[index] as number) / total);
+  });
+  const exponents = [...shares.keys()];
+  const [first, last] = [Math.min(...exponents), Math.max(...exponents)];
+  const found: Shares = [];
+  // Empty powers between others are drawn as what they are: nothing.
+  for (let exponent = first - 1; exponent <= last + 1; exponent += 1) {
+    found.push([2 ** exponent * Math.SQRT2, shares.get(exponent) ?? 0]);
+  }
+  return found;
+}
+
+/** Bins per factor of 2 of the fine histogram: as fine as the eye tells apart, and never finer
+ * than the recorded buckets, of which there are 128 per factor of 2. */
+const BINS = 24;
+
+/** The density of operations per factor of 2 of latency. */
+export function fine(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const bins = new Map<number, number>();
+  low.forEach((value, index) => {
+    // Of short latencies a bucket is one nanosecond, which is wider than a bin.
+    const from = Math.log2(Math.max(1, value)) * BINS;
+    const to = Math.log2(Math.max(1.01, end[index] as number)) * BINS;
+    const share = (counts[index] as number) / total;
+    for (let bin = Math.floor(from); bin < to; bin += 1) {
+      const overlap = Math.min(to, bin + 1) - Math.max(from, bin);
+      bins.set(bin, (bins.get(bin) ?? 0) + (share * overlap) / (to - from));
+    }
+  });
+  const numbers = [...bins.keys()];
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  const found: Shares = [];
+  for (let bin = first - 1; bin <= last + 1; bin += 1) {
+    found.push([2 ** ((bin + 0.5) / BINS), (bins.get(bin) ?? 0) * BINS]);
+  }
+  return found;
+}

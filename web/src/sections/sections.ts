@@ -1,0 +1,68 @@
+// The sections of the page, from top to bottom; one that has nothing to show is not there.
+
+import type { ComponentType } from "preact";
+import { dimensionName } from "../data/model";
+import type { View } from "../view";
+import { Cliffs } from "./Cliffs";
+import { DimensionSection } from "./Dimension";
+import { Distribution } from "./Distribution";
+import { Drift } from "./Drift";
+import { Effects } from "./Effects";
+import { MachineSection } from "./Machine";
+import { CostMap } from "./Map";
+import { Repeat } from "./Repeat";
+import { Scalability } from "./Scalability";
+import { Summary } from "./Summary";
+import { Warnings } from "./Warnings";
+
+export interface Section {
+  id: string;
+  title: string;
+  /** Stands below the one before. */
+  isSub?: boolean;
+  Body: ComponentType;
+}
+
+const bodies = new Map<string, ComponentType>();
+
+/** One component per dimension, made once: a new one would be drawn anew at every change. */
+function dimensionBody(dimension: View["report"]["dimensions"][number]): ComponentType {
+  let body = bodies.get(dimension);
+  if (body === undefined) {
+    body = () => DimensionSection({ dimension });
+    bodies.set(dimension, body);
+  }
+  return body;
+}
+
+export function sections({ report, selection }: View): Section[] {
+  const has = {
+    searches: report.runs.some(({ document }) => (document.searches ?? []).length > 0),
+    fits: report.runs.some(({ document }) => (document.fits ?? []).length > 0),
+    map: report.runs.some(({ document }) => (document.dimensions ?? []).length > 0),
+    benchmarks: selection.benchmarks.length > 0,
+  };
+  const dimensions = report.dimensions.filter((dimension) =>
+    selection.benchmarks.some((benchmark) => benchmark.dimension === dimension),
+  );
+  const all: (Section | false)[] = [
+    { id: "summary", title: "Summary", Body: Summary },
+    has.map && { id: "map", title: "Dimensions × targets", Body: CostMap },
+    has.searches && { id: "cliffs", title: "Cliffs", Body: Cliffs },
+    ...(has.searches
+      ? []
+      : dimensions.map((dimension) => ({
+          id: `dimension-${dimension}`,
+          title: dimensionName(dimension),
+          Body: dimensionBody(dimension),
+        }))),
+    has.fits && { id: "scalability", title: "How throughput grows", Body: Scalability },
+    has.benchmarks && { id: "distribution", title: "Single operations", Body: Distribution },
+    !has.searches && { id: "effects", title: "Effects and contrasts", Body: Effects },
+    has.benchmarks && { id: "drift", title: "Replicates in run order", Body: Drift },
+    { id: "warnings", title: "Warnings", Body: Warnings },
+    { id: "machine", title: "Machine and targets", Body: MachineSection },
+    { id: "repeat", title: "Repeat it, and the raw data", Body: Repeat },
+  ];
+  return all.filter((section) => section !== false);
+}
