@@ -11,6 +11,7 @@ import type { Theme } from "./theme";
 import { useVisible } from "./visible";
 
 const HEIGHT = 300;
+const stepped = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
 
 export interface LineChartProps {
   model: LineChartModel;
@@ -68,22 +69,24 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
       notes={notes}
     >
       <ul class="legend">
-        {model.series.map((series) => (
-          <li key={series.label}>
-            <svg width="28" height="10" aria-hidden="true">
-              <line
-                x1="0"
-                x2="28"
-                y1="5"
-                y2="5"
-                stroke={series.colour}
-                stroke-width={series.fitted ? 1 : 2.5}
-                stroke-dasharray={series.dash.join(" ")}
-              />
-            </svg>
-            {series.label}
-          </li>
-        ))}
+        {model.series
+          .filter((series) => !series.unnamed)
+          .map((series) => (
+            <li key={series.label}>
+              <svg width="28" height="10" aria-hidden="true">
+                <line
+                  x1="0"
+                  x2="28"
+                  y1="5"
+                  y2="5"
+                  stroke={series.colour}
+                  stroke-width={series.fitted ? 1 : 2.5}
+                  stroke-dasharray={series.dash.join(" ")}
+                />
+              </svg>
+              {series.label}
+            </li>
+          ))}
       </ul>
       <div
         class="plot"
@@ -145,7 +148,12 @@ function optionsOf(
       width: one.scattered ? 0 : one.fitted ? 1 : 2,
       dash: [...one.dash],
       spanGaps: true,
-      points: { show: !one.fitted, size: one.scattered ? 4 : 5, fill: one.colour },
+      points: {
+        show: !one.fitted && !one.stepped,
+        size: one.scattered ? 4 : 5,
+        fill: one.colour,
+      },
+      ...(one.stepped ? { paths: stepped } : {}),
     };
     series.push(line, hidden(), hidden());
     if (!one.scattered) bands.push({ series: [first + 2, first + 1], fill: `${one.colour}2e` });
@@ -171,15 +179,14 @@ function optionsOf(
       {
         ...axis,
         label: model.x.label,
-        labelSize: 22,
+        size: 26,
         splits: (_, __, low, high) => ticks(model.x.kind, [low, high], Math.max(3, width / 110)),
         values: written(model.x.format),
       },
       {
         ...axis,
         label: model.y.label,
-        labelSize: 22,
-        size: 72,
+        size: (_, values) => 14 + 7 * Math.max(4, ...(values ?? []).map((text) => text.length)),
         splits: (_, __, low, high) => ticks(model.y.kind, [low, high], 6),
         values: written(model.y.format),
       },
@@ -202,27 +209,30 @@ function distribution(kind: LineChartModel["x"]["kind"]): uPlot.Scale {
   return { distr: 3, log: kind === "log2" ? 2 : 10 };
 }
 
-/** Caches, limits and cliffs, behind the lines. */
+/** Caches, limits and cliffs, behind the lines; names that would run into each other stand in rows
+ * below each other. */
 function drawMarkers(chart: uPlot, { markers, x }: LineChartModel) {
   const { ctx, bbox } = chart;
   const low = chart.scales.x?.min ?? 0;
   const high = chart.scales.x?.max ?? 0;
+  const pixel = devicePixelRatio;
+  const rowEnds: number[] = [];
   ctx.save();
-  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-  let row = 0;
+  ctx.font = `${11 * pixel}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
   for (const { from, to = from, label, colour } of markers) {
     if (to < low || from > high || (x.kind !== "linear" && from <= 0)) continue;
     const left = chart.valToPos(Math.max(from, low), "x", true);
     const right = chart.valToPos(Math.min(to, high), "x", true);
-    ctx.fillStyle = `${colour}55`;
-    ctx.fillRect(left, bbox.top, Math.max(devicePixelRatio * 1.5, right - left), bbox.height);
+    ctx.fillStyle = `${colour}44`;
+    ctx.fillRect(left, bbox.top, Math.max(pixel * 1.5, right - left), bbox.height);
+    const width = ctx.measureText(label).width;
+    const start = Math.max(bbox.left, Math.min(left + 4 * pixel, bbox.left + bbox.width - width));
+    const free = rowEnds.findIndex((end) => end < start);
+    const row = free < 0 ? rowEnds.length : free;
+    rowEnds[row] = start + width + 6 * pixel;
     ctx.fillStyle = colour;
-    // Labels of neighbours stand below each other.
-    const top = bbox.top + (12 + 13 * (row % 4)) * devicePixelRatio;
-    const fits = left + ctx.measureText(label).width < bbox.left + bbox.width;
-    ctx.textAlign = fits ? "left" : "right";
-    ctx.fillText(label, left + (fits ? 4 : -4) * devicePixelRatio, top);
-    row += 1;
+    ctx.fillText(label, start, bbox.top + (11 + 13 * row) * pixel);
   }
   ctx.restore();
 }

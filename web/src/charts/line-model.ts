@@ -19,6 +19,10 @@ export interface LineSeries {
   fitted?: boolean;
   /** Points alone, without a line between them. */
   scattered?: boolean;
+  /** Each value holds up to the next place: bins of a histogram. */
+  stepped?: boolean;
+  /** Not in the legend: another of the same name is. */
+  unnamed?: boolean;
 }
 
 export interface Axis {

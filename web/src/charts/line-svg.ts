@@ -1,6 +1,12 @@
 // A line chart as an SVG file, the same that uPlot draws on the screen.
 
-import { type LineChartModel, type LineSeries, xDomain, yDomain } from "./line-model";
+import {
+  type LineChartModel,
+  type LinePoint,
+  type LineSeries,
+  xDomain,
+  yDomain,
+} from "./line-model";
 import { place, type Scale, ticks } from "./scales";
 import { element, file, text } from "./svg";
 import type { Theme } from "./theme";
@@ -10,7 +16,8 @@ const LEGEND_LINE = 18;
 
 /** The whole file. */
 export function lineSvg(model: LineChartModel, theme: Theme, width = 760, height = 420): string {
-  const legend = model.series.length * LEGEND_LINE;
+  const named = model.series.filter((series) => !series.unnamed);
+  const legend = named.length * LEGEND_LINE;
   const x: Scale = {
     kind: model.x.kind,
     domain: xDomain(model),
@@ -32,7 +39,7 @@ export function lineSvg(model: LineChartModel, theme: Theme, width = 760, height
     axes(model, x, y, theme),
     ...model.markers.map((marker) => markerSvg(marker, x, y)),
     ...model.series.map((series) => seriesSvg(series, x, y)),
-    ...model.series.map((series, index) => legendSvg(series, height + index * LEGEND_LINE, theme)),
+    ...named.map((series, index) => legendSvg(series, height + index * LEGEND_LINE, theme)),
   ];
   return file(width, height + legend + 8, theme.surface, parts.join(""));
 }
@@ -81,11 +88,8 @@ function markerSvg(
   );
 }
 
-function seriesSvg(
-  { points, colour, dash, fitted, scattered }: LineSeries,
-  x: Scale,
-  y: Scale,
-): string {
+function seriesSvg(series: LineSeries, x: Scale, y: Scale): string {
+  const { points, colour, dash, fitted, scattered, stepped } = series;
   const drawn = points.filter((point) => Number.isFinite(point.y) && within(y, point.y));
   const parts: string[] = [];
   const banded = drawn.filter((point) => point.low !== undefined && point.high !== undefined);
@@ -98,7 +102,9 @@ function seriesSvg(
   if (!scattered) {
     parts.push(
       element("polyline", {
-        points: drawn.map((point) => pair(x, y, point.x, point.y)).join(" "),
+        points: corners(drawn, stepped ?? false)
+          .map((point) => pair(x, y, point.x, point.y))
+          .join(" "),
         fill: "none",
         stroke: colour,
         "stroke-width": fitted ? 1 : 2,
@@ -106,13 +112,22 @@ function seriesSvg(
       }),
     );
   }
-  if (!fitted) {
+  if (!fitted && !stepped) {
     for (const point of drawn) {
       const [cx, cy] = [place(x, point.x), place(y, point.y)];
       parts.push(element("circle", { cx, cy, r: 2.5, fill: colour }));
     }
   }
   return parts.join("");
+}
+
+/** The corners of a line: of a stepped one, each value once more where the next begins. */
+function corners(points: LinePoint[], stepped: boolean): Pick<LinePoint, "x" | "y">[] {
+  if (!stepped) return points;
+  return points.flatMap((point, index) => {
+    const next = points[index + 1];
+    return next === undefined ? [point] : [point, { x: next.x, y: point.y }];
+  });
 }
 
 function within(scale: Scale, value: number): boolean {

@@ -30,7 +30,8 @@ describe("ticks", () => {
     expect(ticks("linear", [0, 10], 5)).toEqual([0, 2, 4, 6, 8, 10]);
     expect(ticks("log10", [50, 200_000])).toEqual([100, 1000, 10_000, 100_000]);
     expect(ticks("log2", [4096, 65536])).toEqual([4096, 8192, 16384, 32768, 65536]);
-    expect(ticks("log10", [120, 700])).toEqual([200, 500]);
+    expect(ticks("log10", [40, 700])).toEqual([50, 100, 200, 500]);
+    expect(ticks("log10", [120, 700])).toEqual([200, 300, 400, 500, 600, 700]);
   });
 
   it("are never many, whatever the domain", () => {

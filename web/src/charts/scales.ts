@@ -66,7 +66,7 @@ function decadeTicks(low: number, high: number, most: number): number[] {
       if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
     }
   }
-  return found.length >= 2 ? found : linearTicks(low, high, Math.min(most, 4));
+  return found.length >= 3 ? found : linearTicks(low, high, Math.max(4, most));
 }
 
 /** The least domain that holds all values that can stand on a scale of this kind. */

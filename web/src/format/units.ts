@@ -111,6 +111,11 @@ export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
 }
 
+/** A ratio at a tick: no digit more than it needs. */
+export function ratioTick(value: number): string {
+  return `${Number(value.toPrecision(3))}×`;
+}
+
 /** A p-value. */
 export function pValue(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(p < 0.0995 ? 3 : 2)}`;

@@ -67,7 +67,7 @@ export function Cliffs() {
                 }}
                 theme={theme}
                 file={`cliff-${side.target}-${plan.axis}`}
-                summary={`Every probe of the search (${search.probes} at ${search.positions} positions); ${cliffs.length === 1 ? "1 cliff" : `${cliffs.length} cliffs`}.`}
+                summary={`Every probe of the search (${search.probes} at ${search.positions} positions), the levels of plateaus dashed; ${cliffs.length === 1 ? "1 cliff" : `${cliffs.length} cliffs`}.`}
               />
               <ul class="laws">
                 {page.prose
@@ -101,6 +101,7 @@ function plateaus(cliff: CliffReport, colour: string) {
     colour,
     dash: [5, 3],
     fitted: true,
+    unnamed: true,
     points: [
       { x: from, y },
       { x: to, y },

@@ -7,6 +7,7 @@ import { type Benchmark, dimensionName, metricOf, primary, shownMetrics } from "
 import { figure, interval, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
+import { Fold } from "./Fold";
 import { Observations } from "./Observations";
 import { CellWarnings } from "./Warnings";
 
@@ -18,21 +19,32 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
   const own = view.selection.benchmarks.filter((one) => one.dimension === dimension);
   const single = own.filter((one) => one.curve === null);
   const curves = view.selection.curves.filter((one) => one.dimension === dimension);
-  const charts = metricGroups(single).flatMap(({ metric, benchmarks }) =>
-    chunks(benchmarks, GROUPS_MOST).map((some, index, all) => (
-      <IntervalChart
-        key={`${metric.name}-${metric.unit}-${index}`}
-        model={modelOf(view, dimension, metric, some, all.length > 1 ? index + 1 : 0)}
-        theme={view.theme}
-        file={`${dimension}-${metric.name}`}
-        summary={summaryOf(metric, some)}
-      />
-    )),
-  );
+  const [first, further] = rowsOf(single);
+  const draw = (rows: MetricRow[], isFurther: boolean) =>
+    groupsOf(rows).flatMap((group) =>
+      chunks(group, GROUPS_MOST).map((some, index, all) => {
+        const part = all.length > 1 ? `, part ${index + 1}` : "";
+        const model = modelOf(view, some, isFurther, `${dimensionName(dimension)}: `, part);
+        return (
+          <IntervalChart
+            key={model.title}
+            model={model}
+            theme={view.theme}
+            file={`${dimension}-${some[0]?.metric.name}${part.replaceAll(/\W+/g, "-")}`}
+            summary={summaryOf(some)}
+          />
+        );
+      }),
+    );
   return (
     <>
       <CellWarnings cells={own.flatMap((one) => one.cells)} />
-      {charts}
+      {draw(first, false)}
+      {further.length > 0 && (
+        <Fold title={`${dimensionName(dimension)}: further figures`}>
+          {() => draw(further, true)}
+        </Fold>
+      )}
       {curves.length > 0 && (
         <div class="pair">
           {curves.map((curve) => (
@@ -45,43 +57,58 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
   );
 }
 
-/** Benchmarks by the metrics that are shown of them, so that one chart has one unit. */
-function metricGroups(benchmarks: Benchmark[]) {
-  const groups = new Map<string, { metric: MetricReport; benchmarks: Benchmark[] }>();
-  for (const benchmark of benchmarks) {
-    for (const metric of shownMetrics(benchmark.cells)) {
-      const key = `${metric.name} ${metric.unit}`;
-      const group = groups.get(key) ?? { metric, benchmarks: [] };
-      group.benchmarks.push(benchmark);
-      groups.set(key, group);
-    }
+/** One metric of one benchmark. */
+interface MetricRow {
+  benchmark: Benchmark;
+  metric: MetricReport;
+}
+
+/** Primary metrics and speed-ups; and the other metrics that are shown. */
+function rowsOf(benchmarks: Benchmark[]): [MetricRow[], MetricRow[]] {
+  const all = benchmarks.flatMap((benchmark) =>
+    shownMetrics(benchmark.cells).map((metric, place) => ({ benchmark, metric, place })),
+  );
+  const isFirst = (row: (typeof all)[number]) => row.place === 0 || row.metric.name === "speed_up";
+  return [all.filter(isFirst), all.filter((row) => !isFirst(row))];
+}
+
+/** Rows by what their values are, so that one chart has one unit and one direction. */
+function groupsOf(rows: MetricRow[]): MetricRow[][] {
+  const groups = new Map<string, MetricRow[]>();
+  for (const row of rows) {
+    const { unit, better } = row.metric;
+    const key = `${unit} ${better} ${row.metric.name === "speed_up"}`;
+    groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   return [...groups.values()];
 }
 
 function modelOf(
   view: View,
-  dimension: Dimension,
-  metric: MetricReport,
-  benchmarks: Benchmark[],
-  part: number,
+  rows: MetricRow[],
+  isFurther: boolean,
+  prefix: string,
+  suffix: string,
 ): IntervalModel {
-  const values = benchmarks.flatMap((one) =>
-    one.cells.flatMap((cell) => metricOf(cell, metric.name)?.median ?? []),
+  const names = [...new Set(rows.map((row) => words(row.metric.name)))];
+  const metric = rows[0]?.metric as MetricReport;
+  const values = rows.flatMap((row) =>
+    row.benchmark.cells.flatMap((cell) => metricOf(cell, row.metric.name)?.median ?? []),
   );
-  const suffix = part > 0 ? `, part ${part}` : "";
+  const label = names.length > 2 ? `in ${metric.unit}` : names.join(" and ");
   return {
-    title: `${dimensionName(dimension)}: ${words(metric.name)}${suffix}`,
+    title: `${prefix}${label}${suffix}`,
     axis: {
-      label: `${words(metric.name)}, ${better(metric)}`,
+      label: `${label}, ${better(metric)}`,
       // Counts that are 0 somewhere, and differences, have no logarithm.
       kind: values.every((value) => value > 0) ? "log10" : "linear",
       format: (value) => figure(metric.unit, value, 2),
     },
-    groups: benchmarks.map((benchmark) => ({
-      title: benchmark.title,
+    groups: rows.map(({ benchmark, metric: own }) => ({
+      title:
+        isFurther || names.length > 1 ? `${benchmark.title}: ${words(own.name)}` : benchmark.title,
       rows: benchmark.cells.flatMap((cell) => {
-        const found = metricOf(cell, metric.name);
+        const found = metricOf(cell, own.name);
         if (found === undefined) return [];
         return {
           label: cell.side.label,
@@ -108,15 +135,16 @@ export function better({ better }: MetricReport): string {
   return better === "lower" ? "less is better" : "more is better";
 }
 
-function summaryOf(metric: MetricReport, benchmarks: Benchmark[]): string {
-  const level = benchmarks.flatMap((one) =>
-    one.cells.flatMap((cell) => primary(cell)?.interval?.level ?? []),
+function summaryOf(rows: MetricRow[]): string {
+  const level = rows.flatMap((row) =>
+    row.benchmark.cells.flatMap((cell) => primary(cell)?.interval?.level ?? []),
   )[0];
-  const ends =
+  const figures =
     level === undefined
-      ? "Too few blocks for intervals"
-      : `Medians over blocks with their ${(level * 100).toFixed(0)} % intervals`;
-  return `${ends} of ${words(metric.name)} on ${benchmarks.length} benchmarks; ${better(metric)}. Hollow: no interval.`;
+      ? "Medians over blocks; too few blocks for intervals"
+      : `Medians over blocks with their ${(level * 100).toFixed(0)} % intervals; hollow: no interval`;
+  const metric = rows[0]?.metric;
+  return `${figures}; ${metric ? better(metric) : ""}.`;
 }
 
 function chunks<T>(items: T[], size: number): T[][] {

@@ -153,15 +153,15 @@ function HistogramChart({ view, benchmark, name, of }: HistogramChartProps) {
         colour: colourOf(view.theme, cell.side),
         dash: dashOf(cell.side),
         points: shares.map(([x, y]) => ({ x, y })),
-        fitted: name === "fine",
+        stepped: true,
       },
     ];
   });
   const model: LineChartModel = {
     title: `${benchmark.title}: histogram, ${name}`,
-    x: { label: "latency", kind: name === "fine" ? "log10" : "log2", format: nanoseconds },
+    x: { label: "latency", kind: "log10", format: nanoseconds },
     y: {
-      label: name === "fine" ? "share per factor of 2" : "share of operations",
+      label: name === "fine" ? "density: share per factor of 2" : "share of operations",
       kind: "linear",
       format: (value) => `${(value * 100).toFixed(value < 0.01 ? 2 : 0)} %`,
     },

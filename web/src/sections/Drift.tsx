@@ -6,7 +6,7 @@ import type { LineSeries } from "../charts/line-model";
 import type { CellView, Side } from "../data/model";
 import { primary } from "../data/model";
 import { floats } from "../data/payload";
-import { figure, ratio } from "../format/units";
+import { figure, ratio, ratioTick } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 
 export function Drift() {
@@ -28,7 +28,7 @@ export function Drift() {
             model={{
               title: report.runs.length > 1 ? `${page.name}: ${title}` : title,
               x: { label: "time in the run", kind: "linear", format: (s) => figure("s", s) },
-              y: { label: "value over its cell's median", kind: "log10", format: ratio },
+              y: { label: "value over its cell's median", kind: "log10", format: ratioTick },
               series,
               markers: [],
             }}

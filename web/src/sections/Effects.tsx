@@ -5,7 +5,7 @@ import { ChartFrame } from "../charts/frame";
 import { IntervalChart } from "../charts/IntervalChart";
 import type { IntervalGroup } from "../charts/interval-svg";
 import type { AnovaAnswer, CompareDocument, RatioDocument, RunComparison } from "../contract";
-import { count, digits, pValue, ratio, words } from "../format/units";
+import { count, digits, pValue, ratio, ratioTick, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 
 /** A value with its intervals, of an effect or of its ratio. */
@@ -67,7 +67,7 @@ function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
     <IntervalChart
       model={{
         title: `${names.slice(1).join(", ")} over ${names[0]}`,
-        axis: { label: "ratio of the primary metric", kind: "log10", format: ratio },
+        axis: { label: "ratio of the primary metric", kind: "log10", format: ratioTick },
         groups: drawn,
         reference: 1,
       }}
@@ -104,14 +104,14 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
           axis: {
             label: isRatio ? "cost over the geometric mean of all" : "difference from the mean",
             kind: isRatio ? "log10" : "linear",
-            format: isRatio ? ratio : (value) => digits(value),
+            format: isRatio ? ratioTick : (value) => digits(value),
           },
           groups: factors.map((factor) => ({
             title: factor,
             rows: effects
               .filter((one) => one.factor === factor)
               .map((one) => {
-                const { estimate, intervals }: Estimated = one.ratio ?? one.estimate;
+                const { estimate, intervals }: Estimated = one.ratio ?? one;
                 const ends = intervals[0];
                 const said = isRatio ? ratio : digits;
                 return {

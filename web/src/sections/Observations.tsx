@@ -9,6 +9,7 @@ import type { PageRuns, PolicyRanking, Series } from "../contract";
 import type { Benchmark, Side } from "../data/model";
 import { count, onAxis } from "../format/units";
 import { colourOf, dashOf, useView } from "../view";
+import { Fold } from "./Fold";
 import { PageStrip } from "./PageStrip";
 
 interface Seen<T> {
@@ -17,39 +18,49 @@ interface Seen<T> {
 }
 
 export function Observations({ benchmarks }: { benchmarks: Benchmark[] }) {
+  const { selection } = useView();
+  const seen = benchmarks.filter((benchmark) =>
+    benchmark.cells.some((cell) => (cell.report.observations ?? []).length > 0),
+  );
   return (
     <>
-      {benchmarks.map((benchmark) => {
-        const all = benchmark.cells.flatMap((cell) =>
-          (cell.report.observations ?? []).map((seen) => ({ side: cell.side, seen })),
-        );
-        const series = all.flatMap(({ side, seen }) =>
-          seen.kind === "series" ? { side, seen } : [],
-        );
-        const pages = all.flatMap(({ side, seen }) =>
-          seen.kind === "pages" ? { side, seen } : [],
-        );
-        const policies = all.flatMap(({ side, seen }) =>
-          seen.kind === "policies" ? { side, seen } : [],
-        );
-        return [
-          ...byTitle(series).map(([title, some]) => (
-            <SeriesChart key={`${benchmark.key} ${title}`} benchmark={benchmark} all={some} />
-          )),
-          ...byTitle(pages).map(([title, some]) => (
-            <PagesChart key={`${benchmark.key} ${title}`} benchmark={benchmark} all={some} />
-          )),
-          ...policies.map((one) => (
-            <PolicyChart
-              key={`${benchmark.key} ${one.side.label} ${one.seen.title}`}
-              benchmark={benchmark}
-              {...one}
-            />
-          )),
-        ];
-      })}
+      {seen.map((benchmark) => (
+        <Fold
+          key={benchmark.key}
+          title={`${benchmark.title}: what was seen`}
+          open={selection.benchmarks.length === 1}
+        >
+          {() => chartsOf(benchmark)}
+        </Fold>
+      ))}
     </>
   );
+}
+
+function chartsOf(benchmark: Benchmark) {
+  const all = benchmark.cells.flatMap((cell) =>
+    (cell.report.observations ?? []).map((seen) => ({ side: cell.side, seen })),
+  );
+  const series = all.flatMap(({ side, seen }) => (seen.kind === "series" ? { side, seen } : []));
+  const pages = all.flatMap(({ side, seen }) => (seen.kind === "pages" ? { side, seen } : []));
+  const policies = all.flatMap(({ side, seen }) =>
+    seen.kind === "policies" ? { side, seen } : [],
+  );
+  return [
+    ...byTitle(series).map(([title, some]) => (
+      <SeriesChart key={`${benchmark.key} ${title}`} benchmark={benchmark} all={some} />
+    )),
+    ...byTitle(pages).map(([title, some]) => (
+      <PagesChart key={`${benchmark.key} ${title}`} benchmark={benchmark} all={some} />
+    )),
+    ...policies.map((one) => (
+      <PolicyChart
+        key={`${benchmark.key} ${one.side.label} ${one.seen.title}`}
+        benchmark={benchmark}
+        {...one}
+      />
+    )),
+  ];
 }
 
 function byTitle<T extends { title: string }>(all: Seen<T>[]): [string, Seen<T>[]][] {

@@ -7,6 +7,7 @@ import type { CurveFit } from "../contract";
 import { type Curve, metricOf, type Side } from "../data/model";
 import { count, figure, typeset } from "../format/units";
 import { colourOf, dashOf, useView } from "../view";
+import { Fold } from "./Fold";
 
 /** Places at which a law is drawn. */
 const STEPS = 60;
@@ -18,15 +19,25 @@ export function Scalability() {
   );
   return (
     <>
-      {report.runs.map(({ page }, run) => (
-        <ul key={page.name} class="laws">
-          {page.prose
-            .filter((one) => one.kind === "law" && selection.isShown(run, one))
-            .map((one) => (
-              <li key={one.text}>{typeset(one.text)}</li>
-            ))}
-        </ul>
-      ))}
+      {report.runs.map(({ page }, run) => {
+        const laws = page.prose.filter((one) => one.kind === "law" && selection.isShown(run, one));
+        const name = report.runs.length > 1 ? `${page.name}: ` : "";
+        return (
+          <Fold
+            key={page.name}
+            title={`${name}${laws.length === 1 ? "the law" : `the ${laws.length} laws`} in words`}
+            open={laws.length <= 8}
+          >
+            {() => (
+              <ul class="laws">
+                {laws.map((one) => (
+                  <li key={one.text}>{typeset(one.text)}</li>
+                ))}
+              </ul>
+            )}
+          </Fold>
+        );
+      })}
       <p class="note">
         X(N) = γN / (1 + α(N − 1) + βN(N − 1)): throughput X with N at once; α is the share that
         waits for each other, β the cost of agreeing (Gunther, the Universal Scalability Law;

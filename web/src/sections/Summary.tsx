@@ -14,7 +14,6 @@ const GROUPS: readonly [SaidKind, string, string][] = [
     "one target alone, too few blocks, or no better and worse",
   ],
   ["cliff", "Cliffs", "where a curve breaks, and why"],
-  ["law", "Laws along curves", "as far as the values support one"],
   ["refused", "Refused", "not measured, or given up, with the reason"],
   ["sureness", "How sure this is", ""],
 ];
@@ -29,6 +28,7 @@ export function Summary() {
             {report.runs.length > 1 && `${page.name}: `}
             {document.run.suite} of {document.targets.map((target) => target.label).join(", ")}
           </h3>
+          <Lead run={run} />
           <Conditions run={run} />
           {GROUPS.map(([kind, title, note]) => (
             <Group key={kind} run={run} kind={kind} title={title} note={note} />
@@ -37,6 +37,24 @@ export function Summary() {
       ))}
     </>
   );
+}
+
+/** The whole in one line. */
+function Lead({ run }: { run: number }) {
+  const { report, selection } = useView();
+  const said = report.runs[run]?.page.prose.filter((one) => selection.isShown(run, one)) ?? [];
+  const clause = (kind: SaidKind, words: (much: number) => string) => {
+    const much = said.filter((one) => one.kind === kind).length;
+    return much === 0 ? [] : words(much);
+  };
+  const noun = (much: number, word: string) => `${much} ${word}${much === 1 ? "" : "s"}`;
+  const clauses = [
+    clause("real", (n) => `${noun(n, "finding")} of real differences`),
+    clause("not-told-apart", (n) => `${noun(n, "benchmark")} on which nothing can be told apart`),
+    clause("refused", (n) => `${noun(n, "thing")} refused`),
+    clause("warning", (n) => `${noun(n, "warning")}`),
+  ].flat();
+  return clauses.length === 0 ? null : <p class="lead">{clauses.join(" · ")}</p>;
 }
 
 function Conditions({ run }: { run: number }) {

@@ -1,6 +1,6 @@
 // Histograms for drawing: from buckets and counts to shares, per factor of 2 or as a density.
 
-/** Places on the latency axis, in nanoseconds, and the share there. */
+/** Where bins begin on the latency axis, in nanoseconds, and the share in each. */
 export type Shares = [number, number][];
 
 /** The share of operations in each power of 2. A bucket never reaches over one. */
@@ -16,7 +16,7 @@ export function coarse(low: Float64Array, _end: Float64Array, counts: Float64Arr
   const found: Shares = [];
   // Empty powers between others are drawn as what they are: nothing.
   for (let exponent = first - 1; exponent <= last + 1; exponent += 1) {
-    found.push([2 ** exponent * Math.SQRT2, shares.get(exponent) ?? 0]);
+    found.push([2 ** exponent, shares.get(exponent) ?? 0]);
   }
   return found;
 }
@@ -43,7 +43,7 @@ export function fine(low: Float64Array, end: Float64Array, counts: Float64Array)
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const found: Shares = [];
   for (let bin = first - 1; bin <= last + 1; bin += 1) {
-    found.push([2 ** ((bin + 0.5) / BINS), (bins.get(bin) ?? 0) * BINS]);
+    found.push([2 ** (bin / BINS), (bins.get(bin) ?? 0) * BINS]);
   }
   return found;
 }

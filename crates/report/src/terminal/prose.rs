@@ -1,7 +1,7 @@
 //! What the report says, sentence by sentence, each with what it is about: for the page, which
 //! shows the same sentences beside its charts.
 
-use record::{CellReport, Dimension, Document, Verdict};
+use record::{Better, CellReport, Dimension, Document, Verdict};
 
 use super::{cliffs, closing, curve, fit, heading, policies, section, warnings};
 use crate::page::contract::{Said, SaidKind};
@@ -112,8 +112,13 @@ fn about(cells: &[&CellReport], subject: &str, kind: SaidKind, text: String) -> 
 }
 
 /// What may be said of targets on these benchmarks: that some differ, that none can be told apart,
-/// or neither.
+/// or neither. What describes and does not judge is not compared.
 fn standing(document: &Document, benchmarks: &[&str]) -> SaidKind {
+    let of_those = |cell: &&CellReport| benchmarks.contains(&cell.benchmark.as_str());
+    let primary = document.cells.iter().filter(of_those).find_map(|cell| cell.metrics.first());
+    if primary.is_some_and(|metric| metric.better == Better::Neither) {
+        return SaidKind::Described;
+    }
     let has = |verdict: Verdict| {
         let those =
             document.comparisons.iter().filter(|it| benchmarks.contains(&it.benchmark.as_str()));
