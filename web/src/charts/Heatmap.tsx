@@ -1,8 +1,8 @@
 // A heat map with axes, a legend, and a read-out of the cell that is pointed at or walked to.
 
 import { useMemo, useState } from "preact/hooks";
-import { pictureOf, type Size } from "./bitmap";
-import { ChartFrame, type Table } from "./frame";
+import { canvasPicture, type Size } from "./bitmap";
+import { ChartFrame } from "./frame";
 import {
   boxOf,
   type Cell,
@@ -12,6 +12,7 @@ import {
   heatmapBitmap,
   type Matrix,
   scaleOf,
+  tableOfCells,
   valueAt,
 } from "./heatmap";
 import type { Painter } from "./painter";
@@ -67,9 +68,9 @@ export function Heatmap(props: HeatmapProps) {
       title={props.title}
       summary={props.summary}
       file={props.file}
-      table={() => tableOf(matrix, label)}
+      table={() => tableOfCells(matrix, label)}
       picture={() =>
-        pictureOf({ title: props.title, theme, size: { width, height }, draw: draw(null) })
+        canvasPicture({ title: props.title, theme, size: { width, height }, draw: draw(null) })
       }
     >
       <Stage
@@ -96,17 +97,4 @@ function describe(matrix: Matrix, cell: Cell, { format, never, label }: HeatmapP
   const value = valueAt(matrix, cell);
   const words = value > 0 ? `${format(value)} (${label})` : (never ?? format(0));
   return `${matrix.columns.cell(cell.column)}, ${matrix.rows.cell(cell.row)}: ${words}`;
-}
-
-/** A row for each cell that holds something. */
-function tableOf(matrix: Matrix, label: string): Table {
-  const { columns, rows } = matrix;
-  const table: Table = { head: [columns.label, rows.label, label], rows: [] };
-  for (let column = 0; column < columns.cells; column += 1) {
-    for (let row = 0; row < rows.cells; row += 1) {
-      const value = valueAt(matrix, { column, row });
-      if (value > 0) table.rows.push([columns.cell(column), rows.cell(row), value]);
-    }
-  }
-  return table;
 }

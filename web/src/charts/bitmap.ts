@@ -45,7 +45,7 @@ interface PictureContent {
 }
 
 /** A picture with its title above, as PNG of twice the resolution and as SVG. */
-export function pictureOf({ title, theme, size, draw }: PictureContent): Picture {
+export function canvasPicture({ title, theme, size, draw }: PictureContent): Picture {
   const whole = { width: size.width, height: size.height + TITLE_HEIGHT };
   return {
     png() {

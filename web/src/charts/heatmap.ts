@@ -4,6 +4,7 @@
 import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from "./axes";
 import { bitmapOf, packedColour, packedPalette, type Size } from "./bitmap";
 import { rgbOf } from "./colour";
+import type { Table } from "./frame";
 import { type ColourScale, drawLegend, LEGEND_HEIGHT, shareOn } from "./legend";
 import type { Painter } from "./painter";
 import { entryOf, type Palette } from "./palettes";
@@ -35,6 +36,19 @@ export interface Cell {
 
 export function valueAt({ columns, values }: Matrix, { column, row }: Cell): number {
   return values[row * columns.cells + column] ?? 0;
+}
+
+/** A row for each cell that holds something. */
+export function tableOfCells(matrix: Matrix, label: string): Table {
+  const { columns, rows } = matrix;
+  const table: Table = { head: [columns.label, rows.label, label], rows: [] };
+  for (let column = 0; column < columns.cells; column += 1) {
+    for (let row = 0; row < rows.cells; row += 1) {
+      const value = valueAt(matrix, { column, row });
+      if (value > 0) table.rows.push([columns.cell(column), rows.cell(row), value]);
+    }
+  }
+  return table;
 }
 
 /** The scale from the least value above 0 to the greatest. */
