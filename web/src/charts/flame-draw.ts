@@ -49,7 +49,7 @@ export function hashOf(text: string): number {
 
 /** What functions that belong together share: the first word of their names. */
 export function categoryOf(name: string): string {
-  return /^[\W_]*([a-z0-9]+|[A-Z][a-z0-9]*)/.exec(name)?.[1] ?? name;
+  return /^[\W_]*([a-z0-9]+|[A-Z]+[a-z0-9]*)/.exec(name)?.[1] ?? name;
 }
 
 export function groundOf(name: string, theme: Theme): string {
