@@ -14,7 +14,7 @@ export interface CachemapView {
   /** Height of what is seen of the map. */
   seen: number;
   scrolled: number;
-  scroller: RefObject<HTMLDivElement>;
+  scroller: RefObject<HTMLDivElement | null>;
   setWidth(width: number): void;
   onScroll(): void;
   /** Makes cells larger (above 0) or smaller, and keeps this byte, or the middle, where it is. */
