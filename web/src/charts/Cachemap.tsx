@@ -90,7 +90,7 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
           </div>
         </div>
       </div>
-      <p class="chart-readout" aria-live="polite">
+      <p class="reading" aria-live="polite">
         {shown
           ? describe(map, shown)
           : "Point at a byte to read it, click for the stacks that touched it."}

@@ -102,7 +102,7 @@ export function FlameGraph(props: FlameGraphProps) {
         onKey={(event) => typed(event.key, { tree, zoomed, selected, zoom, setSelected })}
         cursor="pointer"
       />
-      <p class="chart-readout" aria-live="polite">
+      <p class="reading" aria-live="polite">
         {selected >= 0
           ? describe(tree, selected, props.unit)
           : "Point at a frame to read it, click to zoom in."}

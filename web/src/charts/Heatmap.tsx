@@ -84,7 +84,7 @@ export function Heatmap(props: HeatmapProps) {
         onKey={typed}
         cursor="crosshair"
       />
-      <p class="chart-readout" aria-live="polite">
+      <p class="reading" aria-live="polite">
         {selected
           ? describe(matrix, selected, props)
           : "Point at a cell, or walk with the arrow keys, to read it."}
