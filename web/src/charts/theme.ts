@@ -16,8 +16,8 @@ export interface Theme {
   /** Where something is selected or focused. */
   accent: string;
   /** Eight colours for targets, each told from the others under every common kind of colour
-   * blindness (after Okabe & Ito, "Color Universal Design", 2008; darkened or lightened until each
-   * has a contrast of 3:1 or more with the surface). */
+   * blindness (after Okabe & Ito, "Color Universal Design", 2008; moved until each has a contrast
+   * of 3:1 or more with the surface and the distances that palettes.test.ts asks for). */
   categories: readonly string[];
   /** Where a byte or a cell was never touched. */
   never: string;
@@ -31,14 +31,14 @@ const LIGHT: Theme = {
   rule: "#d5dae2",
   accent: "#0b5fb0",
   categories: [
-    "#0072b2",
-    "#c14a00",
-    "#00805c",
-    "#a8467c",
-    "#946200",
-    "#2f7fa8",
+    "#0072b1",
+    "#df6216",
+    "#006844",
+    "#a7467d",
+    "#855800",
+    "#439ac6",
     "#1b2330",
-    "#6b6f1d",
+    "#7e813b",
   ],
   never: "#ffffff",
 };
@@ -51,14 +51,14 @@ const DARK: Theme = {
   rule: "#333d4a",
   accent: "#6cb6ff",
   categories: [
-    "#56b4e9",
-    "#f08a3c",
-    "#2fc79a",
-    "#e18fbd",
-    "#e6b422",
-    "#8fb8ff",
+    "#3497cb",
+    "#ef883b",
+    "#2bc799",
+    "#e08bb9",
+    "#e8b626",
+    "#8eb7ff",
     "#e6eaf0",
-    "#c9cc6a",
+    "#c8cb69",
   ],
   never: "#141a22",
 };

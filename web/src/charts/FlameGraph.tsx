@@ -1,0 +1,230 @@
+// A flame graph: what was done in each stack of calls, to zoom, search and walk through.
+
+import { useMemo, useState } from "preact/hooks";
+import { digits, figure } from "../format/units";
+import { canvasPicture, type Size } from "./bitmap";
+import { drawFlame, flameHeight, rowAt } from "./flame-draw";
+import {
+  type FlameTree,
+  flameTree,
+  nodeAt,
+  nodeBeside,
+  pathTo,
+  type Rectangles,
+  rectanglesOf,
+} from "./flame-layout";
+import { type Found, searched } from "./flame-search";
+import { ChartFrame, type Table } from "./frame";
+import { drawLegend } from "./legend";
+import type { Painter } from "./painter";
+import { divergent } from "./palettes";
+import { Stage } from "./stage";
+import type { Theme } from "./theme";
+
+export interface FlameGraphProps {
+  title: string;
+  file: string;
+  theme: Theme;
+  /** What is counted, in words: `instructions`. */
+  unit: string;
+  names: readonly string[];
+  parent: Uint32Array;
+  name: Uint32Array;
+  own: Float64Array;
+  /** Own values of the same nodes in what is compared with: shows the difference. */
+  before?: Float64Array;
+  /** Flames stand on their root; icicles, the default, hang from it. */
+  shape?: "icicle" | "flame";
+}
+
+const LEGEND = {
+  palette: divergent,
+  least: -1,
+  most: 1,
+  isLog: false,
+  label: "change",
+  format: (value: number) => (value < 0 ? "only before" : "only now"),
+};
+const LEGEND_ROOM = 40;
+
+export function FlameGraph(props: FlameGraphProps) {
+  const { theme, names, parent, name, own, before, title } = props;
+  const tree = useMemo(
+    () => flameTree({ names, parent, name, own, before }),
+    [names, parent, name, own, before],
+  );
+  const [zoomed, setZoomed] = useState(0);
+  const [selected, setSelected] = useState(-1);
+  const [text, setText] = useState("");
+  const [width, setWidth] = useState(0);
+  const found = useMemo(() => searched(tree, text, zoomed), [tree, text, zoomed]);
+  const seen = useMemo(() => rectanglesOf(tree, zoomed, width), [tree, zoomed, width]);
+  const isIcicle = props.shape !== "flame";
+  const height = flameHeight(seen);
+  const whole = before ? height + LEGEND_ROOM : height;
+  const drawing = { tree, seen, theme, isIcicle, matches: found?.matches ?? null };
+  const drawWith =
+    (chosen: number) =>
+    (painter: Painter, { width: wide }: Size) => {
+      drawFlame(painter, { width: wide, height }, { ...drawing, selected: chosen });
+      if (before) drawLegend(painter, { x: 12, y: height + 8, width: wide - 24 }, LEGEND, theme);
+    };
+  const zoom = (node: number) => {
+    setZoomed(node);
+    setSelected(node);
+  };
+  const under = (x: number, y: number) => nodeAt(seen, x, rowAt(y, height, isIcicle));
+  return (
+    <ChartFrame
+      title={title}
+      summary={summaryOf(tree, props)}
+      file={props.file}
+      table={() => tableOf(tree, props.unit)}
+      picture={() =>
+        canvasPicture({ title, theme, size: { width, height: whole }, draw: drawWith(-1) })
+      }
+      notes={before && <ChangeNote />}
+    >
+      <Controls text={text} onText={setText} said={saidOf(found, seen)} />
+      <Breadcrumb tree={tree} zoomed={zoomed} onZoom={zoom} />
+      <Stage
+        theme={theme}
+        label={`${title}: flame graph. Arrow keys walk through calls, Enter zooms, Escape goes back.`}
+        height={whole}
+        draw={drawWith(selected)}
+        onWidth={setWidth}
+        onPoint={(x, y) => setSelected(under(x, y))}
+        onLeave={() => setSelected(-1)}
+        onPress={(x, y) => {
+          const node = under(x, y);
+          if (node >= 0) zoom(node);
+        }}
+        onKey={(event) => typed(event.key, { tree, zoomed, selected, zoom, setSelected })}
+        cursor="pointer"
+      />
+      <p class="reading" aria-live="polite">
+        {selected >= 0
+          ? describe(tree, selected, props.unit)
+          : "Point at a frame to read it, click to zoom in."}
+      </p>
+    </ChartFrame>
+  );
+}
+
+interface Walk {
+  tree: FlameTree;
+  zoomed: number;
+  selected: number;
+  zoom(node: number): void;
+  setSelected(node: number): void;
+}
+
+function typed(key: string, { tree, zoomed, selected, zoom, setSelected }: Walk): boolean {
+  const from = selected < 0 ? zoomed : selected;
+  if (key === "Enter") zoom(from);
+  else if (key === "Escape" && zoomed !== 0) zoom(tree.parent[zoomed] as number);
+  else if (key === "Home") zoom(0);
+  else {
+    const next = nodeBeside(tree, from, key);
+    if (next === null) return false;
+    setSelected(selected < 0 ? from : next);
+    // What is walked to must be seen: out of the zoomed subtree, all is shown again.
+    const isOutside = next < zoomed || next >= (tree.end[zoomed] as number);
+    if (isOutside && !pathTo(tree, zoomed).includes(next)) zoom(next);
+  }
+  return true;
+}
+
+function Controls(props: { text: string; onText(text: string): void; said: string }) {
+  return (
+    <p class="chart-controls">
+      <label>
+        Search{" "}
+        <input
+          type="search"
+          value={props.text}
+          placeholder="name or regular expression"
+          onInput={(event) => props.onText(event.currentTarget.value)}
+        />
+      </label>{" "}
+      <span aria-live="polite">{props.said}</span>
+    </p>
+  );
+}
+
+function Breadcrumb(props: { tree: FlameTree; zoomed: number; onZoom(node: number): void }) {
+  const { tree, zoomed } = props;
+  if (zoomed === 0) return null;
+  return (
+    <nav class="chart-breadcrumb" aria-label="Zoomed from">
+      {pathTo(tree, zoomed).map((node) => (
+        <button
+          key={node}
+          type="button"
+          disabled={node === zoomed}
+          onClick={() => props.onZoom(node)}
+        >
+          {tree.names[tree.name[node] as number]}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function ChangeNote() {
+  return (
+    <p>
+      Widths are the mean of before and now, so that what vanished is still seen. Red frames do more
+      now, blue ones less.
+    </p>
+  );
+}
+
+function saidOf(found: Found | null, seen: Rectangles): string {
+  if (found) {
+    const frames = found.frames === 1 ? "1 frame" : `${figure("count", found.frames)} frames`;
+    return `${frames}, ${digits(found.share * 100)} % of what is shown`;
+  }
+  if (seen.hidden === 0) return "";
+  return `${figure("count", seen.hidden)} frames narrower than half a pixel are not drawn.`;
+}
+
+function describe(tree: FlameTree, node: number, unit: string): string {
+  const total = tree.total[node] ?? 0;
+  const whole = tree.total[0] ?? 0;
+  const share = whole > 0 ? ` (${digits((total / whole) * 100)} %)` : "";
+  const name = tree.names[tree.name[node] as number];
+  const own = `${figure("count", tree.own[node] ?? 0)} of them itself`;
+  const then = tree.before ? `; before: ${figure("count", tree.before[node] ?? 0)}` : "";
+  return `${name}: ${figure("count", total)} ${unit}${share}, ${own}${then}`;
+}
+
+function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
+  if (tree.parent.length === 0) return "Nothing was recorded.";
+  let top = 0;
+  const byName = new Float64Array(tree.names.length);
+  tree.own.forEach((own, node) => {
+    const name = tree.name[node] as number;
+    byName[name] = (byName[name] ?? 0) + own;
+    if ((byName[name] ?? 0) > (byName[top] ?? 0)) top = name;
+  });
+  const whole = tree.total[0] ?? 0;
+  const share = whole > 0 ? digits(((byName[top] ?? 0) / whole) * 100) : "0";
+  const compared = before ? `; before: ${figure("count", tree.before?.[0] ?? 0)}` : "";
+  return (
+    `${figure("count", whole)} ${unit}${compared} in ${figure("count", tree.parent.length)} stacks, ` +
+    `${tree.depthMost} deep at most; ${tree.names[top]} itself did most, ${share} % of them.`
+  );
+}
+
+/** A row for each stack that did something itself, the most first. */
+function tableOf(tree: FlameTree, unit: string): Table {
+  const nodes = [...tree.own.keys()].filter((node) => (tree.own[node] ?? 0) > 0);
+  nodes.sort((left, right) => (tree.own[right] ?? 0) - (tree.own[left] ?? 0));
+  const stack = (node: number) =>
+    pathTo(tree, node)
+      .map((one) => tree.names[tree.name[one] as number])
+      .join(";");
+  const rows = nodes.map((node) => [stack(node), tree.own[node] ?? 0, tree.total[node] ?? 0]);
+  return { head: ["stack", `${unit}, own`, `${unit}, total`], rows };
+}

@@ -1,0 +1,100 @@
+// A heat map with axes, a legend, and a read-out of the cell that is pointed at or walked to.
+
+import { useMemo, useState } from "preact/hooks";
+import { canvasPicture, type Size } from "./bitmap";
+import { ChartFrame } from "./frame";
+import {
+  boxOf,
+  type Cell,
+  cellAt,
+  cellBeside,
+  drawHeatmap,
+  heatmapBitmap,
+  type Matrix,
+  scaleOf,
+  tableOfCells,
+  valueAt,
+} from "./heatmap";
+import type { Painter } from "./painter";
+import { cividis, type Palette } from "./palettes";
+import { Stage } from "./stage";
+import type { Theme } from "./theme";
+
+export interface HeatmapProps extends Matrix {
+  title: string;
+  summary: string;
+  file: string;
+  theme: Theme;
+  /** What the values are, for the legend and the table: `share of operations`. */
+  label: string;
+  /** A value in words. */
+  format(value: number): string;
+  /** What cells of 0 are called. */
+  never?: string;
+  palette?: Palette;
+  scale?: "log" | "linear";
+  height?: number;
+}
+
+const HEIGHT = 360;
+
+export function Heatmap(props: HeatmapProps) {
+  const { theme, columns, rows, values, palette = cividis } = props;
+  const matrix = { columns, rows, values };
+  const [selected, setSelected] = useState<Cell | null>(null);
+  const [width, setWidth] = useState(0);
+  const isLog = props.scale !== "linear";
+  const { label, format, never } = props;
+  const scale = useMemo(
+    () => scaleOf(values, { palette, isLog, label, format, never }),
+    [values, palette, isLog, label, format, never],
+  );
+  const bitmap = useMemo(
+    () => heatmapBitmap(matrix, scale, theme),
+    [values, columns.cells, rows.cells, scale, theme],
+  );
+  const height = props.height ?? HEIGHT;
+  const draw = (cell: Cell | null) => (painter: Painter, size: Size) =>
+    drawHeatmap(painter, size, { matrix, scale, bitmap, theme, selected: cell });
+  const pointed = (x: number, y: number) =>
+    setSelected(cellAt(boxOf({ width, height }, matrix), matrix, x, y));
+  const typed = (event: KeyboardEvent) => {
+    const next = cellBeside(selected ?? { column: 0, row: 0 }, event.key, matrix);
+    if (next) setSelected(selected ? next : { column: 0, row: 0 });
+    return next !== null;
+  };
+  return (
+    <ChartFrame
+      title={props.title}
+      summary={props.summary}
+      file={props.file}
+      table={() => tableOfCells(matrix, label)}
+      picture={() =>
+        canvasPicture({ title: props.title, theme, size: { width, height }, draw: draw(null) })
+      }
+    >
+      <Stage
+        theme={theme}
+        label={`${props.title}: heat map. Arrow keys move from cell to cell.`}
+        height={height}
+        draw={draw(selected)}
+        onWidth={setWidth}
+        onPoint={pointed}
+        onLeave={() => setSelected(null)}
+        onKey={typed}
+        cursor="crosshair"
+      />
+      <p class="reading" aria-live="polite">
+        {selected
+          ? describe(matrix, selected, props)
+          : "Point at a cell, or walk with the arrow keys, to read it."}
+      </p>
+    </ChartFrame>
+  );
+}
+
+function describe(matrix: Matrix, cell: Cell, { format, never, label }: HeatmapProps): string {
+  const value = valueAt(matrix, cell);
+  const words = value > 0 ? `${format(value)} (${label})` : (never ?? format(0));
+  return `${matrix.columns.cell(cell.column)}, ${matrix.rows.cell(cell.row)}: ${words}`;
+}

@@ -1,0 +1,64 @@
+// What is said of a cachemap in numbers, and what is known of one byte.
+
+import type { Byte, CachemapData } from "./cachemap-layout";
+
+export interface CachemapFigures {
+  lines: number;
+  bytesUsed: number;
+  /** Bytes of the lines that came into the cache with others, and were never used. */
+  bytesUnused: number;
+  /** Lines no byte of which was used more than once: they came into the cache for one use. */
+  linesUsedOnce: number;
+  countMost: number;
+}
+
+export function figuresOf({ address, line_bytes, count }: CachemapData): CachemapFigures {
+  const figures = { lines: address.length, bytesUsed: 0, linesUsedOnce: 0, countMost: 0 };
+  for (let line = 0; line < address.length; line += 1) {
+    let most = 0;
+    for (let at = line * line_bytes; at < (line + 1) * line_bytes; at += 1) {
+      const times = count[at] as number;
+      if (times > 0) figures.bytesUsed += 1;
+      if (times > most) most = times;
+    }
+    if (most === 1) figures.linesUsedOnce += 1;
+    if (most > figures.countMost) figures.countMost = most;
+  }
+  return { ...figures, bytesUnused: address.length * line_bytes - figures.bytesUsed };
+}
+
+/** The stacks that touched a byte, as places in `stacks`. */
+export function stacksOf(map: CachemapData, { line, byte }: Byte): number[] {
+  const stacks: number[] = [];
+  const end = map.touches[line + 1] ?? 0;
+  for (let touch = map.touches[line] ?? 0; touch < end; touch += 1) {
+    const bits = map.touch_bytes[touch] ?? 0n;
+    if ((bits >> BigInt(byte)) & 1n) stacks.push(map.touch_stack[touch] as number);
+  }
+  return stacks;
+}
+
+/** Frames of a stack by name, the innermost first. */
+export function framesOf(map: CachemapData, stack: number): string[] {
+  return (map.stacks[stack] ?? []).map((name) => map.names[name] ?? "").reverse();
+}
+
+export function addressOf(map: CachemapData, { line, byte }: Byte): string {
+  return `0x${((map.address[line] ?? 0n) + BigInt(byte)).toString(16)}`;
+}
+
+export function nameOf(map: CachemapData, line: number): string {
+  return map.names[map.name[line] ?? -1] ?? "";
+}
+
+export function timesOf(map: CachemapData, { line, byte }: Byte): number {
+  return map.count[line * map.line_bytes + byte] ?? 0;
+}
+
+/** Lines in which something lies whose name has this part; none where nothing is looked for. */
+export function linesNamed(map: CachemapData, text: string): number[] {
+  if (text === "") return [];
+  const wanted = text.toLowerCase();
+  const isWanted = map.names.map((name) => name.toLowerCase().includes(wanted));
+  return [...map.name.keys()].filter((line) => isWanted[map.name[line] as number]);
+}

@@ -1,0 +1,48 @@
+// What is known of one byte: its address, what lies there, and every stack that touched it.
+
+import { useState } from "preact/hooks";
+import { count } from "../format/units";
+import { addressOf, framesOf, nameOf, stacksOf, timesOf } from "./cachemap-figures";
+import type { Byte, CachemapData } from "./cachemap-layout";
+
+/** Stacks that are shown until more are asked for. */
+const STACKS_SHOWN = 20;
+
+interface ByteStacksProps {
+  map: CachemapData;
+  byte: Byte;
+  onClose(): void;
+}
+
+export function ByteStacks({ map, byte, onClose }: ByteStacksProps) {
+  const [all, setAll] = useState(false);
+  const stacks = stacksOf(map, byte);
+  const shown = all ? stacks : stacks.slice(0, STACKS_SHOWN);
+  const verb = map.of === "instructions" ? "executions" : "accesses";
+  return (
+    <section class="chart-detail" aria-label="Stacks that touched the byte">
+      <p>
+        <strong>
+          <code>{addressOf(map, byte)}</code>
+        </strong>{" "}
+        in {nameOf(map, byte.line)}, {count(timesOf(map, byte))} {verb} from {count(stacks.length)}{" "}
+        {stacks.length === 1 ? "stack" : "stacks"}, the innermost frame first.{" "}
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </p>
+      <ol>
+        {shown.map((stack) => (
+          <li key={stack}>
+            <code>{framesOf(map, stack).join(" ← ")}</code>
+          </li>
+        ))}
+      </ol>
+      {stacks.length > shown.length && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {count(stacks.length)} stacks
+        </button>
+      )}
+    </section>
+  );
+}

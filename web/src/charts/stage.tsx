@@ -1,0 +1,146 @@
+// The canvas that widgets draw on: as wide as its place, sharp on every screen, focusable, with
+// what is pointed at, dragged or typed handed on in CSS pixels.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Size } from "./bitmap";
+import { CanvasPainter, type Painter } from "./painter";
+import type { Theme } from "./theme";
+
+export interface StageProps {
+  theme: Theme;
+  /** What it is, for those who do not see it, with the keys that it takes. */
+  label: string;
+  height: number | ((width: number) => number);
+  /** Must be cheap: it is called whenever the component around the stage is rendered. */
+  draw(painter: Painter, size: Size): void;
+  /** Told when the width is known, and when it changes. */
+  onWidth?(width: number): void;
+  onPoint?(x: number, y: number): void;
+  onLeave?(): void;
+  onPress?(x: number, y: number): void;
+  onDrag?(dx: number, dy: number): void;
+  /** True when the key was used, so that it does nothing else. */
+  onKey?(event: KeyboardEvent): boolean;
+  /** The wheel turned with the control key: positive is away from the picture. */
+  onZoom?(direction: number, x: number, y: number): void;
+  cursor?: string;
+  children?: ComponentChildren;
+}
+
+/** Farther than this from where it was pressed, a pointer drags. */
+const DRAG_FROM = 4;
+const WIDTH_FIRST = 640;
+
+export function Stage(props: StageProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [focused, setFocused] = useState(false);
+  const width = useWidth(canvas);
+  const height = typeof props.height === "number" ? props.height : props.height(width);
+  useLayoutEffect(() => paint(canvas.current, { width, height }, props));
+  useLayoutEffect(() => props.onWidth?.(width), [width]);
+  useZoom(canvas, props);
+  const outline = focused ? `2px solid ${props.theme.accent}` : "none";
+  const style = { display: "block", width: "100%", height, outline, outlineOffset: 1 };
+  return (
+    <div style={{ position: "relative", width: "100%" }}>
+      <canvas
+        ref={canvas}
+        role="application"
+        aria-label={props.label}
+        tabIndex={0}
+        style={{ ...style, cursor: props.cursor ?? "default", touchAction: "pan-y" }}
+        onFocus={(event) => setFocused(event.currentTarget.matches(":focus-visible"))}
+        onBlur={() => setFocused(false)}
+        onKeyDown={(event) => {
+          setFocused(true);
+          if (!event.altKey && !event.metaKey && props.onKey?.(event)) event.preventDefault();
+        }}
+        {...usePointer(props)}
+      />
+      {props.children}
+    </div>
+  );
+}
+
+/** The width of the place that the canvas fills. */
+function useWidth(canvas: { current: HTMLCanvasElement | null }): number {
+  const [width, setWidth] = useState(WIDTH_FIRST);
+  useLayoutEffect(() => {
+    const place = canvas.current?.parentElement;
+    if (!place) return;
+    const measure = () => setWidth(Math.max(1, Math.floor(place.clientWidth)));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(place);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+function paint(canvas: HTMLCanvasElement | null, size: Size, props: StageProps) {
+  const context = canvas?.getContext("2d");
+  if (!canvas || !context) return;
+  const scale = window.devicePixelRatio || 1;
+  const [across, down] = [Math.round(size.width * scale), Math.round(size.height * scale)];
+  // Setting a canvas's size empties it, even to what it was.
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across;
+    canvas.height = down;
+  }
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  const painter = new CanvasPainter(context);
+  painter.rect(0, 0, size.width, size.height, props.theme.surface);
+  props.draw(painter, size);
+}
+
+/** The browser would zoom the page: only a listener that is not passive can prevent that. */
+function useZoom(canvas: { current: HTMLCanvasElement | null }, props: StageProps) {
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const element = canvas.current;
+    const onWheel = (event: WheelEvent) => {
+      const { onZoom } = latest.current;
+      if (!event.ctrlKey || !onZoom) return;
+      event.preventDefault();
+      onZoom(Math.sign(event.deltaY), event.offsetX, event.offsetY);
+    };
+    element?.addEventListener("wheel", onWheel, { passive: false });
+    return () => element?.removeEventListener("wheel", onWheel);
+  }, []);
+}
+
+interface Press {
+  x: number;
+  y: number;
+  isDrag: boolean;
+}
+
+function usePointer(props: StageProps) {
+  const press = useRef<Press | null>(null);
+  return {
+    onPointerDown(event: PointerEvent) {
+      press.current = { x: event.offsetX, y: event.offsetY, isDrag: false };
+      if (props.onDrag) (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    },
+    onPointerMove(event: PointerEvent) {
+      const begun = press.current;
+      if (begun && props.onDrag && event.buttons !== 0) {
+        const [dx, dy] = [event.offsetX - begun.x, event.offsetY - begun.y];
+        if (!begun.isDrag && Math.hypot(dx, dy) < DRAG_FROM) return;
+        press.current = { x: event.offsetX, y: event.offsetY, isDrag: true };
+        props.onDrag(dx, dy);
+        return;
+      }
+      props.onPoint?.(event.offsetX, event.offsetY);
+    },
+    onPointerUp(event: PointerEvent) {
+      if (press.current && !press.current.isDrag) props.onPress?.(event.offsetX, event.offsetY);
+      press.current = null;
+    },
+    onPointerLeave() {
+      props.onLeave?.();
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// A matrix as a surface over its plane, seen from a side that can be chosen: a parallel projection,
+// drawn from the back to the front (painter's algorithm). For a height field no sorting is needed:
+// rows and columns only have to be walked away from the far corner.
+
+import { type Matrix, valueAt } from "./heatmap";
+
+export interface View {
+  /** Turn about the vertical, in degrees; 0 looks along the rows' axis. */
+  yaw: number;
+  /** Height of the eye above the plane, in degrees. */
+  pitch: number;
+}
+
+export const FIRST_VIEW: View = { yaw: -35, pitch: 32 };
+
+const PITCH_LEAST = 5;
+const PITCH_MOST = 85;
+
+export function turned(view: View, yaw: number, pitch: number): View {
+  return {
+    yaw: ((((view.yaw + yaw + 180) % 360) + 360) % 360) - 180,
+    pitch: Math.max(PITCH_LEAST, Math.min(PITCH_MOST, view.pitch + pitch)),
+  };
+}
+
+/** Half the extent of the plane along its columns and its rows, and the greatest height. */
+export const HALF_WIDTH = 1;
+export const HALF_DEPTH = 0.8;
+export const HEIGHT = 0.75;
+
+/** From the model to CSS pixels. */
+export interface Projection {
+  /** x to the right along columns, z along rows (the first nearest at yaw 0), y upwards. */
+  x(x: number, z: number): number;
+  y(x: number, y: number, z: number): number;
+  /** Toward the viewer: greater is nearer. */
+  nearness(x: number, z: number): number;
+  /** The signs of the vertical planes' x and z that are nearest. */
+  nearX: 1 | -1;
+  nearZ: 1 | -1;
+}
+
+const RADIANS = Math.PI / 180;
+/** Room around the surface for ticks and labels. */
+const MARGIN = 56;
+
+export function projectionOf(view: View, size: { width: number; height: number }): Projection {
+  const [sinYaw, cosYaw] = [Math.sin(view.yaw * RADIANS), Math.cos(view.yaw * RADIANS)];
+  const [sinPitch, cosPitch] = [Math.sin(view.pitch * RADIANS), Math.cos(view.pitch * RADIANS)];
+  const radius = Math.hypot(HALF_WIDTH, HALF_DEPTH);
+  const tall = 2 * radius * sinPitch + HEIGHT * cosPitch;
+  const across = (size.width - 2 * MARGIN) / (2 * radius);
+  const scale = Math.max(10, Math.min(across, (size.height - 1.5 * MARGIN) / tall));
+  const middleX = size.width / 2;
+  const middleY = size.height / 2 + (HEIGHT * cosPitch * scale) / 2 - MARGIN / 6;
+  const nearness = (x: number, z: number) => x * sinYaw + z * cosYaw;
+  return {
+    x: (x, z) => middleX + (x * cosYaw - z * sinYaw) * scale,
+    y: (x, y, z) => middleY + (nearness(x, z) * sinPitch - y * cosPitch) * scale,
+    nearness,
+    nearX: sinYaw >= 0 ? 1 : -1,
+    nearZ: cosYaw >= 0 ? 1 : -1,
+  };
+}
+
+/** Heights from 0 to 1, per cell as the matrix has them. */
+export function heightsOf(matrix: Matrix, isLog: boolean): Float64Array {
+  const heights = Float64Array.from(matrix.values, (value) => (value > 0 ? value : 0));
+  const most = heights.reduce((so, value) => Math.max(so, value), 0);
+  if (most === 0) return heights;
+  return heights.map((value) => heightOf(value, most, isLog));
+}
+
+/** Logarithms begin at 1 beyond the value, so that nothing is at 0 and one operation is above it. */
+export function heightOf(value: number, most: number, isLog: boolean): number {
+  return isLog ? Math.log1p(value) / Math.log1p(most) : value / most;
+}
+
+/** Where the middle of a cell lies in the model. */
+export function modelX(column: number, cells: number): number {
+  return ((column + 0.5) / cells) * 2 * HALF_WIDTH - HALF_WIDTH;
+}
+
+/** The first row is at the front. */
+export function modelZ(row: number, cells: number): number {
+  return HALF_DEPTH - ((row + 0.5) / cells) * 2 * HALF_DEPTH;
+}
+
+/** Four corners each, x and y in turn, the farthest face first, with the mean height of each. */
+export interface Faces {
+  count: number;
+  corners: Float64Array;
+  heights: Float64Array;
+}
+
+/** The surface between the middles of cells; faces without any height are left out. */
+export function facesOf(matrix: Matrix, heights: Float64Array, projection: Projection): Faces {
+  const [across, deep] = [matrix.columns.cells, matrix.rows.cells];
+  const points = projectedPoints(across, deep, heights, projection);
+  const faceCount = Math.max(0, (across - 1) * (deep - 1));
+  const corners = new Float64Array(faceCount * 8);
+  const means = new Float64Array(faceCount);
+  let count = 0;
+  for (let j = 0; j < deep - 1; j += 1) {
+    // Rows lie at falling z: nearest last is the order as it stands when the back is at the front.
+    const row = projection.nearZ === 1 ? deep - 2 - j : j;
+    for (let i = 0; i < across - 1; i += 1) {
+      const column = projection.nearX === 1 ? i : across - 2 - i;
+      const first = row * across + column;
+      const around = [first, first + 1, first + across + 1, first + across];
+      const mean = around.reduce((sum, at) => sum + (heights[at] ?? 0), 0) / 4;
+      if (mean === 0) continue;
+      around.forEach((at, corner) => {
+        corners[count * 8 + corner * 2] = points[at * 2] ?? 0;
+        corners[count * 8 + corner * 2 + 1] = points[at * 2 + 1] ?? 0;
+      });
+      means[count] = mean;
+      count += 1;
+    }
+  }
+  return { count, corners, heights: means };
+}
+
+function projectedPoints(
+  across: number,
+  deep: number,
+  heights: Float64Array,
+  projection: Projection,
+): Float64Array {
+  const points = new Float64Array(across * deep * 2);
+  for (let row = 0; row < deep; row += 1) {
+    const z = modelZ(row, deep);
+    for (let column = 0; column < across; column += 1) {
+      const x = modelX(column, across);
+      const at = row * across + column;
+      points[at * 2] = projection.x(x, z);
+      points[at * 2 + 1] = projection.y(x, (heights[at] ?? 0) * HEIGHT, z);
+    }
+  }
+  return points;
+}
+
+/** A surface needs two cells in each direction: a single one is drawn twice. */
+export function widened(matrix: Matrix): Matrix {
+  const { columns, rows } = matrix;
+  if (columns.cells !== 1 && rows.cells !== 1) return matrix;
+  const twice = (axis: typeof columns) =>
+    axis.cells === 1
+      ? { ...axis, cells: 2, ticks: axis.ticks.map((tick) => ({ ...tick, at: tick.at * 2 })) }
+      : axis;
+  const [wide, deep] = [twice(columns), twice(rows)];
+  const values = new Float64Array(wide.cells * deep.cells);
+  for (let row = 0; row < deep.cells; row += 1) {
+    for (let column = 0; column < wide.cells; column += 1) {
+      const cell = {
+        column: Math.min(column, columns.cells - 1),
+        row: Math.min(row, rows.cells - 1),
+      };
+      values[row * wide.cells + column] = valueAt(matrix, cell);
+    }
+  }
+  return { columns: wide, rows: deep, values };
+}
