@@ -12,11 +12,13 @@ use crate::page;
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 120;
+/// Columns where there is no terminal and `COLUMNS` says nothing.
+const WIDTH_UNKNOWN: usize = 100;
 
 /// Options of the terminal's report, from the terminal and `NO_COLOR`.
 pub(crate) fn terminal_options() -> Options {
     let is_terminal = io::stdout().is_terminal();
-    let columns = terminal_columns().unwrap_or(WIDTH_MAX);
+    let columns = terminal_columns().unwrap_or(WIDTH_UNKNOWN);
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
 }

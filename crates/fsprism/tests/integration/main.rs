@@ -19,4 +19,5 @@ mod refusals;
 mod run_directory;
 mod signals;
 mod statistics;
+mod terminal;
 mod users;

@@ -26,6 +26,7 @@ pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
     if !document.comparisons.is_empty() {
         items.push(comparisons(document));
     }
+    items.extend(of_dimensions(document));
     items.extend(widths(document));
     items.push(end(document));
     items
@@ -93,6 +94,18 @@ fn comparisons(document: &Document) -> String {
          not mean the same.",
         percent(share)
     )
+}
+
+/// What the comparisons in dimensions rest on, where the report draws them.
+fn of_dimensions(document: &Document) -> Option<String> {
+    let compared = document.dimensions.iter().filter(|one| one.ratio.is_some()).count();
+    (compared > 0).then(|| {
+        format!(
+            "{} of targets in dimensions: p is adjusted for these alone. Per block, a benchmark \
+             counts once and so does a curve, whose points are averaged before.",
+            plural(compared, "comparison")
+        )
+    })
 }
 
 /// How wide the intervals of the primary metrics are.
@@ -187,8 +200,8 @@ struct Forecast {
 impl Forecast {
     fn sentence(&self, document: &Document, option: &str) -> String {
         let asked = percent_of_figure(document.run.precision_percent / 100.0);
-        let (blocks, time) = (self.blocks, units::seconds(self.seconds));
-        if blocks <= self.have {
+        let (blocks, time) = (units::grouped(self.blocks as f64), units::seconds(self.seconds));
+        if self.blocks <= self.have {
             let ended = document.end.as_ref().map(|end| end.reason);
             let but = if ended == Some(EndReason::Budget) {
                 ", but were not yet so after two successive blocks"

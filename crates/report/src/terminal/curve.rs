@@ -134,7 +134,12 @@ impl<'a> Curve<'a> {
         };
         let names = targets.iter().map(|target| names::label(target)).collect();
         let head = Row::new(&format!("{axis_name:>width$}"), names);
-        columns::side_by_side(page, &head, &axis.iter().map(row).collect::<Vec<Row>>());
+        let mut rows: Vec<Row> = axis.iter().map(row).collect();
+        // A speed-up has no figure at its own baseline.
+        if metric == "speed_up" {
+            rows.retain(|row| row.figures.iter().any(|figure| figure != "-"));
+        }
+        columns::side_by_side(page, &head, &rows);
     }
 
     /// How the other targets stand to the one that is best at most points: `tmpfs is slower than
@@ -162,6 +167,10 @@ impl<'a> Curve<'a> {
                 ratios.filter(|ratio| (*ratio >= 1.0) == worse).collect()
             };
             let metric = pairs.first()?.1;
+            // What describes and does not judge has no slower and no faster.
+            if metric.better == Better::Neither {
+                return None;
+            }
             let (worse, better) = units::comparatives(&metric.unit, metric.better);
             let clause = |ratios: &[f64], word: &str| {
                 let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), r| {

@@ -6,7 +6,7 @@ use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 use super::names;
 use super::ranking::has_too_few_blocks;
 use super::text::{Indent, Page, Style, list, plural};
-use super::units;
+use super::units::{self, unbroken};
 use crate::analysis::BLOCKS_LEAST;
 
 /// Mount options that nearly every file system has and that say nothing.
@@ -77,7 +77,7 @@ fn machine(machine: &Machine) -> String {
     let mut facts = Vec::new();
     let system = [
         machine.os_release.pretty_name.clone(),
-        machine.kernel.release.as_ref().map(|release| format!("Linux {release}")),
+        machine.kernel.release.as_ref().map(|release| unbroken(&format!("Linux {release}"))),
     ];
     facts.extend(system.into_iter().flatten());
     let processors = match machine.processor.allowed.len() {
@@ -94,7 +94,7 @@ fn machine(machine: &Machine) -> String {
     }
     facts
         .extend(machine.memory.total_bytes.map(|size| format!("{} of memory", units::bytes(size))));
-    facts.extend(machine.hypervisor.as_ref().map(|name| format!("hypervisor {name}")));
+    facts.extend(machine.hypervisor.as_ref().map(|name| unbroken(&format!("hypervisor {name}"))));
     if facts.is_empty() { String::new() } else { format!(", on {}", facts.join(", ")) }
 }
 
@@ -119,7 +119,10 @@ pub(super) fn extent(document: &Document) -> String {
     };
     let cells = plural(document.cells.len(), "cell");
     let timed = units::figure("count", operations as f64, None, units::Wording::Short).value;
-    format!("{cells} in {blocks}: {timed} operations, {used}, seed {}.", run.seed)
+    format!(
+        "{cells} in {blocks}: {timed} operations, {used}, {}.",
+        unbroken(&format!("seed {}", run.seed))
+    )
 }
 
 /// What a target is.

@@ -15,8 +15,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     // Where neither end is better, such as of a window, nothing is slower: the figures say it all.
     let describes = |entry: &Entry<'_>| entry.metric.better == Better::Neither;
     if ranking.entries.iter().any(describes) {
-        let figures: Vec<String> = ranking.entries.iter().copied().map(own_figure).collect();
-        clauses.push(figures.join(", "));
+        clauses.push(described(&ranking.entries));
     } else if let Some((best, others)) = ranking.entries.split_first() {
         clauses.push(own_figure(*best));
         let related: Vec<(Entry<'_>, Relation)> =
@@ -28,6 +27,34 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     }
     clauses.extend(absent(&ranking.absent));
     format!("{title}: {}", clauses.join("; "))
+}
+
+/// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: what is measured, and where it is the same.
+fn described(entries: &[Entry<'_>]) -> String {
+    let mut figures: Vec<(String, Vec<String>)> = Vec::new();
+    for entry in entries {
+        let metric = entry.metric;
+        let interval = metric.interval.as_ref();
+        let figure = units::figure(&metric.unit, metric.median, interval, Wording::Full);
+        let text = match figure.interval.as_ref().filter(|interval| !has_no_width(interval)) {
+            Some(interval) => format!("{} {}", unbroken(&figure.value), unbroken(interval)),
+            None => unbroken(&figure.value),
+        };
+        match figures.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, labels)) => labels.push(label(*entry)),
+            None => figures.push((text, vec![label(*entry)])),
+        }
+    }
+    let said = figures.iter().map(|(text, labels)| format!("{text} on {}", list(labels, "and")));
+    let said: Vec<String> = said.collect();
+    let what = entries.first().map(|entry| units::words(&entry.metric.name));
+    format!("{} {}", what.unwrap_or_default(), said.join(", "))
+}
+
+/// Whether both ends of an interval are written alike, as in `[100, 100]`.
+fn has_no_width(interval: &str) -> bool {
+    let ends = interval.trim_matches(['[', ']']).split_once(", ");
+    ends.is_some_and(|(low, high)| low == high)
 }
 
 /// `tmpfs 6.1 us [6.0, 6.2]`.
@@ -176,15 +203,19 @@ mod tests {
 
     #[test]
     fn what_describes_and_does_not_judge_is_said_without_a_comparison() {
-        let mut document = Sample::new(&["ext4", "xfs"])
-            .benchmark("window", &[&[4000.0; 6], &[8000.0; 6]])
+        let values = [4000.0, 4000.0, 8000.0].map(|value| [value; 6]);
+        let mut document = Sample::new(&["ext4", "xfs", "btrfs"])
+            .benchmark("read", &[&values[0], &values[1], &values[2]])
             .document();
-        for cell in &mut document.cells {
-            cell.metrics[0].better = Better::Neither;
+        for metric in document.cells.iter_mut().map(|cell| &mut cell.metrics[0]) {
+            metric.better = Better::Neither;
+            metric.name = "window".to_owned();
         }
-        assert!(
-            sentence(&document).contains("ext4 4.00 us [4.00, 4.00], xfs 8.00 us [8.00, 8.00]")
-        );
+        let text = sentence(&document);
+        assert_eq!(text, "create: window 4.00 us on ext4 and xfs, 8.00 us on btrfs");
+        document.cells[2].metrics[0].interval =
+            Some(record::IntervalReport { level: 0.95, low: 7900.0, high: 8100.0 });
+        assert!(sentence(&document).ends_with("8.0 us [7.9, 8.1] on btrfs"));
     }
 
     #[test]

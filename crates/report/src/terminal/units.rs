@@ -39,18 +39,28 @@ pub(crate) fn figure(
     interval: Option<&IntervalReport>,
     wording: Wording,
 ) -> Figure {
-    let (divisor, name) = scale(unit, value, wording);
-    let decimals = decimals(
-        value / divisor,
-        interval.map(|interval| (interval.high - interval.low) / 2.0 / divisor),
-    );
-    let number = |value: f64| format!("{:.decimals$}", value / divisor);
+    let half_width = interval.map(|interval| (interval.high - interval.low) / 2.0);
+    // Of a difference near 0, the interval says how large it can be, and the value nothing.
+    let is_near_0 = |half: &f64| interval.is_some_and(|one| one.low < 0.0) && *half > value.abs();
+    let near_0 = half_width.filter(is_near_0);
+    let (divisor, name) = scale(unit, near_0.unwrap_or(value), wording);
+    let decimals = match near_0 {
+        Some(half_width) => decimals_of_width(half_width / divisor / 10.0),
+        None => decimals(value / divisor, half_width.map(|half_width| half_width / divisor)),
+    };
+    let number = |value: f64| without_minus_0(format!("{:.decimals$}", value / divisor));
     let separator = if name.is_empty() || name == "x" { "" } else { " " };
     Figure {
         value: format!("{}{separator}{name}", number(value)),
         interval: interval
             .map(|interval| format!("[{}, {}]", number(interval.low), number(interval.high))),
     }
+}
+
+/// What is rounded to 0 has no sign.
+fn without_minus_0(text: String) -> String {
+    let is_0 = !text.contains(|character: char| ('1'..='9').contains(&character));
+    if is_0 { text.trim_start_matches('-').to_owned() } else { text }
 }
 
 /// A ratio in text.
@@ -109,7 +119,7 @@ pub(crate) fn on_axis(unit: &str, value: f64) -> String {
 }
 
 /// A number with commas between thousands.
-fn grouped(value: f64) -> String {
+pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{value}");
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut text = String::new();
@@ -122,9 +132,12 @@ fn grouped(value: f64) -> String {
     text + rest
 }
 
-/// The words of a metric's name.
+/// The words of a metric's name; that it is in bytes stands with its figures.
 pub(crate) fn words(name: &str) -> String {
-    name.replace('_', " ")
+    if name == "speed_up" {
+        return "speed-up".to_owned();
+    }
+    name.strip_suffix("_bytes").unwrap_or(name).replace('_', " ")
 }
 
 /// Whether a metric says what the time of an operation says already.
@@ -164,8 +177,10 @@ pub(crate) fn seconds(seconds: f64) -> String {
         format!("{:.0} min", seconds / 60.0)
     } else if seconds < 72.0 * 3600.0 {
         format!("{:.1} h", seconds / 3600.0)
-    } else {
+    } else if seconds < 1000.0 * 86_400.0 {
         format!("{:.0} days", seconds / 86_400.0)
+    } else {
+        format!("{} years", grouped((seconds / 86_400.0 / 365.0).round()))
     }
 }
 
@@ -237,6 +252,21 @@ mod tests {
         let interval = IntervalReport { level: 0.95, low, high };
         let figure = figure(unit, value, Some(&interval), Wording::Full);
         format!("{} {}", figure.value, figure.interval.unwrap())
+    }
+
+    #[test]
+    fn a_difference_near_0_is_as_exact_as_its_interval() {
+        assert_eq!(with("ns", 344.0, -25_962.0, 57_682.0), "0 us [-26, 58]");
+        assert_eq!(with("ns", -300.0, -26_000.0, 30_000.0), "0 us [-26, 30]");
+        assert_eq!(with("ns", -1100.0, -2600.0, 400.0), "-1.1 us [-2.6, 0.4]");
+        assert_eq!(with("ns", 1_400_000.0, 1_000_000.0, 5_800_000.0), "1.4 ms [1.0, 5.8]");
+    }
+
+    #[test]
+    fn a_metric_is_named_in_words_without_its_unit() {
+        let names = ["speed_up", "window_bytes", "device_bytes_per_entry", "hit_share"];
+        let expected = ["speed-up", "window", "device bytes per entry", "hit share"];
+        assert_eq!(names.map(words), expected);
     }
 
     #[test]

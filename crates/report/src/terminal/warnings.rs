@@ -30,14 +30,27 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 
 /// What makes figures doubtful.
 pub(super) fn doubts(document: &Document) -> Vec<String> {
-    let caveats = document.targets.iter().flat_map(|target| {
-        let label = names::label(&target.label);
-        target.condition_caveats.iter().map(move |text| format!("{label}: {text}"))
-    });
+    let caveats = by_caveat(document).into_iter();
+    let caveats = caveats.map(|(text, labels)| format!("{}: {text}", list(&labels, "and")));
     let of_run = document.warnings.iter();
     let of_run = of_run.map(|report| format!("{}{}", capitalised(&report.message), source(report)));
     let kinds = kinds(document);
     caveats.chain(of_run).chain(kinds.iter().map(|kind| kind.sentence(document))).collect()
+}
+
+/// What limits do not do here, each with the targets of which that is so.
+fn by_caveat(document: &Document) -> Vec<(&str, Vec<String>)> {
+    let mut by_caveat: Vec<(&str, Vec<String>)> = Vec::new();
+    for target in &document.targets {
+        let label = names::label(&target.label);
+        for caveat in &target.condition_caveats {
+            match by_caveat.iter_mut().find(|(other, _)| other == caveat) {
+                Some((_, labels)) => labels.push(label.clone()),
+                None => by_caveat.push((caveat, vec![label.clone()])),
+            }
+        }
+    }
+    by_caveat
 }
 
 /// What was skipped, with why.

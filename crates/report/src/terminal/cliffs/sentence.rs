@@ -3,13 +3,15 @@
 use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
-use super::super::units::{self, Wording};
+use super::super::units::{self, Wording, unbroken};
 use super::{metric, position, seen};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
     let at = |value: f64| position(&cliff.unit, value);
-    let value = |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+    let value = |value: f64| {
+        unbroken(&units::figure(&cliff.metric_unit, value, None, Wording::Short).value)
+    };
     let span = |from: f64, to: f64| {
         if from < to { format!("{} to {}", at(from), at(to)) } else { at(from) }
     };
@@ -69,8 +71,9 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
             at(*cache_bytes)
         ),
         Cause::Processors { processors, together_before, together_after } => {
-            let value =
-                |value: f64| units::figure(&cliff.metric_unit, value, None, Wording::Short).value;
+            let value = |value: f64| {
+                unbroken(&units::figure(&cliff.metric_unit, value, None, Wording::Short).value)
+            };
             let there_are = match processors {
                 1 => "there is 1 processor".to_owned(),
                 several => format!("there are {several} processors"),

@@ -20,7 +20,7 @@ pub(super) struct Group<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) target: &'a str,
-    /// Its comparison with the cheapest; none of that itself, and where they have nothing in common.
+    /// Its comparison with the cheapest; none of that itself, or where nothing is in common.
     pub(super) comparison: Option<&'a DimensionComparison>,
     is_cheapest: bool,
 }
