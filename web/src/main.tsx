@@ -8,6 +8,7 @@ import { decode, PageError } from "./data/payload";
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import "./style/charts.css";
+import "./charts/widgets.css";
 
 async function begin() {
   const root = document.getElementById("page");

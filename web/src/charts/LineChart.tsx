@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { trimmed } from "../format/units";
 import { ChartFrame, type Table } from "./frame";
 import { aligned, type LineChartModel, xDomain, yDomain } from "./line-model";
 import { lineSvg } from "./line-svg";
@@ -165,7 +166,7 @@ function optionsOf(
   };
   const [x, y] = [xDomain(model), yDomain(model)];
   const written = (format: (value: number) => string) => (_: uPlot, values: number[]) =>
-    values.map(format);
+    values.map((value) => trimmed(format(value)));
   return {
     width,
     height: HEIGHT,

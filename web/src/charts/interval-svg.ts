@@ -1,6 +1,7 @@
 // Dots with their intervals, a row each: the plot for figures that lie on no curve. Rows of one
 // group (a benchmark) stand together; what is beside the value says it in numbers.
 
+import { trimmed } from "../format/units";
 import { domainOf, padded, place, type Scale, type ScaleKind, ticks } from "./scales";
 import { element, escaped, file, text } from "./svg";
 import type { Theme } from "./theme";
@@ -84,7 +85,7 @@ function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): str
     const at = place(x, value);
     parts.push(
       element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, stroke: theme.rule }),
-      text(model.axis.format(value), {
+      text(trimmed(model.axis.format(value)), {
         x: at,
         y: HEAD - 12,
         "text-anchor": "middle",

@@ -1,5 +1,6 @@
 // A line chart as an SVG file, the same that uPlot draws on the screen.
 
+import { trimmed } from "../format/units";
 import {
   type LineChartModel,
   type LinePoint,
@@ -52,13 +53,13 @@ function axes(model: LineChartModel, x: Scale, y: Scale, theme: Theme): string {
     const at = place(x, value);
     parts.push(element("line", { x1: at, x2: at, y1: top, y2: bottom, stroke: theme.rule }));
     const anchor = { "text-anchor": "middle", fill: theme.muted };
-    parts.push(text(model.x.format(value), { x: at, y: bottom + 18, ...anchor }));
+    parts.push(text(trimmed(model.x.format(value)), { x: at, y: bottom + 18, ...anchor }));
   }
   for (const value of ticks(y.kind, y.domain, 6)) {
     const at = place(y, value);
     parts.push(element("line", { x1: left, x2: right, y1: at, y2: at, stroke: theme.rule }));
     const anchor = { "text-anchor": "end", fill: theme.muted };
-    parts.push(text(model.y.format(value), { x: left - 8, y: at + 4, ...anchor }));
+    parts.push(text(trimmed(model.y.format(value)), { x: left - 8, y: at + 4, ...anchor }));
   }
   const middle = (left + right) / 2;
   parts.push(

@@ -10,6 +10,7 @@ import {
   pValue,
   ratio,
   scaled,
+  trimmed,
   typeset,
 } from "./units";
 
@@ -59,6 +60,17 @@ describe("figures", () => {
   it("write intervals in the unit of their value", () => {
     expect(interval("ns", 1005, 995, 1020)).toBe("[0.995, 1.02]");
     expect(interval("s", 0.5, 0.4, 0.6)).toBe("[400, 600]");
+  });
+
+  it("lose the zeros that say nothing at ticks", () => {
+    expect(["20.0 s", "1.00 M op/s", "0.500×", "100", "2.50 KiB", "0.00 %"].map(trimmed)).toEqual([
+      "20 s",
+      "1 M op/s",
+      "0.5×",
+      "100",
+      "2.5 KiB",
+      "0 %",
+    ]);
   });
 
   it("write counts, ratios, p and places", () => {

@@ -111,6 +111,11 @@ export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
 }
 
+/** A figure at a tick, without zeros that say nothing: `20 s`, not `20.0 s`. */
+export function trimmed(text: string): string {
+  return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+}
+
 /** A ratio at a tick: no digit more than it needs. */
 export function ratioTick(value: number): string {
   return `${Number(value.toPrecision(3))}×`;

@@ -22,15 +22,20 @@ export function Observations({ benchmarks }: { benchmarks: Benchmark[] }) {
   const seen = benchmarks.filter((benchmark) =>
     benchmark.cells.some((cell) => (cell.report.observations ?? []).length > 0),
   );
+  const groups = new Map<string, Benchmark[]>();
+  for (const benchmark of seen) {
+    const title = benchmark.curve?.title ?? benchmark.title;
+    groups.set(title, [...(groups.get(title) ?? []), benchmark]);
+  }
   return (
     <>
-      {seen.map((benchmark) => (
+      {[...groups].map(([title, some]) => (
         <Fold
-          key={benchmark.key}
-          title={`${benchmark.title}: what was seen`}
+          key={title}
+          title={`${title}: what was seen${some.length > 1 ? ` at ${some.length} points` : ""}`}
           open={selection.benchmarks.length === 1}
         >
-          {() => chartsOf(benchmark)}
+          {() => some.map(chartsOf)}
         </Fold>
       ))}
     </>

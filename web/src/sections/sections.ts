@@ -8,6 +8,7 @@ import { DimensionSection } from "./Dimension";
 import { Distribution } from "./Distribution";
 import { Drift } from "./Drift";
 import { Effects } from "./Effects";
+import { Footprint } from "./Footprint";
 import { MachineSection } from "./Machine";
 import { CostMap } from "./Map";
 import { Repeat } from "./Repeat";
@@ -41,6 +42,7 @@ export function sections({ report, selection }: View): Section[] {
     fits: report.runs.some(({ document }) => (document.fits ?? []).length > 0),
     map: report.runs.some(({ document }) => (document.dimensions ?? []).length > 0),
     benchmarks: selection.benchmarks.length > 0,
+    footprint: report.payload.cachemaps.length + report.payload.flame_graphs.length > 0,
   };
   const dimensions = report.dimensions.filter((dimension) =>
     selection.benchmarks.some((benchmark) => benchmark.dimension === dimension),
@@ -58,6 +60,7 @@ export function sections({ report, selection }: View): Section[] {
         }))),
     has.fits && { id: "scalability", title: "How throughput grows", Body: Scalability },
     has.benchmarks && { id: "distribution", title: "Single operations", Body: Distribution },
+    has.footprint && { id: "footprint", title: "Cache lines", Body: Footprint },
     !has.searches && { id: "effects", title: "Effects and contrasts", Body: Effects },
     has.benchmarks && { id: "drift", title: "Replicates in run order", Body: Drift },
     { id: "warnings", title: "Warnings", Body: Warnings },
