@@ -272,4 +272,14 @@ pub(crate) enum Format {
     Json,
     /// One row per replicate and metric
     Csv,
+    /// Bencher Metric Format, for `bencher run --adapter json`
+    Bmf,
+    /// For github-action-benchmark, tool customSmallerIsBetter: times, one per cell
+    GithubSmaller,
+    /// The same for tool customBiggerIsBetter: rates, one per cell
+    GithubBigger,
+    /// For Prometheus and its node exporter: medians, intervals, histograms
+    Openmetrics,
+    /// As `fio --output-format=json+`: cells that read or write data, one job each
+    Fio,
 }

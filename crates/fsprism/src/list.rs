@@ -26,8 +26,8 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
             let document = json!({ "suites": suites.iter().map(object).collect::<Vec<_>>() });
             format!("{document:#}\n")
         }
-        Format::Csv => {
-            let refusal = anyhow::anyhow!("the list of suites is no table: use --format json");
+        _ => {
+            let refusal = anyhow::anyhow!("the list of suites has no such form: use --format json");
             return Err(refusal).blame_input();
         }
     };

@@ -11,8 +11,8 @@ pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
     let text = match options.output.format {
         Format::Terminal => ::report::render_machine(&machine, &output::terminal_options()),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&machine)?),
-        Format::Csv => {
-            let refusal = anyhow::anyhow!("a machine is no table: use --format json");
+        _ => {
+            let refusal = anyhow::anyhow!("a machine has no such form: use --format json");
             return Err(refusal).blame_input();
         }
     };

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use record::Run;
-use serde::Serialize;
 use serde_json::Value;
 
+use super::names::word;
 use crate::analysis::gather;
 
 /// Names of the columns.
@@ -78,14 +78,6 @@ fn parameters(parameters: &BTreeMap<String, Value>) -> String {
         other => format!("{name}={other}"),
     };
     parameters.iter().map(pair).collect::<Vec<_>>().join(";")
-}
-
-/// The word by which an enum stands in the JSON document, so that both say the same.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(text)) => text,
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]
