@@ -38,8 +38,6 @@ enum Access {
 pub(super) struct Job {
     jobname: String,
     groupid: u32,
-    #[serde(rename = "desc")]
-    description: String,
     error: u32,
     eta: u32,
     elapsed: u64,
@@ -65,6 +63,8 @@ pub(super) struct Job {
     latency_target: u64,
     latency_percentile: f64,
     latency_window: u64,
+    #[serde(rename = "desc")]
+    description: String,
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -186,6 +186,7 @@ fn a_job_has_the_keys_that_fio_gives_it_in_fio_s_order() {
         "latency_us",
         "latency_ms",
         "latency_window",
+        "desc",
         "disk_util",
     ];
     let mut at = 0;
