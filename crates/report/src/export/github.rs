@@ -127,6 +127,12 @@ mod tests {
     }
 
     #[test]
+    fn the_range_is_the_longer_side() {
+        let of = |low: f64, high: f64| range(100.0, IntervalReport { level: 0.95, low, high });
+        assert_eq!([of(90.0, 130.0), of(60.0, 110.0)], ["± 30", "± 40"]);
+    }
+
+    #[test]
     fn too_few_replicates_have_no_range_and_metrics_without_a_direction_no_result() {
         let mut sample = Sample::new(&["a", "b"])
             .benchmark("window", &[&around(100.0, 3)])

@@ -22,7 +22,7 @@ use crate::analysis::{Gathered, gather};
 use job::{Job, Workload};
 
 const NO_EQUIVALENT: &str = "fio has no equivalent: it reads and writes the data of files";
-const NOT_TIMED: &str = "no time of single operations is known of them, nor their sum";
+const NOTHING_MOVED: &str = "a replicate of theirs moved no bytes or took no time";
 
 /// The version whose layout this is; what follows tells these files from fio's own.
 const LAYOUT_OF: &str = "fio-3.33-fsprism";
@@ -90,7 +90,7 @@ fn job_of(
     }
     let has_rates = gathered.replicates.values().all(|one| one.bytes > 0 && one.elapsed_ns > 0);
     if !has_rates {
-        return Err(NOT_TIMED);
+        return Err(NOTHING_MOVED);
     }
     Ok(workload.job(names.of_cell(cell), cell, gathered, latencies))
 }

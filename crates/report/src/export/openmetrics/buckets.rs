@@ -54,6 +54,9 @@ mod tests {
         let expected: Vec<_> =
             expected.iter().map(|&(bound, count)| (bound.to_owned(), count)).collect();
         assert_eq!(cumulative(&of(&[1023, 1024, 1535])), expected);
+        // Where values have a bucket each, too.
+        let counts = cumulative(&of(&[127, 128])).into_iter().map(|(_, count)| count);
+        assert_eq!(counts.collect::<Vec<_>>(), [0, 1, 2, 2]);
     }
 
     #[test]
