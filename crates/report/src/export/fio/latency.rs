@@ -156,6 +156,11 @@ mod tests {
             there.map(|(key, _)| key.clone()).collect()
         };
         assert_eq!(nonzero(&shares.ns), ["2", "4"]);
+        let on_a_key = Shares::of(Some(&of(&[2, 4000])));
+        assert_eq!(
+            (nonzero(&on_a_key.ns), nonzero(&on_a_key.us)),
+            (vec!["4".into()], vec!["10".into()])
+        );
         assert_eq!(nonzero(&shares.us), ["2"]);
         assert_eq!(nonzero(&shares.ms), ["2", "2000", ">=2000"]);
     }
