@@ -290,4 +290,14 @@ pub(crate) enum Format {
     Csv,
     /// The page
     Html,
+    /// Bencher Metric Format, for `bencher run --adapter json`
+    Bmf,
+    /// For github-action-benchmark, tool customSmallerIsBetter: times, one per cell
+    GithubSmaller,
+    /// The same for tool customBiggerIsBetter: rates, one per cell
+    GithubBigger,
+    /// For Prometheus and its node exporter: medians, intervals, histograms
+    Openmetrics,
+    /// As `fio --output-format=json+`: cells that read or write data, one job each
+    Fio,
 }

@@ -27,7 +27,7 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
             format!("{document:#}\n")
         }
         _ => {
-            let refusal = anyhow::anyhow!("the list of suites is no run: use --format json");
+            let refusal = anyhow::anyhow!("the list of suites has no such form: use --format json");
             return Err(refusal).blame_input();
         }
     };

@@ -12,7 +12,7 @@ pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
         Format::Terminal => ::report::render_machine(&machine, &output::terminal_options()),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&machine)?),
         _ => {
-            let refusal = anyhow::anyhow!("a machine is no run: use --format json");
+            let refusal = anyhow::anyhow!("a machine has no such form: use --format json");
             return Err(refusal).blame_input();
         }
     };

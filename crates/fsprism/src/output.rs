@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use ::report::Options;
+use ::report::{Direction, Export, Latencies, Options};
 use record::{Document, Run};
 
 use crate::arguments::Format;
@@ -40,9 +40,22 @@ pub(crate) fn print_document(run: &Run, path: &Path, format: Format) -> anyhow::
         Format::Json => ::report::render_json(&document),
         Format::Csv => ::report::render_csv(run),
         Format::Html => ::report::render_html(&[::report::Source { path, run }]),
+        Format::Bmf => told(::report::render_bmf(&document, run)),
+        Format::GithubSmaller => told(::report::render_github(&document, run, Direction::Smaller)),
+        Format::GithubBigger => told(::report::render_github(&document, run, Direction::Bigger)),
+        Format::Openmetrics => {
+            told(::report::render_openmetrics(&document, &Latencies::read(run, path)))
+        }
+        Format::Fio => told(::report::render_fio(&document, run, &Latencies::read(run, path))),
     };
     print(&text)?;
     Ok(document)
+}
+
+/// The text of an export, once what it had to leave out is said.
+fn told(export: Export) -> String {
+    export.left_out.iter().for_each(|left_out| say(&left_out.to_string()));
+    export.text
 }
 
 /// Says where a run lies, once its report is printed.

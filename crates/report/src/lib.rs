@@ -1,4 +1,5 @@
-//! What people look at: a run's analysis, and its rendering for the terminal, as JSON and as CSV.
+//! What people look at: a run's analysis, and its rendering for the terminal, as JSON, as CSV
+//! and in the formats of other tools.
 //!
 //! [`document`] turns a run directory into a [`record::Document`]: estimates with intervals,
 //! comparisons between targets, and what makes each of them doubtful. The `render_*` functions
@@ -8,8 +9,7 @@
 
 mod analysis;
 pub mod compare;
-mod csv;
-mod json;
+mod export;
 pub mod page;
 #[cfg(test)]
 mod sample;
@@ -18,7 +18,9 @@ mod sample_search;
 mod terminal;
 
 pub use analysis::document;
-pub use csv::render_csv;
-pub use json::render_json;
+pub use export::{
+    Direction, Export, Latencies, LeftOut, render_bmf, render_csv, render_fio, render_github,
+    render_json, render_openmetrics,
+};
 pub use page::{Source, render_html};
 pub use terminal::{Options, render_machine, render_terminal};

@@ -9,6 +9,7 @@ mod command_line;
 mod conditions;
 mod devices;
 mod documents;
+mod exports;
 mod faults;
 mod kill;
 mod layers;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use record::Run;
-use serde::Serialize;
 use serde_json::Value;
 
+use super::names::word;
 use crate::analysis::gather;
 
 /// Names of the columns.
@@ -80,18 +80,13 @@ fn parameters(parameters: &BTreeMap<String, Value>) -> String {
     parameters.iter().map(pair).collect::<Vec<_>>().join(";")
 }
 
-/// The word by which an enum stands in the JSON document, so that both say the same.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(text)) => text,
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use record::{Axis, Line};
+
     use super::*;
     use crate::sample::Sample;
+    use crate::sample_search::{MIB, of_cache, plan, searched};
 
     /// A reader of RFC 4180, independent of the writer above.
     fn parse(text: &str) -> Vec<Vec<String>> {
@@ -150,5 +145,14 @@ mod tests {
         let text = render_csv(&sample.run);
         assert!(text.contains("\"a,\"\"b\"\"\nc\""), "{text}");
         assert_eq!(parse(&text)[1][1], odd);
+    }
+
+    #[test]
+    fn cells_that_a_search_added_have_their_rows() {
+        let sample = searched(&plan(Axis::WorkingSet, "throughput"), 40, of_cache(64.0 * MIB));
+        let rows = parse(&render_csv(&sample.run));
+        let probes = sample.run.lines.iter().filter(|line| matches!(line, Line::Replicate(_)));
+        assert_eq!(rows.len(), 1 + probes.count());
+        assert!(rows[1..].iter().all(|row| row[3].starts_with("read-")), "{:?}", rows[1]);
     }
 }

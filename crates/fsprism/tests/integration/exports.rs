@@ -1,0 +1,121 @@
+//! The forms that other tools take, read by those tools where they are on this machine: Python
+//! packages that can be imported, else the test says what it lacks and is skipped.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::place::{Place, say_skipped};
+use crate::process::Outcome;
+
+/// Reads the text strictly, and says how many samples each family has.
+const OPENMETRICS: &str = "
+import json, sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+families = text_string_to_metric_families(open(sys.argv[1], newline='').read())
+print(json.dumps({family.name: len(family.samples) for family in families}))
+";
+
+/// Runs fio-plot as its command line does.
+const FIO_PLOT: &str = "import sys; from fio_plot import main; sys.exit(main())";
+
+/// A Python in which this module can be imported; `None`, visibly, where there is none.
+fn python_with(test: &str, module: &str) -> Option<Command> {
+    let python = || Command::new("python3");
+    let imported = python().args(["-c", &format!("import {module}")]).output();
+    if imported.is_ok_and(|output| output.status.success()) {
+        return Some(python());
+    }
+    say_skipped(test, &format!("it needs a python3 that has the module {module}"));
+    None
+}
+
+/// A run of a few reads, two blocks of each, beside a benchmark that fio does not have.
+fn measured(place: &Place) {
+    let arguments = "run survey/io a=. --blocks 2 --budget 1s --size 1m --format csv --out run";
+    place.run(arguments).assert_code(0);
+}
+
+fn reported(place: &Place, form: &str) -> Outcome {
+    let outcome = place.finish(place.fsprism(&format!("report run --format {form}")));
+    outcome.assert_code(0);
+    outcome
+}
+
+#[test]
+fn every_form_is_one_document_and_says_what_it_leaves_out() {
+    let place = Place::new();
+    measured(&place);
+    let document = reported(&place, "json").document();
+    let cells = document["cells"].as_array().expect("a list").len();
+    for form in ["bmf", "github-smaller", "github-bigger", "fio"] {
+        let outcome = reported(&place, form);
+        let exported = outcome.document();
+        let held = match &exported {
+            Value::Array(results) => results.len(),
+            Value::Object(file) => {
+                file.get("jobs").and_then(Value::as_array).map_or_else(|| file.len(), Vec::len)
+            }
+            other => panic!("{other}"),
+        };
+        let said = outcome.stderr.lines().map(|line| {
+            assert!(line.contains(" left out: "), "{line}");
+            line.split(' ').next().and_then(|count| count.parse::<usize>().ok()).expect("a count")
+        });
+        assert_eq!(held + said.sum::<usize>(), cells, "{form}: {}", outcome.stderr);
+    }
+    let text = reported(&place, "openmetrics").stdout;
+    assert!(text.starts_with("# TYPE ") && text.ends_with("\n# EOF\n"), "{text}");
+}
+
+#[test]
+fn a_command_whose_answer_has_no_such_form_refuses_it() {
+    let place = Place::new();
+    for arguments in ["machine --format fio", "run --list --format openmetrics"] {
+        place.finish(place.fsprism(arguments)).assert_refused(&["--format json"]);
+    }
+}
+
+#[test]
+fn prometheus_reads_the_openmetrics_strictly() {
+    let name = "prometheus_reads_the_openmetrics_strictly";
+    let Some(mut python) = python_with(name, "prometheus_client.openmetrics.parser") else {
+        return;
+    };
+    let place = Place::new();
+    measured(&place);
+    let file = place.path("run.om");
+    fs::write(&file, reported(&place, "openmetrics").stdout).expect("the place is ours");
+    let outcome = Outcome::of(python.args(["-c", OPENMETRICS]).arg(&file).output().expect("it is"));
+    let families = outcome.assert_code(0).document();
+    let document = reported(&place, "json").document();
+    let cells = document["cells"].as_array().expect("a list");
+    let measured = cells.iter().filter(|cell| cell["replicates"].as_u64() > Some(0)).count();
+    assert_eq!(families["fsprism_replicates"], measured);
+    assert_eq!(families["fsprism_run_info"], 1);
+    // Two bounds at least, the last one, the count and the sum.
+    let samples = families["fsprism_operation_latency_seconds"].as_u64();
+    assert!(samples >= Some(5 * measured as u64), "{families}");
+}
+
+#[test]
+fn fio_plot_draws_a_chart_of_the_jobs() {
+    let Some(mut python) = python_with("fio_plot_draws_a_chart_of_the_jobs", "fio_plot") else {
+        return;
+    };
+    let place = Place::new();
+    measured(&place);
+    let mut file = reported(&place, "fio").document();
+    let jobs = file["jobs"].as_array().expect("a list").clone();
+    let is_read = |job: &&Value| job["jobname"] == "a/survey/io/random-read-4k-cold";
+    let job = jobs.iter().find(is_read).expect("there is such a cell").clone();
+    file["jobs"] = vec![job].into();
+    let files = place.make("plot");
+    fs::write(files.join("1.json"), file.to_string()).expect("the place is ours");
+    let chart = place.path("chart.png");
+    python.args(["-c", FIO_PLOT, "-i"]).arg(&files).args(["-T", "reads", "-l", "-r", "randread"]);
+    python.args(["-d", "1", "-n", "1", "-o"]).arg(&chart);
+    Outcome::of(python.output().expect("it is there")).assert_code(0);
+    assert!(fs::read(&chart).expect("it was drawn").starts_with(b"\x89PNG"));
+}
