@@ -130,7 +130,7 @@ mod tests {
         let long = "t,y\na,1000000000000.4\nb,1000000000000.3\nb,1e12\n";
         let long = Grid::parse("l", long).unwrap();
         let got = Observations::long(&long, "y", &names(&["t"])).unwrap();
-        assert_eq!(got.offset, "1000000000000.4".parse().unwrap());
+        assert_eq!(got.offset, "1000000000000.4".parse::<f64>().unwrap());
         let values: Vec<f64> = got.rows.iter().map(|(_, value)| *value).collect();
         assert_eq!(values, [0.0, -0.1, -0.4]);
         let wide = Grid::parse("w", "op,a,b\nw,-70000.1,-70000.2\n").unwrap();

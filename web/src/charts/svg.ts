@@ -34,7 +34,8 @@ export function file(width: number, height: number, surface: string, content: st
   };
   const ground = element("rect", { width, height, fill: surface });
   const style = 'font-family="system-ui, sans-serif" font-size="12"';
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element("svg", head, `${ground}<g ${style}>${content}</g>`)}\n`;
+  const all = element("svg", head, `${ground}<g ${style}>${content}</g>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${all}\n`;
 }
 
 /** Coordinates need no more than a hundredth of a pixel. */

@@ -1,6 +1,6 @@
 // What is known of machines and targets, as rows of texts: one value per machine or target.
 
-import type { Cache, Document, TargetRecord } from "../contract";
+import type { Ageing, Cache, Document, TargetRecord } from "../contract";
 import { bytes, count, digits, nanoseconds } from "../format/units";
 
 export interface Row {
@@ -36,7 +36,12 @@ function machine(documents: Document[]): Row[] {
     [
       "Clock",
       ({ clock }) =>
-        `${clock.source}, ${digits(clock.frequency_hz / 1e9)} GHz, precision ${nanoseconds(clock.precision_ns)}, one reading ${nanoseconds(clock.cost_ns)}`,
+        [
+          clock.source,
+          `${digits(clock.frequency_hz / 1e9)} GHz`,
+          `precision ${nanoseconds(clock.precision_ns)}`,
+          `one reading ${nanoseconds(clock.cost_ns)}`,
+        ].join(", "),
     ],
     ["Cheapest system call", ({ clock }) => nanoseconds(clock.system_call_ns)],
     ["Clock source of the kernel", ({ machine }) => machine.clock_source?.current],
@@ -46,7 +51,7 @@ function machine(documents: Document[]): Row[] {
   ]);
 }
 
-/** What the kernel does against weaknesses of the processor; what does not concern it is left out. */
+/** What the kernel does against weaknesses of the processor, without those that it has not. */
 function mitigations(all: Record<string, string> | undefined): string {
   const own = Object.entries(all ?? {}).filter(([, state]) => state !== "Not affected");
   return own.map(([name, state]) => `${name}: ${state}`).join("; ");
@@ -67,15 +72,13 @@ function targets(records: TargetRecord[]): Row[] {
     ["Reads limited to", (one) => perSecond(one.conditions.read_bps, one.conditions.read_iops)],
     ["Writes limited to", (one) => perSecond(one.conditions.write_bps, one.conditions.write_iops)],
     ["Read-ahead set to", (one) => bytesOf(one.conditions.read_ahead_bytes)],
-    [
-      "Aged",
-      ({ aged }) =>
-        aged == null
-          ? null
-          : `${count(aged.rounds)} rounds at ${aged.fill_percent} %, left ${aged.left_percent} % full`,
-    ],
+    ["Aged", ({ aged }) => (aged == null ? null : ageing(aged))],
     ["Made for this run", (one) => yesOrNo(one.scratch)],
   ]);
+}
+
+function ageing({ rounds, fill_percent, left_percent }: Ageing): string {
+  return `${count(rounds)} rounds at ${fill_percent} %, left ${left_percent} % full`;
 }
 
 export const facts = { machine, targets };
