@@ -1,0 +1,309 @@
+// Reports of real runs in a real browser: every view, its figures against the document, its files,
+// its manners (no request, no message, no script from data), and how it looks.
+
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Document } from "../src/contract";
+import { drawAll, executable, launch, open } from "./browser";
+import { withPayload } from "./pages";
+import { fsprism, HOSTILE, makeRuns, place, type Runs, screenshots } from "./runs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
+
+describe.skipIf(executable === undefined)("a page", () => {
+  let browser: Browser;
+  let runs: Runs;
+  const page = (run: string) => join(run, "report.html");
+
+  beforeAll(async () => {
+    runs = makeRuns();
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  it("shows every view, quietly, and looks as it should", async () => {
+    for (const [name, run] of Object.entries(runs)) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        for (const width of [1400, 420]) {
+          const viewport = { width, height: 900 };
+          const { page: tab, troubles } = await open(browser, page(run), { colorScheme, viewport });
+          await drawAll(tab);
+          for (const id of await sections(tab)) {
+            const path = join(screenshots, `${name}-${id}-${colorScheme}-${width}.png`);
+            await tab.locator(`#${id}`).screenshot({ path });
+          }
+          expect(await wider(tab), `${name} at ${width}`).toEqual([]);
+          expect(troubles, `${name} ${colorScheme} ${width}`).toEqual([]);
+          await tab.context().close();
+        }
+      }
+    }
+  });
+
+  it("leads to each section by its link, and says where it is in its address", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.survey));
+    for (const id of await sections(tab)) {
+      await tab.locator(`nav a[href^="#${id}"]`).click();
+      await expect.poll(() => tab.evaluate(() => location.hash)).toContain(`#${id}`);
+      await expect.poll(() => isInView(tab, id), id).toBe(true);
+    }
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("shows the figures of the document", async () => {
+    const document = documentOf(runs.survey);
+    const names = [...new Set(document.cells.map((cell) => `${cell.suite}/${cell.benchmark}`))];
+    const { page: tab } = await open(browser, page(runs.survey), {}, "#distribution");
+    const offered = await tab.locator("#distribution select").first().locator("option").all();
+    expect(offered.length).toBeGreaterThan(10);
+    for (const option of [offered[0], offered[7], offered.at(-1)]) {
+      const key = (await option?.getAttribute("value")) as string;
+      expect(names).toContain(key);
+      await tab.locator("#distribution select").first().selectOption(key);
+      const figures = tab.locator("#distribution figure", { hasText: ": figures" }).first();
+      await figures.getByRole("button", { name: "Table" }).click();
+      const rows = await cellsOf(figures.locator(".chart-table tbody tr"));
+      const expected = document.cells
+        .filter((cell) => `${cell.suite}/${cell.benchmark}` === key)
+        .flatMap((cell) =>
+          cell.metrics.map((metric) => [
+            cell.target,
+            metric.name,
+            metric.unit,
+            String(metric.median),
+            String(metric.interval?.low ?? ""),
+            String(metric.interval?.high ?? ""),
+            String(metric.mean),
+            String(metric.values.length),
+          ]),
+        );
+      expect(rows).toEqual(expected);
+      await figures.getByRole("button", { name: "Hide table" }).click();
+    }
+    await tab.context().close();
+  });
+
+  it("maps what each target costs in each dimension, relative to whom the reader likes", async () => {
+    const document = documentOf(runs.survey);
+    const pairs = document.dimensions?.filter((pair) => pair.ratio != null) ?? [];
+    expect(pairs.length).toBeGreaterThan(0);
+    const { page: tab } = await open(browser, page(runs.survey), {}, "#map");
+    const [first] = document.targets;
+    await tab.locator("#map select").selectOption(first?.label as string);
+    await tab.locator("#map").getByRole("button", { name: "Table" }).click();
+    const rows = await cellsOf(tab.locator("#map .chart-table tbody tr"));
+    for (const pair of pairs.filter((one) => one.first === first?.label)) {
+      const shown = rows.find(([, target, ratio]) => {
+        return (
+          target === pair.second && Math.abs(Number(ratio) / (pair.ratio as number) - 1) < 1e-12
+        );
+      });
+      expect(shown, `${pair.dimension} ${pair.second}`).toBeDefined();
+    }
+    await tab.context().close();
+  });
+
+  it("filters by target, dimension and benchmark, and the address alone gives the view", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.survey));
+    const labels = await tab.locator(".chip").allTextContents();
+    await tab.locator(".chip").first().click();
+    await tab.getByLabel("Dimension", { exact: true }).selectOption("metadata");
+    await expect.poll(() => sections(tab)).not.toContain("dimension-io");
+    expect(await sections(tab)).toContain("dimension-metadata");
+    const address = await tab.evaluate(() => location.hash);
+    const again = await open(browser, page(runs.survey), {}, address);
+    await drawAll(again.page);
+    expect(await sections(again.page)).toEqual(await sections(tab));
+    const chart = again.page.locator("#dimension-metadata .drawing").first();
+    expect(await chart.textContent()).not.toContain(labels[0]);
+    expect(await chart.textContent()).toContain(labels[1]);
+    await again.page.getByRole("button", { name: "Show all" }).click();
+    await expect.poll(() => sections(again.page)).toContain("dimension-metadata");
+    expect(await again.page.evaluate(() => location.hash)).not.toContain("target=");
+    expect([...troubles, ...again.troubles]).toEqual([]);
+    await Promise.all([tab.context().close(), again.page.context().close()]);
+  });
+
+  it("hands out the raw data as the program prints them", async () => {
+    const { page: tab } = await open(browser, page(runs.survey), {}, "#repeat");
+    for (const [button, format] of [
+      ["Save CSV", "csv"],
+      ["Save JSON", "json"],
+    ] as const) {
+      const saved = tab.waitForEvent("download");
+      await tab.getByRole("button", { name: button }).click();
+      const text = readFileSync(await (await saved).path(), "utf8");
+      expect(text === fsprism("report", "survey", "--format", format), format).toBe(true);
+    }
+    await tab.context().close();
+  });
+
+  it("saves charts of every kind as PNG and SVG", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.survey), {}, "#distribution");
+    await drawAll(tab);
+    const charts = tab.locator("#distribution figure", { has: tab.getByText("SVG") });
+    expect(await charts.count()).toBeGreaterThanOrEqual(5);
+    for (const chart of await charts.all()) {
+      const name = (await chart.locator("h4").textContent()) ?? "";
+      const png = readFileSync(await saved(tab, chart.getByRole("button", { name: "PNG" })));
+      expect(png.subarray(1, 4).toString(), name).toBe("PNG");
+      expect(png.length, name).toBeGreaterThan(5000);
+      const file = await saved(tab, chart.getByRole("button", { name: "SVG" }));
+      const svg = readFileSync(file, "utf8");
+      // A parser of XML is the judge of whether the file is whole.
+      const root = await tab.evaluate((text) => {
+        const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+        return parsed.querySelector("parsererror")?.textContent ?? parsed.documentElement.tagName;
+      }, svg);
+      expect(root, name).toBe("svg");
+    }
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("has no serious fault of accessibility, light and dark", async () => {
+    for (const run of [runs.survey, runs.curves, runs.cliff]) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { page: tab } = await open(browser, page(run), { colorScheme });
+        await drawAll(tab);
+        await tab.evaluate(axe);
+        const found = await tab.evaluate(async () => {
+          const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+          const { violations } = await axe.run();
+          return violations
+            .filter(({ impact }) => impact === "serious" || impact === "critical")
+            .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3)}`);
+        });
+        expect(found, `${run} ${colorScheme}`).toEqual([]);
+        await tab.context().close();
+      }
+    }
+  });
+
+  it("can be read by keyboard", async () => {
+    const { page: tab } = await open(browser, page(runs.curves), {}, "#dimension-scaling");
+    await drawAll(tab);
+    const plot = tab.locator("#dimension-scaling .plot").first();
+    await plot.focus();
+    await tab.keyboard.press("ArrowRight");
+    const reading = tab.locator("#dimension-scaling .reading").first();
+    await expect.poll(() => reading.textContent()).toMatch(/^1: .+ \d/);
+    await tab.keyboard.press("ArrowRight");
+    await expect.poll(() => reading.textContent()).toMatch(/^2: /);
+    await tab.context().close();
+  });
+
+  it("never takes a label for markup or script", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.hostile));
+    await drawAll(tab);
+    expect(await tab.evaluate(() => "hostile" in globalThis)).toBe(false);
+    expect(await tab.locator("img").count()).toBe(0);
+    expect(await tab.locator(".chip").first().textContent()).toBe(HOSTILE);
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("shows its text where no script may run", async () => {
+    for (const run of [runs.survey, runs.hostile]) {
+      const context = await browser.newContext({ javaScriptEnabled: false });
+      const tab = await context.newPage();
+      await tab.goto(`file://${page(run)}`);
+      expect(await tab.locator("#text").textContent()).toContain("How sure this is");
+      await context.close();
+    }
+  });
+
+  it("says so when it was cut off, changed, or is of another version", async () => {
+    const whole = readFileSync(page(runs.survey), "utf8");
+    const script = whole.slice(whole.lastIndexOf("<script>"));
+    const cut = whole.indexOf('id="block">') + 5000;
+    const cases: [string, string, RegExp][] = [
+      ["cut.html", `${whole.slice(0, cut)}</script>${script}`, /cut off or changed/],
+      ["empty.html", whole.replace(/(id="payload">)[^<]*/, "$1"), /was cut off/],
+      ["other.html", withPayload(whole, (it) => Object.assign(it, { page_version: 99 })), /99/],
+      [
+        "short.html",
+        withPayload(whole, ({ runs: [run] }) => {
+          if (run) run.document.offset += 1 << 30;
+        }),
+        /shorter than they say/,
+      ],
+    ];
+    for (const [name, html, expected] of cases) {
+      const path = join(place, name);
+      writeFileSync(path, html);
+      const { page: tab } = await open(browser, path);
+      expect(await tab.locator(".trouble").textContent(), name).toMatch(expected);
+      expect(await tab.locator("#text").isVisible(), name).toBe(true);
+      await tab.context().close();
+    }
+    // What ends before its script is still read as text.
+    const path = join(place, "half.html");
+    writeFileSync(path, whole.slice(0, cut));
+    const tab = await browser.newPage();
+    await tab.goto(`file://${path}`);
+    expect(await tab.locator("#text").textContent()).toContain("How sure this is");
+    await tab.close();
+  });
+
+  it("puts several runs side by side", async () => {
+    fsprism("report", "survey", "hostile", "--out", "both.html");
+    const { page: tab, troubles } = await open(browser, join(place, "both.html"));
+    await drawAll(tab);
+    expect(await tab.locator("#summary article").count()).toBe(2);
+    const labels = (await tab.locator(".chip").allTextContents()).join("; ");
+    expect(labels).toContain("· survey");
+    expect(labels).toContain("· hostile");
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  function documentOf(run: string): Document {
+    return JSON.parse(fsprism("report", run, "--format", "json")) as Document;
+  }
+
+  it("is not large", () => {
+    for (const run of Object.values(runs)) {
+      expect(statSync(page(run)).size).toBeLessThan(3 * 1024 * 1024);
+    }
+  });
+});
+
+function sections(tab: Page): Promise<string[]> {
+  return tab.locator("main > section").evaluateAll((all) => all.map((one) => one.id));
+}
+
+function isInView(tab: Page, id: string): Promise<boolean> {
+  return tab.locator(`#${id}`).evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top < innerHeight && bottom > 0;
+  });
+}
+
+/** Elements that are wider than the window, but for what scrolls by itself. */
+function wider(tab: Page): Promise<string[]> {
+  return tab.evaluate(() =>
+    document.documentElement.scrollWidth <= innerWidth
+      ? []
+      : [...document.querySelectorAll("main *")]
+          .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+          .filter((one) => one.closest(".scrolling, .chart-table, #text") === null)
+          .map((one) => `${one.tagName}.${one.getAttribute("class")}`),
+  );
+}
+
+async function cellsOf(rows: ReturnType<Page["locator"]>): Promise<string[][]> {
+  return rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
+  );
+}
+
+async function saved(tab: Page, button: ReturnType<Page["locator"]>): Promise<string> {
+  const download = tab.waitForEvent("download");
+  await button.click();
+  return (await download).path();
+}

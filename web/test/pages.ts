@@ -1,0 +1,76 @@
+// Pages taken apart and put together again: with a footprint inside, or damaged.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { deflateSync, gunzipSync, inflateSync } from "node:zlib";
+import { sampleOf } from "../src/charts/sample";
+import type { ArrayRef, Payload } from "../src/contract";
+
+const fixture = new URL("../fixtures/footprint-sample.bin.gz", import.meta.url);
+
+function between(id: string): RegExp {
+  return new RegExp(`(<script type="application/octet-stream" id="${id}">)([^<]*)(</script>)`);
+}
+
+/** What an element of data holds, unpacked. */
+export function unpacked(html: string, id: string): Buffer {
+  const text = between(id).exec(html)?.[2];
+  if (text === undefined) throw new Error(`the page has no ${id}`);
+  return inflateSync(Buffer.from(text, "base64"));
+}
+
+function repacked(html: string, id: string, bytes: Buffer): string {
+  const text = deflateSync(bytes).toString("base64");
+  return html.replace(between(id), (_, open, __, close) => open + text + close);
+}
+
+/** The page with another payload. */
+export function withPayload(html: string, change: (payload: Payload) => void): string {
+  const payload = JSON.parse(unpacked(html, "payload").toString("utf8")) as Payload;
+  change(payload);
+  return repacked(html, "payload", Buffer.from(JSON.stringify(payload)));
+}
+
+/** Writes the page at `from` with the recorded cachemaps and flame graph in it, as the program
+ * will write those of a footprint. */
+export function writeWithFootprint(from: string, to: string): number {
+  const html = readFileSync(from, "utf8");
+  const sample = sampleOf(gunzipSync(readFileSync(fixture)));
+  const parts: Buffer[] = [unpacked(html, "block")];
+  let end = parts[0]?.length ?? 0;
+  const add = (type: ArrayRef["type"], array: ArrayBufferView & { length: number }): ArrayRef => {
+    const gap = (8 - (end % 8)) % 8;
+    parts.push(Buffer.alloc(gap));
+    parts.push(Buffer.from(array.buffer, array.byteOffset, array.byteLength));
+    const offset = end + gap;
+    end = offset + array.byteLength;
+    return { type, offset, length: array.length };
+  };
+  const changed = withPayload(html, (payload) => {
+    payload.cachemaps = sample.cachemaps.map((map) => ({
+      title: map.title,
+      of: map.of,
+      line_bytes: map.line_bytes,
+      names: [...map.names],
+      stacks: map.stacks.map((stack) => [...stack]),
+      address: add("u64", map.address),
+      name: add("u32", map.name),
+      count: add("u32", map.count),
+      touches: add("u32", map.touches),
+      touch_stack: add("u32", map.touch_stack),
+      touch_bytes: add("u64", map.touch_bytes),
+    }));
+    const { title, unit, names, parent, name, own } = sample.flame;
+    payload.flame_graphs = [
+      {
+        title,
+        unit,
+        names,
+        parent: add("u32", parent),
+        name: add("u32", name),
+        own: add("f64", own),
+      },
+    ];
+  });
+  writeFileSync(to, repacked(changed, "block", Buffer.concat(parts)));
+  return Math.max(...sample.cachemaps.map((map) => map.address.length));
+}

@@ -1,0 +1,125 @@
+// Runs and pages to look at, made by the real program below target/web-test.
+
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
+
+/** Everything that the tests make. */
+export const place = join(target, "web-test");
+/** Screenshots of every view, to be looked at. */
+export const screenshots = join(target, "web-screenshots");
+
+/** A label that would be markup or script, were labels ever taken for that. */
+export const HOSTILE = '</script><img src=x onerror="globalThis.hostile=1">';
+
+const binary = process.env.FSPRISM ?? join(target, "debug/fsprism");
+
+/** Runs fsprism, and gives what it prints. */
+export function fsprism(...words: string[]): string {
+  return execFileSync(binary, words, {
+    cwd: place,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+/** Whether scratch targets can be made here. */
+export const isRoot = process.getuid?.() === 0;
+
+/** Makes a run directory anew. */
+function measured(name: string, ...words: string[]): string {
+  fsprism(...words, "--out", name);
+  return join(place, name);
+}
+
+export interface Runs {
+  /** A survey of several targets, with blocks enough for intervals. */
+  survey: string;
+  /** Curves with warm-ups, observations and laws. */
+  curves: string;
+  /** A search for cliffs. */
+  cliff: string;
+  /** A survey with a hostile label. */
+  hostile: string;
+}
+
+/** Measures all of them. */
+export function makeRuns(): Runs {
+  if (!existsSync(binary)) throw new Error(`${binary} is not there: cargo build -p fsprism`);
+  rmSync(place, { recursive: true, force: true });
+  rmSync(screenshots, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  mkdirSync(screenshots, { recursive: true });
+  const paths = [`one=${place}`, "two=/dev/shm"];
+  const targets = isRoot ? ["tmpfs", "ext4", "xfs", "btrfs"] : paths;
+  const limited = isRoot ? ["ext4:memory=64m", "xfs:memory=64m"] : paths;
+  return {
+    survey: measured("survey", "survey", ...targets, "--budget", "25s", "--blocks", "6"),
+    curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "30s"),
+    cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
+    hostile: measured("hostile", "survey", `${HOSTILE}=/dev/shm`, "--budget", "3s"),
+  };
+}
+
+interface Line {
+  kind: string;
+  cell?: number;
+  block?: number;
+  at_s?: number;
+  pilots?: { cell: number }[];
+}
+
+/** A run as large as users make them, from the values of a smaller one: 4 targets of 60 benchmarks,
+ * 20 blocks. */
+export function enlarged(run: string, name: string): string {
+  const path = join(place, name);
+  cpSync(run, path, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(run, "manifest.json"), "utf8"));
+  const lines = readFileSync(join(run, "cells.jsonl"), "utf8").trimEnd().split("\n");
+  const journal = lines.map((line) => JSON.parse(line) as Line);
+  const labels = manifest.targets.map((one: { label: string }) => one.label);
+  const cells: unknown[] = [];
+  const sources: number[] = [];
+  for (const label of labels) {
+    const own = manifest.cells.flatMap((cell: { target: string }, index: number) =>
+      cell.target === label ? index : [],
+    );
+    for (let place = 0; place < 60; place += 1) {
+      const source = own[place % own.length] as number;
+      const again = Math.floor(place / own.length);
+      const cell = structuredClone(manifest.cells[source]);
+      if (again > 0) {
+        cell.benchmark += `-${again + 1}`;
+        cell.title += `, once more (${again + 1})`;
+      }
+      cells.push(cell);
+      sources.push(source);
+    }
+  }
+  const written: Line[] = journal.filter((line) => line.kind === "start");
+  const measured = journal.filter((line) => line.kind === "replicate");
+  sources.forEach((source, cell) => {
+    const own = measured.filter((line) => line.cell === source);
+    for (let block = 0; block < 20 && own.length > 0; block += 1) {
+      const one = own[block % own.length] as Line;
+      written.push({ ...one, cell, block, at_s: block * 10 + cell / 30 });
+    }
+  });
+  written.push(...journal.filter((line) => line.kind === "end"));
+  writeFileSync(join(path, "manifest.json"), JSON.stringify({ ...manifest, cells }));
+  writeFileSync(
+    join(path, "cells.jsonl"),
+    written.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
+  // Logs lie under the index of their cell.
+  const logs = (at: string, index: number) =>
+    join(at, "histograms", `${String(index).padStart(4, "0")}.hlog`);
+  sources.forEach((source, cell) => {
+    if (existsSync(logs(run, source))) cpSync(logs(run, source), logs(path, cell));
+  });
+  return path;
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+// Real reports in a real browser: slow, and one after the other.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 300_000,
+    hookTimeout: 900_000,
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+    reporters: ["verbose"],
+  },
+});
