@@ -85,6 +85,7 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
               onPress={(x, y) => press(view.at(x, y))}
               onZoom={(direction, x, y) => view.zoom(-direction, view.at(x, y))}
               onKey={(event) => typed(event.key, { view, selected, select, press })}
+              tip={pointed && describe(map, pointed)}
               cursor="crosshair"
             />
           </div>
@@ -121,7 +122,8 @@ function scaleOf(map: CachemapData, palette: Palette): ColourScale {
 
 function drawAll(painter: Painter, drawing: CachemapDrawing, scale: ColourScale, width: number) {
   painter.within(0, 0, width, drawing.seen, () => drawCachemap(painter, drawing));
-  const place = { x: drawing.layout.margin, y: drawing.seen + 8, width: width - 100 };
+  const x = width < 520 ? 4 : drawing.layout.margin;
+  const place = { x, y: drawing.seen + 8, width: width - x - 4 };
   drawLegend(painter, place, scale, drawing.theme);
 }
 

@@ -82,6 +82,7 @@ export function Heatmap(props: HeatmapProps) {
         onPoint={pointed}
         onLeave={() => setSelected(null)}
         onKey={typed}
+        tip={selected && describe(matrix, selected, props)}
         cursor="crosshair"
       />
       <p class="reading" aria-live="polite">

@@ -68,7 +68,7 @@ export function scaleOf(
 
 /** Where the cells lie; the margins hold ticks and labels. */
 export function boxOf(size: Size, { rows }: Matrix): Box {
-  const left = 66;
+  const left = 78;
   const right = rows.otherTicks && size.width > 520 ? 46 : 14;
   const below = 40 + LEGEND_HEIGHT;
   return { x: left, y: 8, width: size.width - left - right, height: size.height - 8 - below };
@@ -151,7 +151,8 @@ export function drawHeatmap(painter: Painter, size: Size, drawing: HeatmapDrawin
   painter.image(bitmap, box.x, box.y, box.width, box.height);
   painter.outline(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1, theme.rule);
   drawAxes(painter, box, matrix, theme);
-  const legend = { x: box.x, y: size.height - LEGEND_HEIGHT + 8, width: size.width - box.x - 14 };
+  const x = size.width < 520 ? 8 : box.x;
+  const legend = { x, y: size.height - LEGEND_HEIGHT + 8, width: size.width - x - 14 };
   drawLegend(painter, legend, scale, theme);
   if (!selected) return;
   const cell = boxOfCell(box, matrix, selected);

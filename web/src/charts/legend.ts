@@ -1,6 +1,6 @@
 // The legend of a colour scale: a strip of the palette with round values below it.
 
-import { drawTicksBelow, powersOfTen, type Tick } from "./axes";
+import { drawTicksBelow, powersOfTen, type Tick, withoutZeros } from "./axes";
 import type { Painter } from "./painter";
 import { colourOf, logShare, type Palette } from "./palettes";
 import type { Theme } from "./theme";
@@ -32,9 +32,9 @@ const STRIPES = 64;
 export function legendTicks(scale: ColourScale, width: number): Tick[] {
   const { least, most, isLog, format } = scale;
   const inner = isLog ? powersOfTen(least, most).filter((at) => at > least && at < most) : [];
-  const tick = (at: number) => ({ at, text: format(at) });
+  const tick = (at: number) => ({ at, text: withoutZeros(format(at)) });
   const ends = most > least ? [tick(least), tick(most)] : [tick(least)];
-  const room = 44;
+  const room = 52;
   const kept: Tick[] = [];
   let before = 0;
   for (const at of inner) {
@@ -54,7 +54,7 @@ export function drawLegend(
   theme: Theme,
 ) {
   const label = scale.isLog ? `${scale.label} (log)` : scale.label;
-  const named = Math.min(width * 0.5, painter.textWidth(label) + 14);
+  const named = painter.textWidth(label) + 14;
   const neverWidth = scale.never ? painter.textWidth(scale.never) + 30 : 0;
   const strip = Math.max(40, Math.min(280, width - named - neverWidth - 28));
   painter.text(label, x, y + STRIP_HEIGHT / 2, { fill: theme.muted });

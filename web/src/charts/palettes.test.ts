@@ -7,6 +7,7 @@ import {
   cividis,
   colourOf,
   divergent,
+  divergentOn,
   ENTRIES,
   logShare,
   rgbAt,
@@ -49,7 +50,7 @@ describe("palettes", () => {
   });
 
   it("leave text readable on every colour", () => {
-    for (const palette of [viridis, cividis, divergent]) {
+    for (const palette of [viridis, cividis, divergent, divergentOn.dark]) {
       for (let entry = 0; entry < ENTRIES; entry += 1) {
         const ground = colourOf(palette, entry / 255);
         expect(contrast(rgbOf(textOn(ground)), rgbOf(ground))).toBeGreaterThanOrEqual(4.5);

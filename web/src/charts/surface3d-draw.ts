@@ -35,7 +35,7 @@ export function drawSurface(painter: Painter, size: Size, drawing: SurfaceDrawin
   const projection = projectionOf(drawing.view, size);
   drawWalls(painter, projection, drawing);
   drawFaces(painter, projection, drawing);
-  drawPlaneAxes(painter, projection, drawing);
+  drawPlaneAxes(painter, projection, drawing, size.width);
   drawHeightAxis(painter, projection, drawing);
 }
 
@@ -99,20 +99,27 @@ function drawFaces(painter: Painter, projection: Projection, drawing: SurfaceDra
   }
 }
 
-/** How far ticks, their texts and the label of an axis lie outside the plane. */
-const OUT = { tick: 0.035, text: 0.1, label: 0.3 };
+/** How far ticks, their texts and the label of an axis lie outside the plane, in CSS pixels. */
+const OUT = { tick: 5, text: 14, label: 40 };
 
-function drawPlaneAxes(painter: Painter, projection: Projection, drawing: SurfaceDrawing) {
+function drawPlaneAxes(
+  painter: Painter,
+  projection: Projection,
+  drawing: SurfaceDrawing,
+  width: number,
+) {
   const { columns, rows } = drawing.matrix;
   const { nearX, nearZ } = projection;
   drawAxis(painter, projection, drawing.theme, {
     ticks: columns.ticks.map((tick) => ({ ...tick, at: tick.at / columns.cells })),
     label: columns.label,
+    width,
     point: (t, out) => [(t * 2 - 1) * HALF_WIDTH, 0, nearZ * (HALF_DEPTH + out)],
   });
   drawAxis(painter, projection, drawing.theme, {
     ticks: rows.ticks.map((tick) => ({ ...tick, at: tick.at / rows.cells })),
     label: rows.label,
+    width,
     point: (t, out) => [nearX * (HALF_WIDTH + out), 0, (1 - t * 2) * HALF_DEPTH],
   });
 }
@@ -123,28 +130,37 @@ interface PlaneAxis {
   label: string;
   /** The place `t` along the axis, `out` beyond the edge of the plane. */
   point(t: number, out: number): Point;
+  /** Of the whole picture. */
+  width: number;
 }
 
 function drawAxis(painter: Painter, projection: Projection, theme: Theme, axis: PlaneAxis) {
+  const { width } = axis;
+  const projected = ([x, y, z]: Point) => [projection.x(x, z), projection.y(x, y, z)] as const;
+  const [edge, beyond] = [projected(axis.point(0.5, 0)), projected(axis.point(0.5, 1))];
+  const unit = Math.hypot(beyond[0] - edge[0], beyond[1] - edge[1]) || 1;
   const place = (t: number, out: number) => {
-    const [x, y, z] = axis.point(t, out);
-    return [projection.x(x, z), projection.y(x, y, z)] as const;
+    const [x, y] = projected(axis.point(t, 0));
+    const along = (from: number, to: number) => ((to - from) / unit) * out;
+    return [x + along(edge[0], beyond[0]), y + along(edge[1], beyond[1])] as const;
   };
   const [from, to] = [place(0, 0), place(1, 0)];
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   // An axis seen from its end has no room for ticks.
   if (length < 60) return;
   painter.line(...from, ...to, theme.muted);
-  const [middle, outside] = [place(0.5, 0), place(0.5, OUT.label)];
-  const leans = outside[0] - middle[0];
+  const outside = place(0.5, OUT.label);
+  const leans = outside[0] - edge[0];
   const align = Math.abs(leans) < 8 ? "center" : leans < 0 ? "right" : "left";
   for (const tick of thinned(axis.ticks, 30, (at) => at * length)) {
     painter.line(...place(tick.at, 0), ...place(tick.at, OUT.tick), theme.muted);
     painter.text(tick.text, ...place(tick.at, OUT.text), { fill: theme.muted, align, size: 11 });
   }
+  // The label may reach below the axis, never over the edge of the picture.
   const wide = painter.textWidth(axis.label);
-  const [x, y] = [outside[0], outside[1] + 14];
-  painter.text(axis.label, x, y, { fill: theme.ink, align: wide > length ? "center" : align });
+  const start = { left: 0, center: wide / 2, right: wide }[align];
+  const x = Math.max(4, Math.min(width - wide - 4, outside[0] - start));
+  painter.text(axis.label, x, outside[1] + 16, { fill: theme.ink });
 }
 
 /** The height's axis stands at the corner of the walls that is farthest left. */
