@@ -38,6 +38,7 @@ export interface FlameGraphProps {
 }
 
 const LEGEND = {
+  first: 0,
   least: -1,
   most: 1,
   isLog: false,
@@ -215,7 +216,7 @@ function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
   const compared = before ? `; before: ${count(tree.before?.[0] ?? 0)}` : "";
   return (
     `${count(whole)} ${unit}${compared} in ${count(tree.parent.length)} stacks, ` +
-    `${tree.depthMost} deep at most; ${tree.names[top]} itself did most, ${share} % of them.`
+    `${tree.depthMost} deep at most; by itself, ${tree.names[top]} has the most: ${share} %.`
   );
 }
 

@@ -24,8 +24,8 @@ export function ByteStacks({ map, byte, onClose }: ByteStacksProps) {
       <p>
         <strong>
           <code>{addressOf(map, byte)}</code>
-        </strong>{" "}
-        in {nameOf(map, byte.line)}, {count(timesOf(map, byte))} {verb} from {count(stacks.length)}{" "}
+        </strong>
+        , {nameOf(map, byte.line)}: {count(timesOf(map, byte))} {verb} from {count(stacks.length)}{" "}
         {stacks.length === 1 ? "stack" : "stacks"}, the innermost frame first.{" "}
         <button type="button" onClick={onClose}>
           Close

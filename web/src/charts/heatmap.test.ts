@@ -19,7 +19,7 @@ import { latencyAxis, powerOfTwo, sharesOf, timeAxis, timelineSummary } from "./
 
 const axis = (cells: number) => ({ label: "", cells, ticks: [], cell: String });
 const matrix: Matrix = { columns: axis(3), rows: axis(2), values: [0, 1, 10, 100, 0, 1000] };
-const rest = { palette: cividis, isLog: true, label: "", format: String };
+const rest = { palette: cividis, first: 0, isLog: true, label: "", format: String };
 
 describe("heat map", () => {
   it("finds each cell at the middle of its rectangle, and none outside", () => {

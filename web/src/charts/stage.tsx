@@ -42,7 +42,14 @@ export function Stage(props: StageProps) {
   useLayoutEffect(() => props.onWidth?.(width), [width]);
   useZoom(canvas, props);
   const outline = focused ? `2px solid ${props.theme.accent}` : "none";
-  const style = { display: "block", width: "100%", height, outline, outlineOffset: 1 };
+  // Preact gives lengths no unit of its own.
+  const style = {
+    display: "block",
+    width: "100%",
+    height: `${height}px`,
+    outline,
+    outlineOffset: "-2px",
+  };
   return (
     <div style={{ position: "relative", width: "100%" }}>
       <canvas
@@ -72,9 +79,9 @@ interface Place {
 /** Beside the pointer, on the side where there is more room. */
 function Tip({ text, place, width }: { text: string; place: Place; width: number }) {
   const isLeft = place.x < width / 2;
-  const side = isLeft ? { left: place.x + 14 } : { right: width - place.x + 14 };
+  const side = isLeft ? { left: `${place.x + 14}px` } : { right: `${width - place.x + 14}px` };
   return (
-    <div class="chart-tip" aria-hidden="true" style={{ ...side, top: place.y + 14 }}>
+    <div class="chart-tip" aria-hidden="true" style={{ ...side, top: `${place.y + 14}px` }}>
       {text}
     </div>
   );

@@ -100,7 +100,7 @@ function drawFaces(painter: Painter, projection: Projection, drawing: SurfaceDra
 }
 
 /** How far ticks, their texts and the label of an axis lie outside the plane, in CSS pixels. */
-const OUT = { tick: 5, text: 14, label: 40 };
+const OUT = { tick: 5, text: 14, label: 30, beside: 44 };
 
 function drawPlaneAxes(
   painter: Painter,
@@ -149,8 +149,9 @@ function drawAxis(painter: Painter, projection: Projection, theme: Theme, axis: 
   // An axis seen from its end has no room for ticks.
   if (length < 60) return;
   painter.line(...from, ...to, theme.muted);
-  const outside = place(0.5, OUT.label);
-  const leans = outside[0] - edge[0];
+  const leans = ((beyond[0] - edge[0]) / unit) * OUT.label;
+  // Beside the texts of ticks, a label must clear their width; below them, only their height.
+  const outside = place(0.5, OUT.label + (Math.abs(leans) / OUT.label) * OUT.beside);
   const align = Math.abs(leans) < 8 ? "center" : leans < 0 ? "right" : "left";
   for (const tick of thinned(axis.ticks, 30, (at) => at * length)) {
     painter.line(...place(tick.at, 0), ...place(tick.at, OUT.tick), theme.muted);
@@ -159,8 +160,11 @@ function drawAxis(painter: Painter, projection: Projection, theme: Theme, axis: 
   // The label may reach below the axis, never over the edge of the picture.
   const wide = painter.textWidth(axis.label);
   const start = { left: 0, center: wide / 2, right: wide }[align];
-  const x = Math.max(4, Math.min(width - wide - 4, outside[0] - start));
-  painter.text(axis.label, x, outside[1] + 16, { fill: theme.ink });
+  const wanted = outside[0] - start;
+  const x = Math.max(4, Math.min(width - wide - 4, wanted));
+  // Moved along, it would come to lie over ticks.
+  const below = Math.abs(x - wanted) > 2 ? 46 : 16;
+  painter.text(axis.label, x, outside[1] + below, { fill: theme.ink });
 }
 
 /** The height's axis stands at the corner of the walls that is farthest left. */
@@ -185,5 +189,5 @@ function drawHeightAxis(painter: Painter, projection: Projection, drawing: Surfa
   }
   const label = drawing.isLog ? `${drawing.label} (log)` : drawing.label;
   const top = projection.y(x, HEIGHT, z) - 14;
-  painter.text(label, Math.max(4, left - 40), top, { fill: theme.ink });
+  painter.text(label, Math.max(4, left - painter.textWidth(label)), top, { fill: theme.ink });
 }
