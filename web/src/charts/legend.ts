@@ -74,10 +74,10 @@ export function drawLegend(
   const label = scale.isLog ? `${scale.label} (log)` : scale.label;
   const named = painter.textWidth(label) + 14;
   const neverWidth = scale.never ? painter.textWidth(scale.never) + 30 : 0;
-  const beside = width - named - neverWidth - 28;
+  const beside = width - named - neverWidth - 40;
   if (beside < STRIP_LEAST) {
     painter.text(label, x, y, { fill: theme.muted });
-    const below = { x: x + 8, y: y + 14, width: Math.min(280, width - neverWidth - 36) };
+    const below = { x: x + 26, y: y + 14, width: Math.min(280, width - neverWidth - 54) };
     drawStrip(painter, below, scale, theme);
     return;
   }

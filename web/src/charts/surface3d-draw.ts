@@ -4,6 +4,7 @@ import { linearTicks, powersOfTen, type Tick, thinned } from "./axes";
 import type { Size } from "./bitmap";
 import { hexOf } from "./colour";
 import type { Matrix } from "./heatmap";
+import { firstOn } from "./legend";
 import type { Painter } from "./painter";
 import { colourOf, ENTRIES, entryOf, type Palette, rgbAt } from "./palettes";
 import {
@@ -91,10 +92,11 @@ function coloursOf(palette: Palette): { fills: string[]; lines: string[] } {
 function drawFaces(painter: Painter, projection: Projection, drawing: SurfaceDrawing) {
   const faces = facesOf(drawing.matrix, drawing.heights, projection);
   const { fills, lines } = coloursOf(drawing.palette);
+  const first = firstOn[drawing.theme.name];
   const corners = new Array<number>(8);
   for (let face = 0; face < faces.count; face += 1) {
     for (let at = 0; at < 8; at += 1) corners[at] = faces.corners[face * 8 + at] ?? 0;
-    const entry = entryOf(faces.heights[face] ?? 0);
+    const entry = entryOf(first + (1 - first) * (faces.heights[face] ?? 0));
     painter.polygon(corners, fills[entry] as string, lines[entry], 0.6);
   }
 }
