@@ -34,7 +34,7 @@ function named(address, ranges, objects) {
     if (address < ranges[index].end) return ranges[index].name;
   }
   const object = objects.find((one) => address >= one.from && address < one.end);
-  if (object) return `${object.name} (no symbol)`;
+  if (object) return `in ${object.name}`;
   return address >= STACK_FROM ? "stack" : "heap";
 }
 

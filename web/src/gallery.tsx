@@ -41,7 +41,15 @@ const surface = {
 
 /** The sample with less work in some functions and more in others, for the comparison. */
 function changed({ flame }: Sample): Float64Array {
-  return flame.own.map((own, node) => own * ((flame.name[node] as number) % 5 === 0 ? 0.4 : 1.15));
+  return flame.own.map(
+    (own, node) =>
+      own *
+      ((flame.name[node] as number) % 3 === 0
+        ? 0.45
+        : (flame.name[node] as number) % 4 === 1
+          ? 1.8
+          : 1),
+  );
 }
 
 function Gallery({ sample }: { sample: Sample }) {

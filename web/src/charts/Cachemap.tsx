@@ -16,7 +16,7 @@ import {
 import { ByteStacks } from "./cachemap-stacks";
 import { type CachemapView, useCachemapView } from "./cachemap-view";
 import { ChartFrame, type Table } from "./frame";
-import { type ColourScale, drawLegend, LEGEND_HEIGHT } from "./legend";
+import { type ColourScale, drawLegend, firstOn, legendHeight } from "./legend";
 import type { Painter } from "./painter";
 import { type Palette, viridis } from "./palettes";
 import { Stage } from "./stage";
@@ -69,15 +69,15 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
       <div
         ref={view.scroller}
         class="chart-scroller"
-        style={{ height: view.seen + LEGEND_HEIGHT, overflowY: "auto" }}
+        style={{ height: `${view.seen + legendHeight(view.width)}px`, overflowY: "auto" }}
         onScroll={view.onScroll}
       >
-        <div style={{ height: view.layout.height + LEGEND_HEIGHT }}>
+        <div style={{ height: `${view.layout.height + legendHeight(view.width)}px` }}>
           <div style={{ position: "sticky", top: 0 }}>
             <Stage
               theme={theme}
               label={`${map.title}: cachemap. Arrow keys move from byte to byte, Enter shows the stacks that touched it, plus and minus zoom.`}
-              height={view.seen + LEGEND_HEIGHT}
+              height={view.seen + legendHeight(view.width)}
               draw={(painter) => drawAll(painter, drawing, scale, view.width)}
               onWidth={view.setWidth}
               onPoint={(x, y) => setPointed(view.at(x, y))}
@@ -85,6 +85,7 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
               onPress={(x, y) => press(view.at(x, y))}
               onZoom={(direction, x, y) => view.zoom(-direction, view.at(x, y))}
               onKey={(event) => typed(event.key, { view, selected, select, press })}
+              tip={pointed && describe(map, pointed)}
               cursor="crosshair"
             />
           </div>
@@ -103,7 +104,7 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
 /** What takes time is made again only when what it is made of changes. */
 function useDrawn(map: CachemapData, view: CachemapView, palette: Palette, theme: Theme) {
   const { layout } = view;
-  const scale = useMemo(() => scaleOf(map, palette), [map, palette]);
+  const scale = useMemo(() => scaleOf(map, palette, theme), [map, palette, theme]);
   const pixels = useMemo(() => cachemapPixels(map, scale, theme), [map, scale, theme]);
   const bitmaps = useMemo(
     () => columnBitmaps(pixels, layout),
@@ -113,15 +114,17 @@ function useDrawn(map: CachemapData, view: CachemapView, palette: Palette, theme
   return { map, layout, bitmaps, regions, theme, scale };
 }
 
-function scaleOf(map: CachemapData, palette: Palette): ColourScale {
+function scaleOf(map: CachemapData, palette: Palette, theme: Theme): ColourScale {
+  const first = firstOn[theme.name];
   const most = Math.max(1, figuresOf(map).countMost);
   const label = map.of === "instructions" ? "executions of a byte" : "accesses to a byte";
-  return { palette, least: 1, most, isLog: true, label, format: count, never: "never" };
+  return { palette, first, least: 1, most, isLog: true, label, format: count, never: "never" };
 }
 
 function drawAll(painter: Painter, drawing: CachemapDrawing, scale: ColourScale, width: number) {
   painter.within(0, 0, width, drawing.seen, () => drawCachemap(painter, drawing));
-  const place = { x: drawing.layout.margin, y: drawing.seen + 8, width: width - 100 };
+  const x = width < 520 ? 4 : drawing.layout.margin;
+  const place = { x, y: drawing.seen + 8, width: width - x - 4 };
   drawLegend(painter, place, scale, drawing.theme);
 }
 
@@ -193,7 +196,7 @@ function describe(map: CachemapData, byte: Byte): string {
   const times = timesOf(map, byte);
   const often = times === 0 ? "never" : times === 1 ? "once" : `${count(times)} times`;
   const verb = map.of === "instructions" ? "executed" : "accessed";
-  return `${addressOf(map, byte)} in ${nameOf(map, byte.line)}: ${verb} ${often}`;
+  return `${addressOf(map, byte)}, ${nameOf(map, byte.line)}: ${verb} ${often}`;
 }
 
 function summaryOf(map: CachemapData): string {
@@ -224,7 +227,7 @@ function pictureWith(map: CachemapData, scale: ColourScale, theme: Theme) {
   const regions = regionsOf(map, layout.rows);
   const rest = { map, layout, bitmaps, regions, theme, selected: null, found: [], scrolled: 0 };
   const drawing = { ...rest, seen: layout.height };
-  const size = { width: PICTURE_WIDTH, height: layout.height + LEGEND_HEIGHT };
+  const size = { width: PICTURE_WIDTH, height: layout.height + legendHeight(PICTURE_WIDTH) };
   const draw = (painter: Painter) => drawAll(painter, drawing, scale, PICTURE_WIDTH);
   return canvasPicture({ title: map.title, theme, size, draw });
 }

@@ -1,7 +1,7 @@
 // A flame graph: what was done in each stack of calls, to zoom, search and walk through.
 
 import { useMemo, useState } from "preact/hooks";
-import { digits, figure } from "../format/units";
+import { count, digits } from "../format/units";
 import { canvasPicture, type Size } from "./bitmap";
 import { drawFlame, flameHeight, rowAt } from "./flame-draw";
 import {
@@ -17,7 +17,7 @@ import { type Found, searched } from "./flame-search";
 import { ChartFrame, type Table } from "./frame";
 import { drawLegend } from "./legend";
 import type { Painter } from "./painter";
-import { divergent } from "./palettes";
+import { divergentOn } from "./palettes";
 import { Stage } from "./stage";
 import type { Theme } from "./theme";
 
@@ -38,13 +38,14 @@ export interface FlameGraphProps {
 }
 
 const LEGEND = {
-  palette: divergent,
+  first: 0,
   least: -1,
   most: 1,
   isLog: false,
   label: "change",
-  format: (value: number) => (value < 0 ? "only before" : "only now"),
+  format: (value: number) => (value < 0 ? "half or less" : "twice or more"),
 };
+const legendOf = (theme: Theme) => ({ ...LEGEND, palette: divergentOn[theme.name] });
 const LEGEND_ROOM = 40;
 
 export function FlameGraph(props: FlameGraphProps) {
@@ -67,7 +68,8 @@ export function FlameGraph(props: FlameGraphProps) {
     (chosen: number) =>
     (painter: Painter, { width: wide }: Size) => {
       drawFlame(painter, { width: wide, height }, { ...drawing, selected: chosen });
-      if (before) drawLegend(painter, { x: 12, y: height + 8, width: wide - 24 }, LEGEND, theme);
+      if (before)
+        drawLegend(painter, { x: 12, y: height + 8, width: wide - 24 }, legendOf(theme), theme);
     };
   const zoom = (node: number) => {
     setZoomed(node);
@@ -100,6 +102,7 @@ export function FlameGraph(props: FlameGraphProps) {
           if (node >= 0) zoom(node);
         }}
         onKey={(event) => typed(event.key, { tree, zoomed, selected, zoom, setSelected })}
+        tip={selected >= 0 ? describe(tree, selected, props.unit) : null}
         cursor="pointer"
       />
       <p class="reading" aria-live="polite">
@@ -182,11 +185,11 @@ function ChangeNote() {
 
 function saidOf(found: Found | null, seen: Rectangles): string {
   if (found) {
-    const frames = found.frames === 1 ? "1 frame" : `${figure("count", found.frames)} frames`;
+    const frames = found.frames === 1 ? "1 frame" : `${count(found.frames)} frames`;
     return `${frames}, ${digits(found.share * 100)} % of what is shown`;
   }
   if (seen.hidden === 0) return "";
-  return `${figure("count", seen.hidden)} frames narrower than half a pixel are not drawn.`;
+  return `${count(seen.hidden)} frames narrower than half a pixel are not drawn.`;
 }
 
 function describe(tree: FlameTree, node: number, unit: string): string {
@@ -194,9 +197,9 @@ function describe(tree: FlameTree, node: number, unit: string): string {
   const whole = tree.total[0] ?? 0;
   const share = whole > 0 ? ` (${digits((total / whole) * 100)} %)` : "";
   const name = tree.names[tree.name[node] as number];
-  const own = `${figure("count", tree.own[node] ?? 0)} of them itself`;
-  const then = tree.before ? `; before: ${figure("count", tree.before[node] ?? 0)}` : "";
-  return `${name}: ${figure("count", total)} ${unit}${share}, ${own}${then}`;
+  const own = `${count(tree.own[node] ?? 0)} of them itself`;
+  const then = tree.before ? `; before: ${count(tree.before[node] ?? 0)}` : "";
+  return `${name}: ${count(total)} ${unit}${share}, ${own}${then}`;
 }
 
 function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
@@ -210,10 +213,10 @@ function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
   });
   const whole = tree.total[0] ?? 0;
   const share = whole > 0 ? digits(((byName[top] ?? 0) / whole) * 100) : "0";
-  const compared = before ? `; before: ${figure("count", tree.before?.[0] ?? 0)}` : "";
+  const compared = before ? `; before: ${count(tree.before?.[0] ?? 0)}` : "";
   return (
-    `${figure("count", whole)} ${unit}${compared} in ${figure("count", tree.parent.length)} stacks, ` +
-    `${tree.depthMost} deep at most; ${tree.names[top]} itself did most, ${share} % of them.`
+    `${count(whole)} ${unit}${compared} in ${count(tree.parent.length)} stacks, ` +
+    `${tree.depthMost} deep at most; by itself, ${tree.names[top]} has the most: ${share} %.`
   );
 }
 

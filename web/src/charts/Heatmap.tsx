@@ -15,6 +15,7 @@ import {
   tableOfCells,
   valueAt,
 } from "./heatmap";
+import { firstOn } from "./legend";
 import type { Painter } from "./painter";
 import { cividis, type Palette } from "./palettes";
 import { Stage } from "./stage";
@@ -46,8 +47,8 @@ export function Heatmap(props: HeatmapProps) {
   const isLog = props.scale !== "linear";
   const { label, format, never } = props;
   const scale = useMemo(
-    () => scaleOf(values, { palette, isLog, label, format, never }),
-    [values, palette, isLog, label, format, never],
+    () => scaleOf(values, { palette, first: firstOn[theme.name], isLog, label, format, never }),
+    [values, theme, palette, isLog, label, format, never],
   );
   const bitmap = useMemo(
     () => heatmapBitmap(matrix, scale, theme),
@@ -82,6 +83,7 @@ export function Heatmap(props: HeatmapProps) {
         onPoint={pointed}
         onLeave={() => setSelected(null)}
         onKey={typed}
+        tip={selected && describe(matrix, selected, props)}
         cursor="crosshair"
       />
       <p class="reading" aria-live="polite">

@@ -24,7 +24,7 @@ export interface Surface3dProps extends Matrix {
   height?: number;
 }
 
-const HEIGHT = 440;
+const HEIGHT = 520;
 const DEGREES_PER_PIXEL = 0.5;
 const DEGREES_PER_KEY = 5;
 
@@ -51,7 +51,7 @@ export function Surface3d(props: Surface3dProps) {
     if (step) turn(...step);
     return step !== undefined;
   };
-  const height = props.height ?? HEIGHT;
+  const height = props.height ?? Math.min(HEIGHT, Math.max(300, width));
   return (
     <ChartFrame
       title={title}

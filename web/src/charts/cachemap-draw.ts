@@ -4,9 +4,8 @@ import { bitmapOf, packedColour, packedPalette } from "./bitmap";
 import type { Byte, CachemapData, Layout, Region } from "./cachemap-layout";
 import { cornerOf, NAME_HEIGHT, namedRegions, TOP } from "./cachemap-layout";
 import { rgbOf } from "./colour";
-import { type ColourScale, shareOn } from "./legend";
+import { type ColourScale, entryFor, shareOn } from "./legend";
 import { clipped, type Painter } from "./painter";
-import { entryOf } from "./palettes";
 import type { Theme } from "./theme";
 
 /** One pixel per byte, one row per line; counts are mostly small, so their colours are kept. */
@@ -18,7 +17,7 @@ export function cachemapPixels(map: CachemapData, scale: ColourScale, theme: The
     : map.count.map((times) => {
         let colour = known.get(times);
         if (colour === undefined) {
-          colour = colours[entryOf(shareOn(scale, times))] as number;
+          colour = colours[entryFor(scale, shareOn(scale, times))] as number;
           known.set(times, colour);
         }
         return colour;

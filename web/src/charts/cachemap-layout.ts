@@ -38,14 +38,17 @@ export interface Layout {
 export const CELLS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 const MARGIN = 88;
-const GAP = 14;
+/** Narrower than this, in CSS pixels, columns matter more than names. */
+const NARROW = 560;
+const MARGIN_NARROW = 52;
+const GAP = 12;
 /** Room above the columns for the address that each begins with. */
 export const TOP = 18;
 
 export function layoutOf(map: CachemapData, width: number, cell: number): Layout {
   const lines = map.address.length;
   const lineBytes = map.line_bytes;
-  const margin = width < 560 ? 64 : MARGIN;
+  const margin = width < NARROW ? MARGIN_NARROW : MARGIN;
   const pitch = margin + lineBytes * cell + GAP;
   const most = Math.max(1, Math.floor((width + GAP) / pitch));
   const rows = Math.max(1, Math.ceil(lines / most));

@@ -18,14 +18,16 @@ export function ByteStacks({ map, byte, onClose }: ByteStacksProps) {
   const [all, setAll] = useState(false);
   const stacks = stacksOf(map, byte);
   const shown = all ? stacks : stacks.slice(0, STACKS_SHOWN);
-  const verb = map.of === "instructions" ? "executions" : "accesses";
+  const times = timesOf(map, byte);
+  const verb = map.of === "instructions" ? "execution" : "access";
+  const plural = times === 1 ? verb : `${verb}${verb.endsWith("s") ? "es" : "s"}`;
   return (
     <section class="chart-detail" aria-label="Stacks that touched the byte">
       <p>
         <strong>
           <code>{addressOf(map, byte)}</code>
-        </strong>{" "}
-        in {nameOf(map, byte.line)}, {count(timesOf(map, byte))} {verb} from {count(stacks.length)}{" "}
+        </strong>
+        , {nameOf(map, byte.line)}: {count(times)} {plural} from {count(stacks.length)}{" "}
         {stacks.length === 1 ? "stack" : "stacks"}, the innermost frame first.{" "}
         <button type="button" onClick={onClose}>
           Close

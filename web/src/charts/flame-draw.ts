@@ -3,7 +3,7 @@
 import type { Size } from "./bitmap";
 import type { FlameTree, Rectangles } from "./flame-layout";
 import { clipped, type Painter } from "./painter";
-import { colourOf, divergent, textOn } from "./palettes";
+import { colourOf, divergentOn, textOn } from "./palettes";
 import type { Theme } from "./theme";
 
 export const ROW_HEIGHT = 18;
@@ -57,11 +57,12 @@ export function groundOf(name: string, theme: Theme): string {
   return grounds[hashOf(categoryOf(name)) % grounds.length] as string;
 }
 
-/** From -1 (only before) over 0 (as much) to 1 (only now). */
+/** From -1 (half as much as before, or less) over 0 (as much) to 1 (twice as much, or more). */
 export function changeOf({ total, before }: FlameTree, node: number): number {
   const now = total[node] ?? 0;
   const then = before?.[node] ?? 0;
-  return now + then > 0 ? (now - then) / (now + then) : 0;
+  if (now === then) return 0;
+  return Math.max(-1, Math.min(1, Math.log2(now / then)));
 }
 
 interface Colours {
@@ -74,7 +75,7 @@ function coloursOf(drawing: FlameDrawing, known: Map<string, Colours>, node: num
   const name = tree.names[tree.name[node] as number] ?? "";
   if (matches && !matches[node]) return { ground: theme.surface, text: theme.muted };
   const ground = tree.before
-    ? colourOf(divergent, (changeOf(tree, node) + 1) / 2)
+    ? colourOf(divergentOn[theme.name], (changeOf(tree, node) + 1) / 2)
     : (known.get(name)?.ground ?? groundOf(name, theme));
   const colours = known.get(tree.before ? ground : name) ?? { ground, text: textOn(ground) };
   known.set(tree.before ? ground : name, colours);

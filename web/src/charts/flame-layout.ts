@@ -223,7 +223,8 @@ export function nodeBeside(tree: FlameTree, node: number, key: string): number |
     case "ArrowLeft":
     case "ArrowRight": {
       if (node === 0) return node;
-      const siblings = childrenOf(tree, tree.parent[node] as number);
+      const isSeen = (one: number) => (tree.weight[one] as number) > 0 || one === node;
+      const siblings = childrenOf(tree, tree.parent[node] as number).filter(isSeen);
       const at = siblings.indexOf(node) + (key === "ArrowLeft" ? -1 : 1);
       return siblings[Math.max(0, Math.min(siblings.length - 1, at))] ?? node;
     }

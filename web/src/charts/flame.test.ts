@@ -55,7 +55,10 @@ describe("flame tree", () => {
     expect([...(tree.before as Float64Array)]).toEqual([66, 0, 65, 50]);
     expect([...tree.weight]).toEqual([126, 10, 115, 100]);
     expect(changeOf(tree, 1)).toBe(1);
-    expect(changeOf(tree, 3)).toBeCloseTo(0.5);
+    expect(changeOf(tree, 3)).toBe(1);
+    expect(changeOf(tree, 2)).toBe(1);
+    expect(changeOf({ ...tree, total: Float64Array.from([33, 0, 65, 0]) }, 0)).toBe(-1);
+    expect(changeOf({ ...tree, total: Float64Array.from([33, 0, 65, 0]) }, 2)).toBe(0);
   });
 
   it("is empty where nothing was recorded", () => {

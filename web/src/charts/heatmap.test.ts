@@ -1,7 +1,7 @@
 // A point on a heat map leads to the cell that is drawn there, and ticks stand where they say.
 
 import { describe, expect, it } from "vitest";
-import { linearTicks, powersOfTen, thinned } from "./axes";
+import { linearTicks, powersOfTen, thinned, withoutZeros } from "./axes";
 import {
   boxOf,
   boxOfCell,
@@ -19,7 +19,7 @@ import { latencyAxis, powerOfTwo, sharesOf, timeAxis, timelineSummary } from "./
 
 const axis = (cells: number) => ({ label: "", cells, ticks: [], cell: String });
 const matrix: Matrix = { columns: axis(3), rows: axis(2), values: [0, 1, 10, 100, 0, 1000] };
-const rest = { palette: cividis, isLog: true, label: "", format: String };
+const rest = { palette: cividis, first: 0, isLog: true, label: "", format: String };
 
 describe("heat map", () => {
   it("finds each cell at the middle of its rectangle, and none outside", () => {
@@ -68,6 +68,13 @@ describe("ticks", () => {
     expect(linearTicks(1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
     expect(linearTicks(37, 4)).toEqual([0, 10, 20, 30]);
     expect(linearTicks(0, 4)).toEqual([0]);
+    expect(["0.100 %", "10.0 ms", "100", "1.50 s", "0 s"].map(withoutZeros)).toEqual([
+      "0.1 %",
+      "10 ms",
+      "100",
+      "1.5 s",
+      "0 s",
+    ]);
     expect(powersOfTen(3, 20000)).toEqual([10, 100, 1000, 10000]);
   });
 
@@ -89,7 +96,7 @@ describe("histogram over time", () => {
     const { cell, ticks, cells } = latencyAxis({ ...timeline, log2_first: 9 });
     expect(cells).toBe(2);
     expect(cell(0)).toBe("512 ns to 1.02 µs");
-    expect(ticks).toEqual([{ at: Math.log2(1000) - 9, text: "1.00 µs" }]);
+    expect(ticks).toEqual([{ at: Math.log2(1000) - 9, text: "1 µs" }]);
     expect(powerOfTwo(23)).toBe("2²³");
     expect(timeAxis(timeline).cell(1)).toMatch(/^500 ms to 1/);
   });

@@ -5,9 +5,9 @@ import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from ".
 import { bitmapOf, packedColour, packedPalette, type Size } from "./bitmap";
 import { rgbOf } from "./colour";
 import type { Table } from "./frame";
-import { type ColourScale, drawLegend, LEGEND_HEIGHT, shareOn } from "./legend";
+import { type ColourScale, drawLegend, entryFor, legendHeight, shareOn } from "./legend";
 import type { Painter } from "./painter";
-import { entryOf, type Palette } from "./palettes";
+import type { Palette } from "./palettes";
 import type { Theme } from "./theme";
 
 /** Columns from left to right, or rows from the bottom upwards. */
@@ -54,7 +54,7 @@ export function tableOfCells(matrix: Matrix, label: string): Table {
 /** The scale from the least value above 0 to the greatest. */
 export function scaleOf(
   values: ArrayLike<number>,
-  rest: Pick<ColourScale, "palette" | "isLog" | "label" | "format" | "never">,
+  rest: Pick<ColourScale, "palette" | "first" | "isLog" | "label" | "format" | "never">,
 ): ColourScale {
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (let index = 0; index < values.length; index += 1) {
@@ -68,9 +68,9 @@ export function scaleOf(
 
 /** Where the cells lie; the margins hold ticks and labels. */
 export function boxOf(size: Size, { rows }: Matrix): Box {
-  const left = 66;
+  const left = 78;
   const right = rows.otherTicks && size.width > 520 ? 46 : 14;
-  const below = 40 + LEGEND_HEIGHT;
+  const below = 40 + legendHeight(size.width);
   return { x: left, y: 8, width: size.width - left - right, height: size.height - 8 - below };
 }
 
@@ -131,7 +131,8 @@ export function heatmapPixels(matrix: Matrix, scale: ColourScale, theme: Theme):
     for (let column = 0; column < across; column += 1) {
       const value = matrix.values[row * across + column] ?? 0;
       if (!(value > 0)) continue;
-      pixels[(down - 1 - row) * across + column] = colours[entryOf(shareOn(scale, value))] ?? 0;
+      pixels[(down - 1 - row) * across + column] =
+        colours[entryFor(scale, shareOn(scale, value))] ?? 0;
     }
   }
   return pixels;
@@ -151,7 +152,8 @@ export function drawHeatmap(painter: Painter, size: Size, drawing: HeatmapDrawin
   painter.image(bitmap, box.x, box.y, box.width, box.height);
   painter.outline(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1, theme.rule);
   drawAxes(painter, box, matrix, theme);
-  const legend = { x: box.x, y: size.height - LEGEND_HEIGHT + 8, width: size.width - box.x - 14 };
+  const x = size.width < 520 ? 8 : box.x;
+  const legend = { x, y: size.height - legendHeight(size.width) + 8, width: size.width - x - 14 };
   drawLegend(painter, legend, scale, theme);
   if (!selected) return;
   const cell = boxOfCell(box, matrix, selected);

@@ -1,9 +1,9 @@
 // The legend of a colour scale: a strip of the palette with round values below it.
 
-import { drawTicksBelow, powersOfTen, type Tick } from "./axes";
+import { drawTicksBelow, powersOfTen, type Tick, withoutZeros } from "./axes";
 import type { Painter } from "./painter";
-import { colourOf, logShare, type Palette } from "./palettes";
-import type { Theme } from "./theme";
+import { colourOf, ENTRIES, entryOf, logShare, type Palette } from "./palettes";
+import type { Theme, ThemeName } from "./theme";
 
 export interface ColourScale {
   palette: Palette;
@@ -16,15 +16,33 @@ export interface ColourScale {
   format(value: number): string;
   /** What cells without a value are called; no swatch without it. */
   never?: string;
+  /** The part of the palette's beginning that is left out; see `firstOn`. */
+  first: number;
 }
 
+/** On a dark surface the darkest colours could not be told from what was never touched. */
+export const firstOn: Record<ThemeName, number> = { light: 0, dark: 0.2 };
+
+/** The entry of the palette for a place on the scale. */
+export function entryFor({ first }: ColourScale, share: number): number {
+  return entryOf(first + (1 - first) * share);
+}
+
+/** Where on the scale a value lies, from 0 to 1. */
 export function shareOn(scale: ColourScale, value: number): number {
   if (scale.isLog) return logShare(value, scale.least, scale.most);
   return scale.most > scale.least ? (value - scale.least) / (scale.most - scale.least) : 1;
 }
 
-export const LEGEND_HEIGHT = 38;
+/** Room that a legend takes where this much width is. */
+export function legendHeight(width: number): number {
+  return width < NARROW ? 56 : 38;
+}
 
+/** Narrower than this, in CSS pixels, the label stands above the strip. */
+const NARROW = 520;
+/** A strip shorter than this has no room for its ticks. */
+const STRIP_LEAST = 110;
 const STRIP_HEIGHT = 10;
 const STRIPES = 64;
 
@@ -32,9 +50,9 @@ const STRIPES = 64;
 export function legendTicks(scale: ColourScale, width: number): Tick[] {
   const { least, most, isLog, format } = scale;
   const inner = isLog ? powersOfTen(least, most).filter((at) => at > least && at < most) : [];
-  const tick = (at: number) => ({ at, text: format(at) });
+  const tick = (at: number) => ({ at, text: withoutZeros(format(at)) });
   const ends = most > least ? [tick(least), tick(most)] : [tick(least)];
-  const room = 44;
+  const room = 52;
   const kept: Tick[] = [];
   let before = 0;
   for (const at of inner) {
@@ -54,16 +72,31 @@ export function drawLegend(
   theme: Theme,
 ) {
   const label = scale.isLog ? `${scale.label} (log)` : scale.label;
-  const named = Math.min(width * 0.5, painter.textWidth(label) + 14);
+  const named = painter.textWidth(label) + 14;
   const neverWidth = scale.never ? painter.textWidth(scale.never) + 30 : 0;
-  const strip = Math.max(40, Math.min(280, width - named - neverWidth - 28));
+  const beside = width - named - neverWidth - 40;
+  if (beside < STRIP_LEAST) {
+    painter.text(label, x, y, { fill: theme.muted });
+    const below = { x: x + 26, y: y + 14, width: Math.min(280, width - neverWidth - 54) };
+    drawStrip(painter, below, scale, theme);
+    return;
+  }
   painter.text(label, x, y + STRIP_HEIGHT / 2, { fill: theme.muted });
-  const left = x + named;
+  drawStrip(painter, { x: x + named, y, width: Math.min(280, beside) }, scale, theme);
+}
+
+/** The strip with its ticks, and the swatch of what has no value. */
+function drawStrip(
+  painter: Painter,
+  { x: left, y, width: strip }: { x: number; y: number; width: number },
+  scale: ColourScale,
+  theme: Theme,
+) {
   for (let stripe = 0; stripe < STRIPES; stripe += 1) {
     const at = (stripe / STRIPES) * strip;
     // Half a pixel more than its share, so that no seam shows.
     const wide = Math.min(strip / STRIPES + 0.5, strip - at);
-    const fill = colourOf(scale.palette, stripe / (STRIPES - 1));
+    const fill = colourOf(scale.palette, entryFor(scale, stripe / (STRIPES - 1)) / (ENTRIES - 1));
     painter.rect(left + at, y, wide, STRIP_HEIGHT, fill);
   }
   const box = { x: left, y, width: strip, height: STRIP_HEIGHT };

@@ -166,7 +166,7 @@ export class SvgPainter implements Painter {
 
   /** Without a font at hand: the mean width of a letter of common sans-serif fonts. */
   textWidth(content: string, size = FONT_SIZE): number {
-    return content.length * size * 0.56;
+    return content.length * size * 0.6;
   }
 
   image(bitmap: HTMLCanvasElement, x: number, y: number, width: number, height: number) {

@@ -3,10 +3,12 @@
 
 import { describe, expect, it } from "vitest";
 import { contrast, deficiencies, distance, luminance, rgbOf } from "./colour";
+import { firstOn } from "./legend";
 import {
   cividis,
   colourOf,
   divergent,
+  divergentOn,
   ENTRIES,
   logShare,
   rgbAt,
@@ -49,10 +51,19 @@ describe("palettes", () => {
   });
 
   it("leave text readable on every colour", () => {
-    for (const palette of [viridis, cividis, divergent]) {
+    for (const palette of [viridis, cividis, divergent, divergentOn.dark]) {
       for (let entry = 0; entry < ENTRIES; entry += 1) {
         const ground = colourOf(palette, entry / 255);
         expect(contrast(rgbOf(textOn(ground)), rgbOf(ground))).toBeGreaterThanOrEqual(4.5);
+      }
+    }
+  });
+
+  it("tell the least from never on both surfaces", () => {
+    for (const { name, never } of Object.values(themes)) {
+      for (const palette of [viridis, cividis]) {
+        const least = rgbAt(palette, firstOn[name]);
+        expect(contrast(least, rgbOf(never))).toBeGreaterThanOrEqual(1.5);
       }
     }
   });

@@ -61,6 +61,19 @@ export const divergent: Palette = between([
   [140, 10, 32],
 ]);
 
+/** The same for a dark surface: what is the same recedes into it. */
+const divergentDark: Palette = between([
+  [120, 190, 250],
+  [62, 120, 178],
+  [50, 76, 104],
+  [54, 60, 68],
+  [104, 62, 54],
+  [186, 84, 66],
+  [255, 140, 112],
+]);
+
+export const divergentOn = { light: divergent, dark: divergentDark } as const;
+
 /** The entry for `t` from 0 to 1; what lies outside takes the nearer end. */
 export function entryOf(t: number): number {
   return Math.max(0, Math.min(ENTRIES - 1, Math.round(t * (ENTRIES - 1))));

@@ -1,7 +1,6 @@
 // The canvas that widgets draw on: as wide as its place, sharp on every screen, focusable, with
 // what is pointed at, dragged or typed handed on in CSS pixels.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Size } from "./bitmap";
 import { CanvasPainter, type Painter } from "./painter";
@@ -25,7 +24,8 @@ export interface StageProps {
   /** The wheel turned with the control key: positive is away from the picture. */
   onZoom?(direction: number, x: number, y: number): void;
   cursor?: string;
-  children?: ComponentChildren;
+  /** What is under the pointer, beside it; screen readers have it from elsewhere. */
+  tip?: string | null;
 }
 
 /** Farther than this from where it was pressed, a pointer drags. */
@@ -35,13 +35,21 @@ const WIDTH_FIRST = 640;
 export function Stage(props: StageProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [focused, setFocused] = useState(false);
+  const [place, setPlace] = useState<Place | null>(null);
   const width = useWidth(canvas);
   const height = typeof props.height === "number" ? props.height : props.height(width);
   useLayoutEffect(() => paint(canvas.current, { width, height }, props));
   useLayoutEffect(() => props.onWidth?.(width), [width]);
   useZoom(canvas, props);
   const outline = focused ? `2px solid ${props.theme.accent}` : "none";
-  const style = { display: "block", width: "100%", height, outline, outlineOffset: 1 };
+  // Preact gives lengths no unit of its own.
+  const style = {
+    display: "block",
+    width: "100%",
+    height: `${height}px`,
+    outline,
+    outlineOffset: "-2px",
+  };
   return (
     <div style={{ position: "relative", width: "100%" }}>
       <canvas
@@ -56,9 +64,25 @@ export function Stage(props: StageProps) {
           setFocused(true);
           if (!event.altKey && !event.metaKey && props.onKey?.(event)) event.preventDefault();
         }}
-        {...usePointer(props)}
+        {...usePointer(props, setPlace)}
       />
-      {props.children}
+      {props.tip && place && <Tip text={props.tip} place={place} width={width} />}
+    </div>
+  );
+}
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Beside the pointer, on the side where there is more room. */
+function Tip({ text, place, width }: { text: string; place: Place; width: number }) {
+  const isLeft = place.x < width / 2;
+  const side = isLeft ? { left: `${place.x + 14}px` } : { right: `${width - place.x + 14}px` };
+  return (
+    <div class="chart-tip" aria-hidden="true" style={{ ...side, top: `${place.y + 14}px` }}>
+      {text}
     </div>
   );
 }
@@ -117,7 +141,7 @@ interface Press {
   isDrag: boolean;
 }
 
-function usePointer(props: StageProps) {
+function usePointer(props: StageProps, setPlace: (place: Place | null) => void) {
   const press = useRef<Press | null>(null);
   return {
     onPointerDown(event: PointerEvent) {
@@ -133,6 +157,7 @@ function usePointer(props: StageProps) {
         props.onDrag(dx, dy);
         return;
       }
+      setPlace({ x: event.offsetX, y: event.offsetY });
       props.onPoint?.(event.offsetX, event.offsetY);
     },
     onPointerUp(event: PointerEvent) {
@@ -140,6 +165,7 @@ function usePointer(props: StageProps) {
       press.current = null;
     },
     onPointerLeave() {
+      setPlace(null);
       props.onLeave?.();
     },
   };

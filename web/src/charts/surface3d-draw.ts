@@ -4,6 +4,7 @@ import { linearTicks, powersOfTen, type Tick, thinned } from "./axes";
 import type { Size } from "./bitmap";
 import { hexOf } from "./colour";
 import type { Matrix } from "./heatmap";
+import { firstOn } from "./legend";
 import type { Painter } from "./painter";
 import { colourOf, ENTRIES, entryOf, type Palette, rgbAt } from "./palettes";
 import {
@@ -35,7 +36,7 @@ export function drawSurface(painter: Painter, size: Size, drawing: SurfaceDrawin
   const projection = projectionOf(drawing.view, size);
   drawWalls(painter, projection, drawing);
   drawFaces(painter, projection, drawing);
-  drawPlaneAxes(painter, projection, drawing);
+  drawPlaneAxes(painter, projection, drawing, size.width);
   drawHeightAxis(painter, projection, drawing);
 }
 
@@ -91,28 +92,36 @@ function coloursOf(palette: Palette): { fills: string[]; lines: string[] } {
 function drawFaces(painter: Painter, projection: Projection, drawing: SurfaceDrawing) {
   const faces = facesOf(drawing.matrix, drawing.heights, projection);
   const { fills, lines } = coloursOf(drawing.palette);
+  const first = firstOn[drawing.theme.name];
   const corners = new Array<number>(8);
   for (let face = 0; face < faces.count; face += 1) {
     for (let at = 0; at < 8; at += 1) corners[at] = faces.corners[face * 8 + at] ?? 0;
-    const entry = entryOf(faces.heights[face] ?? 0);
+    const entry = entryOf(first + (1 - first) * (faces.heights[face] ?? 0));
     painter.polygon(corners, fills[entry] as string, lines[entry], 0.6);
   }
 }
 
-/** How far ticks, their texts and the label of an axis lie outside the plane. */
-const OUT = { tick: 0.035, text: 0.1, label: 0.3 };
+/** How far ticks, their texts and the label of an axis lie outside the plane, in CSS pixels. */
+const OUT = { tick: 5, text: 14, label: 30, beside: 44 };
 
-function drawPlaneAxes(painter: Painter, projection: Projection, drawing: SurfaceDrawing) {
+function drawPlaneAxes(
+  painter: Painter,
+  projection: Projection,
+  drawing: SurfaceDrawing,
+  width: number,
+) {
   const { columns, rows } = drawing.matrix;
   const { nearX, nearZ } = projection;
   drawAxis(painter, projection, drawing.theme, {
     ticks: columns.ticks.map((tick) => ({ ...tick, at: tick.at / columns.cells })),
     label: columns.label,
+    width,
     point: (t, out) => [(t * 2 - 1) * HALF_WIDTH, 0, nearZ * (HALF_DEPTH + out)],
   });
   drawAxis(painter, projection, drawing.theme, {
     ticks: rows.ticks.map((tick) => ({ ...tick, at: tick.at / rows.cells })),
     label: rows.label,
+    width,
     point: (t, out) => [nearX * (HALF_WIDTH + out), 0, (1 - t * 2) * HALF_DEPTH],
   });
 }
@@ -123,28 +132,41 @@ interface PlaneAxis {
   label: string;
   /** The place `t` along the axis, `out` beyond the edge of the plane. */
   point(t: number, out: number): Point;
+  /** Of the whole picture. */
+  width: number;
 }
 
 function drawAxis(painter: Painter, projection: Projection, theme: Theme, axis: PlaneAxis) {
+  const { width } = axis;
+  const projected = ([x, y, z]: Point) => [projection.x(x, z), projection.y(x, y, z)] as const;
+  const [edge, beyond] = [projected(axis.point(0.5, 0)), projected(axis.point(0.5, 1))];
+  const unit = Math.hypot(beyond[0] - edge[0], beyond[1] - edge[1]) || 1;
   const place = (t: number, out: number) => {
-    const [x, y, z] = axis.point(t, out);
-    return [projection.x(x, z), projection.y(x, y, z)] as const;
+    const [x, y] = projected(axis.point(t, 0));
+    const along = (from: number, to: number) => ((to - from) / unit) * out;
+    return [x + along(edge[0], beyond[0]), y + along(edge[1], beyond[1])] as const;
   };
   const [from, to] = [place(0, 0), place(1, 0)];
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   // An axis seen from its end has no room for ticks.
   if (length < 60) return;
   painter.line(...from, ...to, theme.muted);
-  const [middle, outside] = [place(0.5, 0), place(0.5, OUT.label)];
-  const leans = outside[0] - middle[0];
+  const leans = ((beyond[0] - edge[0]) / unit) * OUT.label;
+  // Beside the texts of ticks, a label must clear their width; below them, only their height.
+  const outside = place(0.5, OUT.label + (Math.abs(leans) / OUT.label) * OUT.beside);
   const align = Math.abs(leans) < 8 ? "center" : leans < 0 ? "right" : "left";
   for (const tick of thinned(axis.ticks, 30, (at) => at * length)) {
     painter.line(...place(tick.at, 0), ...place(tick.at, OUT.tick), theme.muted);
     painter.text(tick.text, ...place(tick.at, OUT.text), { fill: theme.muted, align, size: 11 });
   }
+  // The label may reach below the axis, never over the edge of the picture.
   const wide = painter.textWidth(axis.label);
-  const [x, y] = [outside[0], outside[1] + 14];
-  painter.text(axis.label, x, y, { fill: theme.ink, align: wide > length ? "center" : align });
+  const start = { left: 0, center: wide / 2, right: wide }[align];
+  const wanted = outside[0] - start;
+  const x = Math.max(4, Math.min(width - wide - 4, wanted));
+  // Moved along, it would come to lie over ticks.
+  const below = Math.abs(x - wanted) > 2 ? 46 : 16;
+  painter.text(axis.label, x, outside[1] + below, { fill: theme.ink });
 }
 
 /** The height's axis stands at the corner of the walls that is farthest left. */
@@ -169,5 +191,5 @@ function drawHeightAxis(painter: Painter, projection: Projection, drawing: Surfa
   }
   const label = drawing.isLog ? `${drawing.label} (log)` : drawing.label;
   const top = projection.y(x, HEIGHT, z) - 14;
-  painter.text(label, Math.max(4, left - 40), top, { fill: theme.ink });
+  painter.text(label, Math.max(4, left - painter.textWidth(label)), top, { fill: theme.ink });
 }

@@ -24,9 +24,9 @@ export function turned(view: View, yaw: number, pitch: number): View {
 }
 
 /** Half the extent of the plane along its columns and its rows, and the greatest height. */
-export const HALF_WIDTH = 1;
+export const HALF_WIDTH = 1.5;
 export const HALF_DEPTH = 0.8;
-export const HEIGHT = 0.75;
+export const HEIGHT = 0.9;
 
 /** From the model to CSS pixels. */
 export interface Projection {
@@ -47,12 +47,14 @@ const MARGIN = 56;
 export function projectionOf(view: View, size: { width: number; height: number }): Projection {
   const [sinYaw, cosYaw] = [Math.sin(view.yaw * RADIANS), Math.cos(view.yaw * RADIANS)];
   const [sinPitch, cosPitch] = [Math.sin(view.pitch * RADIANS), Math.cos(view.pitch * RADIANS)];
-  const radius = Math.hypot(HALF_WIDTH, HALF_DEPTH);
-  const tall = 2 * radius * sinPitch + HEIGHT * cosPitch;
-  const across = (size.width - 2 * MARGIN) / (2 * radius);
-  const scale = Math.max(10, Math.min(across, (size.height - 1.5 * MARGIN) / tall));
+  const [besideX, besideZ] = [Math.abs(cosYaw), Math.abs(sinYaw)];
+  const wide = 2 * (HALF_WIDTH * besideX + HALF_DEPTH * besideZ);
+  const deep = 2 * (HALF_WIDTH * besideZ + HALF_DEPTH * besideX);
+  const tall = deep * sinPitch + HEIGHT * cosPitch;
+  const across = (size.width - 2 * MARGIN) / wide;
+  const scale = Math.max(10, Math.min(across, (size.height - 2 * MARGIN) / tall));
   const middleX = size.width / 2;
-  const middleY = size.height / 2 + (HEIGHT * cosPitch * scale) / 2 - MARGIN / 6;
+  const middleY = size.height / 2 + (HEIGHT * cosPitch * scale) / 2 - MARGIN / 5;
   const nearness = (x: number, z: number) => x * sinYaw + z * cosYaw;
   return {
     x: (x, z) => middleX + (x * cosYaw - z * sinYaw) * scale,
@@ -86,7 +88,7 @@ export function modelZ(row: number, cells: number): number {
   return HALF_DEPTH - ((row + 0.5) / cells) * 2 * HALF_DEPTH;
 }
 
-/** Four corners each, x and y in turn, the farthest face first, with the mean height of each. */
+/** Four corners each, x and y in turn, the farthest face first, with the greatest height of each. */
 export interface Faces {
   count: number;
   corners: Float64Array;
@@ -99,7 +101,7 @@ export function facesOf(matrix: Matrix, heights: Float64Array, projection: Proje
   const points = projectedPoints(across, deep, heights, projection);
   const faceCount = Math.max(0, (across - 1) * (deep - 1));
   const corners = new Float64Array(faceCount * 8);
-  const means = new Float64Array(faceCount);
+  const highests = new Float64Array(faceCount);
   let count = 0;
   for (let j = 0; j < deep - 1; j += 1) {
     // Rows lie at falling z: nearest last is the order as it stands when the back is at the front.
@@ -108,17 +110,17 @@ export function facesOf(matrix: Matrix, heights: Float64Array, projection: Proje
       const column = projection.nearX === 1 ? i : across - 2 - i;
       const first = row * across + column;
       const around = [first, first + 1, first + across + 1, first + across];
-      const mean = around.reduce((sum, at) => sum + (heights[at] ?? 0), 0) / 4;
-      if (mean === 0) continue;
+      const highest = around.reduce((so, at) => Math.max(so, heights[at] ?? 0), 0);
+      if (highest === 0) continue;
       around.forEach((at, corner) => {
         corners[count * 8 + corner * 2] = points[at * 2] ?? 0;
         corners[count * 8 + corner * 2 + 1] = points[at * 2 + 1] ?? 0;
       });
-      means[count] = mean;
+      highests[count] = highest;
       count += 1;
     }
   }
-  return { count, corners, heights: means };
+  return { count, corners, heights: highests };
 }
 
 function projectedPoints(
