@@ -48,7 +48,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     for (const id of await sections(tab)) {
       await tab.locator(`nav a[href^="#${id}"]`).click();
       await expect.poll(() => tab.evaluate(() => location.hash)).toContain(`#${id}`);
-      await expect.poll(() => isInView(tab, id), id).toBe(true);
+      await expect.poll(() => isInView(tab, id), { message: id }).toBe(true);
     }
     expect(troubles).toEqual([]);
     await tab.context().close();

@@ -59,7 +59,7 @@ describe.skipIf(executable === undefined)("a large page", () => {
     await drawAll(page);
     const map = page.locator("#footprint figure").first();
     await map.scrollIntoViewIfNeeded();
-    const zoom = map.getByRole("button", { name: "+", exact: true });
+    const zoom = map.getByRole("button", { name: "Larger cells" });
     say(`cachemap of up to ${lines} lines, zoom in: ${ms(await timed(page, () => zoom.click()))}`);
     const canvas = map.locator("canvas").first();
     await canvas.click({ position: { x: 140, y: 60 } });

@@ -17,7 +17,7 @@ import {
 } from "./heatmap";
 import { firstOn } from "./legend";
 import type { Painter } from "./painter";
-import { cividis, type Palette } from "./palettes";
+import { type Palette, viridis } from "./palettes";
 import { Stage } from "./stage";
 import type { Theme } from "./theme";
 
@@ -40,7 +40,7 @@ export interface HeatmapProps extends Matrix {
 const HEIGHT = 360;
 
 export function Heatmap(props: HeatmapProps) {
-  const { theme, columns, rows, values, palette = cividis } = props;
+  const { theme, columns, rows, values, palette = viridis } = props;
   const matrix = { columns, rows, values };
   const [selected, setSelected] = useState<Cell | null>(null);
   const [width, setWidth] = useState(0);

@@ -17,7 +17,7 @@ import {
   regionsOf,
 } from "./cachemap-layout";
 import { flameTree } from "./flame-layout";
-import { cividis } from "./palettes";
+import { viridis } from "./palettes";
 import { sampleOf } from "./sample";
 import { themes } from "./theme";
 
@@ -93,7 +93,7 @@ describe("cachemap", () => {
   });
 
   it("colours by logarithm and leaves the rest in the colour of never", () => {
-    const rest = { palette: cividis, first: 0, isLog: true, label: "", format: String };
+    const rest = { palette: viridis, first: 0, isLog: true, label: "", format: String };
     const scale = { ...rest, least: 1, most: 1000 };
     const pixels = cachemapPixels(small(), scale, themes.light);
     expect(pixels[0]).toBe(0xffffffff);

@@ -13,13 +13,13 @@ import {
   valueAt,
 } from "./heatmap";
 import { legendTicks } from "./legend";
-import { cividis } from "./palettes";
+import { viridis } from "./palettes";
 import { themes } from "./theme";
 import { latencyAxis, powerOfTwo, sharesOf, timeAxis, timelineSummary } from "./timeline";
 
 const axis = (cells: number) => ({ label: "", cells, ticks: [], cell: String });
 const matrix: Matrix = { columns: axis(3), rows: axis(2), values: [0, 1, 10, 100, 0, 1000] };
-const rest = { palette: cividis, first: 0, isLog: true, label: "", format: String };
+const rest = { palette: viridis, first: 0, isLog: true, label: "", format: String };
 
 describe("heat map", () => {
   it("finds each cell at the middle of its rectangle, and none outside", () => {

@@ -73,7 +73,7 @@ export function heightsOf(matrix: Matrix, isLog: boolean): Float64Array {
   return heights.map((value) => heightOf(value, most, isLog));
 }
 
-/** Logarithms begin at 1 beyond the value, so that nothing is at 0 and one operation is above it. */
+/** Logarithms are those of 1 more than the value: nothing is at 0, one operation above it. */
 export function heightOf(value: number, most: number, isLog: boolean): number {
   return isLog ? Math.log1p(value) / Math.log1p(most) : value / most;
 }

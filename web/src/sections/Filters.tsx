@@ -39,9 +39,10 @@ export function Filters() {
         ))}
       </span>
       {report.dimensions.length > 1 && (
-        <label>
-          Dimension
+        <span class="choice">
+          <label for="dimension">Dimension</label>
           <select
+            id="dimension"
             value={route.dimension ?? ""}
             onChange={({ currentTarget: { value } }) =>
               go({ dimension: value === "" ? null : value, benchmark: null })
@@ -54,11 +55,12 @@ export function Filters() {
               </option>
             ))}
           </select>
-        </label>
+        </span>
       )}
-      <label>
-        Benchmark
+      <span class="choice">
+        <label for="benchmark">Benchmark</label>
         <select
+          id="benchmark"
           value={route.benchmark ?? ""}
           onChange={({ currentTarget: { value } }) =>
             go({ benchmark: value === "" ? null : value })
@@ -76,7 +78,7 @@ export function Filters() {
             </option>
           ))}
         </select>
-      </label>
+      </span>
       {(route.targets.length > 0 || route.dimension !== null || route.benchmark !== null) && (
         <button
           type="button"
