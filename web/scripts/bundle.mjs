@@ -20,7 +20,17 @@ if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style)) {
   throw new Error("the bundle holds a tag that would end the element which it stands in");
 }
 const hash = (text) => `sha256-${createHash("sha256").update(text).digest("base64")}\n`;
-const files = { "page.js": script, "page.css": style, "page.hashes": hash(script) + hash(style) };
+// What is in the bundle of others' asks that its licence goes with it.
+const licences = ["preact", "uplot"].map((name) => {
+  const text = readFileSync(new URL(`../node_modules/${name}/LICENSE`, import.meta.url), "utf8");
+  return `${name}\n\n${text.trim()}\n`;
+});
+const files = {
+  "page.js": script,
+  "page.css": style,
+  "page.hashes": hash(script) + hash(style),
+  "licences.txt": licences.join("\n"),
+};
 
 let differ = false;
 for (const [name, text] of Object.entries(files)) {

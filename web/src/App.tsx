@@ -6,6 +6,7 @@ import type { Report } from "./data/model";
 import { formatRoute, parseRoute, type Route } from "./data/route";
 import { select } from "./data/selection";
 import { Filters } from "./sections/Filters";
+import { Fold } from "./sections/Fold";
 import { sections } from "./sections/sections";
 import { ViewContext } from "./view";
 
@@ -76,7 +77,10 @@ export function App({ report }: { report: Report }) {
           ))}
           <footer>
             Written by fsprism {report.payload.written_by}. This page holds all its data and asks
-            nothing of any network. Drawn with Preact and uPlot (MIT licence).
+            nothing of any network.
+            <Fold title="Licences of what the page holds of others’" class="licences">
+              {() => <pre>{licences()}</pre>}
+            </Fold>
           </footer>
         </main>
       </div>
@@ -97,4 +101,9 @@ function useTheme(): { name: ThemeName; toggle: () => void } {
     document.documentElement.dataset.theme = name;
   }, [name]);
   return { name, toggle: () => setName(name === "dark" ? "light" : "dark") };
+}
+
+function licences(): string {
+  const template = document.getElementById("licences") as HTMLTemplateElement | null;
+  return template?.content.textContent ?? "";
 }

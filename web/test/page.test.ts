@@ -291,7 +291,7 @@ function wider(tab: Page): Promise<string[]> {
       ? []
       : [...document.querySelectorAll("main *")]
           .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
-          .filter((one) => one.closest(".scrolling, .chart-table, #text") === null)
+          .filter((one) => one.closest(".scrolling, .chart-table, #text, svg") === null)
           .map((one) => `${one.tagName}.${one.getAttribute("class")}`),
   );
 }

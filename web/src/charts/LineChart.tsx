@@ -165,8 +165,9 @@ function optionsOf(
     ticks: { show: false },
   };
   const [x, y] = [xDomain(model), yDomain(model)];
-  const written = (format: (value: number) => string) => (_: uPlot, values: number[]) =>
-    values.map((value) => trimmed(format(value)));
+  // uPlot puts null where it wants no text.
+  const written = (format: (value: number) => string) => (_: uPlot, values: (number | null)[]) =>
+    values.map((value) => (value === null ? "" : trimmed(format(value))));
   return {
     width,
     height: HEIGHT,

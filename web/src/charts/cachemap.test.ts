@@ -97,8 +97,8 @@ describe("cachemap", () => {
     const scale = { ...rest, least: 1, most: 1000 };
     const pixels = cachemapPixels(small(), scale, themes.light);
     expect(pixels[0]).toBe(0xffffffff);
-    expect(pixels[3]).toBe(0xff4e2200);
-    expect(pixels[127]).toBe(0xff38e8fe);
+    expect(pixels[3]).toBe(0xff540144);
+    expect(pixels[127]).toBe(0xff25e7fd);
   });
 
   it("names the largest regions, none over another", () => {

@@ -45,8 +45,8 @@ describe("heat map", () => {
     const theme = themes.light;
     const pixels = heatmapPixels(matrix, scaleOf(matrix.values, rest), theme);
     expect(pixels[3]).toBe(0xffffffff);
-    // 1000 is the most: the palette's last colour, #fee838, as ABGR.
-    expect(pixels[2]).toBe(0xff38e8fe);
+    // 1000 is the most: the palette's last colour, #fde725, as ABGR.
+    expect(pixels[2]).toBe(0xff25e7fd);
     expect(valueAt(matrix, { column: 2, row: 1 })).toBe(1000);
   });
 

@@ -78,9 +78,8 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
 }
 
 function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): string {
-  const parts = [
-    text(model.axis.label, { x: x.range[0], y: 14, fill: theme.muted, "font-size": 11 }),
-  ];
+  const label = { y: 14, fill: theme.muted, "font-size": 11 };
+  const parts = [text(model.axis.label, { x: 4, ...label })];
   for (const value of ticks(x.kind, x.domain, Math.max(2, (x.range[1] - x.range[0]) / 90))) {
     const at = place(x, value);
     parts.push(

@@ -15,8 +15,12 @@ import { CellWarnings } from "./Warnings";
 
 export function Distribution() {
   const view = useView();
-  const { selection, route, go } = view;
-  const drawn = selection.benchmarks.filter((one) => one.cells.some((cell) => cell.page.histogram));
+  const { report, selection, route, go } = view;
+  const hasHistogram = (one: Benchmark) => one.cells.some((cell) => cell.page.histogram);
+  const offered = report.benchmarks.filter(
+    (one) => hasHistogram(one) && (route.dimension === null || one.dimension === route.dimension),
+  );
+  const drawn = selection.benchmarks.filter(hasHistogram);
   const chosen = drawn.find((one) => one.key === route.benchmark) ?? drawn[0];
   if (chosen === undefined) return <p>No operation was timed by itself.</p>;
   return (
@@ -29,7 +33,7 @@ export function Distribution() {
             go({ section: "distribution", benchmark: event.currentTarget.value })
           }
         >
-          {drawn.map((benchmark) => (
+          {offered.map((benchmark) => (
             <option key={benchmark.key} value={benchmark.key}>
               {benchmark.title}
             </option>

@@ -18,6 +18,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 const STYLE: &str = include_str!("../../assets/page.css");
 /// The hashes of both, as a content-security policy has them.
 const HASHES: &str = include_str!("../../assets/page.hashes");
+/// The licences of what the script holds of others'.
+const LICENCES: &str = include_str!("../../assets/licences.txt");
 /// What the page begins with: by this a file is known to be one of ours.
 pub const HEAD: &str = "<!doctype html>\n<!-- fsprism report -->\n";
 
@@ -40,7 +42,7 @@ pub(super) fn file(parts: &Parts<'_>) -> String {
         "default-src 'none'; script-src '{script_hash}'; style-src '{style_hash}'; \
          img-src data: blob:; base-uri 'none'; form-action 'none'"
     );
-    let (title, text) = (escaped(parts.title), escaped(parts.text));
+    let (title, text, licences) = (escaped(parts.title), escaped(parts.text), escaped(LICENCES));
     let (payload, block) = (packed(parts.payload.as_bytes()), packed(parts.block));
     format!(
         "{HEAD}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -50,6 +52,7 @@ pub(super) fn file(parts: &Parts<'_>) -> String {
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <div id=\"page\"></div>\n<pre id=\"text\">{text}</pre>\n\
+         <template id=\"licences\">{licences}</template>\n\
          <script type=\"application/octet-stream\" id=\"payload\">{payload}</script>\n\
          <script type=\"application/octet-stream\" id=\"block\">{block}</script>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n"
