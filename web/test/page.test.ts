@@ -31,6 +31,10 @@ describe.skipIf(executable === undefined)("a page", () => {
           const viewport = { width, height: 900 };
           const { page: tab, troubles } = await open(browser, page(run), { colorScheme, viewport });
           await drawAll(tab);
+          // What sticks to the window would lie over what is photographed.
+          await tab.locator(".top").evaluate((top) => {
+            (top as HTMLElement).style.position = "static";
+          });
           for (const id of await sections(tab)) {
             const path = join(screenshots, `${name}-${id}-${colorScheme}-${width}.png`);
             await tab.locator(`#${id}`).screenshot({ path });

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::{Format, Making, Measuring, OutputOptions, ReproduceOptions};
 use crate::exit::{Blame, Done};
-use crate::{output, stats, survey};
+use crate::{output, page, stats, survey};
 
 /// What can be reproduced, and what it is.
 const PAPERS: [(&str, &str); 2] = [
@@ -64,6 +64,9 @@ fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Don
     let reproduction = rocket_science::Reproduction::of(&run, &path.display().to_string());
     let width = output::terminal_options().width;
     stats::print(options.output.format, &reproduction, || reproduction.text(width))?;
+    if options.run.is_none() {
+        page::write_beside(&run, &path);
+    }
     output::say(&path.display().to_string());
     Ok(if reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well })
 }

@@ -75,15 +75,19 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
           .map((series) => (
             <li key={series.label}>
               <svg width="28" height="10" aria-hidden="true">
-                <line
-                  x1="0"
-                  x2="28"
-                  y1="5"
-                  y2="5"
-                  stroke={series.colour}
-                  stroke-width={series.fitted ? 1 : 2.5}
-                  stroke-dasharray={series.dash.join(" ")}
-                />
+                {series.scattered ? (
+                  <circle cx="14" cy="5" r="3" fill={series.colour} />
+                ) : (
+                  <line
+                    x1="0"
+                    x2="28"
+                    y1="5"
+                    y2="5"
+                    stroke={series.colour}
+                    stroke-width={series.fitted ? 1 : 2.5}
+                    stroke-dasharray={series.dash.join(" ")}
+                  />
+                )}
               </svg>
               {series.label}
             </li>
@@ -182,14 +186,15 @@ function optionsOf(
         ...axis,
         label: model.x.label,
         size: 26,
-        splits: (_, __, low, high) => ticks(model.x.kind, [low, high], Math.max(3, width / 110)),
+        splits: (_, __, low, high) =>
+          ticks(model.x.kind, [low, high], Math.max(3, width / 110), model.x.isBinary),
         values: written(model.x.format),
       },
       {
         ...axis,
         label: model.y.label,
         size: (_, values) => 14 + 7 * Math.max(4, ...(values ?? []).map((text) => text.length)),
-        splits: (_, __, low, high) => ticks(model.y.kind, [low, high], 6),
+        splits: (_, __, low, high) => ticks(model.y.kind, [low, high], 6, model.y.isBinary),
         values: written(model.y.format),
       },
     ],

@@ -28,6 +28,8 @@ export interface LineSeries {
 export interface Axis {
   label: string;
   kind: ScaleKind;
+  /** Sizes: ticks stand at multiples of powers of 2. */
+  isBinary?: boolean;
   /** How a value is written at a tick and in a read-out. */
   format: (value: number) => string;
 }

@@ -49,13 +49,13 @@ function axes(model: LineChartModel, x: Scale, y: Scale, theme: Theme): string {
   const [left, right] = x.range;
   const [bottom, top] = y.range;
   const parts: string[] = [];
-  for (const value of ticks(x.kind, x.domain, 7)) {
+  for (const value of ticks(x.kind, x.domain, 7, model.x.isBinary)) {
     const at = place(x, value);
     parts.push(element("line", { x1: at, x2: at, y1: top, y2: bottom, stroke: theme.rule }));
     const anchor = { "text-anchor": "middle", fill: theme.muted };
     parts.push(text(trimmed(model.x.format(value)), { x: at, y: bottom + 18, ...anchor }));
   }
-  for (const value of ticks(y.kind, y.domain, 6)) {
+  for (const value of ticks(y.kind, y.domain, 6, model.y.isBinary)) {
     const at = place(y, value);
     parts.push(element("line", { x1: left, x2: right, y1: at, y2: at, stroke: theme.rule }));
     const anchor = { "text-anchor": "end", fill: theme.muted };

@@ -34,6 +34,12 @@ describe("ticks", () => {
     expect(ticks("log10", [120, 700])).toEqual([200, 300, 400, 500, 600, 700]);
   });
 
+  it("of sizes are multiples of a power of 2", () => {
+    const mebibyte = 1024 ** 2;
+    const found = ticks("linear", [0, 66 * mebibyte], 6, true);
+    expect(found.map((value) => value / mebibyte)).toEqual([0, 16, 32, 48, 64]);
+  });
+
   it("are never many, whatever the domain", () => {
     for (const kind of KINDS) {
       for (const high of [1.0001, 1.5, 7, 1e3, 1e9, 1e18]) {

@@ -31,9 +31,18 @@ function transformed(kind: ScaleKind, value: number): number {
   return kind === "log2" ? Math.log2(value) : Math.log10(value);
 }
 
-/** Values at which ticks stand, at most about `most` of them. */
-export function ticks(kind: ScaleKind, [low, high]: [number, number], most = 6): number[] {
+/** Values at which ticks stand, at most about `most` of them; of sizes (`isBinary`), those on a
+ * linear scale are multiples of a power of 2. */
+export function ticks(
+  kind: ScaleKind,
+  [low, high]: [number, number],
+  most = 6,
+  isBinary = false,
+): number[] {
   if (!(high > low)) return [low];
+  if (kind === "linear" && isBinary) {
+    return multiples(low, high, 2 ** Math.ceil(Math.log2((high - low) / most)));
+  }
   if (kind === "linear") return linearTicks(low, high, most);
   const base = kind === "log2" ? 2 : 10;
   const first = Math.ceil(Math.log(low) / Math.log(base) - 1e-9);
@@ -50,6 +59,10 @@ function linearTicks(low: number, high: number, most: number): number[] {
   const rough = (high - low) / Math.max(1, most);
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((it) => it * magnitude).find((it) => it >= rough) ?? rough;
+  return multiples(low, high, step);
+}
+
+function multiples(low: number, high: number, step: number): number[] {
   const found: number[] = [];
   for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index += 1) {
     found.push(Number((index * step).toPrecision(12)));

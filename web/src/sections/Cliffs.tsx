@@ -2,12 +2,12 @@
 // with its cause.
 
 import { LineChart } from "../charts/LineChart";
-import type { Marker } from "../charts/line-model";
-import type { Cause, CliffReport, SearchReport } from "../contract";
+import type { CliffReport, MetricReport, SearchReport } from "../contract";
 import { type CellView, metricOf } from "../data/model";
 import { figure, onAxis, typeset, words } from "../format/units";
 import { colourOf, useView } from "../view";
 import { sizeMarkers } from "./CurveCharts";
+import { cliffMarker } from "./causes";
 import { Observations } from "./Observations";
 
 const PARAMETERS: Record<SearchReport["plan"]["axis"], string> = {
@@ -38,37 +38,57 @@ export function Cliffs() {
           const { plan, unit, metric_unit } = search;
           const isShare = unit === "percent";
           const sizes = unit === "bytes" ? sizeMarkers(view, theme) : [];
+          const axis = {
+            label: words(plan.axis),
+            kind: isShare || unit === "threads" ? ("linear" as const) : ("log2" as const),
+            format: (value: number) => onAxis(unit, value),
+          };
+          const colour = colourOf(theme, side);
+          const series = { label: "probes", colour, dash: [], scattered: true };
+          const markers = [...sizes, ...cliffs.map((cliff) => cliffMarker(cliff, theme.accent))];
           return [
             <div key={`${page.name} ${side.label} ${plan.axis}`}>
               <LineChart
                 model={{
                   title: `${side.label}: ${words(plan.metric)} by ${words(plan.axis)}`,
-                  x: {
-                    label: words(plan.axis),
-                    kind: isShare || unit === "threads" ? "linear" : "log2",
-                    format: (value) => onAxis(unit, value),
-                  },
+                  x: axis,
                   y: {
                     label: words(plan.metric),
                     kind: "log10",
                     format: (value) => figure(metric_unit, value),
                   },
                   series: [
-                    {
-                      label: "probes",
-                      colour: colourOf(theme, side),
-                      dash: [],
-                      points: probes(cells, search),
-                      scattered: true,
-                    },
+                    { ...series, points: probes(cells, search, plan.metric) },
                     ...cliffs.flatMap((cliff) => plateaus(cliff, theme.accent)),
                   ],
-                  markers: [...sizes, ...cliffs.map((cliff) => cliffMarker(cliff, theme.accent))],
+                  markers,
                 }}
                 theme={theme}
                 file={`cliff-${side.target}-${plan.axis}`}
                 summary={`Every probe of the search (${search.probes} at ${search.positions} positions), the levels of plateaus dashed; ${cliffs.length === 1 ? "1 cliff" : `${cliffs.length} cliffs`}.`}
               />
+              <div class="pair">
+                {proofs(cells, search).map((metric) => (
+                  <LineChart
+                    key={metric.name}
+                    model={{
+                      title: `${side.label}: ${words(metric.name)} by ${words(plan.axis)}`,
+                      x: axis,
+                      y: {
+                        label: words(metric.name),
+                        kind: "linear",
+                        isBinary: metric.unit === "bytes",
+                        format: (value) => figure(metric.unit, value),
+                      },
+                      series: [{ ...series, points: probes(cells, search, metric.name) }],
+                      markers,
+                    }}
+                    theme={theme}
+                    file={`cliff-${side.target}-${metric.name}`}
+                    summary="Of the same probes: what proves a cause, or none."
+                  />
+                ))}
+              </div>
               <ul class="laws">
                 {page.prose
                   .filter((one) => one.kind === "cliff" && one.targets.includes(side.target))
@@ -85,11 +105,18 @@ export function Cliffs() {
   );
 }
 
+/** Metrics of probes that can prove a cause: what was resident, what the device read. */
+function proofs(cells: CellView[], { plan }: SearchReport): MetricReport[] {
+  const names = ["resident", "device_read_per_operation"];
+  const first = cells[0]?.report.metrics ?? [];
+  return first.filter((metric) => names.includes(metric.name) && metric.name !== plan.metric);
+}
+
 /** One point per replicate of each position. */
-function probes(cells: CellView[], { plan }: SearchReport) {
+function probes(cells: CellView[], { plan }: SearchReport, name: string) {
   const points = cells.flatMap((cell) => {
     const x = Number(cell.report.parameters[PARAMETERS[plan.axis]]);
-    const metric = metricOf(cell, plan.metric);
+    const metric = metricOf(cell, name);
     return Number.isFinite(x) && metric ? metric.values.map((y) => ({ x, y })) : [];
   });
   return points.sort((one, other) => one.x - other.x);
@@ -111,30 +138,4 @@ function plateaus(cliff: CliffReport, colour: string) {
     line("level before", cliff.before_from, cliff.before_to, cliff.plateau_before),
     line("level after", cliff.after_from, cliff.after_to, cliff.plateau_after),
   ];
-}
-
-function cliffMarker(cliff: CliffReport, colour: string): Marker {
-  const between = `${onAxis(cliff.unit, cliff.low)} to ${onAxis(cliff.unit, cliff.high)}`;
-  const label = `cliff, ${between}: ${causeName(cliff.cause)}`;
-  return { from: cliff.low, to: cliff.high, label, colour };
-}
-
-/** A cause in a few words. */
-export function causeName(cause: Cause): string {
-  switch (cause.kind) {
-    case "memory-limit":
-      return "limit of memory";
-    case "processor-cache":
-      return `L${cause.level} cache`;
-    case "processors":
-      return `${cause.processors} processors`;
-    case "dirty-limit":
-      return "limit of dirty data";
-    case "journal":
-      return "journal";
-    case "read-ahead":
-      return "read-ahead";
-    default:
-      return "cause unknown";
-  }
 }

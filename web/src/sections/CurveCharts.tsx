@@ -9,6 +9,7 @@ import type { MetricReport } from "../contract";
 import { type Curve, metricOf, shownMetrics } from "../data/model";
 import { bytes, figure, onAxis, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
+import { cliffMarker } from "./causes";
 import { better } from "./Dimension";
 
 export function CurveCharts({ curve }: { curve: Curve }) {
@@ -54,15 +55,20 @@ export function curveModel(view: View, curve: Curve, metric: MetricReport): Line
     x: {
       label: curve.axis,
       kind: kindOf(places, curve.unit === "bytes" ? "log2" : "log10"),
+      isBinary: curve.unit === "bytes",
       format: (value) => onAxis(curve.unit, value),
     },
     y: {
       label: words(metric.name),
-      kind: kindOf(values, "log10"),
+      kind: kindOf(values, metric.unit === "bytes" ? "log2" : "log10"),
+      isBinary: metric.unit.startsWith("bytes"),
       format: (value) => figure(metric.unit, value),
     },
     series,
-    markers: curve.unit === "bytes" ? sizeMarkers(view, view.theme) : [],
+    markers: [
+      ...(curve.unit === "bytes" ? sizeMarkers(view, view.theme) : []),
+      ...cliffMarkers(view, curve),
+    ],
   };
 }
 
@@ -72,6 +78,16 @@ const LINEAR_RATIO_MOST = 6;
 function kindOf(values: number[], log: ScaleKind): ScaleKind {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return low > 0 && high / low > LINEAR_RATIO_MOST ? log : "linear";
+}
+
+/** Cliffs that searches have found along the same axis, on targets of the same labels: a page can
+ * hold a search beside a run. */
+function cliffMarkers({ report, selection, theme }: View, curve: Curve): Marker[] {
+  const targets = new Set(selection.sides.map((side) => side.target));
+  const cliffs = report.runs.flatMap(({ document }) => document.cliffs ?? []);
+  return cliffs
+    .filter((cliff) => words(cliff.axis) === curve.axis && targets.has(cliff.target))
+    .map((cliff) => cliffMarker(cliff, theme.accent));
 }
 
 /** Caches of the processor, memory, and the limits of targets. */

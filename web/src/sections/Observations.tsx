@@ -5,7 +5,7 @@ import { ChartFrame } from "../charts/frame";
 import { IntervalChart } from "../charts/IntervalChart";
 import { LineChart } from "../charts/LineChart";
 import type { ScaleKind } from "../charts/scales";
-import type { PageRuns, PolicyRanking, Series } from "../contract";
+import type { Observation, PageRuns, PolicyRanking, Series } from "../contract";
 import type { Benchmark, Side } from "../data/model";
 import { count, onAxis } from "../format/units";
 import { colourOf, dashOf, useView } from "../view";
@@ -20,7 +20,7 @@ interface Seen<T> {
 export function Observations({ benchmarks }: { benchmarks: Benchmark[] }) {
   const { selection } = useView();
   const seen = benchmarks.filter((benchmark) =>
-    benchmark.cells.some((cell) => (cell.report.observations ?? []).length > 0),
+    benchmark.cells.some((cell) => (cell.report.observations ?? []).some(isDrawn)),
   );
   const groups = new Map<string, Benchmark[]>();
   for (const benchmark of seen) {
@@ -40,6 +40,11 @@ export function Observations({ benchmarks }: { benchmarks: Benchmark[] }) {
       ))}
     </>
   );
+}
+
+/** What a search saw at its probes is drawn along its axis, not here. */
+function isDrawn({ kind }: Observation): boolean {
+  return kind !== "probe";
 }
 
 function chartsOf(benchmark: Benchmark) {
@@ -87,8 +92,18 @@ function SeriesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<Serie
     <LineChart
       model={{
         title: `${benchmark.title}: ${first.title}`,
-        x: { label: axis.name, kind: "linear", format: (x) => onAxis(axis.unit, x) },
-        y: { label: value.name, kind, format: (y) => onAxis(value.unit, y) },
+        x: {
+          label: axis.name,
+          kind: "linear",
+          isBinary: axis.unit === "bytes",
+          format: (x) => onAxis(axis.unit, x),
+        },
+        y: {
+          label: value.name,
+          kind,
+          isBinary: value.unit.startsWith("bytes"),
+          format: (y) => onAxis(value.unit, y),
+        },
         series: all.map(({ side, seen }) => ({
           label: side.label,
           colour: colourOf(theme, side),
