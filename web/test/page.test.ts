@@ -91,7 +91,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     await tab.context().close();
   });
 
-  it("maps what each target costs in each dimension, relative to whom the reader likes", async () => {
+  it("maps what each target costs in each dimension, relative to any of them", async () => {
     const document = documentOf(runs.survey);
     const pairs = document.dimensions?.filter((pair) => pair.ratio != null) ?? [];
     expect(pairs.length).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     await tab.context().close();
   });
 
-  it("filters by target, dimension and benchmark, and the address alone gives the view", async () => {
+  it("filters by target, dimension and benchmark, as its address says", async () => {
     const { page: tab, troubles } = await open(browser, page(runs.survey));
     const labels = await tab.locator(".chip").allTextContents();
     await tab.locator(".chip").first().click();

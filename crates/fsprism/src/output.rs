@@ -58,10 +58,12 @@ fn told(export: Export) -> String {
     export.text
 }
 
-/// Says where a run lies, once its report is printed.
+/// Says where a run lies, and its page, once its report is printed.
 pub(crate) fn print_path(path: &Path, format: Format) -> anyhow::Result<()> {
     if format == Format::Terminal {
-        return print(&format!("\n{}\n", path.display()));
+        let page = path.join(page::FILE);
+        let page = if page.is_file() { format!("{}\n", page.display()) } else { String::new() };
+        return print(&format!("\n{page}{}\n", path.display()));
     }
     say(&path.display().to_string());
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ::report::{Source, page::HEAD, render_html};
 use anyhow::Context as _;
@@ -15,14 +15,11 @@ use crate::output;
 pub(crate) const FILE: &str = "report.html";
 
 /// Writes the page of a run that has just been measured into its directory. Without room for it
-/// the run stays whole, so that is only said. Gives where it lies.
-pub(crate) fn write_beside(run: &Run, path: &Path) -> Option<PathBuf> {
-    let page = path.join(FILE);
-    let written = write(&page, &[Source { path, run }]);
-    written
-        .map_err(|error| output::say(&format!("{error:#}: `fsprism report` writes it again")))
-        .map(|()| page)
-        .ok()
+/// the run stays whole, so that is only said.
+pub(crate) fn write_beside(run: &Run, path: &Path) {
+    if let Err(error) = write(&path.join(FILE), &[Source { path, run }]) {
+        output::say(&format!("{error:#}: `fsprism report` writes it again"));
+    }
 }
 
 /// Writes the page of these runs; what lies there is replaced only if it is a page of ours, and

@@ -88,7 +88,7 @@ export function modelZ(row: number, cells: number): number {
   return HALF_DEPTH - ((row + 0.5) / cells) * 2 * HALF_DEPTH;
 }
 
-/** Four corners each, x and y in turn, the farthest face first, with the greatest height of each. */
+/** Four corners each, x and y in turn, the farthest face first, with the greatest height of it. */
 export interface Faces {
   count: number;
   corners: Float64Array;

@@ -44,7 +44,7 @@ fn a_memory_limit_is_found_and_proved() {
     assert_eq!(report.assert_code(0).document(), document);
     let compared = place.finish(place.fsprism("compare run"));
     compared.assert_refused(&["search for cliffs", "fsprism report"]);
-    let text = place.finish(place.fsprism("report run"));
+    let text = place.finish(place.fsprism("report run --terminal"));
     let words: Vec<&str> = text.assert_code(0).stdout.split_whitespace().collect();
     let words = words.join(" ");
     assert!(words.contains("Cause: the target's memory limit, 16 MiB. Up to 1"), "{words}");
@@ -95,7 +95,7 @@ fn what_a_search_had_measured_when_it_was_killed_can_be_read() {
     assert_eq!(document["end"], Value::Null);
     let cells = document["cells"].as_array().expect("a list");
     assert!(cells.iter().filter(|cell| cell["replicates"] != 0).count() >= 2, "{cells:?}");
-    let text = place.finish(place.fsprism("report run"));
+    let text = place.finish(place.fsprism("report run --terminal"));
     assert!(text.assert_code(0).stdout.contains("The search was cut off after"), "{text:?}");
     place.run("run --resume run").assert_refused(&["search for cliffs", "cannot be gone on with"]);
 }
@@ -121,7 +121,7 @@ fn every_axis_can_be_searched_in_a_directory() {
         let search = &document["searches"][0];
         assert_eq!((&search["plan"]["axis"], &search["unit"]), (&axis.into(), &unit.into()));
         assert!(document["cells"].as_array().is_some_and(|cells| cells.len() >= 3), "{document}");
-        let text = place.finish(place.fsprism(&format!("report {axis}")));
+        let text = place.finish(place.fsprism(&format!("report {axis} --terminal")));
         assert!(text.assert_code(0).stdout.contains(" by "), "{text:?}");
     }
     assert_eq!(names_in(&data), ["precious"]);

@@ -64,7 +64,7 @@ fn a_state_that_cannot_be_reached_fails_the_cell() {
     // The same is said again by the report, which itself does not fail.
     let report = place.finish(place.fsprism("report run --format json"));
     assert_eq!(report.assert_code(0).document(), document);
-    let text = place.finish(place.fsprism("report run"));
+    let text = place.finish(place.fsprism("report run --terminal"));
     assert!(text.assert_code(0).stdout.contains("smaller --size"), "{text:?}");
 }
 
@@ -77,7 +77,10 @@ fn a_directory_keeps_what_it_holds() {
     outcome.assert_code(0);
     assert_eq!(names_in(&data), ["precious"]);
     assert_eq!(fs::read_to_string(data.join("precious")).expect("it is there"), "kept");
-    assert_eq!(names_in(&place.path("run")), ["cells.jsonl", "histograms", "manifest.json"]);
+    assert_eq!(
+        names_in(&place.path("run")),
+        ["cells.jsonl", "histograms", "manifest.json", "report.html"]
+    );
 }
 
 #[test]

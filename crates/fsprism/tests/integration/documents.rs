@@ -63,7 +63,7 @@ fn a_survey_says_one_document_and_its_report_the_same() {
     assert_eq!(report.assert_code(0).stderr, "");
     assert_eq!(report.stdout, outcome.stdout);
     let run = place.path("run-json");
-    assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json"]);
+    assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json", "report.html"]);
     assert_eq!(names_in(&run.join("histograms")).len(), 73);
 }
 

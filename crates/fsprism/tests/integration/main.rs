@@ -13,6 +13,7 @@ mod exports;
 mod faults;
 mod kill;
 mod layers;
+mod pages;
 mod place;
 mod poor;
 mod process;

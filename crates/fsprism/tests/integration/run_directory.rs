@@ -118,7 +118,7 @@ fn a_directory_that_was_hardly_begun_can_be_begun_again() {
     fs::write(run.join("manifest.json.part"), "{").expect("the place is ours");
     let arguments = "run survey/caching ext4:size=128m --blocks 1 --budget 1s --size 1m --out run";
     place.run(arguments).assert_code(0);
-    assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json"]);
+    assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json", "report.html"]);
     // And between the manifest and the journal.
     fs::remove_file(run.join("cells.jsonl")).expect("it is ours");
     fs::remove_dir_all(run.join("histograms")).expect("it is ours");
