@@ -2,6 +2,7 @@
 // group (a benchmark) stand together; what is beside the value says it in numbers.
 
 import { trimmed } from "../format/units";
+import type { Axis } from "./line-model";
 import { domainOf, padded, place, type Scale, type ScaleKind, ticks } from "./scales";
 import { element, escaped, file, text } from "./svg";
 import type { Theme } from "./theme";
@@ -26,7 +27,7 @@ export interface IntervalGroup {
 
 export interface IntervalModel {
   title: string;
-  axis: { label: string; kind: ScaleKind; format: (value: number) => string };
+  axis: Axis;
   groups: IntervalGroup[];
   /** Where nothing differs: 1 for ratios. */
   reference?: number;
@@ -40,6 +41,8 @@ const LABEL_WIDTH = 128;
 /** Below this width, numbers stand not beside the plot but only in its table. */
 const WIDTH_WITH_NUMBERS = 560;
 const SAID_WIDTH = 168;
+/** Half of the least span of an axis, over the value in its middle. */
+const SPAN_LEAST = 0.05;
 
 /** The height that a model takes. */
 export function intervalHeight({ groups }: IntervalModel): number {
@@ -74,13 +77,21 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
     group.rows.flatMap((row) => [row.value, row.low ?? row.value, row.high ?? row.value]),
   );
   if (reference !== undefined) values.push(reference);
-  return padded(axis.kind, domainOf(axis.kind, values), 0.06);
+  return padded(axis.kind, widened(axis.kind, domainOf(axis.kind, values)), 0.06);
+}
+
+/** Values that hardly differ are not drawn as if they did: an axis spans a tenth of them at least. */
+function widened(kind: ScaleKind, [low, high]: [number, number]): [number, number] {
+  const middle = kind === "linear" ? (low + high) / 2 : Math.sqrt(low * high);
+  const half = Math.abs(middle) * SPAN_LEAST;
+  return [Math.min(low, middle - half), Math.max(high, middle + half)];
 }
 
 function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): string {
+  const most = Math.max(2, (x.range[1] - x.range[0]) / 90);
   const label = { y: 14, fill: theme.muted, "font-size": 11 };
   const parts = [text(model.axis.label, { x: 4, ...label })];
-  for (const value of ticks(x.kind, x.domain, Math.max(2, (x.range[1] - x.range[0]) / 90))) {
+  for (const value of ticks(x.kind, x.domain, most, model.axis.isBinary)) {
     const at = place(x, value);
     parts.push(
       element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, stroke: theme.rule }),
