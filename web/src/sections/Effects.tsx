@@ -2,8 +2,11 @@
 // analysis of variance of the Bonnie paper, and what was said of each pair.
 
 import { ChartFrame } from "../charts/frame";
+import { GridTable } from "../charts/GridTable";
+import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
 import { IntervalChart } from "../charts/IntervalChart";
 import type { IntervalGroup } from "../charts/interval-svg";
+import { pictureOf } from "../charts/picture";
 import type { AnovaAnswer, CompareDocument, RatioDocument, RunComparison } from "../contract";
 import { count, digits, pValue, ratio, ratioTick, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
@@ -160,12 +163,22 @@ function Contrasts({
   factor: string;
   level: string;
 }) {
+  const { theme } = useView();
   const contrasts = analysis.contrasts.filter((one) => one.factor === factor);
   const levels = [...new Set(contrasts.flatMap((one) => [one.first, one.second]))];
   if (levels.length < 2) return null;
+  const model: GridModel = {
+    title: `Contrasts: ${factor}, row over column`,
+    columns: levels,
+    rows: levels.map((row) => ({
+      name: row,
+      cells: levels.map((column) => contrastCell(contrasts, row, column)),
+    })),
+  };
   return (
     <ChartFrame
       title={`Contrasts: ${factor}`}
+      picture={() => pictureOf(() => gridSvg(model, theme))}
       file={`contrasts-${factor}`}
       summary={`What the row costs over what the column costs, over all benchmarks, with its ${level} interval; p is adjusted for all pairs.`}
       table={() => ({
@@ -188,73 +201,40 @@ function Contrasts({
         }),
       })}
     >
-      <div class="scrolling">
-        <table class="map">
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="hidden">row over column</span>
-              </th>
-              {levels.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {levels.map((row) => (
-              <tr key={row}>
-                <th scope="row">{row}</th>
-                {levels.map((column) => (
-                  <Contrast key={column} contrasts={contrasts} row={row} column={column} />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <GridTable model={model} corner={<span class="hidden">row over column</span>} />
     </ChartFrame>
   );
 }
 
-function Contrast({
-  contrasts,
-  row,
-  column,
-}: {
-  contrasts: AnovaAnswer["contrasts"];
-  row: string;
-  column: string;
-}) {
+function contrastCell(
+  contrasts: AnovaAnswer["contrasts"],
+  row: string,
+  column: string,
+): GridCell | null {
   const found = contrasts.find(
     (one) =>
       (one.first === row && one.second === column) || (one.first === column && one.second === row),
   );
-  if (found === undefined) return <td class="empty">·</td>;
+  if (found === undefined) return null;
+  // A contrast is that of the first over, or less, the second.
   const turned = found.first !== row;
   const own = found.ratio;
   const ends = (own?.intervals ?? found.intervals)[0];
   const say = (value: number) =>
     own ? ratio(turned ? 1 / value : value) : digits(turned ? -value : value);
   const value = own?.estimate ?? found.difference;
-  const size = own ? Math.abs(Math.log2(value)) * 2 : 0;
-  const isDear = value > (own ? 1 : 0) !== turned;
-  const level = ends?.level ?? 0.95;
-  const isReal = found.p_adjusted < 1 - level;
-  return (
-    <td
-      class={`depth-${Math.min(6, Math.floor(size))} ${isDear ? "dear" : "cheap"}${isReal ? "" : " alike"}`}
-    >
-      <strong>{say(value)}</strong>
-      {ends && (
-        <small>
-          [{say(turned ? ends.high : ends.low)}, {say(turned ? ends.low : ends.high)}]
-        </small>
-      )}
-      <small>{pValue(found.p_adjusted)}</small>
-    </td>
-  );
+  const isAbove = value > (own ? 1 : 0);
+  const [low, high] = turned ? [ends?.high, ends?.low] : [ends?.low, ends?.high];
+  return {
+    lines: [
+      say(value),
+      ...(low !== undefined && high !== undefined ? [`[${say(low)}, ${say(high)}]`] : []),
+      pValue(found.p_adjusted),
+    ],
+    depth: own ? depthOf(value) : 0,
+    isDear: isAbove !== turned,
+    isAlike: found.p_adjusted >= 1 - (ends?.level ?? 0.95),
+  };
 }
 
 function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
