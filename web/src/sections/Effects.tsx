@@ -88,6 +88,11 @@ function isShown({ selection }: View, one: RunComparison): boolean {
   );
 }
 
+/** Targets that are filtered away are not drawn; the analysis stays that of all. */
+function isShownLevel({ selection }: View, factor: string, level: string): boolean {
+  return factor !== "target" || selection.sides.some((side) => side.target === level);
+}
+
 function colourOfTarget(view: View, target: string): string {
   const side = view.report.sides.find((one) => one.target === target);
   return side === undefined ? view.theme.ink : colourOf(view.theme, side);
@@ -96,7 +101,9 @@ function colourOfTarget(view: View, target: string): string {
 function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string }) {
   const view = useView();
   // That one benchmark costs more than another is no news.
-  const effects = analysis.effects.filter((one) => one.factor !== "benchmark");
+  const effects = analysis.effects.filter(
+    (one) => one.factor !== "benchmark" && isShownLevel(view, one.factor, one.level),
+  );
   const factors = [...new Set(effects.map((one) => one.factor))];
   const isRatio = effects.every((one) => one.ratio != null);
   return (
@@ -163,8 +170,12 @@ function Contrasts({
   factor: string;
   level: string;
 }) {
-  const { theme } = useView();
-  const contrasts = analysis.contrasts.filter((one) => one.factor === factor);
+  const view = useView();
+  const { theme } = view;
+  const isDrawn = (level: string) => isShownLevel(view, factor, level);
+  const contrasts = analysis.contrasts.filter(
+    (one) => one.factor === factor && isDrawn(one.first) && isDrawn(one.second),
+  );
   const levels = [...new Set(contrasts.flatMap((one) => [one.first, one.second]))];
   if (levels.length < 2) return null;
   const model: GridModel = {
