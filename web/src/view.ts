@@ -29,6 +29,12 @@ export function colourOf(theme: Theme, side: Side): string {
   return theme.categories[side.index % theme.categories.length] as string;
 }
 
+/** The colour of the first side of this target; that of text where there is none. */
+export function colourOfTarget({ report, theme }: View, target: string): string {
+  const side = report.sides.find((one) => one.target === target);
+  return side === undefined ? theme.ink : colourOf(theme, side);
+}
+
 /** The stroke of a side's lines: told apart without colour too. */
 export function dashOf(side: Side): readonly number[] {
   return dashes[side.index % dashes.length] as readonly number[];

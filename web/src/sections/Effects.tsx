@@ -5,11 +5,11 @@ import { ChartFrame } from "../charts/frame";
 import { GridTable } from "../charts/GridTable";
 import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
 import { IntervalChart } from "../charts/IntervalChart";
-import type { IntervalGroup } from "../charts/interval-svg";
 import { pictureOf } from "../charts/picture";
-import type { AnovaAnswer, CompareDocument, RatioDocument, RunComparison } from "../contract";
-import { count, digits, pValue, ratio, ratioTick, words } from "../format/units";
-import { colourOf, useView, type View } from "../view";
+import type { AnovaAnswer, RatioDocument } from "../contract";
+import { count, digits, pValue, ratio, ratioTick } from "../format/units";
+import { colourOfTarget, useView, type View } from "../view";
+import { BetweenRuns } from "./BetweenRuns";
 
 /** A value with its intervals, of an effect or of its ratio. */
 type Estimated = Pick<RatioDocument, "estimate" | "intervals">;
@@ -42,60 +42,9 @@ export function Effects() {
   );
 }
 
-/** Each target before and after. */
-function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
-  const view = useView();
-  const shown = comparison.comparisons.filter((one) => isShown(view, one));
-  const groups = new Map<string, RunComparison[]>();
-  for (const one of shown) groups.set(one.title, [...(groups.get(one.title) ?? []), one]);
-  const of = ([title, all]: [string, RunComparison[]]): IntervalGroup => ({
-    title,
-    rows: all.flatMap((one) =>
-      one.ratio == null
-        ? []
-        : {
-            label: one.second === one.first ? one.second : `${one.second} / ${one.first}`,
-            colour: colourOfTarget(view, one.second),
-            value: one.ratio,
-            low: one.interval?.low,
-            high: one.interval?.high,
-            said: `${ratio(one.ratio)}, ${words(one.verdict)}`,
-            hollow: one.verdict !== "real",
-          },
-    ),
-  });
-  const drawn = [...groups].map(of).filter((group) => group.rows.length > 0);
-  const names = comparison.runs.map((run) => run.name);
-  return (
-    <IntervalChart
-      model={{
-        title: `${names.slice(1).join(", ")} over ${names[0]}`,
-        axis: { label: "ratio of the primary metric", kind: "log10", format: ratioTick },
-        groups: drawn,
-        reference: 1,
-      }}
-      theme={view.theme}
-      file="between-runs"
-      summary={`Each target's primary metric in a later run over that in ${names[0]}, with its interval; hollow: not real, or less than ${(comparison.margin * 100).toFixed(0)} %.`}
-    />
-  );
-}
-
-function isShown({ selection }: View, one: RunComparison): boolean {
-  return (
-    selection.benchmarks.some((benchmark) => benchmark.name === one.benchmark) &&
-    selection.sides.some((side) => side.target === one.first || side.target === one.second)
-  );
-}
-
 /** Targets that are filtered away are not drawn; the analysis stays that of all. */
 function isShownLevel({ selection }: View, factor: string, level: string): boolean {
   return factor !== "target" || selection.sides.some((side) => side.target === level);
-}
-
-function colourOfTarget(view: View, target: string): string {
-  const side = view.report.sides.find((one) => one.target === target);
-  return side === undefined ? view.theme.ink : colourOf(view.theme, side);
 }
 
 function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string }) {
