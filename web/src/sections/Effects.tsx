@@ -237,7 +237,7 @@ function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
                 <td class="number">{digits(one.mean_sq)}</td>
                 <td class="number">{one.f == null ? "" : digits(one.f)}</td>
                 <td class="number">{one.p == null ? "" : pValue(one.p)}</td>
-                <td class="number">{one.percent_of_variation.toFixed(1)}</td>
+                <td class="number">{digits(one.percent_of_variation, 2)}</td>
               </tr>
             ))}
           </tbody>
