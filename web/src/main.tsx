@@ -9,6 +9,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import "./style/charts.css";
 import "./charts/widgets.css";
+import "./style/print.css";
 
 async function begin() {
   const root = document.getElementById("page");

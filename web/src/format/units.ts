@@ -127,6 +127,11 @@ export function pValue(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
 }
 
+/** A share in percent, with no digit more than it needs: `95 %`, `99.9 %`. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(6))} %`;
+}
+
 /** A place on an axis: sizes are exact, everything else is a plain number. */
 export function onAxis(unit: string, value: number): string {
   if (unit === "bytes") return bytes(value);

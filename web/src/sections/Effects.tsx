@@ -3,10 +3,12 @@
 
 import { ChartFrame } from "../charts/frame";
 import { IntervalChart } from "../charts/IntervalChart";
-import type { IntervalGroup } from "../charts/interval-svg";
+import type { IntervalRow } from "../charts/interval-svg";
 import type { AnovaAnswer, CompareDocument, RatioDocument, RunComparison } from "../contract";
-import { count, digits, pValue, ratio, ratioTick, words } from "../format/units";
+import { metricOf, type Report, type Side } from "../data/model";
+import { count, digits, percent, pValue, ratio, ratioTick, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
+import { better } from "./Dimension";
 
 /** A value with its intervals, of an effect or of its ratio. */
 type Estimated = Pick<RatioDocument, "estimate" | "intervals">;
@@ -15,7 +17,7 @@ export function Effects() {
   const view = useView();
   const { comparison, refused } = view.report.payload.effects;
   if (comparison == null) return <p>No effects: {refused}</p>;
-  const level = `${(comparison.level * 100).toFixed(0)} %`;
+  const level = percent(comparison.level);
   return (
     <>
       {comparison.warnings.map((warning) => (
@@ -42,52 +44,78 @@ export function Effects() {
 /** Each target before and after. */
 function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
   const view = useView();
-  const shown = comparison.comparisons.filter((one) => isShown(view, one));
   const groups = new Map<string, RunComparison[]>();
-  for (const one of shown) groups.set(one.title, [...(groups.get(one.title) ?? []), one]);
-  const of = ([title, all]: [string, RunComparison[]]): IntervalGroup => ({
-    title,
-    rows: all.flatMap((one) =>
-      one.ratio == null
-        ? []
-        : {
-            label: one.second === one.first ? one.second : `${one.second} / ${one.first}`,
-            colour: colourOfTarget(view, one.second),
-            value: one.ratio,
-            low: one.interval?.low,
-            high: one.interval?.high,
-            said: `${ratio(one.ratio)}, ${words(one.verdict)}`,
-            hollow: one.verdict !== "real",
-          },
-    ),
-  });
-  const drawn = [...groups].map(of).filter((group) => group.rows.length > 0);
-  const names = comparison.runs.map((run) => run.name);
+  for (const one of comparison.comparisons) {
+    if (one.ratio == null || !isShown(view, one)) continue;
+    const title = `${one.title}: ${words(one.metric)}, ${directionOf(view, one)}`;
+    groups.set(title, [...(groups.get(title) ?? []), one]);
+  }
+  const [first, ...later] = comparison.runs.map((run) => run.name);
+  const title = `${later.join(", ")} over ${first}`;
+  if (groups.size === 0) {
+    return <p>{title}: no benchmark that is shown has enough blocks in both to be compared.</p>;
+  }
   return (
     <IntervalChart
       model={{
-        title: `${names.slice(1).join(", ")} over ${names[0]}`,
+        title,
         axis: { label: "ratio of the primary metric", kind: "log10", format: ratioTick },
-        groups: drawn,
+        groups: [...groups].map(([title, all]) => ({
+          title,
+          rows: all.map((one) => rowOf(view, one, later.length > 1)),
+        })),
         reference: 1,
       }}
       theme={view.theme}
       file="between-runs"
-      summary={`Each target's primary metric in a later run over that in ${names[0]}, with its interval; hollow: not real, or less than ${(comparison.margin * 100).toFixed(0)} %.`}
+      summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not real, or less than ${percent(comparison.margin)}.`}
     />
   );
 }
 
-function isShown({ selection }: View, one: RunComparison): boolean {
-  return (
-    selection.benchmarks.some((benchmark) => benchmark.name === one.benchmark) &&
-    selection.sides.some((side) => side.target === one.first || side.target === one.second)
+function rowOf(view: View, one: RunComparison, isNamed: boolean): IntervalRow {
+  const value = one.ratio as number;
+  const name = one.second === one.first ? one.second : `${one.second} / ${one.first}`;
+  const side = sideOf(view.report, one.second_run, one.second);
+  return {
+    label: isNamed ? `${name} · ${one.second_run}` : name,
+    colour: side === undefined ? view.theme.ink : colourOf(view.theme, side),
+    value,
+    low: one.interval?.low,
+    high: one.interval?.high,
+    said: `${ratio(value)}, ${words(one.verdict)}`,
+    hollow: one.verdict !== "real",
+  };
+}
+
+/** A ratio above 1 is more of the metric: whether that is better differs between metrics. */
+function directionOf({ report }: View, one: RunComparison): string {
+  const key = `${one.suite}/${one.benchmark}`;
+  const cells = report.benchmarks.find((benchmark) => benchmark.key === key)?.cells ?? [];
+  const metric = cells.flatMap((cell) => metricOf(cell, one.metric) ?? [])[0];
+  return metric === undefined ? "" : better(metric);
+}
+
+function sideOf(report: Report, run: string, target: string): Side | undefined {
+  return report.sides.find(
+    (side) => side.target === target && report.runs[side.run]?.page.name === run,
   );
 }
 
+function isShown({ report, selection }: View, one: RunComparison): boolean {
+  const key = `${one.suite}/${one.benchmark}`;
+  const side = sideOf(report, one.second_run, one.second);
+  return (
+    selection.benchmarks.some((benchmark) => benchmark.key === key) &&
+    selection.sides.some((shown) => shown === side)
+  );
+}
+
+/** The colour of a target, where all runs together have one target of this label. */
 function colourOfTarget(view: View, target: string): string {
-  const side = view.report.sides.find((one) => one.target === target);
-  return side === undefined ? view.theme.ink : colourOf(view.theme, side);
+  const sides = view.report.sides.filter((one) => one.target === target);
+  const [only] = sides;
+  return only !== undefined && sides.length === 1 ? colourOf(view.theme, only) : view.theme.ink;
 }
 
 function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string }) {
