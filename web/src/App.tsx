@@ -1,33 +1,45 @@
 // The whole page: filters, the list of sections, and the sections from top to bottom.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ThemeName, themes } from "./charts/theme";
+import { usePrinted } from "./charts/visible";
 import type { Report } from "./data/model";
 import { formatRoute, parseRoute, type Route } from "./data/route";
-import { select } from "./data/selection";
+import { known, select } from "./data/selection";
 import { Filters } from "./sections/Filters";
 import { Fold } from "./sections/Fold";
 import { sections } from "./sections/sections";
 import { ViewContext } from "./view";
 
 export function App({ report }: { report: Report }) {
-  const [route, setRoute] = useState<Route>(() => parseRoute(location.hash));
+  const [route, setRoute] = useState<Route>(() => known(report, parseRoute(location.hash)));
+  const main = useRef<HTMLElement>(null);
+  // Whether the section is to be scrolled to once the route is shown.
+  const arrives = useRef(true);
   const theme = useTheme();
   const selection = useMemo(() => select(report, route), [report, route]);
   useEffect(() => {
-    const follow = () => setRoute(parseRoute(location.hash));
+    const follow = () =>
+      setRoute((before) => {
+        const next = known(report, parseRoute(location.hash));
+        if (next.section !== before.section) arrives.current = true;
+        return next;
+      });
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
-  }, []);
+  }, [report]);
   useEffect(() => {
-    document.getElementById(route.section)?.scrollIntoView();
-  }, [route.section]);
+    if (arrives.current) document.getElementById(route.section)?.scrollIntoView();
+    arrives.current = false;
+  }, [route]);
   const go = (change: Partial<Route>) => {
     const next = { ...route, ...change };
     const hash = formatRoute(next);
+    if (change.section !== undefined) arrives.current = true;
     if (hash === location.hash) document.getElementById(next.section)?.scrollIntoView();
     else location.hash = hash;
   };
+  const isEmpty = report.benchmarks.length > 0 && selection.benchmarks.length === 0;
   const view = useMemo(
     () => ({ report, selection, route, theme: themes[theme.name], go }),
     [report, selection, route, theme.name],
@@ -35,20 +47,20 @@ export function App({ report }: { report: Report }) {
   const shown = sections(view);
   return (
     <ViewContext.Provider value={view}>
-      <a class="skip" href={formatRoute({ ...route, section: "summary" })}>
+      <a
+        class="skip"
+        href={formatRoute({ ...route, section: "summary" })}
+        onClick={() => main.current?.focus()}
+      >
         Skip to the report
       </a>
       <header class="top">
         <p class="brand">
           fsprism <span>{report.runs.map(({ document }) => document.run.suite).join(", ")}</span>
         </p>
-        <button
-          type="button"
-          class="theme"
-          aria-pressed={theme.name === "dark"}
-          onClick={theme.toggle}
-        >
+        <button type="button" class="theme" onClick={theme.toggle}>
           {theme.name === "dark" ? "Light" : "Dark"}
+          <span class="hidden"> colours</span>
         </button>
         <Filters />
       </header>
@@ -68,7 +80,12 @@ export function App({ report }: { report: Report }) {
             ))}
           </ol>
         </nav>
-        <main>
+        <main ref={main} tabIndex={-1}>
+          {isEmpty && (
+            <p class="doubt" role="status">
+              None of the targets that are shown was measured on what is chosen.
+            </p>
+          )}
           {shown.map(({ id, title, isSub, Body }) => (
             <section key={id} id={id} aria-labelledby={`${id}-title`}>
               {isSub ? <h3 id={`${id}-title`}>{title}</h3> : <h2 id={`${id}-title`}>{title}</h2>}
@@ -88,7 +105,7 @@ export function App({ report }: { report: Report }) {
   );
 }
 
-/** Light or dark: what the reader chose here, else what the system prefers. */
+/** Light or dark: what the reader chose here, else what the system prefers; paper is light. */
 function useTheme(): { name: ThemeName; toggle: () => void } {
   const preferred = matchMedia("(prefers-color-scheme: dark)");
   const [name, setName] = useState<ThemeName>(preferred.matches ? "dark" : "light");
@@ -97,10 +114,12 @@ function useTheme(): { name: ThemeName; toggle: () => void } {
     preferred.addEventListener("change", follow);
     return () => preferred.removeEventListener("change", follow);
   }, []);
-  useEffect(() => {
-    document.documentElement.dataset.theme = name;
-  }, [name]);
-  return { name, toggle: () => setName(name === "dark" ? "light" : "dark") };
+  const isPrinted = usePrinted();
+  const shown = isPrinted ? "light" : name;
+  useLayoutEffect(() => {
+    document.documentElement.dataset.theme = shown;
+  }, [shown]);
+  return { name: shown, toggle: () => setName(name === "dark" ? "light" : "dark") };
 }
 
 function licences(): string {

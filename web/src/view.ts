@@ -29,10 +29,11 @@ export function colourOf(theme: Theme, side: Side): string {
   return theme.categories[side.index % theme.categories.length] as string;
 }
 
-/** The colour of the first side of this target; that of text where there is none. */
+/** The colour of a target, where all runs together have one of this label; else that of text. */
 export function colourOfTarget({ report, theme }: View, target: string): string {
-  const side = report.sides.find((one) => one.target === target);
-  return side === undefined ? theme.ink : colourOf(theme, side);
+  const sides = report.sides.filter((one) => one.target === target);
+  const [only] = sides;
+  return only !== undefined && sides.length === 1 ? colourOf(theme, only) : theme.ink;
 }
 
 /** The stroke of a side's lines: told apart without colour too. */

@@ -1,6 +1,6 @@
 // Dots with intervals on the screen: the same SVG that is saved.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ChartFrame, type Table } from "./frame";
 import { type IntervalModel, intervalHeight, intervalSvg } from "./interval-svg";
 import { pictureOf } from "./picture";
@@ -21,7 +21,7 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
   const holder = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const visible = useVisible(holder);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = holder.current;
     if (element === null) return;
     const observer = new ResizeObserver(() => setWidth(element.clientWidth));

@@ -1,6 +1,6 @@
 // A line chart on the screen: uPlot draws it; the frame, the legend and the read-out are ours.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { trimmed } from "../format/units";
 import { ChartFrame, type Table } from "./frame";
@@ -29,7 +29,7 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
   const visible = useVisible(holder);
   const data = useMemo(() => aligned(model.series), [model]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = holder.current;
     if (element === null || !visible) return;
     const options = optionsOf(model, theme, element.clientWidth, (index) =>

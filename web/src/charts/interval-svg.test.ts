@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { type IntervalModel, intervalDomain, intervalHeight, intervalSvg } from "./interval-svg";
+import {
+  type IntervalModel,
+  intervalDomain,
+  intervalHeight,
+  intervalSvg,
+  shortened,
+} from "./interval-svg";
+import { escaped } from "./svg";
 import { themes } from "./theme";
 
 const model: IntervalModel = {
@@ -49,4 +56,20 @@ it("never lets a label be markup", () => {
   const svg = intervalSvg(model, themes.light, 800);
   expect(svg).not.toContain("<script>");
   expect(svg).toContain("&lt;script&gt;");
+});
+
+it("shortens labels so that those of two runs still differ", () => {
+  expect(shortened("ext4:memory=64m · yesterday")).toBe("ext4:memor…yesterday");
+  expect(shortened("ext4:memory=64m · tomorrow")).not.toBe(
+    shortened("ext4:memory=64m · yesterday"),
+  );
+  expect(shortened("ext4 · today")).toBe("ext4 · today");
+  expect(shortened("\u{1f600}".repeat(30))).toBe(
+    `${"\u{1f600}".repeat(10)}…${"\u{1f600}".repeat(9)}`,
+  );
+});
+
+// A file with any of these is no XML: neither it nor the PNG that is painted of it could be saved.
+it("writes nothing that XML does not allow", () => {
+  expect(escaped("a\u0001b\u001bc\ud800d\u{1f600}\n")).toBe("a\ufffdb\ufffdc\ufffdd\u{1f600}\n");
 });

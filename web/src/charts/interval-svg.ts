@@ -38,6 +38,8 @@ const TITLE_ROW = 20;
 const HEAD = 44;
 const FOOT = 12;
 const LABEL_WIDTH = 128;
+/** Letters of a label that this width has room for. */
+const LETTERS_MOST = 20;
 /** Below this width, numbers stand not beside the plot but only in its table. */
 const WIDTH_WITH_NUMBERS = 560;
 const SAID_WIDTH = 168;
@@ -112,10 +114,23 @@ function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): str
   return parts.join("");
 }
 
+/** Both ends of a label that is too long: labels of several runs differ at their ends. */
+export function shortened(label: string): string {
+  const letters = [...label];
+  if (letters.length <= LETTERS_MOST) return label;
+  const half = (LETTERS_MOST - 1) / 2;
+  const ends = [letters.slice(0, Math.ceil(half)), letters.slice(-Math.floor(half))];
+  return ends.map((end) => end.join("")).join("…");
+}
+
 function rowSvg(row: IntervalRow, x: Scale, middle: number, theme: Theme, width: number): string {
-  const label = row.label.length > 20 ? `${row.label.slice(0, 19)}…` : row.label;
   const parts = [
-    text(label, { x: LABEL_WIDTH, y: middle + 4, "text-anchor": "end", fill: theme.ink }),
+    text(shortened(row.label), {
+      x: LABEL_WIDTH,
+      y: middle + 4,
+      "text-anchor": "end",
+      fill: theme.ink,
+    }),
   ];
   if (x.kind === "linear" || row.value > 0) {
     const at = place(x, row.value);

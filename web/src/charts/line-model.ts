@@ -74,20 +74,24 @@ export function yDomain({ y, series }: LineChartModel): [number, number] {
   return padded(y.kind, [low, high], 0.07);
 }
 
-/** Values of all series at the same places, as uPlot wants them: nothing is null, NaN has no
- * place. */
+/** Values of all series at the same places, as uPlot wants them: what is not there, or is no
+ * number, is null. */
 export function aligned(series: LineSeries[]): {
   x: number[];
   columns: { y: (number | null)[]; low: (number | null)[]; high: (number | null)[] }[];
 } {
-  const x = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))];
-  x.sort((one, other) => one - other);
-  const at = new Map(x.map((value, index) => [value, index]));
+  const x = placesOf(series);
+  const at = new Map<number, number>();
+  // Backwards: of a place that occurs several times, the first stays.
+  for (let index = x.length - 1; index >= 0; index -= 1) at.set(x[index] as number, index);
   const columns = series.map((one) => {
     const column = () => new Array<number | null>(x.length).fill(null);
     const [y, low, high] = [column(), column(), column()] as const;
+    const taken = new Map<number, number>();
     for (const point of one.points) {
-      const index = at.get(point.x) as number;
+      const before = taken.get(point.x) ?? 0;
+      taken.set(point.x, before + 1);
+      const index = (at.get(point.x) as number) + before;
       y[index] = finite(point.y);
       low[index] = finite(point.low);
       high[index] = finite(point.high);
@@ -95,6 +99,19 @@ export function aligned(series: LineSeries[]): {
     return { y, low, high };
   });
   return { x, columns };
+}
+
+/** Where any series has a point, ascending; as often as the series that has most points there, so
+ * that replicates at one place do not hide each other. */
+function placesOf(series: LineSeries[]): number[] {
+  const most = new Map<number, number>();
+  for (const { points } of series) {
+    const own = new Map<number, number>();
+    for (const { x } of points) own.set(x, (own.get(x) ?? 0) + 1);
+    for (const [x, times] of own) most.set(x, Math.max(times, most.get(x) ?? 0));
+  }
+  const places = [...most].flatMap(([x, times]) => new Array<number>(times).fill(x));
+  return places.sort((one, other) => one - other);
 }
 
 function finite(value: number | undefined): number | null {

@@ -1,7 +1,11 @@
 // Writing SVG: elements with escaped text, nothing else.
 
+/** What XML does not allow at all, escaped or not (XML 1.0, production 2, "Char"). */
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\p{Surrogate}]/gu;
+
 export function escaped(text: string): string {
   return text
+    .replaceAll(FORBIDDEN, "\ufffd")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")

@@ -73,7 +73,7 @@ export function timelineMatrix(timeline: Timeline): Matrix {
   return { columns, rows, values: sharesOf(timeline) };
 }
 
-/** One sentence: how many operations, and in which bucket most of them were at both ends. */
+/** One sentence: how many operations, and which bucket held the most of them at both ends. */
 export function timelineSummary(timeline: Timeline): string {
   const { slices, rows, count, log2_first, slice_ns } = timeline;
   const peak = (slice: number) => {
@@ -87,7 +87,7 @@ export function timelineSummary(timeline: Timeline): string {
   if (sum === 0) return "No operation was recorded.";
   const span = figure("s", (slices * slice_ns) / NS_PER_S);
   return (
-    `${counted(sum)} operations in ${slices} slices of time over ${span}: most of the first ` +
-    `slice took from ${peak(0)} to twice that, most of the last from ${peak(slices - 1)}.`
+    `${counted(sum)} operations in ${slices} slices of time over ${span}: the fullest bucket ` +
+    `of the first slice begins at ${peak(0)}, that of the last at ${peak(slices - 1)}.`
   );
 }

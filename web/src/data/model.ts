@@ -58,6 +58,11 @@ export interface RunView {
   document: Document;
 }
 
+/** Whether a run searched for cliffs: its cells are probes, which nothing else is compared with. */
+export function isSearch({ document }: RunView): boolean {
+  return (document.searches ?? []).length > 0;
+}
+
 /** Everything that is shown. */
 export interface Report {
   payload: Payload;
@@ -155,6 +160,11 @@ function curvesOf(benchmarks: Benchmark[]): Curve[] {
     curve.benchmarks.sort((one, other) => (one.curve?.value ?? 0) - (other.curve?.value ?? 0));
   }
   return [...found.values()];
+}
+
+/** Whether a run that is no search for cliffs has it: probes have a section of their own. */
+export function isOfOthers(report: Report, { cells }: Benchmark): boolean {
+  return cells.some(({ side }) => !isSearch(report.runs[side.run] as RunView));
 }
 
 /** The primary metric of a cell, if it has any. */

@@ -14,6 +14,21 @@ export interface Selection {
   isShown: (run: number, said: Said) => boolean;
 }
 
+/** A route as far as the report knows what it names. An address can be of another report, or typed:
+ * what is not here must neither empty the page nor leave the filters blank. */
+export function known(report: Report, route: Route): Route {
+  const labels = new Set(report.sides.map((side) => side.label));
+  const named = [...report.benchmarks, ...report.curves].find(({ key }) => key === route.benchmark);
+  const dimension = report.dimensions.find((name) => name === route.dimension) ?? null;
+  return {
+    section: route.section,
+    targets: route.targets.filter((label) => labels.has(label)),
+    // A benchmark says more than a dimension that it does not belong to.
+    dimension: named !== undefined && named.dimension !== dimension ? null : dimension,
+    benchmark: named?.key ?? null,
+  };
+}
+
 export function select(report: Report, route: Route): Selection {
   const wanted = new Set(route.targets);
   const all = report.sides.every((side) => !wanted.has(side.label));

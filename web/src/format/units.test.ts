@@ -60,6 +60,9 @@ describe("figures", () => {
   it("write intervals in the unit of their value", () => {
     expect(interval("ns", 1005, 995, 1020)).toBe("[0.995, 1.02]");
     expect(interval("s", 0.5, 0.4, 0.6)).toBe("[400, 600]");
+    expect(interval("s", 5e-7, 4e-7, 6e-7)).toBe("[400, 600]");
+    expect(interval("s", 0.99999, 0.9, 1.1)).toBe("[0.900, 1.10]");
+    expect(interval("s", 20, 19, 21)).toBe("[19.0, 21.0]");
   });
 
   it("lose the zeros that say nothing at ticks", () => {
@@ -91,5 +94,6 @@ describe("sentences of the terminal", () => {
       "tmpfs 6.1 µs [6.0, 6.2]; ext4 4.3× slower, up to 12×.",
     );
     expect(typeset("us 5 usb 2xfs")).toBe("us 5 usb 2xfs");
+    expect(typeset("disk2x: 3x (0.9x to 1.1x)")).toBe("disk2x: 3× (0.9× to 1.1×)");
   });
 });

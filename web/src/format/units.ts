@@ -83,8 +83,9 @@ export function figure(unit: string, value: number, significant = 3): string {
 
 /** An interval in the unit of its value, in brackets: `[6.0, 6.2]`. */
 export function interval(unit: string, value: number, low: number, high: number): string {
-  const { divisor } = scaled(unit, value);
-  const factor = unit === "s" && divisor !== 1 ? 1e9 / divisor : 1 / divisor;
+  const { unit: name, divisor } = scaled(unit, value);
+  const isOfNanoseconds = unit === "s" && (name !== "s" || divisor !== 1);
+  const factor = (isOfNanoseconds ? 1e9 : 1) / divisor;
   return `[${digits(low * factor)}, ${digits(high * factor)}]`;
 }
 
@@ -126,6 +127,11 @@ export function pValue(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
 }
 
+/** A share in percent, with no digit more than it needs: `95 %`, `99.9 %`. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(6))} %`;
+}
+
 /** A place on an axis: sizes are exact, everything else is a plain number. */
 export function onAxis(unit: string, value: number): string {
   if (unit === "bytes") return bytes(value);
@@ -143,7 +149,7 @@ export function words(name: string): string {
 export function typeset(sentence: string): string {
   return sentence
     .replaceAll(/(\d)([ \u00a0])us\b/g, "$1$2µs")
-    .replaceAll(/(\d)x(?=[\s,.;:)\]]|$)/g, "$1×");
+    .replaceAll(/(?<![\w.,:/-])(\d[\d.,]*)x(?=[\s,.;:)\]]|$)/g, "$1×");
 }
 
 function joined(number: string, unit: string): string {

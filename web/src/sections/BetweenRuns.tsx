@@ -3,8 +3,9 @@
 
 import { IntervalChart } from "../charts/IntervalChart";
 import type { Better, CompareDocument, RunComparison } from "../contract";
-import { count, ratio, ratioTick, words } from "../format/units";
-import { colourOfTarget, useView, type View } from "../view";
+import type { Report, Side } from "../data/model";
+import { count, percent, ratio, ratioTick, words } from "../format/units";
+import { colourOf, useView, type View } from "../view";
 import { Fold } from "./Fold";
 
 /** Benchmarks in one chart. */
@@ -17,7 +18,6 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
   const others = shown.filter((one) => one.verdict !== "real");
   const [first, ...later] = comparison.runs.map((run) => run.name);
   const title = `${later.join(", ")} over ${first}`;
-  const margin = `${(comparison.margin * 100).toFixed(0)} %`;
   const verdicts = new Map<string, number>();
   for (const one of shown) verdicts.set(one.verdict, (verdicts.get(one.verdict) ?? 0) + 1);
   const counts = [...verdicts].map(([verdict, much]) => `${count(much)} ${words(verdict)}`);
@@ -36,10 +36,13 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
         summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not real.`}
       />
     ));
+  if (shown.length === 0) {
+    return <p>{title}: no benchmark that is shown has enough blocks in both to be compared.</p>;
+  }
   return (
     <>
       <p class="lead">
-        {title}: {counts.join(" · ")} (margin {margin})
+        {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
       </p>
       {charts(real, "real differences")}
       {others.length > 0 && (
@@ -51,10 +54,21 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
   );
 }
 
-function isShown({ selection }: View, one: RunComparison): boolean {
+function isShown({ report, selection }: View, one: RunComparison): boolean {
+  const side = sideOf(report, one.second_run, one.second);
   return (
-    selection.benchmarks.some((benchmark) => benchmark.name === one.benchmark) &&
-    selection.sides.some((side) => side.target === one.first || side.target === one.second)
+    selection.benchmarks.some((benchmark) => benchmark.key === keyOf(one)) &&
+    selection.sides.some((shown) => shown === side)
+  );
+}
+
+function keyOf({ suite, benchmark }: RunComparison): string {
+  return `${suite}/${benchmark}`;
+}
+
+function sideOf(report: Report, run: string, target: string): Side | undefined {
+  return report.sides.find(
+    (side) => side.target === target && report.runs[side.run]?.page.name === run,
   );
 }
 
@@ -77,7 +91,7 @@ function groupsOf(view: View, all: RunComparison[], several: boolean) {
       .filter((one) => one.title === title)
       .map((one) => ({
         label: several ? `${one.second} · ${one.second_run}` : one.second,
-        colour: colourOfTarget(view, one.second),
+        colour: colourOfSide(view, one),
         value: one.ratio as number,
         low: one.interval?.low,
         high: one.interval?.high,
@@ -87,11 +101,16 @@ function groupsOf(view: View, all: RunComparison[], several: boolean) {
   }));
 }
 
+function colourOfSide({ report, theme }: View, one: RunComparison): string {
+  const side = sideOf(report, one.second_run, one.second);
+  return side === undefined ? theme.ink : colourOf(theme, side);
+}
+
 /** `1.20×, worse`. */
 function saidOf({ report }: View, one: RunComparison): string {
   const own = ratio(one.ratio as number);
   if (one.verdict !== "real") return `${own}, ${words(one.verdict)}`;
-  const benchmark = report.benchmarks.find((it) => it.name === one.benchmark);
+  const benchmark = report.benchmarks.find((it) => it.key === keyOf(one));
   const metrics = benchmark?.cells.flatMap((cell) => cell.report.metrics);
   const direction = metrics?.find((metric) => metric.name === one.metric)?.better;
   return `${own}, ${direction ? judged(direction, (one.ratio as number) > 1) : "real"}`;

@@ -3,7 +3,7 @@
 
 import { LineChart } from "../charts/LineChart";
 import type { CliffReport, MetricReport, SearchReport } from "../contract";
-import { type CellView, metricOf } from "../data/model";
+import { type CellView, isOfOthers, metricOf } from "../data/model";
 import { figure, onAxis, typeset, words } from "../format/units";
 import { colourOf, useView } from "../view";
 import { sizeMarkers } from "./CurveCharts";
@@ -100,7 +100,7 @@ export function Cliffs() {
           ];
         }),
       )}
-      <Observations benchmarks={selection.benchmarks} />
+      <Observations benchmarks={selection.benchmarks.filter((one) => !isOfOthers(report, one))} />
     </>
   );
 }

@@ -3,8 +3,15 @@
 import { IntervalChart } from "../charts/IntervalChart";
 import type { IntervalModel } from "../charts/interval-svg";
 import type { Dimension, MetricReport } from "../contract";
-import { type Benchmark, dimensionName, metricOf, primary, shownMetrics } from "../data/model";
-import { figure, interval, words } from "../format/units";
+import {
+  type Benchmark,
+  dimensionName,
+  isOfOthers,
+  metricOf,
+  primary,
+  shownMetrics,
+} from "../data/model";
+import { figure, interval, percent, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
 import { Fold } from "./Fold";
@@ -16,7 +23,9 @@ const GROUPS_MOST = 14;
 
 export function DimensionSection({ dimension }: { dimension: Dimension }) {
   const view = useView();
-  const own = view.selection.benchmarks.filter((one) => one.dimension === dimension);
+  const own = view.selection.benchmarks.filter(
+    (one) => one.dimension === dimension && isOfOthers(view.report, one),
+  );
   const single = own.filter((one) => one.curve === null);
   const curves = view.selection.curves.filter((one) => one.dimension === dimension);
   const [first, further] = rowsOf(single);
@@ -27,7 +36,7 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
         const model = modelOf(view, some, isFurther, `${dimensionName(dimension)}: `, part);
         return (
           <IntervalChart
-            key={model.title}
+            key={`${some[0]?.benchmark.key} ${some[0]?.metric.name}`}
             model={model}
             theme={view.theme}
             file={`${dimension}-${some[0]?.metric.name}${part.replaceAll(/\W+/g, "-")}`}
@@ -144,7 +153,7 @@ function summaryOf(rows: MetricRow[]): string {
   const figures =
     level === undefined
       ? "Medians over blocks; too few blocks for intervals"
-      : `Medians over blocks with their ${(level * 100).toFixed(0)} % intervals; hollow: no interval`;
+      : `Medians over blocks with their ${percent(level)} intervals; hollow: no interval`;
   const metric = rows[0]?.metric;
   return `${figures}; ${metric ? better(metric) : ""}.`;
 }

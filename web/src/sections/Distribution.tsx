@@ -5,7 +5,8 @@
 import { ChartFrame } from "../charts/frame";
 import { LineChart } from "../charts/LineChart";
 import type { LineChartModel } from "../charts/line-model";
-import { type Benchmark, type CellView, primary } from "../data/model";
+import type { CacheState } from "../contract";
+import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { count, figure, interval, nanoseconds, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
@@ -128,14 +129,23 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
   );
 }
 
+/** What a cache state says of the replicates that count. */
+const CACHE_STATES: Record<CacheState, string> = {
+  cold: "cold, verified",
+  warm: "warm, verified",
+  steady: "the one that the operations keep up, recorded with each replicate",
+  any: "none was asked for",
+};
+
 function stateOf({ cells }: Benchmark): string {
   const [first] = cells;
   if (first === undefined) return "";
   const operations = cells.reduce((sum, cell) => sum + cell.report.operations, 0);
   const replicates = Math.max(...cells.map((cell) => cell.report.replicates));
   const discarded = cells.reduce((sum, cell) => sum + cell.report.discarded, 0);
-  const thrown = discarded > 0 ? `, ${count(discarded)} replicates thrown away` : "";
-  return `Cache state: ${first.report.cache_state}, verified. ${count(operations)} operations in up to ${replicates} replicates per target${thrown}`;
+  const noun = discarded === 1 ? "replicate" : "replicates";
+  const thrown = discarded > 0 ? `, ${count(discarded)} ${noun} thrown away` : "";
+  return `Cache state: ${CACHE_STATES[first.report.cache_state]}. ${count(operations)} operations in up to ${replicates} replicates per target${thrown}`;
 }
 
 interface HistogramChartProps {
@@ -205,7 +215,7 @@ function RateChart({ view, benchmark }: { view: View; benchmark: Benchmark }) {
       }}
       theme={view.theme}
       file={`${benchmark.name}-timeline`}
-      summary={`Operations per second in each slice of time: medians over replicates, with their intervals. ${warmUps(benchmark)}`}
+      summary={`Operations per second in each slice of time: medians over replicates, with their intervals. ${warmUps(benchmark)}${leftOut(benchmark)}`}
     />
   );
 }
@@ -245,7 +255,16 @@ function warmUps({ cells }: Benchmark): string {
       .filter((warning) => warning.kind === "warm-up-inside")
       .map((warning) => `${cell.side.label}: ${warning.message}`),
   );
-  const name = cells[0] && primary(cells[0])?.name;
-  if (name === undefined) return "";
   return found.length > 0 ? `${found.join("; ")}.` : "No warm-up was found inside.";
+}
+
+/** Which replicates are not in the chart: those that took so much longer than most that their
+ * slices are wider. */
+function leftOut({ cells }: Benchmark): string {
+  const found = cells.flatMap(({ side, report, page }) => {
+    const [drawn, all] = [page.timeline?.replicates ?? report.replicates, report.replicates];
+    return drawn < all ? `${side.label} ${drawn} of ${all}` : [];
+  });
+  if (found.length === 0) return "";
+  return ` Replicates that took much longer than most are left out: drawn are of ${found.join(", ")}.`;
 }

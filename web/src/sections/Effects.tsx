@@ -7,7 +7,7 @@ import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-
 import { IntervalChart } from "../charts/IntervalChart";
 import { pictureOf } from "../charts/picture";
 import type { AnovaAnswer, RatioDocument } from "../contract";
-import { count, digits, pValue, ratio, ratioTick } from "../format/units";
+import { count, digits, percent, pValue, ratio, ratioTick } from "../format/units";
 import { colourOfTarget, useView, type View } from "../view";
 import { BetweenRuns } from "./BetweenRuns";
 
@@ -18,7 +18,7 @@ export function Effects() {
   const view = useView();
   const { comparison, refused } = view.report.payload.effects;
   if (comparison == null) return <p>No effects: {refused}</p>;
-  const level = `${(comparison.level * 100).toFixed(0)} %`;
+  const level = percent(comparison.level);
   return (
     <>
       {comparison.warnings.map((warning) => (

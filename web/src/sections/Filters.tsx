@@ -14,8 +14,10 @@ export function Filters() {
     go({ targets: next.length === 0 || next.length === all.length ? [] : next });
   };
   const benchmarks = report.benchmarks.filter(
-    ({ dimension, curve }) =>
-      curve === null && (route.dimension === null || dimension === route.dimension),
+    ({ key, dimension, curve }) =>
+      // Points of curves are chosen by their curve, or one by one further down.
+      (curve === null || key === route.benchmark) &&
+      (route.dimension === null || dimension === route.dimension),
   );
   const curves = report.curves.filter(
     ({ dimension }) => route.dimension === null || dimension === route.dimension,

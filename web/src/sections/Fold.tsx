@@ -2,9 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { usePrinted } from "../charts/visible";
 
 export interface FoldProps {
-  title: string;
+  title: ComponentChildren;
   /** Open from the beginning, and whenever this becomes true. */
   open?: boolean;
   class?: string;
@@ -16,19 +17,18 @@ export function Fold({ title, open = false, class: name = "fold", children }: Fo
   useEffect(() => {
     if (open) setOpen(true);
   }, [open]);
-  useEffect(() => {
-    const show = () => setOpen(true);
-    addEventListener("beforeprint", show);
-    return () => removeEventListener("beforeprint", show);
-  }, []);
+  const isShown = usePrinted() || isOpen;
   return (
     <details
       class={name}
-      open={isOpen}
-      onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+      open={isShown}
+      onToggle={({ currentTarget }) => {
+        // Printing opens and closes it too, which is nobody's choice.
+        if (currentTarget.open !== isShown) setOpen(currentTarget.open);
+      }}
     >
       <summary>{title}</summary>
-      {isOpen && children()}
+      {isShown && children()}
     </details>
   );
 }

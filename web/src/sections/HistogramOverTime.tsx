@@ -27,7 +27,9 @@ export function HistogramOverTime({ benchmark }: { benchmark: Benchmark }) {
         Histogram over time of
         <select value={chosen.side.label} onChange={(event) => setLabel(event.currentTarget.value)}>
           {cells.map((cell) => (
-            <option key={cell.side.label}>{cell.side.label}</option>
+            <option key={cell.side.label} value={cell.side.label}>
+              {cell.side.label}
+            </option>
           ))}
         </select>
       </label>

@@ -8,7 +8,7 @@ import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-
 import { pictureOf } from "../charts/picture";
 import type { DimensionComparison, Document, IntervalReport } from "../contract";
 import { dimensionName } from "../data/model";
-import { pValue, ratio } from "../format/units";
+import { percent, pValue, ratio } from "../format/units";
 import { useView } from "../view";
 
 /** What one target costs in one dimension, relative to another. */
@@ -35,8 +35,10 @@ export function CostMap() {
 
 function RunMap({ run, document, name }: { run: number; document: Document; name: string }) {
   const { report, selection, route, theme, go } = useView();
-  const [reference, setReference] = useState("");
+  const [asked, setAsked] = useState("");
   const shown = selection.sides.filter((side) => side.run === run).map((side) => side.target);
+  // What is not shown cannot be what others are relative to.
+  const reference = shown.includes(asked) ? asked : "";
   const dimensions = [...new Set((document.dimensions ?? []).map((one) => one.dimension))].filter(
     (dimension) => route.dimension === null || route.dimension === dimension,
   );
@@ -60,7 +62,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
       title={title}
       file="map"
       picture={() => pictureOf(() => gridSvg(model, theme))}
-      summary={`What an operation costs on each target, as a multiple of ${against}: the geometric mean over the benchmarks of a dimension, paired by block, with its ${(document.run.confidence_level * 100).toFixed(0)} % interval. Dimensions are never added up.`}
+      summary={`What an operation costs on each target, as a multiple of ${against}: the geometric mean over the benchmarks of a dimension, paired by block, with its ${percent(document.run.confidence_level)} interval. Dimensions are never added up.`}
       table={() => ({
         head: ["dimension", "target", "ratio", "low", "high", "p", "verdict", "benchmarks"],
         rows: rows.flatMap(({ dimension, cells }) =>
@@ -85,10 +87,12 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
     >
       <label class="inline">
         Relative to
-        <select value={reference} onChange={(event) => setReference(event.currentTarget.value)}>
+        <select value={reference} onChange={(event) => setAsked(event.currentTarget.value)}>
           <option value="">the cheapest of each dimension</option>
           {shown.map((target) => (
-            <option key={target}>{target}</option>
+            <option key={target} value={target}>
+              {target}
+            </option>
           ))}
         </select>
       </label>

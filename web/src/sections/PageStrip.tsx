@@ -1,7 +1,7 @@
 // A file from its first page to its last, as one strip: the darker, the more of the pages that a
 // pixel stands for were resident.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { element, file, text } from "../charts/svg";
 import type { Theme } from "../charts/theme";
 import type { PageRuns } from "../contract";
@@ -19,7 +19,7 @@ export interface PageStripProps {
 
 export function PageStrip({ label, colour, surface, pages, said }: PageStripProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     context.globalAlpha = 1;

@@ -1,8 +1,9 @@
 // What makes figures doubtful: all of it in one section, and beside the charts that it is about.
 
 import type { CellView } from "../data/model";
-import { typeset } from "../format/units";
+import { typeset, words } from "../format/units";
 import { useView } from "../view";
+import { Fold } from "./Fold";
 
 export function Warnings() {
   const { report, selection } = useView();
@@ -44,34 +45,51 @@ export function CellWarnings({ cells, title }: { cells: CellView[]; title?: stri
   const doubtful = new Set(found.map(({ cell }) => cell)).size;
   const noun = doubtful === 1 ? "cell has" : "cells have";
   return (
-    <details class="doubts">
-      <summary>
-        <span aria-hidden="true">⚠</span>{" "}
-        {title ?? `${doubtful} of ${cells.length} ${noun} warnings`}:{" "}
-        {[...kinds].map(([kind, all]) => `${kind.replaceAll("-", " ")} (${all.length})`).join(", ")}
-      </summary>
-      <div class="scrolling">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Target</th>
-              <th scope="col">Benchmark</th>
-              <th scope="col">Warning</th>
-              <th scope="col">Source</th>
+    <Fold
+      class="doubts"
+      title={
+        <>
+          <span aria-hidden="true">⚠</span>{" "}
+          {title ?? `${doubtful} of ${cells.length} ${noun} warnings`}:{" "}
+          {[...kinds].map(([kind, all]) => `${words(kind)} (${all.length})`).join(", ")}
+        </>
+      }
+    >
+      {() => <WarningTable found={[...kinds.values()].flat()} />}
+    </Fold>
+  );
+}
+
+interface Found {
+  cell: CellView;
+  warning: CellView["report"]["warnings"][number];
+}
+
+function WarningTable({ found }: { found: Found[] }) {
+  return (
+    <div class="scrolling">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Target</th>
+            <th scope="col">Benchmark</th>
+            <th scope="col">Warning</th>
+            <th scope="col">Source</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map(({ cell, warning }) => (
+            <tr
+              key={`${cell.side.label} ${cell.report.suite}/${cell.report.benchmark} ${warning.kind}`}
+            >
+              <td>{cell.side.label}</td>
+              <td>{cell.report.title}</td>
+              <td>{typeset(warning.message)}</td>
+              <td>{warning.source}</td>
             </tr>
-          </thead>
-          <tbody>
-            {[...kinds.values()].flat().map(({ cell, warning }) => (
-              <tr key={`${cell.side.label} ${cell.report.benchmark} ${warning.kind}`}>
-                <td>{cell.side.label}</td>
-                <td>{cell.report.title}</td>
-                <td>{typeset(warning.message)}</td>
-                <td>{warning.source}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

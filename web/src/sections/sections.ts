@@ -1,7 +1,7 @@
 // The sections of the page, from top to bottom; one that has nothing to show is not there.
 
 import type { ComponentType } from "preact";
-import { dimensionName } from "../data/model";
+import { dimensionName, isOfOthers, isSearch } from "../data/model";
 import type { View } from "../view";
 import { Cliffs } from "./Cliffs";
 import { DimensionSection } from "./Dimension";
@@ -38,30 +38,29 @@ function dimensionBody(dimension: View["report"]["dimensions"][number]): Compone
 
 export function sections({ report, selection }: View): Section[] {
   const has = {
-    searches: report.runs.some(({ document }) => (document.searches ?? []).length > 0),
+    searches: report.runs.some(isSearch),
+    others: report.runs.some((run) => !isSearch(run)),
     fits: report.runs.some(({ document }) => (document.fits ?? []).length > 0),
     map: report.runs.some(({ document }) => (document.dimensions ?? []).length > 0),
     benchmarks: selection.benchmarks.length > 0,
     footprint: report.payload.cachemaps.length + report.payload.flame_graphs.length > 0,
   };
   const dimensions = report.dimensions.filter((dimension) =>
-    selection.benchmarks.some((benchmark) => benchmark.dimension === dimension),
+    selection.benchmarks.some((one) => one.dimension === dimension && isOfOthers(report, one)),
   );
   const all: (Section | false)[] = [
     { id: "summary", title: "Summary", Body: Summary },
     has.map && { id: "map", title: "Dimensions × targets", Body: CostMap },
     has.searches && { id: "cliffs", title: "Cliffs", Body: Cliffs },
-    ...(has.searches
-      ? []
-      : dimensions.map((dimension) => ({
-          id: `dimension-${dimension}`,
-          title: dimensionName(dimension),
-          Body: dimensionBody(dimension),
-        }))),
+    ...dimensions.map((dimension) => ({
+      id: `dimension-${dimension}`,
+      title: dimensionName(dimension),
+      Body: dimensionBody(dimension),
+    })),
     has.fits && { id: "scalability", title: "How throughput grows", Body: Scalability },
     has.benchmarks && { id: "distribution", title: "Single operations", Body: Distribution },
     has.footprint && { id: "footprint", title: "Cache lines", Body: Footprint },
-    !has.searches && { id: "effects", title: "Effects and contrasts", Body: Effects },
+    has.others && { id: "effects", title: "Effects and contrasts", Body: Effects },
     has.benchmarks && { id: "drift", title: "Replicates in run order", Body: Drift },
     { id: "warnings", title: "Warnings", Body: Warnings },
     { id: "machine", title: "Machine and targets", Body: MachineSection },

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { aligned, type LineSeries } from "./line-model";
+
+const series = (...points: [number, number][]): LineSeries => ({
+  label: "a",
+  colour: "#000000",
+  dash: [],
+  points: points.map(([x, y]) => ({ x, y })),
+});
+
+// Every replicate of a probe stands at the probe's place: only the last one was drawn.
+it("keeps all points of one place", () => {
+  const { x, columns } = aligned([series([1, 5], [2, 6], [2, 7], [3, 8]), series([2, 9])]);
+  expect(x).toEqual([1, 2, 2, 3]);
+  expect(columns.map(({ y }) => y)).toEqual([
+    [5, 6, 7, 8],
+    [null, 9, null, null],
+  ]);
+});
+
+it("has nothing where a series has no point, or none that is a number", () => {
+  const { x, columns } = aligned([series([1, Number.NaN], [3, 4]), series([2, 5])]);
+  expect(x).toEqual([1, 2, 3]);
+  expect(columns.map(({ y }) => y)).toEqual([
+    [null, null, 4],
+    [null, 5, null],
+  ]);
+});
