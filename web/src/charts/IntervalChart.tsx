@@ -1,11 +1,11 @@
 // Dots with intervals on the screen: the same SVG that is saved.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ChartFrame, type Table } from "./frame";
 import { type IntervalModel, intervalHeight, intervalSvg } from "./interval-svg";
 import { pictureOf } from "./picture";
 import type { Theme } from "./theme";
-import { useVisible } from "./visible";
+import { useDrawn } from "./visible";
 
 const WIDTH_SAVED = 820;
 
@@ -20,7 +20,10 @@ export interface IntervalChartProps {
 export function IntervalChart({ model, theme, summary, file, notes }: IntervalChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const visible = useVisible(holder);
+  const drawn = useDrawn(
+    holder,
+    useMemo(() => ({ model, theme }), [model, theme]),
+  );
   useLayoutEffect(() => {
     const element = holder.current;
     if (element === null) return;
@@ -29,7 +32,10 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
     setWidth(element.clientWidth);
     return () => observer.disconnect();
   }, []);
-  const drawn = visible && width > 0 ? intervalSvg(model, theme, width) : "";
+  const svg = useMemo(
+    () => (drawn !== null && width > 0 ? intervalSvg(drawn.model, drawn.theme, width) : ""),
+    [drawn, width],
+  );
   return (
     <ChartFrame
       title={model.title}
@@ -46,7 +52,7 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
         aria-label={`${model.title}. ${summary}`}
         style={{ minHeight: `${intervalHeight(model)}px` }}
         ref={holder}
-        dangerouslySetInnerHTML={{ __html: drawn.replace(/^<\?xml.*\?>\n/, "") }}
+        dangerouslySetInnerHTML={{ __html: svg.replace(/^<\?xml.*\?>\n/, "") }}
       />
     </ChartFrame>
   );

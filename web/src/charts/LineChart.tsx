@@ -9,7 +9,7 @@ import { lineSvg } from "./line-svg";
 import { pictureOf } from "./picture";
 import { ticks } from "./scales";
 import type { Theme } from "./theme";
-import { useVisible } from "./visible";
+import { useDrawn } from "./visible";
 
 const HEIGHT = 300;
 const stepped = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
@@ -26,14 +26,17 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [reading, setReading] = useState("");
-  const visible = useVisible(holder);
-  const data = useMemo(() => aligned(model.series), [model]);
+  const drawn = useDrawn(
+    holder,
+    useMemo(() => ({ model, theme }), [model, theme]),
+  );
+  const data = useMemo(() => aligned(drawn?.model.series ?? []), [drawn]);
 
   useLayoutEffect(() => {
     const element = holder.current;
-    if (element === null || !visible) return;
-    const options = optionsOf(model, theme, element.clientWidth, (index) =>
-      setReading(readingAt(model, data, index)),
+    if (element === null || drawn === null) return;
+    const options = optionsOf(drawn.model, drawn.theme, element.clientWidth, (index) =>
+      setReading(readingAt(drawn.model, data, index)),
     );
     const columns = data.columns.flatMap(({ y, low, high }) => [y, low, high]);
     const created = new uPlot(options, [data.x, ...columns], element);
@@ -47,7 +50,7 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
       created.destroy();
       plot.current = null;
     };
-  }, [model, theme, data, visible]);
+  }, [drawn, data]);
 
   const move = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -2,7 +2,7 @@
 // them are, and at once: the browser takes what stands there when its event has been handled.
 
 import type { RefObject } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 // What a chart that is made because of printing (in a fold that opens) has not seen itself. This
 // listener is the first, so that those of components find it up to date.
@@ -31,25 +31,27 @@ export function usePrinted(): boolean {
   return printed;
 }
 
-/** Whether the element has been near the window; printing counts as that. */
-export function useVisible(holder: RefObject<Element | null>): boolean {
-  const [visible, setVisible] = useState(isPrinting);
+/** Whether the element is near the window now; printing counts as that. */
+function useNear(holder: RefObject<Element | null>): boolean {
+  const [near, setNear] = useState(isPrinting);
   useLayoutEffect(() => {
     const element = holder.current;
-    if (element === null || visible) return;
+    if (element === null) return;
     const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some((entry) => entry.isIntersecting)) setVisible(true);
-      },
+      (entries) => setNear(entries.at(-1)?.isIntersecting ?? false),
       { rootMargin: "300px" },
     );
     observer.observe(element);
-    const show = () => setVisible(true);
-    addEventListener("beforeprint", show);
-    return () => {
-      observer.disconnect();
-      removeEventListener("beforeprint", show);
-    };
-  }, [holder, visible]);
-  return visible;
+    return () => observer.disconnect();
+  }, [holder]);
+  return usePrinted() || near;
+}
+
+/** What a chart draws: the newest while it is near the window, else what it drew last. So a change
+ * of filters costs the few charts that are looked at, however many have been seen. */
+export function useDrawn<T>(holder: RefObject<Element | null>, newest: T): T | null {
+  const near = useNear(holder);
+  const held = useRef<T | null>(null);
+  if (near) held.current = newest;
+  return held.current;
 }
