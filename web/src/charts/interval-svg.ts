@@ -2,7 +2,7 @@
 // group (a benchmark) stand together; what is beside the value says it in numbers.
 
 import { trimmed } from "../format/units";
-import { domainOf, padded, place, type Scale, type ScaleKind, ticks } from "./scales";
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "./scales";
 import { element, escaped, file, text } from "./svg";
 import type { Theme } from "./theme";
 
@@ -26,7 +26,13 @@ export interface IntervalGroup {
 
 export interface IntervalModel {
   title: string;
-  axis: { label: string; kind: ScaleKind; format: (value: number) => string };
+  axis: {
+    label: string;
+    kind: ScaleKind;
+    isBinary?: boolean;
+    /** How a value is written at a tick, with at least so many significant digits. */
+    format: (value: number, significant?: number) => string;
+  };
   groups: IntervalGroup[];
   /** Where nothing differs: 1 for ratios. */
   reference?: number;
@@ -82,11 +88,14 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
 function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): string {
   const label = { y: 14, fill: theme.muted, "font-size": 11 };
   const parts = [text(model.axis.label, { x: 4, ...label })];
-  for (const value of ticks(x.kind, x.domain, Math.max(2, (x.range[1] - x.range[0]) / 90))) {
+  const most = Math.max(2, (x.range[1] - x.range[0]) / 90);
+  const values = ticks(x.kind, x.domain, most, model.axis.isBinary);
+  const texts = tickTexts(values, model.axis.format);
+  for (const [index, value] of values.entries()) {
     const at = place(x, value);
     parts.push(
       element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, stroke: theme.rule }),
-      text(trimmed(model.axis.format(value)), {
+      text(trimmed(texts[index] ?? ""), {
         x: at,
         y: HEAD - 12,
         "text-anchor": "middle",

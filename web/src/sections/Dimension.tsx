@@ -104,14 +104,16 @@ function modelOf(
   const values = rows.flatMap((row) =>
     row.benchmark.cells.flatMap((cell) => metricOf(cell, row.metric.name)?.median ?? []),
   );
+  const isBinary = metric.unit.startsWith("bytes");
   const label = names.length > 2 ? `in ${metric.unit}` : names.join(" and ");
   return {
     title: `${prefix}${label}${suffix}`,
     axis: {
       label: `${label}, ${better(metric)}`,
       // Counts that are 0 somewhere, and differences, have no logarithm.
-      kind: values.every((value) => value > 0) ? "log10" : "linear",
-      format: (value) => figure(metric.unit, value, 2),
+      kind: values.every((value) => value > 0) ? (isBinary ? "log2" : "log10") : "linear",
+      isBinary,
+      format: (value, significant = 2) => figure(metric.unit, value, significant),
     },
     groups: rows.map(({ benchmark, metric: own }) => ({
       title:
