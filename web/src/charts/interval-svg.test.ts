@@ -30,6 +30,21 @@ it("shows every interval whole, and the place where nothing differs", () => {
   expect(high).toBeGreaterThan(3);
 });
 
+it("never blows up a difference of nothing", () => {
+  const alike = (value: number) => ({ label: "", colour: "", said: "", value });
+  for (const kind of ["linear", "log10"] as const) {
+    const rows = [alike(99.99), alike(100)];
+    const groups = [{ title: "", rows }];
+    const [low, high] = intervalDomain({
+      ...model,
+      axis: { ...model.axis, kind },
+      groups,
+      reference: undefined,
+    });
+    expect(high / low).toBeGreaterThan(1.1);
+  }
+});
+
 it("draws a dot per row and an interval where there is one", () => {
   const svg = intervalSvg(model, themes.light, 800);
   expect(svg.match(/<circle/g)).toHaveLength(2);

@@ -2,6 +2,7 @@
 // group (a benchmark) stand together; what is beside the value says it in numbers.
 
 import { trimmed } from "../format/units";
+import type { Axis } from "./line-model";
 import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "./scales";
 import { element, escaped, file, text } from "./svg";
 import type { Theme } from "./theme";
@@ -26,13 +27,7 @@ export interface IntervalGroup {
 
 export interface IntervalModel {
   title: string;
-  axis: {
-    label: string;
-    kind: ScaleKind;
-    isBinary?: boolean;
-    /** How a value is written at a tick, with at least so many significant digits. */
-    format: (value: number, significant?: number) => string;
-  };
+  axis: Axis;
   groups: IntervalGroup[];
   /** Where nothing differs: 1 for ratios. */
   reference?: number;
@@ -48,6 +43,8 @@ const LETTERS_MOST = 20;
 /** Below this width, numbers stand not beside the plot but only in its table. */
 const WIDTH_WITH_NUMBERS = 560;
 const SAID_WIDTH = 168;
+/** Half of the least span of an axis, over the value in its middle. */
+const SPAN_LEAST = 0.05;
 
 /** The height that a model takes. */
 export function intervalHeight({ groups }: IntervalModel): number {
@@ -82,13 +79,20 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
     group.rows.flatMap((row) => [row.value, row.low ?? row.value, row.high ?? row.value]),
   );
   if (reference !== undefined) values.push(reference);
-  return padded(axis.kind, domainOf(axis.kind, values), 0.06);
+  return padded(axis.kind, widened(axis.kind, domainOf(axis.kind, values)), 0.06);
+}
+
+/** Values that hardly differ are not drawn as if they did: an axis spans a tenth of them at least. */
+function widened(kind: ScaleKind, [low, high]: [number, number]): [number, number] {
+  const middle = kind === "linear" ? (low + high) / 2 : Math.sqrt(low * high);
+  const half = Math.abs(middle) * SPAN_LEAST;
+  return [Math.min(low, middle - half), Math.max(high, middle + half)];
 }
 
 function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): string {
+  const most = Math.max(2, (x.range[1] - x.range[0]) / 90);
   const label = { y: 14, fill: theme.muted, "font-size": 11 };
   const parts = [text(model.axis.label, { x: 4, ...label })];
-  const most = Math.max(2, (x.range[1] - x.range[0]) / 90);
   const values = ticks(x.kind, x.domain, most, model.axis.isBinary);
   const texts = tickTexts(values, model.axis.format);
   for (const [index, value] of values.entries()) {

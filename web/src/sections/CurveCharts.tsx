@@ -19,6 +19,9 @@ export function CurveCharts({ curve }: { curve: Curve }) {
     <>
       {shownMetrics(cells).map((metric) => {
         const model = curveModel(view, curve, metric);
+        const places = new Set(model.series.flatMap((one) => one.points.map(({ x }) => x)));
+        // Of one place there is no curve; single operations have its figures.
+        if (places.size < 2) return null;
         return (
           <LineChart
             key={metric.name}

@@ -2,13 +2,14 @@
 // analysis of variance of the Bonnie paper, and what was said of each pair.
 
 import { ChartFrame } from "../charts/frame";
+import { GridTable } from "../charts/GridTable";
+import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
 import { IntervalChart } from "../charts/IntervalChart";
-import type { IntervalRow } from "../charts/interval-svg";
-import type { AnovaAnswer, CompareDocument, RatioDocument, RunComparison } from "../contract";
-import { metricOf, type Report, type Side } from "../data/model";
-import { count, digits, percent, pValue, ratio, ratioTick, words } from "../format/units";
-import { colourOf, useView, type View } from "../view";
-import { better } from "./Dimension";
+import { pictureOf } from "../charts/picture";
+import type { AnovaAnswer, RatioDocument } from "../contract";
+import { count, digits, percent, pValue, ratio, ratioTick } from "../format/units";
+import { colourOfTarget, useView, type View } from "../view";
+import { BetweenRuns } from "./BetweenRuns";
 
 /** A value with its intervals, of an effect or of its ratio. */
 type Estimated = Pick<RatioDocument, "estimate" | "intervals">;
@@ -41,87 +42,17 @@ export function Effects() {
   );
 }
 
-/** Each target before and after. */
-function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
-  const view = useView();
-  const groups = new Map<string, RunComparison[]>();
-  for (const one of comparison.comparisons) {
-    if (one.ratio == null || !isShown(view, one)) continue;
-    const title = `${one.title}: ${words(one.metric)}, ${directionOf(view, one)}`;
-    groups.set(title, [...(groups.get(title) ?? []), one]);
-  }
-  const [first, ...later] = comparison.runs.map((run) => run.name);
-  const title = `${later.join(", ")} over ${first}`;
-  if (groups.size === 0) {
-    return <p>{title}: no benchmark that is shown has enough blocks in both to be compared.</p>;
-  }
-  return (
-    <IntervalChart
-      model={{
-        title,
-        axis: { label: "ratio of the primary metric", kind: "log10", format: ratioTick },
-        groups: [...groups].map(([title, all]) => ({
-          title,
-          rows: all.map((one) => rowOf(view, one, later.length > 1)),
-        })),
-        reference: 1,
-      }}
-      theme={view.theme}
-      file="between-runs"
-      summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not real, or less than ${percent(comparison.margin)}.`}
-    />
-  );
-}
-
-function rowOf(view: View, one: RunComparison, isNamed: boolean): IntervalRow {
-  const value = one.ratio as number;
-  const name = one.second === one.first ? one.second : `${one.second} / ${one.first}`;
-  const side = sideOf(view.report, one.second_run, one.second);
-  return {
-    label: isNamed ? `${name} · ${one.second_run}` : name,
-    colour: side === undefined ? view.theme.ink : colourOf(view.theme, side),
-    value,
-    low: one.interval?.low,
-    high: one.interval?.high,
-    said: `${ratio(value)}, ${words(one.verdict)}`,
-    hollow: one.verdict !== "real",
-  };
-}
-
-/** A ratio above 1 is more of the metric: whether that is better differs between metrics. */
-function directionOf({ report }: View, one: RunComparison): string {
-  const key = `${one.suite}/${one.benchmark}`;
-  const cells = report.benchmarks.find((benchmark) => benchmark.key === key)?.cells ?? [];
-  const metric = cells.flatMap((cell) => metricOf(cell, one.metric) ?? [])[0];
-  return metric === undefined ? "" : better(metric);
-}
-
-function sideOf(report: Report, run: string, target: string): Side | undefined {
-  return report.sides.find(
-    (side) => side.target === target && report.runs[side.run]?.page.name === run,
-  );
-}
-
-function isShown({ report, selection }: View, one: RunComparison): boolean {
-  const key = `${one.suite}/${one.benchmark}`;
-  const side = sideOf(report, one.second_run, one.second);
-  return (
-    selection.benchmarks.some((benchmark) => benchmark.key === key) &&
-    selection.sides.some((shown) => shown === side)
-  );
-}
-
-/** The colour of a target, where all runs together have one target of this label. */
-function colourOfTarget(view: View, target: string): string {
-  const sides = view.report.sides.filter((one) => one.target === target);
-  const [only] = sides;
-  return only !== undefined && sides.length === 1 ? colourOf(view.theme, only) : view.theme.ink;
+/** Targets that are filtered away are not drawn; the analysis stays that of all. */
+function isShownLevel({ selection }: View, factor: string, level: string): boolean {
+  return factor !== "target" || selection.sides.some((side) => side.target === level);
 }
 
 function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string }) {
   const view = useView();
   // That one benchmark costs more than another is no news.
-  const effects = analysis.effects.filter((one) => one.factor !== "benchmark");
+  const effects = analysis.effects.filter(
+    (one) => one.factor !== "benchmark" && isShownLevel(view, one.factor, one.level),
+  );
   const factors = [...new Set(effects.map((one) => one.factor))];
   const isRatio = effects.every((one) => one.ratio != null);
   return (
@@ -188,12 +119,26 @@ function Contrasts({
   factor: string;
   level: string;
 }) {
-  const contrasts = analysis.contrasts.filter((one) => one.factor === factor);
+  const view = useView();
+  const { theme } = view;
+  const isDrawn = (level: string) => isShownLevel(view, factor, level);
+  const contrasts = analysis.contrasts.filter(
+    (one) => one.factor === factor && isDrawn(one.first) && isDrawn(one.second),
+  );
   const levels = [...new Set(contrasts.flatMap((one) => [one.first, one.second]))];
   if (levels.length < 2) return null;
+  const model: GridModel = {
+    title: `Contrasts: ${factor}, row over column`,
+    columns: levels,
+    rows: levels.map((row) => ({
+      name: row,
+      cells: levels.map((column) => contrastCell(contrasts, row, column)),
+    })),
+  };
   return (
     <ChartFrame
       title={`Contrasts: ${factor}`}
+      picture={() => pictureOf(() => gridSvg(model, theme))}
       file={`contrasts-${factor}`}
       summary={`What the row costs over what the column costs, over all benchmarks, with its ${level} interval; p is adjusted for all pairs.`}
       table={() => ({
@@ -216,73 +161,40 @@ function Contrasts({
         }),
       })}
     >
-      <div class="scrolling">
-        <table class="map">
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="hidden">row over column</span>
-              </th>
-              {levels.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {levels.map((row) => (
-              <tr key={row}>
-                <th scope="row">{row}</th>
-                {levels.map((column) => (
-                  <Contrast key={column} contrasts={contrasts} row={row} column={column} />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <GridTable model={model} corner={<span class="hidden">row over column</span>} />
     </ChartFrame>
   );
 }
 
-function Contrast({
-  contrasts,
-  row,
-  column,
-}: {
-  contrasts: AnovaAnswer["contrasts"];
-  row: string;
-  column: string;
-}) {
+function contrastCell(
+  contrasts: AnovaAnswer["contrasts"],
+  row: string,
+  column: string,
+): GridCell | null {
   const found = contrasts.find(
     (one) =>
       (one.first === row && one.second === column) || (one.first === column && one.second === row),
   );
-  if (found === undefined) return <td class="empty">·</td>;
+  if (found === undefined) return null;
+  // A contrast is that of the first over, or less, the second.
   const turned = found.first !== row;
   const own = found.ratio;
   const ends = (own?.intervals ?? found.intervals)[0];
   const say = (value: number) =>
     own ? ratio(turned ? 1 / value : value) : digits(turned ? -value : value);
   const value = own?.estimate ?? found.difference;
-  const size = own ? Math.abs(Math.log2(value)) * 2 : 0;
-  const isDear = value > (own ? 1 : 0) !== turned;
-  const level = ends?.level ?? 0.95;
-  const isReal = found.p_adjusted < 1 - level;
-  return (
-    <td
-      class={`depth-${Math.min(6, Math.floor(size))} ${isDear ? "dear" : "cheap"}${isReal ? "" : " alike"}`}
-    >
-      <strong>{say(value)}</strong>
-      {ends && (
-        <small>
-          [{say(turned ? ends.high : ends.low)}, {say(turned ? ends.low : ends.high)}]
-        </small>
-      )}
-      <small>{pValue(found.p_adjusted)}</small>
-    </td>
-  );
+  const isAbove = value > (own ? 1 : 0);
+  const [low, high] = turned ? [ends?.high, ends?.low] : [ends?.low, ends?.high];
+  return {
+    lines: [
+      say(value),
+      ...(low !== undefined && high !== undefined ? [`[${say(low)}, ${say(high)}]`] : []),
+      pValue(found.p_adjusted),
+    ],
+    depth: own ? depthOf(value) : 0,
+    isDear: isAbove !== turned,
+    isAlike: found.p_adjusted >= 1 - (ends?.level ?? 0.95),
+  };
 }
 
 function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
@@ -325,7 +237,7 @@ function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
                 <td class="number">{digits(one.mean_sq)}</td>
                 <td class="number">{one.f == null ? "" : digits(one.f)}</td>
                 <td class="number">{one.p == null ? "" : pValue(one.p)}</td>
-                <td class="number">{one.percent_of_variation.toFixed(1)}</td>
+                <td class="number">{digits(one.percent_of_variation, 2)}</td>
               </tr>
             ))}
           </tbody>

@@ -3,6 +3,9 @@
 
 import { useState } from "preact/hooks";
 import { ChartFrame } from "../charts/frame";
+import { GridTable } from "../charts/GridTable";
+import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
+import { pictureOf } from "../charts/picture";
 import type { DimensionComparison, Document, IntervalReport } from "../contract";
 import { dimensionName } from "../data/model";
 import { percent, pValue, ratio } from "../format/units";
@@ -31,7 +34,7 @@ export function CostMap() {
 }
 
 function RunMap({ run, document, name }: { run: number; document: Document; name: string }) {
-  const { report, selection, route, go } = useView();
+  const { report, selection, route, theme, go } = useView();
   const [asked, setAsked] = useState("");
   const shown = selection.sides.filter((side) => side.run === run).map((side) => side.target);
   // What is not shown cannot be what others are relative to.
@@ -43,12 +46,22 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
     dimension,
     cells: relativeTo(document, dimension, shown, reference),
   }));
+  const place = (cell: Relative | undefined) => (cell ? gridCell(cell) : null);
   const title = report.runs.length > 1 ? `Relative cost: ${name}` : "Relative cost";
   const against = reference === "" ? "the cheapest of each dimension" : reference;
+  const model: GridModel = {
+    title: `${title}, relative to ${against}`,
+    columns: shown,
+    rows: rows.map(({ dimension, cells }) => ({
+      name: dimensionName(dimension),
+      cells: shown.map((target) => place(cells.find((one) => one.target === target))),
+    })),
+  };
   return (
     <ChartFrame
       title={title}
       file="map"
+      picture={() => pictureOf(() => gridSvg(model, theme))}
       summary={`What an operation costs on each target, as a multiple of ${against}: the geometric mean over the benchmarks of a dimension, paired by block, with its ${percent(document.run.confidence_level)} interval. Dimensions are never added up.`}
       table={() => ({
         head: ["dimension", "target", "ratio", "low", "high", "p", "verdict", "benchmarks"],
@@ -83,39 +96,25 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
           ))}
         </select>
       </label>
-      <div class="scrolling">
-        <table class="map">
-          <thead>
-            <tr>
-              <th scope="col">Dimension</th>
-              {shown.map((target) => (
-                <th key={target} scope="col">
-                  {target}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ dimension, cells }) => (
-              <tr key={dimension}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    class="link"
-                    onClick={() => go({ section: `dimension-${dimension}`, benchmark: null })}
-                  >
-                    {dimensionName(dimension)}
-                  </button>
-                  <small>{benchmarksOf(cells)}</small>
-                </th>
-                {shown.map((target) => (
-                  <MapCell key={target} cell={cells.find((one) => one.target === target)} />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <GridTable
+        model={model}
+        corner="Dimension"
+        nameOf={(row) => {
+          const { dimension, cells } = rows[row] as (typeof rows)[number];
+          return (
+            <>
+              <button
+                type="button"
+                class="link"
+                onClick={() => go({ section: `dimension-${dimension}`, benchmark: null })}
+              >
+                {dimensionName(dimension)}
+              </button>
+              <small>{benchmarksOf(cells)}</small>
+            </>
+          );
+        }}
+      />
     </ChartFrame>
   );
 }
@@ -128,22 +127,17 @@ function benchmarksOf(cells: Relative[]): string {
   return least === most ? `${most} ${noun}` : `${least} to ${most} ${noun}`;
 }
 
-function MapCell({ cell }: { cell: Relative | undefined }) {
-  if (cell === undefined) return <td class="empty">–</td>;
-  const depth = Math.min(6, Math.floor(Math.abs(Math.log2(cell.ratio)) * 2));
-  const side = cell.ratio >= 1 ? "dear" : "cheap";
-  const alike = cell.verdict !== "real" && !cell.isReference ? " alike" : "";
-  return (
-    <td class={`depth-${depth} ${side}${alike}`}>
-      <strong>{cell.isReference ? "1×" : ratio(cell.ratio)}</strong>
-      {cell.interval && (
-        <small>
-          [{ratio(cell.interval.low)}, {ratio(cell.interval.high)}]
-        </small>
-      )}
-      {cell.p !== null && <small>{pValue(cell.p)}</small>}
-    </td>
-  );
+function gridCell({ ratio: value, interval, p, verdict, isReference }: Relative): GridCell {
+  return {
+    lines: [
+      isReference ? "1×" : ratio(value),
+      ...(interval ? [`[${ratio(interval.low)}, ${ratio(interval.high)}]`] : []),
+      ...(p === null ? [] : [pValue(p)]),
+    ],
+    depth: depthOf(value),
+    isDear: value >= 1,
+    isAlike: verdict !== "real" && !isReference,
+  };
 }
 
 /** Each target's cost in a dimension over that of the reference: one that is named, or the

@@ -4,13 +4,14 @@
 import { ChartFrame } from "../charts/frame";
 import { IntervalChart } from "../charts/IntervalChart";
 import { LineChart } from "../charts/LineChart";
+import { pictureOf } from "../charts/picture";
 import type { ScaleKind } from "../charts/scales";
 import type { Observation, PageRuns, PolicyRanking, Series } from "../contract";
 import type { Benchmark, Side } from "../data/model";
 import { count, onAxis } from "../format/units";
 import { colourOf, dashOf, useView } from "../view";
 import { Fold } from "./Fold";
-import { PageStrip } from "./PageStrip";
+import { PageStrip, stripsSvg } from "./PageStrip";
 
 interface Seen<T> {
   side: Side;
@@ -123,10 +124,18 @@ function SeriesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<Serie
 
 function PagesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<PageRuns>[] }) {
   const { theme } = useView();
-  const title = all[0]?.seen.title ?? "";
+  const title = `${benchmark.title}: pages resident ${all[0]?.seen.title ?? ""}`;
+  const strips = all.map(({ side, seen }) => ({
+    label: side.label,
+    colour: colourOf(theme, side),
+    surface: theme.surface,
+    pages: seen,
+    said: residentShare(seen),
+  }));
   return (
     <ChartFrame
-      title={`${benchmark.title}: pages resident ${title}`}
+      title={title}
+      picture={() => pictureOf(() => stripsSvg(title, strips, theme))}
       file={`${benchmark.name}-pages`}
       summary="From the file's first page to its last, as seen in the first block: dark where pages were resident."
       table={() => ({
@@ -136,15 +145,8 @@ function PagesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<PageRu
         ),
       })}
     >
-      {all.map(({ side, seen }) => (
-        <PageStrip
-          key={side.label}
-          label={side.label}
-          colour={colourOf(theme, side)}
-          surface={theme.surface}
-          pages={seen}
-          said={residentShare(seen)}
-        />
+      {strips.map((strip) => (
+        <PageStrip key={strip.label} {...strip} />
       ))}
     </ChartFrame>
   );

@@ -2,6 +2,8 @@
 // pixel stands for were resident.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { element, file, text } from "../charts/svg";
+import type { Theme } from "../charts/theme";
 import type { PageRuns } from "../contract";
 
 /** Pixels that a strip is drawn in, before it is scaled. */
@@ -42,6 +44,30 @@ export function PageStrip({ label, colour, surface, pages, said }: PageStripProp
       <span class="note">{said}</span>
     </div>
   );
+}
+
+const STRIP = { label: 140, width: 600, height: 22, said: 220 };
+
+/** Strips below each other, as a file. */
+export function stripsSvg(title: string, strips: PageStripProps[], theme: Theme): string {
+  const head = { x: 8, y: 24, fill: theme.ink, "font-size": 15, "font-weight": 600 };
+  const parts = [text(title, head)];
+  strips.forEach(({ label, colour, pages, said }, index) => {
+    const y = 40 + index * STRIP.height;
+    const words = { y: y + 14, fill: theme.ink };
+    parts.push(text(label, { x: 8, ...words }));
+    const scale = STRIP.width / pages.pages;
+    for (const [first, length] of pages.resident) {
+      const run = { x: STRIP.label + first * scale, width: Math.max(0.5, length * scale) };
+      parts.push(element("rect", { ...run, y, height: STRIP.height - 4, fill: colour }));
+    }
+    const frame = { x: STRIP.label, y, width: STRIP.width, height: STRIP.height - 4 };
+    parts.push(element("rect", { ...frame, fill: "none", stroke: theme.rule }));
+    parts.push(text(said, { x: STRIP.label + STRIP.width + 10, ...words }));
+  });
+  const width = STRIP.label + STRIP.width + STRIP.said;
+  const height = 48 + strips.length * STRIP.height;
+  return file(width, height, theme.surface, parts.join(""));
 }
 
 /** For each of `columns` equal parts of the file, the share of its pages that were resident. */

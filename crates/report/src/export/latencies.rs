@@ -37,6 +37,22 @@ pub(super) struct Distribution {
     pub(super) max_ns: u64,
 }
 
+#[cfg(test)]
+impl Distribution {
+    /// That of these latencies.
+    pub(super) fn of_values(values: &[u64]) -> Self {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|&value| histogram.record(value));
+        Self {
+            buckets: histogram.buckets().collect(),
+            count: histogram.count(),
+            sum_ns: values.iter().sum(),
+            min_ns: histogram.min(),
+            max_ns: histogram.max(),
+        }
+    }
+}
+
 impl Latencies {
     /// Reads the histogram logs of the run at `path`. A cell whose log cannot be read has none
     /// here; the document warns of it.

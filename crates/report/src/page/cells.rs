@@ -12,8 +12,8 @@ use crate::analysis::{Gathered, summary};
 
 /// A last slice that was cut off after less than this share of its width has no rate.
 const SLICE_SHARE_LEAST: f64 = 0.25;
-/// At least this share of the replicates is in a timeline; the rest took much longer.
-const REPLICATES_SHARE: f64 = 0.75;
+/// At least so many of every four replicates are in a timeline; the rest took much longer.
+const OF_FOUR_REPLICATES: usize = 3;
 
 /// The cell behind `gathered`, with its replicates' histograms; `level` is that of intervals.
 pub(super) fn of(
@@ -105,7 +105,7 @@ fn timeline(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<
 /// Operations of one slice of time, by power of 2 of their latency.
 type Slice = BTreeMap<u8, u64>;
 
-/// The least width that [`REPLICATES_SHARE`] of the replicates do not go beyond: one that took much
+/// The least width that [`OF_FOUR_REPLICATES`] of every four replicates do not go beyond: one that took much
 /// longer than all others would leave them a slice or two.
 fn common_width(replicates: &[&Replicate]) -> Option<u64> {
     let mut widths: Vec<u64> = replicates
@@ -114,7 +114,7 @@ fn common_width(replicates: &[&Replicate]) -> Option<u64> {
         .map(|timeline| timeline.slice_ns)
         .collect();
     widths.sort_unstable();
-    let wanted = (widths.len() as f64 * REPLICATES_SHARE).ceil() as usize;
+    let wanted = (widths.len() * OF_FOUR_REPLICATES).div_ceil(4);
     widths.get(wanted.checked_sub(1)?).copied()
 }
 

@@ -119,22 +119,9 @@ impl Shares {
 
 #[cfg(test)]
 mod tests {
-    use measure::Histogram;
     use proptest::prelude::*;
 
     use super::*;
-
-    fn of(values: &[u64]) -> Distribution {
-        let mut histogram = Histogram::new();
-        values.iter().for_each(|&value| histogram.record(value));
-        Distribution {
-            buckets: histogram.buckets().collect(),
-            count: histogram.count(),
-            sum_ns: values.iter().sum(),
-            min_ns: histogram.min(),
-            max_ns: histogram.max(),
-        }
-    }
 
     #[test]
     fn bins_have_the_names_that_fio_gives_them() {
@@ -150,13 +137,20 @@ mod tests {
 
     #[test]
     fn shares_lie_below_their_keys() {
-        let shares = Shares::of(Some(&of(&[1, 3, 1500, 1_500_000, 1_500_000_000, 3_000_000_000])));
+        let shares = Shares::of(Some(&Distribution::of_values(&[
+            1,
+            3,
+            1500,
+            1_500_000,
+            1_500_000_000,
+            3_000_000_000,
+        ])));
         let nonzero = |shares: &Ordered<f64>| -> Vec<String> {
             let there = shares.0.iter().filter(|(_, share)| *share > 0.0);
             there.map(|(key, _)| key.clone()).collect()
         };
         assert_eq!(nonzero(&shares.ns), ["2", "4"]);
-        let on_a_key = Shares::of(Some(&of(&[2, 4000])));
+        let on_a_key = Shares::of(Some(&Distribution::of_values(&[2, 4000])));
         assert_eq!(
             (nonzero(&on_a_key.ns), nonzero(&on_a_key.us)),
             (vec!["4".into()], vec!["10".into()])
@@ -168,7 +162,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_operation_is_lost(values in prop::collection::vec(1_u64..1 << 36, 1..60)) {
-            let distribution = of(&values);
+            let distribution = Distribution::of_values(&values);
             let latency = Latency::of(&distribution);
             let bins = latency.bins.clone().unwrap();
             prop_assert_eq!(bins.values().sum::<u64>(), values.len() as u64);

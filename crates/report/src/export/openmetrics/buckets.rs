@@ -31,37 +31,25 @@ fn bounds() -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
-    use measure::Histogram;
     use proptest::prelude::*;
 
     use super::*;
-
-    fn of(values: &[u64]) -> Distribution {
-        let mut histogram = Histogram::new();
-        values.iter().for_each(|&value| histogram.record(value));
-        Distribution {
-            buckets: histogram.buckets().collect(),
-            count: histogram.count(),
-            sum_ns: values.iter().sum(),
-            min_ns: histogram.min(),
-            max_ns: histogram.max(),
-        }
-    }
 
     #[test]
     fn a_value_on_a_bound_is_above_it() {
         let expected = [("0.000000768", 0), ("0.000001024", 1), ("0.000001536", 3), ("+Inf", 3)];
         let expected: Vec<_> =
             expected.iter().map(|&(bound, count)| (bound.to_owned(), count)).collect();
-        assert_eq!(cumulative(&of(&[1023, 1024, 1535])), expected);
+        assert_eq!(cumulative(&Distribution::of_values(&[1023, 1024, 1535])), expected);
         // Where values have a bucket each, too.
-        let counts = cumulative(&of(&[127, 128])).into_iter().map(|(_, count)| count);
+        let counts =
+            cumulative(&Distribution::of_values(&[127, 128])).into_iter().map(|(_, count)| count);
         assert_eq!(counts.collect::<Vec<_>>(), [0, 1, 2, 2]);
     }
 
     #[test]
     fn values_beyond_all_bounds_are_in_the_last_bucket() {
-        let buckets = cumulative(&of(&[5, 1 << 60]));
+        let buckets = cumulative(&Distribution::of_values(&[5, 1 << 60]));
         assert_eq!(buckets.last(), Some(&("+Inf".to_owned(), 2)));
         assert_eq!(buckets[buckets.len() - 2].1, 1);
     }
@@ -72,7 +60,7 @@ mod tests {
             values in prop::collection::vec(1_u64..1 << 40, 1..50)
         ) {
             let mut before = 0;
-            for (bound, count) in cumulative(&of(&values)) {
+            for (bound, count) in cumulative(&Distribution::of_values(&values)) {
                 let bound: f64 = bound.replace("+Inf", "inf").parse().unwrap();
                 let below = values.iter().filter(|&&value| (value as f64) < bound * 1e9 - 0.5);
                 prop_assert_eq!(count, below.count() as u64);

@@ -1,0 +1,55 @@
+// A grid of ratios on the screen: a table.
+
+import type { ComponentChildren } from "preact";
+import type { GridCell, GridModel } from "./grid-svg";
+
+export interface GridTableProps {
+  model: GridModel;
+  /** What stands at the top left. */
+  corner: ComponentChildren;
+  /** The name of a row, where it is more than text. */
+  nameOf?: (row: number) => ComponentChildren;
+}
+
+export function GridTable({ model, corner, nameOf }: GridTableProps) {
+  return (
+    <div class="scrolling">
+      <table class="map">
+        <thead>
+          <tr>
+            <th scope="col">{corner}</th>
+            {model.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {model.rows.map(({ name, cells }, row) => (
+            <tr key={name}>
+              <th scope="row">{nameOf ? nameOf(row) : name}</th>
+              {cells.map((cell, column) => (
+                <Place key={model.columns[column]} cell={cell} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Place({ cell }: { cell: GridCell | null }) {
+  if (cell === null) return <td class="empty">–</td>;
+  const [first, ...others] = cell.lines;
+  const side = cell.isDear ? "dear" : "cheap";
+  return (
+    <td class={`depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}>
+      <strong>{first}</strong>
+      {others.map((line) => (
+        <small key={line}>{line}</small>
+      ))}
+    </td>
+  );
+}

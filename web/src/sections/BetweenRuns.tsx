@@ -1,0 +1,122 @@
+// Each target before and after: later runs over the first, benchmark by benchmark; what is real comes
+// first, the rest on demand.
+
+import { IntervalChart } from "../charts/IntervalChart";
+import type { Better, CompareDocument, RunComparison } from "../contract";
+import type { Report, Side } from "../data/model";
+import { count, percent, ratio, ratioTick, words } from "../format/units";
+import { colourOf, useView, type View } from "../view";
+import { Fold } from "./Fold";
+
+/** Benchmarks in one chart. */
+const GROUPS_MOST = 24;
+
+export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
+  const view = useView();
+  const shown = comparison.comparisons.filter((one) => isShown(view, one) && one.ratio != null);
+  const real = shown.filter((one) => one.verdict === "real");
+  const others = shown.filter((one) => one.verdict !== "real");
+  const [first, ...later] = comparison.runs.map((run) => run.name);
+  const title = `${later.join(", ")} over ${first}`;
+  const verdicts = new Map<string, number>();
+  for (const one of shown) verdicts.set(one.verdict, (verdicts.get(one.verdict) ?? 0) + 1);
+  const counts = [...verdicts].map(([verdict, much]) => `${count(much)} ${words(verdict)}`);
+  const charts = (all: RunComparison[], what: string) =>
+    parts(all).map((part, index) => (
+      <IntervalChart
+        key={`${what} ${part[0]?.benchmark}`}
+        model={{
+          title: `${title}: ${what}${index > 0 ? `, part ${index + 1}` : ""}`,
+          axis: { label: "ratio of the primary metric", kind: "log10", format: ratioTick },
+          groups: groupsOf(view, part, later.length > 1),
+          reference: 1,
+        }}
+        theme={view.theme}
+        file={`between-runs-${what}`}
+        summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not real.`}
+      />
+    ));
+  if (shown.length === 0) {
+    return <p>{title}: no benchmark that is shown has enough blocks in both to be compared.</p>;
+  }
+  return (
+    <>
+      <p class="lead">
+        {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
+      </p>
+      {charts(real, "real differences")}
+      {others.length > 0 && (
+        <Fold title={`${title}: ${others.length} other comparisons`}>
+          {() => charts(others, "others")}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function isShown({ report, selection }: View, one: RunComparison): boolean {
+  const side = sideOf(report, one.second_run, one.second);
+  return (
+    selection.benchmarks.some((benchmark) => benchmark.key === keyOf(one)) &&
+    selection.sides.some((shown) => shown === side)
+  );
+}
+
+function keyOf({ suite, benchmark }: RunComparison): string {
+  return `${suite}/${benchmark}`;
+}
+
+function sideOf(report: Report, run: string, target: string): Side | undefined {
+  return report.sides.find(
+    (side) => side.target === target && report.runs[side.run]?.page.name === run,
+  );
+}
+
+/** So many benchmarks at a time, none of them in two. */
+function parts(all: RunComparison[]): RunComparison[][] {
+  const titles = [...new Set(all.map((one) => one.title))];
+  const found: RunComparison[][] = [];
+  for (let at = 0; at < titles.length; at += GROUPS_MOST) {
+    const some = new Set(titles.slice(at, at + GROUPS_MOST));
+    found.push(all.filter((one) => some.has(one.title)));
+  }
+  return found;
+}
+
+function groupsOf(view: View, all: RunComparison[], several: boolean) {
+  const titles = [...new Set(all.map((one) => one.title))];
+  return titles.map((title) => ({
+    title,
+    rows: all
+      .filter((one) => one.title === title)
+      .map((one) => ({
+        label: several ? `${one.second} · ${one.second_run}` : one.second,
+        colour: colourOfSide(view, one),
+        value: one.ratio as number,
+        low: one.interval?.low,
+        high: one.interval?.high,
+        said: saidOf(view, one),
+        hollow: one.verdict !== "real",
+      })),
+  }));
+}
+
+function colourOfSide({ report, theme }: View, one: RunComparison): string {
+  const side = sideOf(report, one.second_run, one.second);
+  return side === undefined ? theme.ink : colourOf(theme, side);
+}
+
+/** `1.20×, worse`. */
+function saidOf({ report }: View, one: RunComparison): string {
+  const own = ratio(one.ratio as number);
+  if (one.verdict !== "real") return `${own}, ${words(one.verdict)}`;
+  const benchmark = report.benchmarks.find((it) => it.key === keyOf(one));
+  const metrics = benchmark?.cells.flatMap((cell) => cell.report.metrics);
+  const direction = metrics?.find((metric) => metric.name === one.metric)?.better;
+  return `${own}, ${direction ? judged(direction, (one.ratio as number) > 1) : "real"}`;
+}
+
+function judged(direction: Better, isMore: boolean): string {
+  if (direction === "neither") return isMore ? "more" : "less";
+  return (direction === "higher") === isMore ? "better" : "worse";
+}
