@@ -105,8 +105,8 @@ fn timeline(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<
 /// Operations of one slice of time, by power of 2 of their latency.
 type Slice = BTreeMap<u8, u64>;
 
-/// The least width that [`OF_FOUR_REPLICATES`] of every four replicates do not go beyond: one that took much
-/// longer than all others would leave them a slice or two.
+/// The least width that [`OF_FOUR_REPLICATES`] of every four replicates do not go beyond: one that
+/// took much longer than all others would leave them a slice or two.
 fn common_width(replicates: &[&Replicate]) -> Option<u64> {
     let mut widths: Vec<u64> = replicates
         .iter()
