@@ -2418,7 +2418,7 @@ p99_ns: ArrayRef
 value: ArrayRef
 }
 /**
- * Log2 histograms per slice of time, over all replicates that have slices of one width.
+ * Log2 histograms per slice of time, over all replicates whose slices make one width.
  */
 export interface TimelineArrays {
 count: ArrayRef

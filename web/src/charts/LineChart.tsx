@@ -170,6 +170,8 @@ function optionsOf(
     stroke: theme.muted,
     grid: { stroke: theme.rule, width: 1 },
     ticks: { show: false },
+    // uPlot would leave out texts of logarithmic axes that are no round decimal numbers.
+    filter: (_: uPlot, splits: number[]) => splits,
   };
   const [x, y] = [xDomain(model), yDomain(model)];
   // uPlot puts null where it wants no text.

@@ -9,11 +9,6 @@ export interface Tick {
   text: string;
 }
 
-/** A number with its unit without the zeros that end its fraction: round values need none. */
-export function withoutZeros(text: string): string {
-  return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
-}
-
 /** Steps of 1, 2 or 5 times a power of ten, of which about `wanted` lie up to `span`. */
 export function roundStep(span: number, wanted: number): number {
   const rough = span / Math.max(1, wanted);

@@ -1,7 +1,8 @@
 // A point on a heat map leads to the cell that is drawn there, and ticks stand where they say.
 
 import { describe, expect, it } from "vitest";
-import { linearTicks, powersOfTen, thinned, withoutZeros } from "./axes";
+import { trimmed } from "../format/units";
+import { linearTicks, powersOfTen, thinned } from "./axes";
 import {
   boxOf,
   boxOfCell,
@@ -68,7 +69,7 @@ describe("ticks", () => {
     expect(linearTicks(1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
     expect(linearTicks(37, 4)).toEqual([0, 10, 20, 30]);
     expect(linearTicks(0, 4)).toEqual([0]);
-    expect(["0.100 %", "10.0 ms", "100", "1.50 s", "0 s"].map(withoutZeros)).toEqual([
+    expect(["0.100 %", "10.0 ms", "100", "1.50 s", "0 s"].map(trimmed)).toEqual([
       "0.1 %",
       "10 ms",
       "100",

@@ -3,7 +3,7 @@
 
 import { trimmed } from "../format/units";
 import type { Axis } from "./line-model";
-import { domainOf, padded, place, type Scale, type ScaleKind, ticks } from "./scales";
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "./scales";
 import { element, escaped, file, text } from "./svg";
 import type { Theme } from "./theme";
 
@@ -93,11 +93,13 @@ function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): str
   const most = Math.max(2, (x.range[1] - x.range[0]) / 90);
   const label = { y: 14, fill: theme.muted, "font-size": 11 };
   const parts = [text(model.axis.label, { x: 4, ...label })];
-  for (const value of ticks(x.kind, x.domain, most, model.axis.isBinary)) {
+  const values = ticks(x.kind, x.domain, most, model.axis.isBinary);
+  const texts = tickTexts(values, model.axis.format);
+  for (const [index, value] of values.entries()) {
     const at = place(x, value);
     parts.push(
       element("line", { x1: at, x2: at, y1: HEAD - 8, y2: height - FOOT, stroke: theme.rule }),
-      text(trimmed(model.axis.format(value)), {
+      text(trimmed(texts[index] ?? ""), {
         x: at,
         y: HEAD - 12,
         "text-anchor": "middle",

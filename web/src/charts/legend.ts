@@ -1,6 +1,7 @@
 // The legend of a colour scale: a strip of the palette with round values below it.
 
-import { drawTicksBelow, powersOfTen, type Tick, withoutZeros } from "./axes";
+import { trimmed } from "../format/units";
+import { drawTicksBelow, powersOfTen, type Tick } from "./axes";
 import type { Painter } from "./painter";
 import { colourOf, ENTRIES, entryOf, logShare, type Palette } from "./palettes";
 import type { Theme, ThemeName } from "./theme";
@@ -50,7 +51,7 @@ const STRIPES = 64;
 export function legendTicks(scale: ColourScale, width: number): Tick[] {
   const { least, most, isLog, format } = scale;
   const inner = isLog ? powersOfTen(least, most).filter((at) => at > least && at < most) : [];
-  const tick = (at: number) => ({ at, text: withoutZeros(format(at)) });
+  const tick = (at: number) => ({ at, text: trimmed(format(at)) });
   const ends = most > least ? [tick(least), tick(most)] : [tick(least)];
   const room = 52;
   const kept: Tick[] = [];

@@ -30,8 +30,8 @@ export interface Axis {
   kind: ScaleKind;
   /** Sizes: ticks stand at multiples of powers of 2. */
   isBinary?: boolean;
-  /** How a value is written at a tick and in a read-out. */
-  format: (value: number) => string;
+  /** How a value is written at a tick and in a read-out, with so many digits if told. */
+  format: (value: number, significant?: number) => string;
 }
 
 /** A vertical line, or a stretch of the axis, with a name. */

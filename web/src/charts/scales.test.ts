@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { domainOf, padded, place, type Scale, type ScaleKind, ticks, valueAt } from "./scales";
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "./scales";
 
 const KINDS: ScaleKind[] = ["linear", "log2", "log10"];
 
 describe("scales", () => {
-  it("give the value back that stands at a place", () => {
+  it("place more to one end, the ends at the ends", () => {
     for (const kind of KINDS) {
       const scale: Scale = { kind, domain: [3, 4000], range: [500, 20] };
-      for (const value of [3, 17, 1234, 4000]) {
-        expect(valueAt(scale, place(scale, value))).toBeCloseTo(value, 6);
-      }
+      const places = [3, 17, 1234, 4000].map((value) => place(scale, value));
+      expect(places).toEqual([...places].sort((one, other) => other - one));
       expect(place(scale, 3)).toBe(500);
       expect(place(scale, 4000)).toBe(20);
     }
@@ -62,5 +61,21 @@ describe("domains", () => {
     expect(low).toBeCloseTo(1);
     expect(high).toBeCloseTo(10_000);
     expect(padded("linear", [5, 5], 0.1)).toEqual([4.5, 5.5]);
+  });
+
+  it("never put ticks at parts of a byte, nor of sizes at powers of ten", () => {
+    expect(ticks("linear", [-0.04, 0.04], 6, true)).toEqual([0]);
+    expect(ticks("log2", [2900, 3700], 4)).toEqual([3072, 3328, 3584]);
+    expect(ticks("log2", [9000, 700_000], 8)).toEqual([
+      16384, 32768, 65536, 131072, 262144, 524288,
+    ]);
+  });
+
+  // An axis from 99.9 % to 100 % read "100 %" at each of its ticks.
+  it("have texts that tell them apart", () => {
+    const format = (value: number, significant = 2) =>
+      `${Number(value.toPrecision(significant))} %`;
+    expect(tickTexts([99.85, 99.9, 99.95], format)).toEqual(["99.85 %", "99.9 %", "99.95 %"]);
+    expect(tickTexts([1, 2, 5], format)).toEqual(["1 %", "2 %", "5 %"]);
   });
 });

@@ -17,19 +17,13 @@ export function place(scale: Scale, value: number): number {
   return from + share * (to - from);
 }
 
-/** The value at a place: the inverse of `place`. */
-export function valueAt(scale: Scale, at: number): number {
-  const [low, high] = scale.domain.map((end) => transformed(scale.kind, end)) as [number, number];
-  const [from, to] = scale.range;
-  const value = low + ((at - from) / (to - from)) * (high - low);
-  if (scale.kind === "linear") return value;
-  return (scale.kind === "log2" ? 2 : 10) ** value;
-}
-
 function transformed(kind: ScaleKind, value: number): number {
   if (kind === "linear") return value;
   return kind === "log2" ? Math.log2(value) : Math.log10(value);
 }
+
+/** Digits that every tick has room for, and those of one that are still read. */
+const [DIGITS_LEAST, DIGITS_MOST] = [2, 7];
 
 /** Values at which ticks stand, at most about `most` of them; of sizes (`isBinary`), those on a
  * linear scale are multiples of a power of 2. */
@@ -41,18 +35,39 @@ export function ticks(
 ): number[] {
   if (!(high > low)) return [low];
   if (kind === "linear" && isBinary) {
-    return multiples(low, high, 2 ** Math.ceil(Math.log2((high - low) / most)));
+    return binaryTicks(low, high, most);
   }
   if (kind === "linear") return linearTicks(low, high, most);
   const base = kind === "log2" ? 2 : 10;
   const first = Math.ceil(Math.log(low) / Math.log(base) - 1e-9);
   const last = Math.floor(Math.log(high) / Math.log(base) + 1e-9);
   const decades = last - first + 1;
-  if (decades < 2 && base === 10) return decadeTicks(low, high, most);
+  if (decades < 2) return (base === 10 ? decadeTicks : binaryTicks)(low, high, most);
   const step = Math.max(1, Math.ceil(decades / most));
   const powers: number[] = [];
   for (let exponent = first; exponent <= last; exponent += step) powers.push(base ** exponent);
   return powers.length > 0 ? powers : [low, high];
+}
+
+/** Multiples of a power of 2; there is no part of a byte. */
+function binaryTicks(low: number, high: number, most: number): number[] {
+  return multiples(low, high, 2 ** Math.max(0, Math.ceil(Math.log2((high - low) / most))));
+}
+
+/** Ticks in words, with as many digits as their distance needs: beside each other, `100 %` and
+ * `100 %` would make a difference large that is none. */
+export function tickTexts(
+  at: number[],
+  format: (value: number, significant?: number) => string,
+): string[] {
+  const distances = at.slice(1).map((value, index) => {
+    const before = at[index] as number;
+    return Math.max(Math.abs(value), Math.abs(before)) / Math.abs(value - before);
+  });
+  const digits = Math.ceil(Math.log10(Math.max(1, ...distances))) + 1;
+  return at.map((value) =>
+    digits <= DIGITS_LEAST ? format(value) : format(value, Math.min(DIGITS_MOST, digits)),
+  );
 }
 
 function linearTicks(low: number, high: number, most: number): number[] {

@@ -1,7 +1,7 @@
 // The histogram over time, as heat maps and surfaces want it: log2 buckets of latency over slices.
 
-import { count as counted, figure, nanoseconds } from "../format/units";
-import { linearTicks, type Tick, withoutZeros } from "./axes";
+import { count as counted, figure, nanoseconds, trimmed } from "../format/units";
+import { linearTicks, type Tick } from "./axes";
 import type { CellAxis, Matrix } from "./heatmap";
 
 /** The contract's timeline with its array decoded. */
@@ -21,7 +21,7 @@ export function timeAxis({ slice_ns, slices }: Timeline): CellAxis {
   const seconds = (slice: number) => (slice * slice_ns) / NS_PER_S;
   const ticks = linearTicks(seconds(slices), 8).map((at) => ({
     at: (at * NS_PER_S) / slice_ns,
-    text: withoutZeros(figure("s", at)),
+    text: trimmed(figure("s", at)),
   }));
   const cell = (slice: number) =>
     `${figure("s", seconds(slice))} to ${figure("s", seconds(slice + 1))}`;
@@ -40,7 +40,7 @@ export function latencyAxis({ log2_first, rows }: Timeline): CellAxis {
   const ticks: Tick[] = [];
   for (let power = 0; power <= 12; power += 1) {
     const at = Math.log2(10 ** power) - log2_first;
-    if (at >= 0 && at <= rows) ticks.push({ at, text: withoutZeros(nanoseconds(10 ** power)) });
+    if (at >= 0 && at <= rows) ticks.push({ at, text: trimmed(nanoseconds(10 ** power)) });
   }
   const otherTicks = Array.from({ length: rows + 1 }, (_, row) => row)
     .filter((row) => (row + log2_first) % 4 === 0)

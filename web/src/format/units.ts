@@ -118,8 +118,8 @@ export function trimmed(text: string): string {
 }
 
 /** A ratio at a tick: no digit more than it needs. */
-export function ratioTick(value: number): string {
-  return `${Number(value.toPrecision(3))}×`;
+export function ratioTick(value: number, significant = 3): string {
+  return `${Number(value.toPrecision(significant))}×`;
 }
 
 /** A p-value. */

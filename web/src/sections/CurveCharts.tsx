@@ -63,7 +63,7 @@ export function curveModel(view: View, curve: Curve, metric: MetricReport): Line
     },
     y: {
       label: words(metric.name),
-      kind: kindOf(values, metric.unit === "bytes" ? "log2" : "log10"),
+      kind: kindOf(values, metric.unit.startsWith("bytes") ? "log2" : "log10"),
       isBinary: metric.unit.startsWith("bytes"),
       format: (value) => figure(metric.unit, value),
     },

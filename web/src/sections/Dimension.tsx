@@ -113,7 +113,7 @@ function modelOf(
       // Counts that are 0 somewhere, and differences, have no logarithm.
       kind: values.every((value) => value > 0) ? (isBinary ? "log2" : "log10") : "linear",
       isBinary,
-      format: (value) => figure(metric.unit, value, 2),
+      format: (value, significant = 2) => figure(metric.unit, value, significant),
     },
     groups: rows.map(({ benchmark, metric: own }) => ({
       title:

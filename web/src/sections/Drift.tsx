@@ -1,8 +1,10 @@
-// Replicates in the order in which they ran, as multiples of their cell's median: what happened to
-// the machine meanwhile is seen at one look, for all cells or for one benchmark.
+// What replicates cost in the order in which they ran, as multiples of their cell's median: what
+// happened to the machine meanwhile is seen at one look, for all cells or for one benchmark. Where
+// more is better the multiple is turned, so that above 1 is worse wherever it stands.
 
 import { LineChart } from "../charts/LineChart";
 import type { LineSeries } from "../charts/line-model";
+import type { MetricReport } from "../contract";
 import type { CellView, Side } from "../data/model";
 import { primary } from "../data/model";
 import { floats } from "../data/payload";
@@ -28,13 +30,13 @@ export function Drift() {
             model={{
               title: report.runs.length > 1 ? `${page.name}: ${title}` : title,
               x: { label: "time in the run", kind: "linear", format: (s) => figure("s", s) },
-              y: { label: "value over its cell's median", kind: "log10", format: ratioTick },
+              y: { label: "cost over its cell's median", kind: "log10", format: ratioTick },
               series,
               markers: [],
             }}
             theme={theme}
             file="replicates"
-            summary={`Each replicate's primary metric over the median of its cell, in the order in which they ran: a drift of the machine shows as a slope, a disturbance as a column. ${widest(view, run)}`}
+            summary={`What each replicate cost, by its primary metric, over the median of its cell, in the order in which they ran; above 1 is worse: a drift of the machine shows as a slope, a disturbance as a column. ${widest(view, run)}`}
           />
         );
       })}
@@ -53,14 +55,23 @@ function seriesOf(view: View, side: Side): LineSeries {
 }
 
 function relative(view: View, cell: CellView) {
-  const median = primary(cell)?.median;
+  const metric = primary(cell);
   const { replicates } = cell.page;
-  if (replicates == null || median === undefined || median <= 0) return [];
+  if (replicates == null || metric === undefined) return [];
   const at = floats(view.report.block, replicates.at_s);
-  const values = floats(view.report.block, replicates.value);
-  return Array.from(at, (x, index) => ({ x, y: (values[index] as number) / median })).filter(
-    (point) => point.y > 0,
-  );
+  const costs = costsOverMedian(metric, floats(view.report.block, replicates.value));
+  return costs.flatMap((y, index) => (y === null ? [] : { x: at[index] as number, y }));
+}
+
+/** What each value costs over the median; nothing where it is no cost, or has no logarithm. */
+export function costsOverMedian(
+  { better, median }: Pick<MetricReport, "better" | "median">,
+  values: Float64Array,
+): (number | null)[] {
+  return Array.from(values, (value) => {
+    const cost = better === "higher" ? median / value : value / median;
+    return better !== "neither" && cost > 0 && Number.isFinite(cost) ? cost : null;
+  });
 }
 
 /** The replicate farthest from its cell's median, in words. */

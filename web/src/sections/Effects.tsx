@@ -34,7 +34,7 @@ export function Effects() {
       )}
       {comparison.left_out.length > 0 && (
         <p class="note">
-          Not in the analysis, because not every side has them or they are ratios:{" "}
+          Not in the analysis, because not every side has them, or they are ratios or no cost:{" "}
           {comparison.left_out.join("; ")}.
         </p>
       )}

@@ -88,7 +88,9 @@ function SeriesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<Serie
   const values = all.flatMap(({ seen }) => seen.points.map(([, y]) => y));
   const positive = values.filter((y) => y > 0);
   const isWide = Math.max(...positive) / Math.min(...positive) > 20;
-  const kind: ScaleKind = isWide && positive.length === values.length ? "log10" : "linear";
+  const isBinary = value.unit.startsWith("bytes");
+  const log: ScaleKind = isBinary ? "log2" : "log10";
+  const kind = isWide && positive.length === values.length ? log : "linear";
   return (
     <LineChart
       model={{
@@ -102,7 +104,7 @@ function SeriesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<Serie
         y: {
           label: value.name,
           kind,
-          isBinary: value.unit.startsWith("bytes"),
+          isBinary,
           format: (y) => onAxis(value.unit, y),
         },
         series: all.map(({ side, seen }) => ({

@@ -77,6 +77,10 @@ pub(super) fn analyse(
     level: f64,
 ) -> Found {
     let (complete, left_out) = complete(series);
+    if complete.is_empty() {
+        let answer = Err("no benchmark has a cost on every target of every run".to_owned());
+        return Found { answer, left_out };
+    }
     let several = |factor: &Factor| {
         let mut levels = complete.iter().map(|one| factor.level(runs, one));
         levels.next().is_some_and(|first| levels.any(|level| level != first))

@@ -39,9 +39,9 @@ impl Series {
             == (&other.suite, &other.benchmark, &other.metric)
     }
 
-    /// Whether it is a cost by itself, not a ratio of two.
+    /// Whether it is a cost by itself: neither a ratio of two, nor what only describes.
     pub(super) fn is_cost(&self) -> bool {
-        self.metric != MetricDefinition::speed_up().name
+        self.metric != MetricDefinition::speed_up().name && self.better != Better::Neither
     }
 
     /// Values for which smaller is better, in order of blocks.

@@ -90,6 +90,22 @@ fn later_runs_are_compared_with_the_first_target_by_target() {
 }
 
 #[test]
+fn what_only_describes_is_no_cost_in_the_analysis() {
+    let mut sample = Sample::new(&["a", "b"])
+        .benchmark("create", &[&around(1000.0, 8), &around(2000.0, 8)])
+        .benchmark("window", &[&around(1.0, 8), &around(100.0, 8)]);
+    let describes = |cell: &mut record::Cell| cell.metrics[0].better = record::Better::Neither;
+    sample.change("window", describes);
+    let document = compare(&[named("run", sample.clone())], &options()).unwrap();
+    assert_eq!(document.left_out, ["window"]);
+    let ratio = document.analysis.unwrap().contrasts[0].ratio.as_ref().unwrap().estimate;
+    assert!((ratio - 0.5).abs() < 0.01, "{ratio}");
+    sample.change("create", describes);
+    let document = compare(&[named("run", sample)], &options()).unwrap();
+    assert!(document.analysis_refused.unwrap().contains("has a cost on every target"));
+}
+
+#[test]
 fn what_has_nothing_in_common_is_refused() {
     let alone = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 8)]);
     let refused = compare(&[named("run", alone.clone())], &options()).unwrap_err();

@@ -12,6 +12,8 @@ use crate::analysis::{Gathered, summary};
 
 /// A last slice that was cut off after less than this share of its width has no rate.
 const SLICE_SHARE_LEAST: f64 = 0.25;
+/// At least so many of every four replicates are in a timeline; the rest took much longer.
+const OF_FOUR_REPLICATES: usize = 3;
 
 /// The cell behind `gathered`, with its replicates' histograms; `level` is that of intervals.
 pub(super) fn of(
@@ -53,32 +55,35 @@ fn histogram(block: &mut Block, histograms: &[Histogram]) -> Option<HistogramArr
     })
 }
 
-/// The slices of the replicates together. Where replicates have slices of several widths (one that
-/// took longer has wider ones), those of the width that most have count.
+/// The slices of the replicates together, as wide as most need them: those of replicates that took
+/// less time are put together to that width. Of what a slice held in fewer than half of them (the
+/// longest ones alone get there), no rate is given.
 fn timeline(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<TimelineArrays> {
-    let slice_ns = commonest_width(replicates)?;
-    let those: Vec<(&TimelineRecord, u64)> = replicates
+    let slice_ns = common_width(replicates)?;
+    let those: Vec<(Vec<Slice>, u64)> = replicates
         .iter()
-        .filter_map(|one| Some((one.timeline.as_ref()?, one.elapsed_ns)))
-        .filter(|(timeline, _)| timeline.slice_ns == slice_ns)
+        .filter_map(|one| Some((widened(one.timeline.as_ref()?, slice_ns)?, one.elapsed_ns)))
         .collect();
-    let slices = those.iter().map(|(timeline, _)| timeline.slices.len()).max()?;
+    let slices = those.iter().map(|(own, _)| own.len()).max()?;
     let mut operations: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
     let mut rates: Vec<Vec<f64>> = vec![Vec::new(); slices];
-    for (timeline, elapsed_ns) in &those {
-        for (index, slice) in timeline.slices.iter().enumerate() {
-            for &(log2, count) in slice {
+    for (own, elapsed_ns) in &those {
+        for (index, slice) in own.iter().enumerate() {
+            for (&log2, &count) in slice {
                 operations.entry(log2).or_insert_with(|| vec![0.0; slices])[index] += count as f64;
             }
-            let total: u64 = slice.iter().map(|(_, count)| count).sum();
-            rates[index].extend(rate(total, index, slice_ns, *elapsed_ns));
+            rates[index].extend(rate(slice.values().sum(), index, slice_ns, *elapsed_ns));
         }
     }
     let (first, last) = (*operations.keys().next()?, *operations.keys().next_back()?);
     let empty = vec![0.0; slices];
     let rows = (first..=last).flat_map(|log2| operations.get(&log2).unwrap_or(&empty).clone());
     let count = block.f64s(rows);
-    let summaries: Vec<_> = rates.iter().map(|rates| summary(rates, level)).collect();
+    let is_common = |rates: &&Vec<f64>| 2 * rates.len() >= those.len();
+    let summaries: Vec<_> = rates
+        .iter()
+        .map(|rates| Some(rates).filter(is_common).and_then(|rates| summary(rates, level)))
+        .collect();
     let median = |index: usize| summaries[index].as_ref().map_or(f64::NAN, |it| it.median);
     let end = |index: usize, pick: fn(&record::IntervalReport) -> f64| {
         let interval = summaries[index].as_ref().and_then(|it| it.interval.as_ref());
@@ -97,12 +102,37 @@ fn timeline(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<
     })
 }
 
-fn commonest_width(replicates: &[&Replicate]) -> Option<u64> {
-    let mut widths: BTreeMap<u64, usize> = BTreeMap::new();
-    for timeline in replicates.iter().filter_map(|one| one.timeline.as_ref()) {
-        *widths.entry(timeline.slice_ns).or_default() += 1;
-    }
-    widths.into_iter().max_by_key(|&(width, times)| (times, width)).map(|(width, _)| width)
+/// Operations of one slice of time, by power of 2 of their latency.
+type Slice = BTreeMap<u8, u64>;
+
+/// The least width that [`OF_FOUR_REPLICATES`] of every four replicates do not go beyond: one that
+/// took much longer than all others would leave them a slice or two.
+fn common_width(replicates: &[&Replicate]) -> Option<u64> {
+    let mut widths: Vec<u64> = replicates
+        .iter()
+        .filter_map(|one| one.timeline.as_ref())
+        .map(|timeline| timeline.slice_ns)
+        .collect();
+    widths.sort_unstable();
+    let wanted = (widths.len() * OF_FOUR_REPLICATES).div_ceil(4);
+    widths.get(wanted.checked_sub(1)?).copied()
+}
+
+/// The slices at `slice_ns`, which theirs must divide; nothing where they are wider. Widths double
+/// while a replicate goes on, in ticks of the clock: in nanoseconds they are off by rounding.
+fn widened(timeline: &TimelineRecord, slice_ns: u64) -> Option<Vec<Slice>> {
+    let own_ns = timeline.slice_ns.max(1);
+    let together = (slice_ns + own_ns / 2) / own_ns;
+    let is_whole = together > 0 && (together * own_ns).abs_diff(slice_ns) <= together;
+    let merged = |slices: &[Vec<(u8, u64)>]| {
+        let mut merged = Slice::new();
+        for &(log2, count) in slices.iter().flatten() {
+            *merged.entry(log2).or_default() += count;
+        }
+        merged
+    };
+    let together = usize::try_from(together).ok()?;
+    is_whole.then(|| timeline.slices.chunks(together).map(merged).collect())
 }
 
 /// Operations per second of a slice. The last one ends with the replicate; where hardly any of it
@@ -123,5 +153,20 @@ mod tests {
         assert_eq!(rate(50, 1, 100, 150), Some(1e9), "half a slice");
         assert_eq!(rate(50, 1, 100, 120), None, "a fifth of one");
         assert_eq!(rate(50, 2, 100, 120), None, "beyond the end");
+    }
+
+    fn timeline_of(slice_ns: u64, slices: &[&[(u8, u64)]]) -> TimelineRecord {
+        TimelineRecord { slice_ns, slices: slices.iter().map(|slice| slice.to_vec()).collect() }
+    }
+
+    #[test]
+    fn narrow_slices_are_put_together_and_wide_ones_cannot_be_taken_apart() {
+        let narrow = timeline_of(2019, &[&[(9, 1)], &[(9, 2), (10, 5)], &[(8, 7)]]);
+        let expected = vec![Slice::from([(9, 3), (10, 5)]), Slice::from([(8, 7)])];
+        assert_eq!(widened(&narrow, 4039), Some(expected), "4038, but for rounding");
+        let same = widened(&narrow, 2019).unwrap();
+        assert_eq!(same.len(), 3);
+        assert_eq!(widened(&narrow, 1010), None, "half as wide");
+        assert_eq!(widened(&narrow, 3000), None, "no multiple");
     }
 }

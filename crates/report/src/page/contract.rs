@@ -128,7 +128,7 @@ pub struct HistogramArrays {
     pub count: ArrayRef,
 }
 
-/// Log2 histograms per slice of time, over all replicates that have slices of one width.
+/// Log2 histograms per slice of time, over all replicates whose slices make one width.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TimelineArrays {
     /// Width of a slice, in nanoseconds.

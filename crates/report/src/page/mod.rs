@@ -12,7 +12,7 @@ mod html;
 use std::path::Path;
 
 use measure::Histogram;
-use record::{Document, Run};
+use record::{Document, Line, Run};
 
 use crate::analysis::gather;
 use crate::compare::{self, CompareOptions, NamedRun};
@@ -101,7 +101,12 @@ fn page(block: &mut Block, named: &NamedRun, source: &Source<'_>, document: &Doc
     }
 }
 
+/// Of the runs that can be compared: beside a search for cliffs the others still are.
 fn effects(runs: &[NamedRun]) -> Effects {
+    let is_search =
+        |named: &NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));
+    let others: Vec<NamedRun> = runs.iter().filter(|named| !is_search(named)).cloned().collect();
+    let runs = if others.is_empty() { runs } else { &others };
     let options = CompareOptions { factors: Vec::new(), margin: MARGIN, level: None };
     match compare::compare(runs, &options) {
         Ok(document) => Effects { comparison: Some(document), refused: None },

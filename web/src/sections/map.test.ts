@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import type { Document } from "../contract";
+import { relativeTo } from "./Map";
+
+const pair = (first: string, second: string, ratio: number | null) => ({
+  dimension: "io",
+  benchmarks: 3,
+  blocks: 9,
+  first,
+  second,
+  ratio,
+  interval: ratio === null ? null : { level: 0.95, low: ratio * 0.5, high: ratio * 2 },
+  p_adjusted: 0.01,
+  verdict: "real",
+});
+
+const document = (...dimensions: ReturnType<typeof pair>[]) =>
+  ({ dimensions }) as unknown as Document;
+
+const said = (cells: ReturnType<typeof relativeTo>) =>
+  cells.map(({ target, ratio, interval }) => [target, ratio, interval?.low, interval?.high]);
+
+it("turns ratio and interval where the reference is the second of a pair", () => {
+  const both = document(pair("a", "b", 4));
+  expect(said(relativeTo(both, "io", ["a", "b"], "a"))).toEqual([
+    ["a", 1, undefined, undefined],
+    ["b", 4, 2, 8],
+  ]);
+  expect(said(relativeTo(both, "io", ["a", "b"], "b"))).toEqual([
+    ["b", 1, undefined, undefined],
+    ["a", 0.25, 0.125, 0.5],
+  ]);
+});
+
+it("finds the cheapest, and leaves empty what was never compared with it", () => {
+  const three = document(pair("a", "b", 0.5), pair("b", "c", 3), pair("a", "c", null));
+  const cells = relativeTo(three, "io", ["a", "b", "c"], "");
+  expect(cells.map(({ target, ratio }) => [target, ratio])).toEqual([
+    ["b", 1],
+    ["a", 2],
+    ["c", 3],
+  ]);
+  expect(relativeTo(three, "io", ["a", "b", "c"], "a").map((one) => one.target)).toEqual([
+    "a",
+    "b",
+  ]);
+  expect(relativeTo(three, "io", ["a", "b"], "c")).toEqual([]);
+});
