@@ -92,6 +92,7 @@ export function Cliffs() {
               <ul class="laws">
                 {page.prose
                   .filter((one) => one.kind === "cliff" && one.targets.includes(side.target))
+                  .filter((one) => one.subject === words(plan.axis))
                   .map((one) => (
                     <li key={one.text}>{typeset(one.text)}</li>
                   ))}

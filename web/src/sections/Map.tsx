@@ -73,7 +73,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
             cell.interval?.low ?? "",
             cell.interval?.high ?? "",
             cell.p ?? "",
-            cell.verdict,
+            cell.isReference ? "reference" : cell.verdict,
             cell.benchmarks,
           ]),
         ),

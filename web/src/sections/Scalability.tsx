@@ -2,7 +2,7 @@
 // fitted to them (Amdahl, or Gunther's Universal Scalability Law).
 
 import { LineChart } from "../charts/LineChart";
-import type { LinePoint, LineSeries } from "../charts/line-model";
+import type { LinePoint, LineSeries, Marker } from "../charts/line-model";
 import type { CurveFit } from "../contract";
 import { type Curve, metricOf, type Side } from "../data/model";
 import { count, figure, typeset } from "../format/units";
@@ -59,11 +59,7 @@ export function Scalability() {
                   format: (value) => figure("operations/s", value),
                 },
                 series,
-                markers: processorsOf(fit).map((from) => ({
-                  from,
-                  label: `${count(from)} processors`,
-                  colour: theme.muted,
-                })),
+                markers: processorsOf(curve),
               }}
               theme={theme}
               file={`scalability-${curve.name}`}
@@ -79,6 +75,16 @@ export function Scalability() {
     return report.runs.flatMap(({ document }) =>
       (document.fits ?? []).filter((fit) => fit.curve === curve.name),
     );
+  }
+
+  /** How many processors each run had; runs on machines that are alike share a mark. */
+  function processorsOf(curve: Curve): Marker[] {
+    const numbers = new Set(fitsOf(curve).flatMap((fit) => fit.processors ?? []));
+    return [...numbers].map((from) => ({
+      from,
+      label: `${count(from)} processors`,
+      colour: theme.muted,
+    }));
   }
 
   function seriesOf(curve: Curve, side: Side): LineSeries[] {
@@ -108,10 +114,6 @@ export function Scalability() {
       },
     ];
   }
-}
-
-function processorsOf(fit: CurveFit | undefined): number[] {
-  return fit?.processors == null ? [] : [fit.processors];
 }
 
 function lawName({ law }: CurveFit): string {

@@ -44,12 +44,14 @@ function Lead({ run }: { run: number }) {
   const { report, selection } = useView();
   const said = report.runs[run]?.page.prose.filter((one) => selection.isShown(run, one)) ?? [];
   const clause = (kind: SaidKind, words: (much: number) => string) => {
-    const much = said.filter((one) => one.kind === kind).length;
+    // A curve has a sentence for each of its metrics, and is one thing.
+    const those = said.filter((one) => one.kind === kind);
+    const much = new Set(those.map((one) => one.subject ?? one.text)).size;
     return much === 0 ? [] : words(much);
   };
   const noun = (much: number, word: string) => `${much} ${word}${much === 1 ? "" : "s"}`;
   const clauses = [
-    clause("real", (n) => `${noun(n, "finding")} of real differences`),
+    clause("real", (n) => `${noun(n, "benchmark")} with real differences`),
     clause("not-told-apart", (n) => `${noun(n, "benchmark")} on which nothing can be told apart`),
     clause("refused", (n) => `${noun(n, "thing")} refused`),
     clause("warning", (n) => `${noun(n, "warning")}`),
