@@ -82,7 +82,7 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
   return padded(axis.kind, widened(axis.kind, domainOf(axis.kind, values)), 0.06);
 }
 
-/** Values that hardly differ are not drawn as if they did: an axis spans a tenth of them or more. */
+/** Values that hardly differ are not drawn as if they did: an axis spans a tenth of them. */
 function widened(kind: ScaleKind, [low, high]: [number, number]): [number, number] {
   const middle = kind === "linear" ? (low + high) / 2 : Math.sqrt(low * high);
   const half = Math.abs(middle) * SPAN_LEAST;
