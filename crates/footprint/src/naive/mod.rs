@@ -141,6 +141,8 @@ enum Found {
 struct Lines {
     held: Vec<Option<Held>>,
     next: usize,
+    /// The line of the last access.
+    last: Option<usize>,
     fits: bool,
 }
 
@@ -148,11 +150,12 @@ impl Lines {
     fn new(question: &Question) -> Self {
         let count = question.lines - question.footprint;
         let room = usize::try_from(count.min(question.file)).expect("no more than LINES_MAX");
-        Self { held: vec![None; room], next: 0, fits: question.file <= count }
+        Self { held: vec![None; room], next: 0, last: None, fits: question.file <= count }
     }
 
     fn access(&mut self, phase: Phase, segment: u64) -> Found {
         let at = self.next;
+        self.last = Some(at);
         self.next = (at + 1) % self.held.len();
         let is_write = phase == Phase::Write;
         let old = self.held[at];
@@ -202,9 +205,8 @@ impl Naive {
     pub fn answer(&self) -> Answer {
         let mut lines = Lines::new(&self.question);
         let phases = self.question.phases.iter().map(|&phase| {
-            let flushes = |segment: &u64| {
-                matches!(lines.access(phase, *segment), Found::Flushed(_))
-            };
+            let flushes =
+                |segment: &u64| matches!(lines.access(phase, *segment), Found::Flushed(_));
             let flushes = (0..self.question.file).filter(flushes).count() as u64;
             PhaseAnswer { phase, accesses: self.question.file, flushes }
         });

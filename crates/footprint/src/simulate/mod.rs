@@ -22,6 +22,7 @@ mod hierarchy;
 mod policy;
 mod report;
 mod simulation;
+mod text;
 
 pub use geometry::{CacheError, Geometry, Policy, Shape};
 pub use hierarchy::{First, Hierarchy, HierarchyError, Inclusion, Lower};

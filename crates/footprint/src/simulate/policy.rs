@@ -1,6 +1,7 @@
 //! What a cache remembers to choose the way that leaves.
 
 use super::geometry::Policy;
+use crate::random;
 
 /// The memory of a policy, over all sets.
 #[derive(Clone, Debug)]
@@ -49,19 +50,9 @@ pub(super) fn pointed_at(tree: u64, ways: usize) -> usize {
 }
 
 /// The next choice among `ways`.
-///
-/// `SplitMix64` (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014, figure 17) is written out here so that a seed means the same misses for ever.
 #[inline]
 pub(super) fn draw(state: &mut u64, ways: usize) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
-    // The high half of the product is uniform below `ways`, to within ways / 2^64.
-    let product = u128::from(mixed) * ways as u128;
-    usize::try_from(product >> 64).expect("below ways")
+    usize::try_from(random::below(state, ways as u64)).expect("below ways")
 }
 
 #[cfg(test)]
@@ -82,21 +73,5 @@ mod tests {
         let mut wide = 0;
         (0..63).for_each(|way| point_away(&mut wide, 64, way));
         assert_eq!(pointed_at(wide, 64), 0, "63 was never used, but its half was used last");
-    }
-
-    #[test]
-    fn draws_are_those_of_splitmix_and_spread_evenly() {
-        // The first outputs of SplitMix64 from 1234567 (Rosetta Code, "Pseudo-random numbers/
-        // Splitmix64"), each taken as a share of 2^64.
-        let wanted = [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973];
-        let mut state = 1_234_567;
-        for number in wanted {
-            let ways = 1_000_000;
-            let share = (u128::from(number) * ways as u128) >> 64;
-            assert_eq!(draw(&mut state, ways) as u128, share);
-        }
-        let mut counts = [0; 8];
-        (0..80_000).for_each(|_| counts[draw(&mut state, 8)] += 1);
-        assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
     }
 }
