@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod plain;
+mod speed;
 
 use footprint::simulate::{
     First, Geometry, Hierarchy, Inclusion, Lower, Policy, Report, Shape, Simulation,
