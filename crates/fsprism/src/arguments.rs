@@ -8,6 +8,7 @@ use clap_complete::Shell;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
+use crate::footprint_arguments::Footprint;
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -95,6 +96,9 @@ pub(crate) enum Command {
     /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareOptions),
+    /// What happens in the processor's caches: a model of them, and a simulation
+    #[command(subcommand)]
+    Footprint(Footprint),
     /// Analyse anybody's table or series
     #[command(subcommand)]
     Stats(Analysis),

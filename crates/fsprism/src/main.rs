@@ -6,6 +6,9 @@ mod cliff;
 mod cliff_arguments;
 mod compare;
 mod exit;
+mod footprint;
+mod footprint_arguments;
+mod footprint_values;
 mod input;
 mod list;
 mod machine;
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Command::Cliff(options) => cliff::cliff(options),
         Command::Report(options) => report::report(options),
         Command::Compare(options) => compare::compare(options),
+        Command::Footprint(command) => footprint::footprint(command),
         Command::Stats(analysis) => stats::stats(analysis),
         Command::Reproduce(options) => reproduce::reproduce(options),
         Command::Machine(options) => machine::machine(options),

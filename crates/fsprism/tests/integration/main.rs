@@ -11,6 +11,7 @@ mod devices;
 mod documents;
 mod exports;
 mod faults;
+mod footprints;
 mod kill;
 mod layers;
 mod pages;

@@ -1,0 +1,19 @@
+//! Where the cache lines go: what code does to the processor's caches.
+//!
+//! [`simulate`] runs a stream of accesses through caches of any shape and reports what hit, what
+//! missed and what had to be written back. A stream is [`synthetic`], or the text that valgrind's
+//! [`lackey`] prints. [`naive`] is the four-line model with which a paper explains why a smaller
+//! footprint can make the phase after it slower.
+//!
+//! There is no clock here and no thread: the same stream and seed give the same answer.
+
+#![forbid(unsafe_code)]
+
+mod access;
+pub mod lackey;
+pub mod naive;
+mod random;
+pub mod simulate;
+pub mod synthetic;
+
+pub use access::{Access, Kind};

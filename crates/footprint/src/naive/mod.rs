@@ -1,0 +1,218 @@
+//! The simple and naive model of an L2 cache with which "Memory-rich microbenchmarks" explains why
+//! a smaller footprint can make the phase after it slower (section 4.5, Figures 2 and 3, Table 7).
+//!
+//! A cache has a number of lines. The active footprint of file system and benchmark occupies some
+//! of them for ever: the cache starts with it and nothing else, and no collision evicts it. The
+//! lines left over hold segments of one file, each as long as a line. A phase goes over the file
+//! from its start to its end: a write makes its segment's line dirty, a read brings its segment in.
+//! A segment that is not there takes an empty line, else the one that was used least recently; if
+//! that one is dirty, it must be flushed first. A write does not read its segment in.
+
+mod picture;
+
+use serde::Serialize;
+
+/// What a phase does with every segment of the file, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Writes it.
+    Write,
+    /// Reads it.
+    Read,
+}
+
+impl Phase {
+    /// The phase of this name: `write` or `read`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "write" => Some(Self::Write),
+            "read" => Some(Self::Read),
+            _ => None,
+        }
+    }
+}
+
+/// What is asked of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Lines of the cache.
+    pub lines: u64,
+    /// Lines of them that the footprint occupies.
+    pub footprint: u64,
+    /// Segments of the file.
+    pub file: u64,
+    /// What is done with it, one after the other.
+    pub phases: Vec<Phase>,
+}
+
+/// A question that the model answers.
+#[derive(Clone, Debug)]
+pub struct Naive {
+    question: Question,
+}
+
+/// The most accesses: a few seconds of computing.
+const ACCESSES_MAX: u64 = 1 << 31;
+/// The most lines: half a GiB of them here, and 4 GiB of a real cache.
+const LINES_MAX: u64 = 1 << 26;
+
+/// Why the model does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NaiveError {
+    /// No line is left for the file.
+    #[error(
+        "a footprint of {footprint} lines leaves none of {lines} for the file: \
+         give --footprint less than --lines"
+    )]
+    NoLineLeft {
+        /// The cache's lines.
+        lines: u64,
+        /// The footprint's.
+        footprint: u64,
+    },
+    /// Too many lines to hold.
+    #[error("a cache of {0} lines is too large: give --lines up to 67108864")]
+    Lines(u64),
+    /// There is no file.
+    #[error("a file of 0 segments leaves nothing to do: give --file at least 1")]
+    NoFile,
+    /// There is no phase.
+    #[error("there is no phase: give write, read, or several such as write,read")]
+    NoPhase,
+    /// Too many accesses to step through.
+    #[error(
+        "{phases} phases over {file} segments are too many accesses: at most 2147483648 are \
+         made, so give a smaller --file"
+    )]
+    Accesses {
+        /// The phases.
+        phases: usize,
+        /// The file's segments.
+        file: u64,
+    },
+}
+
+/// The model's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// One for each phase, in order.
+    pub phases: Vec<PhaseAnswer>,
+}
+
+/// What one phase cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseAnswer {
+    /// What was done.
+    pub phase: Phase,
+    /// Segments accessed: the file's.
+    pub accesses: u64,
+    /// Dirty lines that had to be flushed.
+    pub flushes: u64,
+}
+
+/// A segment of the file in a line of the cache. Segments count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Held {
+    segment: u64,
+    is_dirty: bool,
+}
+
+/// What one access did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// The segment was there.
+    Hit,
+    /// It took an empty line.
+    Empty,
+    /// It took the line of a segment that lies in memory too.
+    Replaced(u64),
+    /// It took the line of a segment that had to be flushed.
+    Flushed(u64),
+}
+
+/// The lines that are left for the file.
+///
+/// The file is gone over in order, again and again. So if it fits, segment n lies in line n once
+/// and for all; if not, every segment is gone before it is needed again, and lines are taken in
+/// turn, which is the order of their last use.
+struct Lines {
+    held: Vec<Option<Held>>,
+    next: usize,
+    /// The line of the last access.
+    last: Option<usize>,
+    fits: bool,
+}
+
+impl Lines {
+    fn new(question: &Question) -> Self {
+        let count = question.lines - question.footprint;
+        let room = usize::try_from(count.min(question.file)).expect("no more than LINES_MAX");
+        Self { held: vec![None; room], next: 0, last: None, fits: question.file <= count }
+    }
+
+    fn access(&mut self, phase: Phase, segment: u64) -> Found {
+        let at = self.next;
+        self.last = Some(at);
+        self.next = (at + 1) % self.held.len();
+        let is_write = phase == Phase::Write;
+        let old = self.held[at];
+        if let Some(old) = old.filter(|old| old.segment == segment) {
+            debug_assert!(self.fits, "a file that does not fit is never found");
+            self.held[at] = Some(Held { is_dirty: old.is_dirty || is_write, ..old });
+            return Found::Hit;
+        }
+        self.held[at] = Some(Held { segment, is_dirty: is_write });
+        match old {
+            None => Found::Empty,
+            Some(old) if old.is_dirty => Found::Flushed(old.segment),
+            Some(old) => Found::Replaced(old.segment),
+        }
+    }
+}
+
+impl Naive {
+    /// Checks a question.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the option to change.
+    pub fn new(question: Question) -> Result<Self, NaiveError> {
+        let Question { lines, footprint, file, ref phases } = question;
+        if footprint >= lines {
+            return Err(NaiveError::NoLineLeft { lines, footprint });
+        }
+        if lines > LINES_MAX {
+            return Err(NaiveError::Lines(lines));
+        }
+        if file == 0 {
+            return Err(NaiveError::NoFile);
+        }
+        if phases.is_empty() {
+            return Err(NaiveError::NoPhase);
+        }
+        let accesses = file.checked_mul(phases.len() as u64);
+        if accesses.is_none_or(|accesses| accesses > ACCESSES_MAX) {
+            return Err(NaiveError::Accesses { phases: phases.len(), file });
+        }
+        Ok(Self { question })
+    }
+
+    /// What each phase costs.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        let mut lines = Lines::new(&self.question);
+        let phases = self.question.phases.iter().map(|&phase| {
+            let flushes =
+                |segment: &u64| matches!(lines.access(phase, *segment), Found::Flushed(_));
+            let flushes = (0..self.question.file).filter(flushes).count() as u64;
+            PhaseAnswer { phase, accesses: self.question.file, flushes }
+        });
+        Answer { phases: phases.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

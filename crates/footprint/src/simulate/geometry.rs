@@ -1,0 +1,194 @@
+//! The shape of one cache, validated once.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Which line of a full set leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// The one not used for the longest time.
+    #[default]
+    Lru,
+    /// The one that a binary tree of bits points at, each of which a use sets to point away
+    /// (Al-Zoubi, Milenkovic & Milenkovic, "Performance evaluation of cache replacement policies
+    /// for the SPEC CPU2000 benchmark suite", ACM-SE 2004, section 2).
+    TreePlru,
+    /// Any, all with the same probability.
+    Random {
+        /// The seed of the choice: the same seed and stream give the same misses.
+        seed: u64,
+    },
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lru => "LRU",
+            Self::TreePlru => "tree-PLRU",
+            Self::Random { .. } => "random",
+        })
+    }
+}
+
+/// The shape of a cache as somebody gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bytes of data that it holds.
+    pub size_bytes: u64,
+    /// Bytes of a line: a power of two from 8 to 65,536.
+    pub line_bytes: u32,
+    /// Lines of a set; 0 makes the cache fully associative.
+    pub ways: u32,
+    /// Which line of a full set leaves.
+    pub policy: Policy,
+}
+
+/// A shape that a cache can have.
+///
+/// The number of sets need not be a power of two: last levels put together from slices have other
+/// numbers, and the set is then the line's number modulo theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    shape: Shape,
+    sets: u64,
+}
+
+/// The most lines of one cache: 2 GiB with lines of 64 bytes. Each takes 8 bytes of memory here.
+const LINES_MAX: u64 = 1 << 25;
+/// The most ways of a tree whose bits are one word.
+const TREE_WAYS_MAX: u32 = 64;
+const LINE_BYTES_MIN: u32 = 8;
+const LINE_BYTES_MAX: u32 = 1 << 16;
+
+/// Why a cache cannot have this shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// The line's size.
+    #[error("a line of {0} bytes is none: give a power of two from 8 to 65536, such as 64")]
+    Line(u32),
+    /// The cache's size.
+    #[error("{size_bytes} bytes are no whole number of lines of {line_bytes} bytes, from 1 on")]
+    Size {
+        /// The size given.
+        size_bytes: u64,
+        /// The line's size.
+        line_bytes: u32,
+    },
+    /// More lines than this simulates.
+    #[error("{0} lines are too many: at most 33554432 are simulated, so give a smaller size")]
+    Lines(u64),
+    /// The ways do not divide the lines.
+    #[error("{lines} lines do not make whole sets of {ways}: give ways that divide the lines")]
+    Ways {
+        /// The cache's lines.
+        lines: u64,
+        /// The ways given.
+        ways: u32,
+    },
+    /// A tree needs a power of two.
+    #[error("a tree has no {0} ways: give tree-PLRU a power of two up to 64, or take LRU")]
+    Tree(u32),
+}
+
+impl Geometry {
+    /// Checks a shape.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what to change where no cache has that shape.
+    pub fn new(shape: Shape) -> Result<Self, CacheError> {
+        let Shape { size_bytes, line_bytes, ways, policy } = shape;
+        let fits = (LINE_BYTES_MIN..=LINE_BYTES_MAX).contains(&line_bytes);
+        if !fits || !line_bytes.is_power_of_two() {
+            return Err(CacheError::Line(line_bytes));
+        }
+        if size_bytes == 0 || !size_bytes.is_multiple_of(u64::from(line_bytes)) {
+            return Err(CacheError::Size { size_bytes, line_bytes });
+        }
+        let lines = size_bytes / u64::from(line_bytes);
+        if lines > LINES_MAX {
+            return Err(CacheError::Lines(lines));
+        }
+        let all = u32::try_from(lines).expect("no more than LINES_MAX");
+        let ways = if ways == 0 { all } else { ways };
+        if !lines.is_multiple_of(u64::from(ways)) {
+            return Err(CacheError::Ways { lines, ways });
+        }
+        let is_tree = ways <= TREE_WAYS_MAX && ways.is_power_of_two();
+        if policy == Policy::TreePlru && !is_tree {
+            return Err(CacheError::Tree(ways));
+        }
+        Ok(Self { shape: Shape { ways, ..shape }, sets: lines / u64::from(ways) })
+    }
+
+    /// Bytes of data that the cache holds.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.shape.size_bytes
+    }
+
+    /// Bytes of a line, a power of two.
+    #[must_use]
+    pub fn line_bytes(&self) -> u32 {
+        self.shape.line_bytes
+    }
+
+    /// Lines of a set, never 0.
+    #[must_use]
+    pub fn ways(&self) -> u32 {
+        self.shape.ways
+    }
+
+    /// How many sets there are.
+    #[must_use]
+    pub fn sets(&self) -> u64 {
+        self.sets
+    }
+
+    /// Which line of a full set leaves.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.shape.policy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(size_bytes: u64, line_bytes: u32, ways: u32) -> Shape {
+        Shape { size_bytes, line_bytes, ways, policy: Policy::Lru }
+    }
+
+    #[test]
+    fn shapes_of_real_caches_are_accepted() {
+        let sets = |size, line, ways| Geometry::new(shape(size, line, ways)).map(|one| one.sets());
+        assert_eq!(sets(32 << 10, 64, 8), Ok(64));
+        assert_eq!(sets(48 << 10, 64, 12), Ok(64));
+        assert_eq!(sets(33 << 20, 64, 11), Ok(49_152), "slices make no power of two");
+        assert_eq!(sets(8, 8, 1), Ok(1));
+        let all = Geometry::new(shape(1 << 10, 64, 0)).expect("fully associative");
+        assert_eq!((all.ways(), all.sets()), (16, 1));
+    }
+
+    #[test]
+    fn each_refusal_says_what_to_change() {
+        let refused = |shape| Geometry::new(shape).expect_err("no cache").to_string();
+        for line in [0, 4, 48, 131_072] {
+            assert!(refused(shape(32 << 10, line, 8)).contains("power of two from 8"), "{line}");
+        }
+        for size in [0, 100, 63] {
+            assert!(refused(shape(size, 64, 1)).contains("whole number of lines"), "{size}");
+        }
+        assert!(refused(shape(4 << 30, 64, 8)).contains("smaller size"));
+        assert!(refused(shape(32 << 10, 64, 7)).contains("divide the lines"));
+        assert!(refused(shape(64, 64, 2)).contains("divide the lines"));
+        for ways in [12, 128] {
+            let tree = Shape { policy: Policy::TreePlru, ..shape(12 << 16, 64, ways) };
+            assert!(refused(tree).contains("or take LRU"), "{ways}");
+        }
+    }
+}

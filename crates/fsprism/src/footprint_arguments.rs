@@ -1,0 +1,112 @@
+//! The command line of `fsprism footprint`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use footprint::naive::Phase;
+use footprint::simulate::{Inclusion, Policy};
+use footprint::synthetic::Stream;
+
+use crate::analysis_arguments::AnswerOptions;
+use crate::footprint_values::{self as given, CacheGiven};
+use crate::values;
+
+const MODEL_EXAMPLES: &str = "\
+The active footprint of file system and benchmark stays in the cache; the lines left over hold the
+file's segments, one each. The pictures are those of Figures 2 and 3 of \"Memory-rich
+microbenchmarks\", for any size.
+
+Examples:
+  fsprism footprint model --lines 4 --footprint 3 --file 16 write,read     Figure 2
+  fsprism footprint model --lines 4 --footprint 1 --file 16 write,read     Figure 3
+  fsprism footprint model --lines 4096 --footprint 1024 --file 16384 write,read --format json
+";
+
+const SIMULATE_EXAMPLES: &str = "\
+Streams (--stream, several separated by commas, each a region on the caches as the one before left
+them):
+  sequential[:KIND]                  one access after the other, and never back
+  loop:SIZE[:KIND]                   through SIZE bytes, and from their start again
+  random:SIZE[:KIND]                 anywhere in SIZE bytes
+  KIND is load (by default), store or fetch; all streams begin at the same address.
+
+Caches (--cache, once for each; without any, those of this machine):
+  NAME=SIZE,LINE,WAYS[,POLICY][,INCLUSION]
+  NAME is l1i and l1d, or l1 for both, or l1d alone; then l2, l3 and so on. WAYS of 0 are all.
+  POLICY is lru (by default), plru or random; INCLUSION, of a lower level, non-inclusive (by
+  default) or inclusive. What else is not told takes --policy and --inclusion.
+
+Examples:
+  fsprism footprint simulate --stream loop:24k,loop:48k
+  fsprism footprint simulate --stream loop:1m:store,loop:1m --accesses 131072
+  fsprism footprint simulate --cache l1d=32k,64,8,plru --cache l2=1m,64,16,inclusive \\
+      --stream random:256k
+  valgrind --tool=lackey --trace-mem=yes --log-file=trace /bin/true
+  fsprism footprint simulate trace --cache l1i=32k,64,8 --cache l1d=32k,64,8 --cache l2=1m,64,16
+
+docs/cache-simulation.md says what is simulated.
+";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Footprint {
+    /// The naive model of a cache: what a phase leaves to the next one to flush
+    #[command(after_long_help = MODEL_EXAMPLES)]
+    Model(ModelOptions),
+    /// Run accesses through simulated caches: hits, misses, write-backs, what stays dirty
+    #[command(after_long_help = SIMULATE_EXAMPLES)]
+    Simulate(SimulateOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelOptions {
+    /// What is done with the file, one after the other: write, read
+    #[arg(value_name = "PHASE", required = true, value_delimiter = ',',
+        value_parser = given::phase)]
+    pub(crate) phases: Vec<Phase>,
+    /// Lines of the cache
+    #[arg(long, value_name = "N")]
+    pub(crate) lines: u64,
+    /// Lines of them that the footprint occupies
+    #[arg(long, value_name = "N")]
+    pub(crate) footprint: u64,
+    /// Segments of the file, as long as a line each
+    #[arg(long, value_name = "N")]
+    pub(crate) file: u64,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateOptions {
+    /// Accesses as valgrind's lackey prints them (--trace-mem=yes); - is standard input
+    #[arg(value_name = "FILE", required_unless_present = "streams", conflicts_with = "streams")]
+    pub(crate) file: Option<PathBuf>,
+    /// Accesses made up: sequential, loop:SIZE, random:SIZE
+    #[arg(id = "streams", long = "stream", value_name = "STREAM", value_delimiter = ',',
+        value_parser = given::stream)]
+    pub(crate) streams: Vec<Stream>,
+    /// A cache: l1d=32k,64,8; by default those of this machine
+    #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
+        value_parser = given::cache)]
+    pub(crate) caches: Vec<CacheGiven>,
+    /// Which line leaves: lru, plru (a tree) or random, where --cache does not say
+    #[arg(long, value_name = "POLICY", default_value = "lru", value_parser = given::policy)]
+    pub(crate) policy: Policy,
+    /// Of lower levels: non-inclusive or inclusive, where --cache does not say
+    #[arg(long, value_name = "INCLUSION", default_value = "non-inclusive",
+        value_parser = given::inclusion)]
+    pub(crate) inclusion: Inclusion,
+    /// Accesses of each stream
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "file",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) accesses: u64,
+    /// Bytes of each access of a stream
+    #[arg(long, value_name = "SIZE", default_value = "8", conflicts_with = "file",
+        value_parser = values::size)]
+    pub(crate) bytes: u64,
+    /// Seed of random addresses and of the random policy
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
