@@ -16,7 +16,8 @@ pub enum AccessKind {
     Store,
 }
 
-/// A data access, of the last instruction of the block executed before it. An instruction that
+/// A data access, of the last instruction of the block that its vCPU executed before it (in an
+/// earlier chunk, if it comes first in one). An instruction that
 /// changes memory makes a load and a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
@@ -97,6 +98,12 @@ impl EventEncoder {
         self.bytes.len() >= CHUNK_BYTES
     }
 
+    /// Whether the events must be written now, in the middle of an instruction.
+    #[inline]
+    pub fn is_overdue(&self) -> bool {
+        self.bytes.len() >= 4 * CHUNK_BYTES
+    }
+
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -170,12 +177,18 @@ pub(crate) struct EventDecoder {
     context: Context,
     /// Blocks described so far: no event may name another.
     blocks: u32,
+    /// Whether there is one that an access can belong to.
     has_block: bool,
 }
 
 impl EventDecoder {
-    pub(crate) fn new(blocks: u32) -> Self {
-        Self { context: Context::new(), blocks, has_block: false }
+    /// A decoder of a chunk of a vCPU that has executed a block before, or has not.
+    pub(crate) fn new(blocks: u32, has_block: bool) -> Self {
+        Self { context: Context::new(), blocks, has_block }
+    }
+
+    pub(crate) fn has_block(&self) -> bool {
+        self.has_block
     }
 
     /// Takes one event off the front; none if there is none of the format.

@@ -1,5 +1,6 @@
 //! Reading a trace as a stream, in memory bounded by a chunk and the traced code.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use crate::TraceError;
@@ -71,6 +72,8 @@ pub struct TraceReader<R: Read> {
     taken: usize,
     decoder: EventDecoder,
     vcpu: u32,
+    /// vCPUs that have executed a block.
+    begun: HashSet<u32>,
     ending: Option<Ending>,
 }
 
@@ -89,8 +92,9 @@ impl<R: Read> TraceReader<R> {
             chunks: 0,
             payload: Vec::new(),
             taken: 0,
-            decoder: EventDecoder::new(0),
+            decoder: EventDecoder::new(0, false),
             vcpu: 0,
+            begun: HashSet::new(),
             ending: None,
         })
     }
@@ -142,6 +146,9 @@ impl<R: Read> TraceReader<R> {
 
     /// Reads one chunk; of events it becomes the payload, of anything else it is taken in.
     fn read_chunk(&mut self) -> Result<(), TraceError> {
+        if self.decoder.has_block() {
+            self.begun.insert(self.vcpu);
+        }
         let at_bytes = self.at_bytes;
         let damaged = |what| TraceError::Damaged { at_bytes, what };
         let mut payload = std::mem::take(&mut self.payload);
@@ -159,7 +166,8 @@ impl<R: Read> TraceReader<R> {
                 self.vcpu = vcpu.ok_or_else(|| damaged("a vCPU's number"))?;
                 self.taken = payload.len() - rest.len();
                 let blocks = u32::try_from(self.blocks.len());
-                self.decoder = EventDecoder::new(blocks.unwrap_or(u32::MAX));
+                let has_block = self.begun.contains(&self.vcpu);
+                self.decoder = EventDecoder::new(blocks.unwrap_or(u32::MAX), has_block);
             }
             Kind::End => {
                 self.take_end(&payload).ok_or_else(|| damaged("its end"))?;
