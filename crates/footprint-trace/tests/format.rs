@@ -28,7 +28,8 @@ fn described(block: &Block<'_>) -> Description {
 fn written(blocks: &[Description], chunks: &[(u32, Vec<Event>)]) -> Vec<u8> {
     let mut writer = TraceWriter::new(Vec::new(), &HEADER).unwrap();
     for (address, instructions) in blocks {
-        let lengths: Vec<u8> = instructions.iter().map(|code| code.len() as u8).collect();
+        let lengths: Vec<u8> =
+            instructions.iter().map(|code| u8::try_from(code.len()).unwrap()).collect();
         let code = instructions.concat();
         writer.describe(&Block { address: *address, lengths: &lengths, code: &code }).unwrap();
     }
@@ -86,7 +87,7 @@ fn any_event(blocks: u32) -> impl Strategy<Value = Event> {
 /// Blocks, and chunks that begin with an execution, for accesses belong to one.
 fn any_trace() -> impl Strategy<Value = (Vec<Description>, Vec<(u32, Vec<Event>)>)> {
     proptest::collection::vec(any_block(), 1..300).prop_flat_map(|blocks| {
-        let count = blocks.len() as u32;
+        let count = u32::try_from(blocks.len()).unwrap();
         let events = (0..count, proptest::collection::vec(any_event(count), 0..200)).prop_map(
             |(first, mut events)| {
                 events.insert(0, Event::Execute(BlockId(first)));
@@ -118,8 +119,11 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_noticed((blocks, chunks) in any_trace(), at in any::<prop::sample::Index>(),
-                                 change in 1_u8..) {
+    fn a_changed_byte_is_noticed(
+        (blocks, chunks) in any_trace(),
+        at in any::<prop::sample::Index>(),
+        change in 1_u8..,
+    ) {
         let mut bytes = written(&blocks, &chunks);
         let at = at.index(bytes.len());
         bytes[at] ^= change;
