@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
@@ -23,6 +23,13 @@ static VCPUS: [AtomicPtr<Vcpu>; VCPUS_MAX] = [const { AtomicPtr::new(ptr::null_m
 
 /// Whether everything is recorded, else marked regions.
 static IS_WHOLE: AtomicBool = AtomicBool::new(true);
+
+/// vCPUs within a marked region. While there is none, code is translated without callbacks, so
+/// that it costs nothing; only code that holds a mark has them always.
+static RECORDING: AtomicUsize = AtomicUsize::new(0);
+
+/// QEMU's number of this plugin.
+static ID: AtomicU64 = AtomicU64::new(0);
 
 /// Set in a process forked from the traced one, where nothing may touch the trace.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
@@ -63,6 +70,7 @@ const BOTH_DIRECTIONS: c_int = 3;
 
 // `include/qemu/qemu-plugin.h` of QEMU 7.2, and of 10 where it differs.
 unsafe extern "C" {
+    fn qemu_plugin_reset(id: u64, callback: extern "C" fn(u64));
     fn qemu_plugin_register_vcpu_init_cb(id: u64, callback: VcpuCallback);
     fn qemu_plugin_register_vcpu_exit_cb(id: u64, callback: VcpuCallback);
     fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, callback: extern "C" fn(u64, Handle));
@@ -146,15 +154,30 @@ fn install(id: u64, information: &Information, options: &Options) -> Result<(), 
         limit_bytes: options.limit_bytes,
     };
     recorder::start(&options.out, &header)?;
-    // SAFETY: these functions may be called while a plugin is installed, with this id.
+    ID.store(id, Ordering::Relaxed);
+    // SAFETY: the functions are this library's, which stays loaded.
+    unsafe { pthread_atfork(None, Some(on_fork_in_parent), Some(on_fork_in_child)) };
+    register(id);
+    Ok(())
+}
+
+/// Asks for all callbacks that are not made for single instructions.
+extern "C" fn register(id: u64) {
+    // SAFETY: these functions may be called while a plugin is installed or reset, with its id.
     unsafe {
-        pthread_atfork(None, Some(on_fork_in_parent), Some(on_fork_in_child));
         qemu_plugin_register_vcpu_init_cb(id, on_vcpu_begin);
         qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_end);
         qemu_plugin_register_atexit_cb(id, on_exit, ptr::null_mut());
         qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     }
-    Ok(())
+}
+
+/// Has QEMU translate everything again, before this vCPU begins with other translated code. Until
+/// then it is in code that holds a mark.
+fn translate_again() {
+    // SAFETY: the id is this plugin's. A reset while one is pending is ignored, and the pending
+    // one then finds the state of now.
+    unsafe { qemu_plugin_reset(ID.load(Ordering::Relaxed), register) };
 }
 
 extern "C" fn on_fork_in_parent() {
@@ -187,6 +210,7 @@ extern "C" fn on_vcpu_end(_id: u64, index: c_uint) {
         && let Some(vcpu) = vcpu(index)
     {
         vcpu.flush();
+        note_recording(vcpu.is_recording(), false);
     }
 }
 
@@ -225,7 +249,13 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
             handles.iter().map(|&handle| instruction(handle)).collect();
         (handles, instructions)
     };
-    for part in translate::cut(&instructions) {
+    let parts = translate::cut(&instructions);
+    let has_mark = parts.iter().any(|part| matches!(part, Part::Mark { .. }));
+    let is_needed = IS_WHOLE.load(Ordering::Relaxed) || RECORDING.load(Ordering::Relaxed) > 0;
+    if !has_mark && !is_needed {
+        return;
+    }
+    for part in parts {
         match part {
             Part::Mark { at, mark } => {
                 let [low, high] = mark.operation.to_le_bytes();
@@ -319,7 +349,22 @@ extern "C" fn on_mark(index: c_uint, data: Handle) {
     if let Some(vcpu) = recording(index) {
         let [a, b, region, edge] = low(data).to_le_bytes();
         let edge = if edge == 0 { Edge::Begin } else { Edge::End };
+        let was_recording = vcpu.is_recording();
         vcpu.mark(Mark { edge, region, operation: u16::from_le_bytes([a, b]) });
+        note_recording(was_recording, vcpu.is_recording());
+    }
+}
+
+/// Counts vCPUs that record, and has code translated anew for the first and without the last.
+fn note_recording(before: bool, now: bool) {
+    let is_turn = match (before, now) {
+        _ if IS_WHOLE.load(Ordering::Relaxed) => false,
+        (false, true) => RECORDING.fetch_add(1, Ordering::Relaxed) == 0,
+        (true, false) => RECORDING.fetch_sub(1, Ordering::Relaxed) == 1,
+        _ => false,
+    };
+    if is_turn {
+        translate_again();
     }
 }
 

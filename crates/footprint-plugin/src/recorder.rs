@@ -97,6 +97,7 @@ fn give_up(error: &io::Error) {
 #[derive(Debug)]
 pub(crate) struct Vcpu {
     index: u32,
+    is_whole: bool,
     is_recording: bool,
     /// The block of the repeated string instruction, alone, that was executed last, if nothing
     /// was since: QEMU calls back once per iteration, and the next is no new execution.
@@ -111,12 +112,18 @@ impl Vcpu {
     pub(crate) fn new(index: u32, coverage: Coverage) -> Self {
         Self {
             index,
+            is_whole: coverage == Coverage::Whole,
             is_recording: coverage == Coverage::Whole,
             repeated: None,
             pending: None,
             events: EventEncoder::new(),
             repetitions: HashMap::new(),
         }
+    }
+
+    /// Whether executions are recorded now.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.is_recording
     }
 
     /// Records that a block begins.
@@ -183,7 +190,7 @@ impl Vcpu {
         *count = count.saturating_add(1);
         self.settle();
         self.repeated = None;
-        self.is_recording = mark.edge == Edge::Begin;
+        self.is_recording = self.is_whole || mark.edge == Edge::Begin;
         self.events.mark(mark, repetition);
     }
 

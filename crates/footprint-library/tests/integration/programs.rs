@@ -92,7 +92,23 @@ fn only_marked_regions_are_recorded() {
     let Some(program) = Program::assemble(&code) else { return };
     let expected = "B3.300.0 I0 L4@0 I2 E3.300.0 B3.300.1 I0 L4@0 I2 E3.300.1";
     assert_eq!(program.trace(",regions=marked").events, words(expected));
-    assert_eq!(program.trace("").count('B'), 2);
+    // Of everything, marks end nothing: two before the loop, two rounds of six, three to exit.
+    let whole = program.trace("");
+    assert_eq!((whole.count('B'), whole.count('I')), (2, 2 + 2 * 6 + 3));
+}
+
+#[test]
+fn a_region_records_code_that_ran_before_it() {
+    let (begin, end) = (mark(Edge::Begin, 7), mark(Edge::End, 7));
+    let code = format!(
+        "lea data(%rip), %rsi\ncall 3f\n{begin}call 3f\ncall 3f\n{end}call 3f\ncall 3f\n{EXIT}\
+         3: mov $5, %ecx\n4: mov (%rsi), %eax\ndec %ecx\njnz 4b\nret\n{DATA}"
+    );
+    let Some(program) = Program::assemble(&code) else { return };
+    let traced = program.trace(",regions=marked");
+    // Twice a call, a move, five rounds of three and a return.
+    assert_eq!((traced.count('I'), traced.count('L'), traced.count('S')), (36, 12, 2));
+    assert_eq!((traced.count('B'), traced.count('E')), (1, 1));
 }
 
 #[test]
