@@ -20,6 +20,17 @@ pub(crate) fn has(program: &str) -> bool {
     started
 }
 
+/// Whether there is a QEMU which takes plugins; prints the reason for skipping a test if not.
+fn has_qemu() -> bool {
+    let output = Command::new("qemu-x86_64").arg("-h").output();
+    let takes_plugins = |help: &[u8]| String::from_utf8_lossy(help).contains("-plugin");
+    let is_able = output.is_ok_and(|output| takes_plugins(&output.stdout));
+    if !is_able {
+        eprintln!("skipped: there is no qemu-x86_64 here, or it takes no plugins");
+    }
+    is_able
+}
+
 /// A program in a directory of its own.
 pub(crate) struct Program {
     directory: TempDir,
@@ -44,7 +55,7 @@ impl Program {
     /// Assembles a program without libraries; none, with the reason printed, where that or
     /// tracing is impossible.
     pub(crate) fn assemble(source: &str) -> Option<Self> {
-        if !has("gcc") || !has("qemu-x86_64") || !cfg!(target_arch = "x86_64") {
+        if !has("gcc") || !has_qemu() || !cfg!(target_arch = "x86_64") {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
