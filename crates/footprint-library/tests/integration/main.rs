@@ -1,0 +1,4 @@
+//! The plugin in a real QEMU: traces of small programs agree with what was computed by hand.
+
+mod programs;
+mod tool;

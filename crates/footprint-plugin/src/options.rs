@@ -1,0 +1,49 @@
+//! The plugin's arguments, as QEMU hands them on: `key=value` each.
+
+use footprint_trace::header::Coverage;
+use footprint_trace::writer::LIMIT_BYTES_MIN;
+
+/// Size that a trace never exceeds unless asked for.
+const LIMIT_BYTES: u64 = 4 << 30;
+
+/// What to record, and where to.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Path of the trace.
+    pub(crate) out: String,
+    /// Everything, or marked regions.
+    pub(crate) coverage: Coverage,
+    /// Size that the trace never exceeds, in bytes.
+    pub(crate) limit_bytes: u64,
+}
+
+impl Options {
+    /// Reads the arguments; of a wrong one, the sentence that says so.
+    pub(crate) fn parse<'a>(arguments: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut options =
+            Self { out: String::new(), coverage: Coverage::Whole, limit_bytes: LIMIT_BYTES };
+        for argument in arguments {
+            match argument.split_once('=') {
+                Some(("out", path)) => path.clone_into(&mut options.out),
+                Some(("regions", "whole")) => options.coverage = Coverage::Whole,
+                Some(("regions", "marked")) => options.coverage = Coverage::Marked,
+                Some(("limit", bytes)) => options.limit_bytes = limit(bytes)?,
+                _ => {
+                    return Err(format!(
+                        "argument {argument:?} is unknown: use out=FILE, regions=whole|marked, \
+                         limit=BYTES"
+                    ));
+                }
+            }
+        }
+        if options.out.is_empty() {
+            return Err("no trace to write: add out=FILE".to_owned());
+        }
+        Ok(options)
+    }
+}
+
+fn limit(bytes: &str) -> Result<u64, String> {
+    let limit = bytes.parse().ok().filter(|&limit| limit >= LIMIT_BYTES_MIN);
+    limit.ok_or_else(|| format!("limit={bytes} is no number of bytes from {LIMIT_BYTES_MIN} on"))
+}

@@ -1,0 +1,96 @@
+//! Chunks: what a trace consists of after its header. Each has its length and a checksum, so that
+//! a torn or damaged one is noticed before anything in it is believed.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use crate::TraceError;
+
+/// Payload of the largest chunk, in bytes: so much memory a foreign length can ask for.
+pub(crate) const PAYLOAD_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes around a payload: kind, length, checksum.
+pub(crate) const FRAME_BYTES: usize = 1 + 4 + 8;
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Descriptions of blocks.
+    Blocks = 1,
+    /// What one vCPU did.
+    Events = 2,
+    /// The end of the trace.
+    End = 3,
+}
+
+/// A sum over bytes that differs where any byte does, with near certainty: words of eight bytes,
+/// each mixed in by xor, multiplication with an odd number and rotation.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum =
+        words.iter().fold(bytes.len() as u64, |sum, word| mix(sum, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(mix(sum, u64::from_le_bytes(last)), 0)
+}
+
+/// Writes one chunk.
+pub(crate) fn write(sink: &mut impl Write, kind: Kind, payload: &[u8]) -> io::Result<()> {
+    let too_long = || io::Error::new(ErrorKind::InvalidInput, "a chunk of the trace is too long");
+    if payload.len() > PAYLOAD_BYTES_MAX {
+        return Err(too_long());
+    }
+    let length = u32::try_from(payload.len()).map_err(|_| too_long())?;
+    sink.write_all(&[kind as u8])?;
+    sink.write_all(&length.to_le_bytes())?;
+    sink.write_all(payload)?;
+    sink.write_all(&checksum(payload).to_le_bytes())
+}
+
+/// Reads one chunk into `payload`. `at_bytes` is where it begins.
+pub(crate) fn read(
+    source: &mut impl Read,
+    at_bytes: u64,
+    payload: &mut Vec<u8>,
+) -> Result<Kind, TraceError> {
+    let damaged = |what| TraceError::Damaged { at_bytes, what };
+    let mut frame = [0; 5];
+    if read_whole(source, &mut frame)? < frame.len() {
+        return Err(TraceError::Truncated { at_bytes });
+    }
+    let kind = match frame[0] {
+        1 => Kind::Blocks,
+        2 => Kind::Events,
+        3 => Kind::End,
+        _ => return Err(damaged("an unknown kind of chunk")),
+    };
+    let length = u32::from_le_bytes([frame[1], frame[2], frame[3], frame[4]]) as usize;
+    if length > PAYLOAD_BYTES_MAX {
+        return Err(damaged("a chunk longer than any"));
+    }
+    payload.resize(length + 8, 0);
+    if read_whole(source, payload)? < payload.len() {
+        return Err(TraceError::Truncated { at_bytes });
+    }
+    let sum = payload.split_off(length);
+    if sum != checksum(payload).to_le_bytes() {
+        return Err(damaged("a chunk's checksum"));
+    }
+    Ok(kind)
+}
+
+/// Reads until `bytes` is full or the source ends, and says how many were read.
+pub(crate) fn read_whole(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, TraceError> {
+    let mut got = 0;
+    while got < bytes.len() {
+        match source.read(&mut bytes[got..]) {
+            Ok(0) => break,
+            Ok(more) => got += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(TraceError::Io(error)),
+        }
+    }
+    Ok(got)
+}

@@ -1,0 +1,63 @@
+//! What is wrong with a trace.
+
+use std::{error, fmt, io};
+
+/// A trace that cannot be read to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The bytes are something else.
+    Foreign,
+    /// A later version of the format.
+    Newer {
+        /// Version in the header.
+        found: u32,
+        /// The newest that this reader knows.
+        known: u32,
+    },
+    /// The bytes stop before the trace's end.
+    Truncated {
+        /// Bytes from the start up to which the trace is whole.
+        at_bytes: u64,
+    },
+    /// The bytes are no trace from here on.
+    Damaged {
+        /// Where the damaged part begins, in bytes from the start.
+        at_bytes: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// Reading failed.
+    Io(io::Error),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("this is no footprint trace: name a file of `--out`"),
+            Self::Newer { found, known } => write!(
+                f,
+                "the trace has version {found} of its format, of which version {known} is the \
+                 newest known here: update fsprism"
+            ),
+            Self::Truncated { at_bytes } => write!(
+                f,
+                "the trace stops after {at_bytes} bytes without its end: the traced program was \
+                 killed or replaced itself, or the disk is full; trace again"
+            ),
+            Self::Damaged { at_bytes, what } => {
+                write!(f, "the trace is damaged at byte {at_bytes} ({what}): trace again")
+            }
+            Self::Io(error) => write!(f, "the trace cannot be read: {error}"),
+        }
+    }
+}
+
+impl error::Error for TraceError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

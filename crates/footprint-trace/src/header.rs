@@ -1,0 +1,104 @@
+//! The start of a trace: what was traced.
+
+use std::io::{self, Read, Write};
+
+use crate::TraceError;
+use crate::chunk::read_whole;
+
+/// The first bytes of every trace.
+pub const MAGIC: [u8; 8] = *b"\x89FPTRAC\n";
+
+/// The version of the format that is written, and the newest that is read.
+pub const VERSION: u32 = 1;
+
+const LENGTH_AFTER_VERSION: usize = 2 + 1 + 1 + 8 + 8;
+
+/// Whether one program was traced, or a whole machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user side of one program: each of its threads is a vCPU.
+    Program,
+    /// A machine with its kernel.
+    Machine,
+}
+
+/// Which executions are in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// All.
+    Whole,
+    /// Those between a begin mark and an end mark of the same vCPU.
+    Marked,
+}
+
+/// What was traced, and up to which size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The guest's architecture, as in the field `e_machine` of ELF files: 62 for x86-64.
+    pub architecture: u16,
+    /// A program or a machine.
+    pub scope: Scope,
+    /// Everything, or marked regions.
+    pub coverage: Coverage,
+    /// No trace of this run becomes larger, in bytes.
+    pub limit_bytes: u64,
+}
+
+impl Header {
+    pub(crate) fn write(&self, sink: &mut impl Write) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(Self::BYTES);
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(self.architecture.to_le_bytes());
+        bytes.push(u8::from(self.scope == Scope::Machine));
+        bytes.push(u8::from(self.coverage == Coverage::Marked));
+        bytes.extend(self.limit_bytes.to_le_bytes());
+        bytes.extend(crate::chunk::checksum(&bytes).to_le_bytes());
+        sink.write_all(&bytes)
+    }
+
+    /// Bytes of a header.
+    pub(crate) const BYTES: usize = 12 + LENGTH_AFTER_VERSION;
+
+    pub(crate) fn read(source: &mut impl Read) -> Result<Self, TraceError> {
+        let mut bytes = [0; Self::BYTES];
+        let got = read_whole(source, &mut bytes)?;
+        let start = got.min(MAGIC.len());
+        if bytes[..start] != MAGIC[..start] {
+            return Err(TraceError::Foreign);
+        }
+        let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
+        if got >= 12 && version > VERSION {
+            return Err(TraceError::Newer { found: version, known: VERSION });
+        }
+        if got < Self::BYTES {
+            return Err(TraceError::Truncated { at_bytes: 0 });
+        }
+        Self::decode(&bytes).ok_or(TraceError::Damaged { at_bytes: 8, what: "its header" })
+    }
+
+    /// The fields after the magic bytes, of which the version is known not to be newer.
+    fn decode(bytes: &[u8; Self::BYTES]) -> Option<Self> {
+        let (fields, sum) = bytes.split_last_chunk::<8>()?;
+        let is_version = fields[8..12] == VERSION.to_le_bytes();
+        if !is_version || *sum != crate::chunk::checksum(fields).to_le_bytes() {
+            return None;
+        }
+        let scope = match fields[14] {
+            0 => Scope::Program,
+            1 => Scope::Machine,
+            _ => return None,
+        };
+        let coverage = match fields[15] {
+            0 => Coverage::Whole,
+            1 => Coverage::Marked,
+            _ => return None,
+        };
+        Some(Self {
+            architecture: u16::from_le_bytes([fields[12], fields[13]]),
+            scope,
+            coverage,
+            limit_bytes: u64::from_le_bytes(*fields.last_chunk()?),
+        })
+    }
+}
