@@ -69,5 +69,5 @@ function tableOf(model: IntervalModel): Table {
       row.said,
     ]),
   );
-  return { head: ["", "", model.axis.label, "low", "high", "in words"], rows };
+  return { head: ["group", "row", model.axis.label, "low", "high", "in words"], rows };
 }

@@ -130,3 +130,53 @@ fn standing(document: &Document, benchmarks: &[&str]) -> SaidKind {
         (false, false) => SaidKind::Described,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::{Sample, around};
+    use crate::{Options, render_terminal};
+
+    use super::*;
+
+    fn said_of(sample: &Sample, kind: SaidKind) -> Vec<Said> {
+        prose(&sample.document()).into_iter().filter(|one| one.kind == kind).collect()
+    }
+
+    fn without_breaks(text: &str) -> String {
+        text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn every_sentence_is_one_of_the_terminal_s_report() {
+        let sample = Sample::four_targets().skipped("f2fs", "no mkfs").ended();
+        let document = sample.document();
+        let options = Options { width: 120, colour: false };
+        let text = without_breaks(&render_terminal(&document, &options));
+        let all = prose(&document);
+        assert!(all.len() > 8, "{all:#?}");
+        // What marks percentiles mean is said there only where there are marks.
+        for said in all.iter().filter(|said| !said.text.contains("percentile with *")) {
+            let sentence = without_breaks(&said.text);
+            assert!(text.contains(&sentence), "{sentence} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_targets_stands_where_its_verdict_puts_it() {
+        let (low, high, alike) = (around(1000.0, 8), around(2000.0, 8), around(1000.0, 8));
+        let mut sample = Sample::new(&["a", "b"])
+            .benchmark("apart", &[&low, &high])
+            .benchmark("alike", &[&low, &alike])
+            .benchmark("alone", &[&low])
+            .benchmark("window", &[&low, &high])
+            .skipped("f2fs", "no mkfs");
+        sample.change("window", |cell| cell.metrics[0].better = Better::Neither);
+        let subjects = |kind| -> Vec<String> {
+            said_of(&sample, kind).into_iter().filter_map(|one| one.subject).collect()
+        };
+        assert_eq!(subjects(SaidKind::Real), ["apart"]);
+        assert_eq!(subjects(SaidKind::NotToldApart), ["alike"]);
+        assert_eq!(subjects(SaidKind::Described), ["alone", "window"]);
+        assert_eq!(said_of(&sample, SaidKind::Refused)[0].text, "f2fs: no mkfs");
+    }
+}
