@@ -13,7 +13,7 @@ use footprint_trace::{Block, BlockId, x86};
 
 use crate::options::Options;
 use crate::recorder::{self, STOPPED, Vcpu};
-use crate::translate::{self, Instruction, Part};
+use footprint_trace::translation::{self, Instruction, Part};
 
 /// vCPUs that can be recorded: threads of a program that ever were, unless QEMU reuses numbers.
 const VCPUS_MAX: usize = 4096;
@@ -28,6 +28,10 @@ static IS_WHOLE: AtomicBool = AtomicBool::new(true);
 /// that it costs nothing; only code that holds a mark has them always.
 static RECORDING: AtomicUsize = AtomicUsize::new(0);
 
+/// Set from the end of the last region on until code is translated without callbacks, where that
+/// has to wait for [`on_safe_point`].
+static IS_RESET_DUE: AtomicBool = AtomicBool::new(false);
+
 /// QEMU's number of this plugin.
 static ID: AtomicU64 = AtomicU64::new(0);
 
@@ -36,6 +40,9 @@ static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// From this API on, code is copied to the caller.
 const API_COPIES_CODE: c_int = 3;
+
+/// From this API on, QEMU disarms callbacks by itself (see [`on_safe_point`]).
+const API_DISARMS: c_int = 2;
 
 /// The API that QEMU has.
 static API: AtomicI32 = AtomicI32::new(1);
@@ -249,13 +256,12 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
             handles.iter().map(|&handle| instruction(handle)).collect();
         (handles, instructions)
     };
-    let parts = translate::cut(&instructions);
-    let has_mark = parts.iter().any(|part| matches!(part, Part::Mark { .. }));
-    let is_needed = IS_WHOLE.load(Ordering::Relaxed) || RECORDING.load(Ordering::Relaxed) > 0;
-    if !has_mark && !is_needed {
-        return;
-    }
-    for part in parts {
+    let parts = translation::cut(&instructions);
+    let is_whole = IS_WHOLE.load(Ordering::Relaxed);
+    let is_recording = RECORDING.load(Ordering::Relaxed) > 0;
+    let is_needed = is_whole || is_recording || IS_RESET_DUE.load(Ordering::Relaxed);
+    let plan = translation::plan(&parts, &instructions, is_needed, is_whole);
+    for part in plan.recorded {
         match part {
             Part::Mark { at, mark } => {
                 let [low, high] = mark.operation.to_le_bytes();
@@ -267,6 +273,9 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
                 instrument(&handles[first..=last], &instructions[first..=last]);
             }
         }
+    }
+    if let Some(at) = plan.safe_point {
+        call_before(handles[at], on_safe_point, 0);
     }
 }
 
@@ -298,7 +307,7 @@ fn instrument(handles: &[Handle], instructions: &[Instruction]) {
     } else {
         call_before(*first, on_block, id.0 as usize);
     }
-    if x86::is_harmless(code) {
+    if !x86::may_access(code) {
         return;
     }
     // SAFETY: the handle is of the translation called back for; the data is a number.
@@ -357,13 +366,33 @@ extern "C" fn on_mark(index: c_uint, data: Handle) {
 
 /// Counts vCPUs that record, and has code translated anew for the first and without the last.
 fn note_recording(before: bool, now: bool) {
-    let is_turn = match (before, now) {
-        _ if IS_WHOLE.load(Ordering::Relaxed) => false,
-        (false, true) => RECORDING.fetch_add(1, Ordering::Relaxed) == 0,
-        (true, false) => RECORDING.fetch_sub(1, Ordering::Relaxed) == 1,
-        _ => false,
-    };
-    if is_turn {
+    match (before, now) {
+        _ if IS_WHOLE.load(Ordering::Relaxed) => {}
+        (false, true) => {
+            let is_first = RECORDING.fetch_add(1, Ordering::Relaxed) == 0;
+            // While a reset is due, all code still has its callbacks.
+            if is_first && !IS_RESET_DUE.swap(false, Ordering::Relaxed) {
+                translate_again();
+            }
+        }
+        (true, false) => {
+            let is_last = RECORDING.fetch_sub(1, Ordering::Relaxed) == 1;
+            if is_last && API.load(Ordering::Relaxed) >= API_DISARMS {
+                translate_again();
+            } else if is_last {
+                IS_RESET_DUE.store(true, Ordering::Relaxed);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A vCPU executes the last instruction of translated code that has callbacks for accesses, one
+/// after which QEMU disarms those that its own functions would call. QEMU before 8.0 leaves them
+/// armed after an instruction that ends translated code, such as RET or IRET; a reset frees them,
+/// and the next access that a function of QEMU makes would call them.
+extern "C" fn on_safe_point(_index: c_uint, _data: Handle) {
+    if IS_RESET_DUE.swap(false, Ordering::Relaxed) {
         translate_again();
     }
 }

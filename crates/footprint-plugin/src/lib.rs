@@ -4,7 +4,7 @@
 //! Loaded as `-plugin LIBRARY,out=FILE[,regions=whole|marked][,limit=BYTES]`. With
 //! `regions=marked`, each vCPU is recorded between marks (see `footprint_trace::mark`).
 //!
-//! When QEMU translates code, `translate` cuts it into blocks after every instruction that can
+//! When QEMU translates code, `footprint_trace::translation` cuts it into blocks after every instruction that can
 //! fail or access memory, and asks for one callback before each block. So a callback means that
 //! every instruction of the block is begun, without one callback per instruction; those after a
 //! fault are in blocks which are never called. `recorder` codes what the callbacks tell.
@@ -15,4 +15,3 @@
 mod edge;
 mod options;
 mod recorder;
-mod translate;

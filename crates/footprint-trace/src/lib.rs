@@ -16,6 +16,7 @@ pub mod event;
 pub mod header;
 pub mod mark;
 pub mod reader;
+pub mod translation;
 mod varint;
 pub mod writer;
 pub mod x86;

@@ -64,6 +64,26 @@ fn is_harmless_two_byte(opcode: u8, rest: &[u8]) -> bool {
     }
 }
 
+/// Whether the instruction may access memory: it is not harmless, and no SYSCALL, SYSRET, SYSENTER
+/// or SYSEXIT, which fail but access nothing.
+pub fn may_access(code: &[u8]) -> bool {
+    let opcode = match code {
+        [0x40..=0x4f, rest @ ..] => rest,
+        _ => code,
+    };
+    !is_harmless(code) && !matches!(opcode, [0x0f, 0x05 | 0x07 | 0x34 | 0x35])
+}
+
+/// Whether it is CPUID, or a division of registers. QEMU has functions of its own for them, from
+/// which the translated code goes on with the next instruction.
+pub fn is_helped(code: &[u8]) -> bool {
+    let code = match code {
+        [0x40..=0x4f, rest @ ..] => rest,
+        _ => code,
+    };
+    matches!(code, [0x0f, 0xa2] | [0xf7, 0xf0..=0xff])
+}
+
 /// Whether it is a string instruction under REP: one instruction, however often it iterates.
 pub fn is_repeated(code: &[u8]) -> bool {
     let mut has_rep = false;
@@ -135,6 +155,22 @@ mod tests {
         for code in harmful {
             assert!(!is_harmless(code), "{code:x?}");
         }
+    }
+
+    #[test]
+    fn system_calls_access_nothing() {
+        assert!(!may_access(&[0x0f, 0x05])); // syscall
+        assert!(!may_access(&[0x48, 0x0f, 0x07])); // sysretq
+        assert!(!may_access(&[0x90])); // nop
+        assert!(may_access(&[0xc3])); // ret
+    }
+
+    #[test]
+    fn helped_instructions_are_known() {
+        assert!(is_helped(&[0x0f, 0xa2])); // cpuid
+        assert!(is_helped(&[0x48, 0xf7, 0xf1])); // div %rcx
+        assert!(!is_helped(&[0xf7, 0xd9])); // neg %ecx
+        assert!(!is_helped(&[0x0f, 0x05])); // syscall
     }
 
     #[test]

@@ -1,0 +1,141 @@
+//! Cutting translated code into blocks.
+
+use crate::mark::{Edge, Mark};
+use crate::x86;
+
+/// One instruction, as QEMU translated it.
+#[derive(Debug)]
+pub struct Instruction {
+    /// Its virtual address.
+    pub address: u64,
+    /// Its bytes.
+    pub code: Vec<u8>,
+}
+
+/// A part of translated code, as indices of its instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A mark.
+    Mark {
+        /// The instruction.
+        at: usize,
+        /// The mark that it is.
+        mark: Mark,
+    },
+    /// A block.
+    Block {
+        /// Its first instruction.
+        first: usize,
+        /// Its last.
+        last: usize,
+    },
+}
+
+/// The parts of translated code in their order.
+pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut first = 0;
+    for (index, instruction) in instructions.iter().enumerate() {
+        let is_last = index + 1 == instructions.len();
+        if let Some(mark) = Mark::of_code(&instruction.code) {
+            if first < index {
+                parts.push(Part::Block { first, last: index - 1 });
+            }
+            parts.push(Part::Mark { at: index, mark });
+        } else if x86::is_harmless(&instruction.code) && !is_last {
+            continue;
+        } else {
+            parts.push(Part::Block { first, last: index });
+        }
+        first = index + 1;
+    }
+    parts
+}
+
+/// What of translated code calls back.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The marks, and the blocks that may have to be recorded.
+    pub recorded: Vec<Part>,
+    /// The last instruction that has a callback for accesses, if QEMU disarms that (see
+    /// `on_safe_point` of the plugin).
+    pub safe_point: Option<usize>,
+}
+
+/// What of translated code calls back where blocks are needed at its start, or are not. After an
+/// end mark they are not, but with coverage of the whole.
+pub fn plan(
+    parts: &[Part],
+    instructions: &[Instruction],
+    mut is_needed: bool,
+    is_whole: bool,
+) -> Plan {
+    let mut plan = Plan { recorded: Vec::new(), safe_point: None };
+    let mut has_ended = false;
+    for &part in parts {
+        let is_recorded = match part {
+            Part::Mark { mark, .. } => {
+                has_ended = mark.edge == Edge::End;
+                is_needed = is_whole || !has_ended;
+                true
+            }
+            Part::Block { last, .. } => {
+                let code = &instructions[last].code;
+                let is_safe = x86::is_helped(code) && (is_needed || has_ended);
+                if is_safe {
+                    plan.safe_point = Some(last);
+                } else if is_needed && x86::may_access(code) {
+                    plan.safe_point = None;
+                }
+                is_needed || is_safe
+            }
+        };
+        if is_recorded {
+            plan.recorded.push(part);
+        }
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mark::Mark;
+
+    use super::*;
+
+    const NOP: &[u8] = &[0x90];
+    const RET: &[u8] = &[0xc3];
+    const CPUID: &[u8] = &[0x0f, 0xa2];
+
+    fn planned(codes: &[&[u8]], is_needed: bool, is_whole: bool) -> (Vec<usize>, Option<usize>) {
+        let instruction = |code: &&[u8]| Instruction { address: 0, code: code.to_vec() };
+        let instructions: Vec<_> = codes.iter().map(instruction).collect();
+        let plan = plan(&cut(&instructions), &instructions, is_needed, is_whole);
+        let last = |part: &Part| match *part {
+            Part::Mark { at, .. } => at,
+            Part::Block { last, .. } => last,
+        };
+        (plan.recorded.iter().map(last).collect(), plan.safe_point)
+    }
+
+    #[test]
+    fn nothing_is_called_back_where_nothing_is_needed() {
+        assert_eq!(planned(&[CPUID, NOP, RET], false, false), (vec![], None));
+    }
+
+    #[test]
+    fn blocks_are_needed_from_a_begin_to_an_end() {
+        let [begin, end] =
+            [Edge::Begin, Edge::End].map(|edge| Mark { edge, region: 1, operation: 2 }.code());
+        let code: [&[u8]; 6] = [RET, &begin, RET, &end, CPUID, RET];
+        assert_eq!(planned(&code, false, false), (vec![1, 2, 3, 4], Some(4)));
+        assert_eq!(planned(&code, true, false), (vec![0, 1, 2, 3, 4], Some(4)));
+        assert_eq!(planned(&code, true, true), (vec![0, 1, 2, 3, 4, 5], None));
+    }
+
+    #[test]
+    fn a_point_is_safe_only_if_no_access_follows() {
+        assert_eq!(planned(&[RET, CPUID, NOP], true, false), (vec![0, 1, 2], Some(1)));
+        assert_eq!(planned(&[CPUID, RET], true, false), (vec![0, 1], None));
+    }
+}
