@@ -1,5 +1,6 @@
 //! What a guest is asked to do, and what it says it did.
 
+use machine::target::TargetFacts;
 use serde::{Deserialize, Serialize};
 
 use crate::Operation;
@@ -8,8 +9,9 @@ use crate::Operation;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The file system to make.
-    pub target: Target,
+    /// The target, as the command line would have it: a scratch target on the guest's memory, or
+    /// on the device that the guest has.
+    pub target: String,
     /// What to do on it, in this order.
     pub operations: Vec<Operation>,
     /// How often each operation is executed before it is traced.
@@ -31,48 +33,21 @@ pub enum State {
     Cold,
 }
 
-/// A file system to make in a guest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    /// What the run calls it.
-    pub label: String,
-    /// Its type, as `mount` takes it.
-    pub file_system: String,
-    /// Bytes of its device, or of a tmpfs.
-    pub size_bytes: u64,
-    /// The command that makes it, the device apart; none for one that lives in memory.
-    pub mkfs: Option<Vec<String>>,
-    /// Options for mount, separated by commas.
-    pub mount: String,
-}
-
 /// What was done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The file system, unless it could not be made.
-    pub made: Option<Made>,
+    /// Release of the guest's kernel, as `uname -r` says.
+    pub kernel: String,
+    /// The target, unless it could not be made.
+    pub target: Option<TargetFacts>,
     /// What failed, each with why; what is not named succeeded each time.
     pub failed: Vec<Failed>,
-}
-
-/// A file system as it was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
-    /// Release of the kernel, as `uname -r` says.
-    pub kernel: String,
-    /// The command that made it; none for one that lives in memory.
-    pub mkfs: Option<String>,
-    /// Mount options as the kernel reports them.
-    pub mount_options: String,
-    /// Bytes that it offers.
-    pub size_bytes: u64,
 }
 
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// The operation; none where the file system could not be made.
+    /// The operation; none where the target could not be made.
     pub operation: Option<Operation>,
     /// Why.
     pub why: String,

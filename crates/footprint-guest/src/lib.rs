@@ -2,8 +2,7 @@
 //! them one system call between marks.
 //!
 //! A [`Job`] says what to do, an [`Outcome`] what was done; both go as JSON between host and guest.
-//! [`perform`] does a job on a directory, wherever that is: outside a guest marks do nothing.
-//! Nothing here measures time, as time in a guest means nothing.
+//! [`perform`] does a job. Outside a guest marks do nothing. Nothing here measures time, as time in a guest means nothing.
 
 mod job;
 mod marked;
@@ -11,7 +10,6 @@ mod operation;
 mod perform;
 mod prepared;
 
-pub use job::{Failed, Job, Made, Outcome, State, Target};
-pub use marked::MarkedCall;
+pub use job::{Failed, Job, Outcome, State};
 pub use operation::{Operation, UnknownOperation};
-pub use perform::{PerformError, perform};
+pub use perform::{DEVICE, PerformError, perform};

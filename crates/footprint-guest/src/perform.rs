@@ -2,13 +2,18 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use machine::target::{Surroundings, TargetError, TargetSpec, Workshop};
 use thiserror::Error;
 
 use crate::marked::MarkedCall;
 use crate::prepared::Prepared;
-use crate::{Failed, Job, Operation, State};
+use crate::{Failed, Job, Operation, Outcome, State};
+
+/// The block device on which a guest makes its target: memory, so that every request is served
+/// within the call that makes it.
+pub const DEVICE: &str = "/dev/ram0";
 
 /// Files that the directory holds besides those of the operations.
 const ENTRIES: u32 = 64;
@@ -16,21 +21,46 @@ const ENTRIES: u32 = 64;
 /// Number of the region in all marks: a boot has one target.
 const REGION: u8 = 0;
 
-/// Why a job was not done at all.
+/// Why a target could not be worked on.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PerformError {
-    /// The directory could not be filled.
+    /// It could not be made or removed.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// Its directory could not be filled.
     #[error("the directory of the operations could not be made: {0}")]
     Directory(#[source] io::Error),
 }
 
+/// Makes the job's target and executes the operations on it. The process must have one thread.
+#[must_use]
+pub fn perform(job: &Job) -> Outcome {
+    let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut outcome = Outcome { kernel, ..Outcome::default() };
+    if let Err(why) = on_target(job, &mut outcome) {
+        outcome.failed.push(Failed { operation: None, why });
+    }
+    outcome
+}
+
+fn on_target(job: &Job, outcome: &mut Outcome) -> Result<(), String> {
+    let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
+    let mut on_target = || -> Result<(), PerformError> {
+        let destroy = vec![PathBuf::from(DEVICE)];
+        let workshop = Workshop::open(Surroundings { destroy, ..Surroundings::default() })?;
+        let mut target = workshop.make(&spec)?;
+        outcome.target = Some(target.facts().clone());
+        outcome.failed = in_directory(job, target.root())?;
+        target.close()?;
+        Ok(workshop.close()?)
+    };
+    on_target().map_err(|error| error.to_string())
+}
+
 /// Executes the job's operations in a directory, which is there and empty: each as often as is
 /// asked for without marks, then with marks. What fails is told; it ends that operation alone.
-///
-/// # Errors
-/// The directory cannot be prepared.
-pub fn perform(job: &Job, directory: &Path) -> Result<Vec<Failed>, PerformError> {
+fn in_directory(job: &Job, directory: &Path) -> Result<Vec<Failed>, PerformError> {
     for entry in 0..ENTRIES {
         let path = directory.join(format!("entry-{entry:02}"));
         File::create(path).map_err(PerformError::Directory)?;
@@ -71,24 +101,16 @@ fn drop_caches() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Target;
 
     fn job(operations: &[Operation]) -> Job {
-        let target = Target {
-            label: "here".to_owned(),
-            file_system: "tmpfs".to_owned(),
-            size_bytes: 1 << 20,
-            mkfs: None,
-            mount: String::new(),
-        };
-        let operations = operations.to_vec();
+        let (target, operations) = ("here=tmpfs".to_owned(), operations.to_vec());
         Job { target, operations, warm_up: 1, repetitions: 2, state: State::Warm }
     }
 
     #[test]
     fn every_operation_succeeds_and_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let failed = perform(&job(&Operation::ALL), directory.path()).unwrap();
+        let failed = in_directory(&job(&Operation::ALL), directory.path()).unwrap();
         assert_eq!(failed, []);
         let left = fs::read_dir(directory.path()).unwrap().count();
         assert_eq!(left, ENTRIES as usize);
@@ -99,7 +121,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("file-00000"), "in the way").unwrap();
         let job = job(&[Operation::Mkdir, Operation::Stat]);
-        let failed = perform(&job, directory.path()).unwrap();
+        let failed = in_directory(&job, directory.path()).unwrap();
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].operation, Some(Operation::Mkdir));
         assert!(failed[0].why.starts_with("mkdir failed: File exists"), "{}", failed[0].why);
