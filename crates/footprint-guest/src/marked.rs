@@ -14,7 +14,7 @@ pub(crate) type Call = [u64; 7];
 ///
 /// It is made, as a mark's numbers stand in its instruction.
 #[derive(Debug)]
-pub struct MarkedCall {
+pub(crate) struct MarkedCall {
     code: NonNull<libc::c_void>,
 }
 
@@ -50,7 +50,7 @@ impl MarkedCall {
     ///
     /// # Errors
     /// There is no memory for it, or none that may be executed.
-    pub fn new(region: u8, operation: u16) -> io::Result<Self> {
+    pub(crate) fn new(region: u8, operation: u16) -> io::Result<Self> {
         let mark = |edge| Mark { edge, region, operation }.code();
         let [begin, end] = [Edge::Begin, Edge::End].map(mark);
         Self::of(&[&LOAD[..], &begin, &SYSCALL, &end, &RETURN, &[RET]].concat())
@@ -60,7 +60,7 @@ impl MarkedCall {
     ///
     /// # Errors
     /// As [`MarkedCall::new`].
-    pub fn unmarked() -> io::Result<Self> {
+    pub(crate) fn unmarked() -> io::Result<Self> {
         Self::of(&[&LOAD[..], &SYSCALL, &RETURN, &[RET]].concat())
     }
 
