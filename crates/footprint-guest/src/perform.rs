@@ -53,6 +53,7 @@ fn on_target(job: &Job, outcome: &mut Outcome) -> Result<(), String> {
         outcome.target = Some(target.facts().clone());
         outcome.failed = in_directory(job, target.root())?;
         target.close()?;
+        drop(target);
         Ok(workshop.close()?)
     };
     on_target().map_err(|error| error.to_string())
