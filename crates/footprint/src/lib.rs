@@ -5,11 +5,14 @@
 //! [`lackey`] prints. [`naive`] is the four-line model with which a paper explains why a smaller
 //! footprint can make the phase after it slower.
 //!
+//! [`description`] is what a trace says of itself: subject, names of code and of data.
+//!
 //! There is no clock here and no thread: the same stream and seed give the same answer.
 
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod description;
 pub mod lackey;
 pub mod naive;
 mod random;
