@@ -13,10 +13,12 @@
 
 mod access;
 pub mod description;
+mod hash;
 pub mod lackey;
 pub mod naive;
 mod random;
 pub mod simulate;
 pub mod synthetic;
+pub mod trace;
 
 pub use access::{Access, Kind};
