@@ -18,7 +18,9 @@ pub mod lackey;
 pub mod naive;
 mod random;
 pub mod simulate;
+pub mod simulated;
 pub mod synthetic;
+pub mod touched;
 pub mod trace;
 
 pub use access::{Access, Kind};

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use footprint_trace::header::Scope;
+
 use super::names::FunctionId;
 use crate::hash::BuildMix;
 
@@ -24,6 +26,16 @@ impl Context {
     /// All contexts, in the order of their counters.
     pub const ALL: [Self; 5] =
         [Self::User, Self::Operation, Self::Exception, Self::Interrupt, Self::OtherTask];
+
+    /// Whether what runs in this context counts in footprints: of a program its user side, of a
+    /// machine the operation and the exceptions within.
+    #[must_use]
+    pub fn counts(self, scope: Scope) -> bool {
+        match scope {
+            Scope::Program => self == Self::User,
+            Scope::Machine => matches!(self, Self::Operation | Self::Exception),
+        }
+    }
 
     /// The name of its counter of instructions.
     #[must_use]
