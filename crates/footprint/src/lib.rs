@@ -5,15 +5,22 @@
 //! [`lackey`] prints. [`naive`] is the four-line model with which a paper explains why a smaller
 //! footprint can make the phase after it slower.
 //!
+//! [`description`] is what a trace says of itself: subject, names of code and of data.
+//!
 //! There is no clock here and no thread: the same stream and seed give the same answer.
 
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod description;
+mod hash;
 pub mod lackey;
 pub mod naive;
 mod random;
 pub mod simulate;
+pub mod simulated;
 pub mod synthetic;
+pub mod touched;
+pub mod trace;
 
 pub use access::{Access, Kind};

@@ -44,6 +44,16 @@ pub(super) struct Victim {
     pub(super) state: State,
 }
 
+/// Makes the way the first, and moves those before it one on.
+#[inline]
+fn move_to_front(words: &mut [u64], way: usize) {
+    if way > 0 {
+        let word = words[way];
+        words.copy_within(..way, 1);
+        words[0] = word;
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     words: Vec<u64>,
@@ -85,7 +95,7 @@ impl Cache {
         };
         words[way] |= state.bit();
         match &mut self.memory {
-            Memory::Lru => words[..=way].rotate_right(1),
+            Memory::Lru => move_to_front(words, way),
             Memory::TreePlru(trees) => point_away(&mut trees[set], self.ways, way),
             Memory::Random(_) => {}
         }
@@ -105,7 +115,7 @@ impl Cache {
         });
         let old = std::mem::replace(&mut words[way], line << LINE_SHIFT | VALID | state.bit());
         match &mut self.memory {
-            Memory::Lru => words[..=way].rotate_right(1),
+            Memory::Lru => move_to_front(words, way),
             Memory::TreePlru(trees) => point_away(&mut trees[set], self.ways, way),
             Memory::Random(_) => {}
         }

@@ -19,6 +19,8 @@ pub struct Simulation {
     accesses: PerKind<u64>,
     straddling: PerKind<u64>,
     fetches_left_out: u64,
+    /// Lookups that missed, in all levels, in all regions.
+    missed: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -98,6 +100,7 @@ impl Simulation {
             accesses: PerKind::default(),
             straddling: PerKind::default(),
             fetches_left_out: 0,
+            missed: 0,
         }
     }
 
@@ -123,6 +126,44 @@ impl Simulation {
         } else {
             self.straddle(at, access.kind, first..=last);
         }
+    }
+
+    /// So many fetches, one after the other, which all lie within the line of an address in the
+    /// cache of instructions. What leaves next is the same as after the first of them.
+    #[inline]
+    pub fn fetch_run(&mut self, address: u64, fetches: u64) {
+        let Some(at) = self.instruction else {
+            self.fetches_left_out += fetches;
+            return;
+        };
+        if fetches > 0 {
+            self.accesses.fetches += fetches;
+            self.look_up(at, Kind::Fetch, address >> self.levels[at].line_bits);
+            self.levels[at].counts.hits.fetches += fetches - 1;
+        }
+    }
+
+    /// The bytes of a line in the cache that instructions are looked up in first, if there is one.
+    #[must_use]
+    pub fn instruction_line_bytes(&self) -> Option<u32> {
+        self.instruction.map(|at| self.levels[at].geometry.line_bytes())
+    }
+
+    /// How many lookups have missed in each level, from the first down, since the region began.
+    pub fn misses(&self) -> impl Iterator<Item = u64> {
+        self.levels.iter().map(|level| level.counts.misses.total())
+    }
+
+    /// How many lookups have missed in all levels, in all regions.
+    #[inline]
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    /// Empties all caches: their dirty lines are lost, and written back nowhere.
+    pub fn empty(&mut self) {
+        self.levels.iter_mut().for_each(|level| level.cache = Cache::new(&level.geometry));
     }
 
     /// Begins a region: counters are 0 again, the caches hold what they held.
@@ -171,6 +212,7 @@ impl Simulation {
 
     /// Brings in a line that `at` misses, from the lowest level up that misses it too.
     fn bring_in(&mut self, at: usize, kind: Kind, line: u64, state: State) {
+        self.missed += 1;
         *self.levels[at].counts.misses.of_mut(kind) += 1;
         if let Some(below) = self.below(at) {
             let line = self.line_below(at, below, line);

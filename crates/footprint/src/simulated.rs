@@ -1,0 +1,246 @@
+//! Caches simulated along a walk: what each region misses, and which code and stacks do.
+//!
+//! Every instruction executed is fetched once, and every access is looked up. What does not count
+//! in footprints ([`Context::counts`](crate::trace::Context::counts)) stays outside of the caches,
+//! so that the figures of a region are about the same accesses as its footprint. There is one set
+//! of caches for all vCPUs; a region that begins while another runs on another vCPU ends that
+//! one's counting.
+
+use std::collections::HashMap;
+
+use footprint_trace::BlockId;
+use footprint_trace::event::AccessKind;
+use footprint_trace::header::Scope;
+
+use crate::access::{Access, Kind};
+use crate::hash::BuildMix;
+use crate::simulate::{Hierarchy, Report, Simulation};
+use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
+
+/// What the caches hold when a region begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warmth {
+    /// What the regions before left there.
+    #[default]
+    Warm,
+    /// Nothing.
+    Empty,
+}
+
+/// Misses of one block on top of one stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// What ran on top of what.
+    pub stack: StackId,
+    /// The block.
+    pub block: BlockId,
+    /// Lookups that missed in each level, in the order of [`Report::levels`].
+    pub misses: Vec<u64>,
+}
+
+/// What the caches did in one region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The region.
+    pub region: Region,
+    /// Whether the trace has all of it.
+    pub completeness: Completeness,
+    /// All counters.
+    pub report: Report,
+    /// Who missed, in the order of the first misses.
+    pub missed: Vec<Missed>,
+}
+
+/// Observes a walk and simulates caches.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    scope: Scope,
+    warmth: Warmth,
+    simulation: Simulation,
+    /// The vCPUs in the region that counts, and the region.
+    region: Option<Region>,
+    vcpus: Vec<u32>,
+    missed: Vec<Missed>,
+    /// The misses of each level that are in `missed`.
+    noted: Vec<u64>,
+    places: HashMap<(StackId, BlockId), usize, BuildMix>,
+    runs: Runs,
+    outcomes: Vec<Outcome>,
+    /// The latest stack, and whether its context counts.
+    latest: (StackId, bool),
+}
+
+/// Fetches of a block, cut at the lines of the cache.
+#[derive(Clone, Debug, Default)]
+struct Runs {
+    all: Vec<Run>,
+    /// By block: where its runs are in `all`.
+    of_block: Vec<Option<(u32, u32)>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    address: u64,
+    /// Instructions within the line; 0 for one that straddles lines.
+    fetches: u32,
+    /// The bytes of the one that straddles.
+    bytes: u32,
+}
+
+impl Simulated {
+    /// Empty caches, for traces of a program or a machine.
+    #[must_use]
+    pub fn new(scope: Scope, caches: &Hierarchy, warmth: Warmth) -> Self {
+        Self {
+            scope,
+            warmth,
+            simulation: Simulation::new(caches),
+            region: None,
+            vcpus: Vec::new(),
+            missed: Vec::new(),
+            noted: Vec::new(),
+            places: HashMap::default(),
+            runs: Runs::default(),
+            outcomes: Vec::new(),
+            latest: (StackId(u32::MAX), false),
+        }
+    }
+
+    /// What the caches did in each region, in the order in which the regions ended.
+    #[must_use]
+    pub fn into_outcomes(self) -> Vec<Outcome> {
+        self.outcomes
+    }
+
+    #[inline]
+    fn counts(&mut self, stacks: &StackTree, stack: StackId) -> bool {
+        if self.latest.0 != stack {
+            self.latest = (stack, stacks.context(stack).counts(self.scope));
+        }
+        self.latest.1
+    }
+
+    /// Does what looks up, and counts what misses for the step.
+    #[inline]
+    fn watch(&mut self, step: &Step<'_>, look_up: impl FnOnce(&mut Simulation, &Runs)) {
+        let before = self.simulation.missed();
+        look_up(&mut self.simulation, &self.runs);
+        if self.simulation.missed() != before {
+            self.note_misses(step);
+        }
+    }
+
+    /// Adds what is missing from the sum of what was noted to the step's.
+    #[cold]
+    fn note_misses(&mut self, step: &Step<'_>) {
+        let missed = &mut self.missed;
+        let place = *self.places.entry((step.stack, step.id)).or_insert_with(|| {
+            missed.push(Missed { stack: step.stack, block: step.id, misses: Vec::new() });
+            missed.len() - 1
+        });
+        let misses = &mut self.missed[place].misses;
+        misses.resize(self.noted.len(), 0);
+        let levels = self.simulation.misses().zip(&mut self.noted);
+        for ((now, noted), count) in levels.zip(misses) {
+            *count += now - *noted;
+            *noted = now;
+        }
+    }
+
+    fn finish(&mut self, region: Region, completeness: Completeness) {
+        self.places.clear();
+        let missed = std::mem::take(&mut self.missed);
+        let report = self.simulation.report();
+        self.outcomes.push(Outcome { region, completeness, report, missed });
+    }
+}
+
+impl Runs {
+    /// The runs of a block, of which `None` is known yet, for lines of so many bytes.
+    fn cut(&mut self, code: &Code, step: &Step<'_>, line_bytes: u64) {
+        let at = step.id.0 as usize;
+        if self.of_block.len() <= at {
+            self.of_block.resize(at + 1, None);
+        }
+        let start = self.all.len();
+        for (address, length) in code.instructions(step.block) {
+            let bytes = u32::from(length);
+            let line = address / line_bytes;
+            let is_within = (address + u64::from(bytes) - 1) / line_bytes == line;
+            match self.all[start..].last_mut() {
+                Some(run) if is_within && run.fetches > 0 && run.address / line_bytes == line => {
+                    run.fetches += 1;
+                }
+                _ => self.all.push(Run { address, fetches: u32::from(is_within), bytes }),
+            }
+        }
+        let index = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        self.of_block[at] = Some((index(start), index(self.all.len())));
+    }
+
+    #[inline]
+    fn get(&self, block: BlockId) -> Option<&[Run]> {
+        let (start, end) = (*self.of_block.get(block.0 as usize)?)?;
+        Some(&self.all[start as usize..end as usize])
+    }
+}
+
+impl Observer for Simulated {
+    fn begin(&mut self, vcpu: u32, region: Region) {
+        if self.region == Some(region) {
+            self.vcpus.push(vcpu);
+            return;
+        }
+        if let Some(cut) = self.region.replace(region) {
+            self.finish(cut, Completeness::Cut);
+        }
+        self.vcpus = vec![vcpu];
+        if self.warmth == Warmth::Empty {
+            self.simulation.empty();
+        }
+        self.simulation.begin_region();
+        self.noted = self.simulation.misses().collect();
+    }
+
+    #[inline]
+    fn execute(&mut self, code: &Code, stacks: &StackTree, step: Step<'_>) {
+        if !self.counts(stacks, step.stack) {
+            return;
+        }
+        if self.runs.get(step.id).is_none() {
+            let line_bytes = self.simulation.instruction_line_bytes().unwrap_or(u32::MAX);
+            self.runs.cut(code, &step, u64::from(line_bytes));
+        }
+        self.watch(&step, |simulation, runs| {
+            for &Run { address, fetches, bytes } in runs.get(step.id).unwrap_or_default() {
+                if fetches > 0 {
+                    simulation.fetch_run(address, u64::from(fetches));
+                } else {
+                    simulation.access(Access { kind: Kind::Fetch, address, bytes });
+                }
+            }
+        });
+    }
+
+    #[inline]
+    fn access(&mut self, _: &Code, stacks: &StackTree, touch: Touch<'_>) {
+        let Touch { step, access } = touch;
+        if self.counts(stacks, step.stack) {
+            let kind = match access.kind {
+                AccessKind::Load => Kind::Load,
+                AccessKind::Store => Kind::Store,
+            };
+            let access = Access { kind, address: access.address, bytes: access.bytes };
+            self.watch(&step, |simulation, _| simulation.access(access));
+        }
+    }
+
+    fn end(&mut self, vcpu: u32, completeness: Completeness) {
+        self.vcpus.retain(|&known| known != vcpu);
+        if self.vcpus.is_empty()
+            && let Some(region) = self.region.take()
+        {
+            self.finish(region, completeness);
+        }
+    }
+}

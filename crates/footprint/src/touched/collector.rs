@@ -1,0 +1,290 @@
+//! Collects footprints from a walk.
+
+use std::collections::HashMap;
+
+use footprint_trace::BlockId;
+use footprint_trace::event::{Access, AccessKind};
+
+use super::LINE_BYTES;
+use super::footprint::{DataTouch, Execution, Footprint, Part};
+use crate::hash::BuildMix;
+use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
+
+/// What becomes of several repetitions of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeated {
+    /// Each has a footprint of its own.
+    #[default]
+    Apart,
+    /// They have one, of what any of them touched.
+    Merged,
+}
+
+/// Which footprints are collected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// So many repetitions of each operation of a region are passed over.
+    pub warm_up: u32,
+    /// What becomes of the others.
+    pub repeated: Repeated,
+}
+
+/// Observes a walk and collects what each region touches.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    selection: Selection,
+    open: Vec<Tables>,
+    /// The tables of each vCPU that is in a region; none where the region is passed over.
+    places: HashMap<u32, usize, BuildMix>,
+    /// The vCPU of the step before, and its tables.
+    current: Option<(u32, usize)>,
+    /// By block: where its latest execution and access were counted.
+    latest: Vec<Latest>,
+}
+
+#[derive(Clone, Debug)]
+struct Tables {
+    footprint: Footprint,
+    executions: HashMap<(StackId, BlockId), u32, BuildMix>,
+    touches: HashMap<(u64, StackId, BlockId), u32, BuildMix>,
+}
+
+/// An index of a table, and what it is the index of.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    execution: u32,
+    touch: u32,
+    execution_key: (u32, StackId),
+    touch_key: (u32, StackId),
+    line: u64,
+}
+
+const NEVER: (u32, StackId) = (u32::MAX, StackId(u32::MAX));
+
+impl Collector {
+    /// Nothing collected yet.
+    #[must_use]
+    pub fn new(selection: Selection) -> Self {
+        Self {
+            selection,
+            open: Vec::new(),
+            places: HashMap::default(),
+            current: None,
+            latest: Vec::new(),
+        }
+    }
+
+    /// The footprints, in the order in which their regions began.
+    #[must_use]
+    pub fn into_footprints(self) -> Vec<Footprint> {
+        self.open.into_iter().map(|tables| tables.footprint).collect()
+    }
+
+    /// The place of the tables of a vCPU's region.
+    #[inline]
+    fn place(&mut self, vcpu: u32) -> Option<usize> {
+        match self.current {
+            Some((current, place)) if current == vcpu => Some(place),
+            _ => {
+                let place = *self.places.get(&vcpu)?;
+                self.current = Some((vcpu, place));
+                Some(place)
+            }
+        }
+    }
+
+    #[inline]
+    fn latest(&mut self, block: BlockId) -> &mut Latest {
+        let at = block.0 as usize;
+        if self.latest.len() <= at {
+            let never =
+                Latest { execution: 0, touch: 0, execution_key: NEVER, touch_key: NEVER, line: 0 };
+            self.latest.resize(at + 1, never);
+        }
+        &mut self.latest[at]
+    }
+
+    /// Counts an access to bytes of one line.
+    fn touch(&mut self, place: usize, step: &Step<'_>, line: u64, part: Part) {
+        let key = (u32::try_from(place).unwrap_or(u32::MAX), step.stack);
+        let latest = self.latest(step.id);
+        let is_latest = latest.touch_key == key && latest.line == line;
+        let at = if is_latest {
+            latest.touch
+        } else {
+            let at = self.open[place].touch(line, step.stack, step.id);
+            let latest = self.latest(step.id);
+            (latest.touch_key, latest.line, latest.touch) = (key, line, at);
+            at
+        };
+        self.open[place].footprint.touches[at as usize].add(part);
+    }
+}
+
+impl Tables {
+    fn new(region: Region) -> Self {
+        let footprint = Footprint {
+            region,
+            repetitions: 1,
+            completeness: Completeness::Whole,
+            executions: Vec::new(),
+            touches: Vec::new(),
+        };
+        Self { footprint, executions: HashMap::default(), touches: HashMap::default() }
+    }
+
+    fn execution(&mut self, stack: StackId, block: BlockId) -> u32 {
+        let executions = &mut self.footprint.executions;
+        *self.executions.entry((stack, block)).or_insert_with(|| {
+            executions.push(Execution { stack, block, count: 0 });
+            index_of_last(executions.len())
+        })
+    }
+
+    fn touch(&mut self, line: u64, stack: StackId, block: BlockId) -> u32 {
+        let touches = &mut self.footprint.touches;
+        *self.touches.entry((line, stack, block)).or_insert_with(|| {
+            touches.push(DataTouch { line, stack, block, loads: 0, stores: 0, parts: Vec::new() });
+            index_of_last(touches.len())
+        })
+    }
+}
+
+fn index_of_last(length: usize) -> u32 {
+    u32::try_from(length - 1).expect("fewer entries than 2^32")
+}
+
+impl DataTouch {
+    #[inline]
+    fn add(&mut self, part: Part) {
+        let is_same = |known: &&mut Part| {
+            (known.kind, known.offset, known.bytes) == (part.kind, part.offset, part.bytes)
+                && known.is_start == part.is_start
+        };
+        // An instruction that comes back to a line does so where it was, or just behind.
+        if let Some(known) = self.parts.iter_mut().rev().find(is_same) {
+            known.count += part.count;
+            return;
+        }
+        match part.kind {
+            AccessKind::Load => self.loads |= part.mask(),
+            AccessKind::Store => self.stores |= part.mask(),
+        }
+        self.parts.push(part);
+    }
+}
+
+/// Whether two regions are repetitions of one operation.
+fn is_repetition(one: Region, other: Region) -> bool {
+    match (one, other) {
+        (Region::Unmarked, Region::Unmarked) => true,
+        (
+            Region::Marked { region: a, operation: b, .. },
+            Region::Marked { region: c, operation: d, .. },
+        ) => (a, b) == (c, d),
+        _ => false,
+    }
+}
+
+impl Observer for Collector {
+    fn begin(&mut self, vcpu: u32, region: Region) {
+        self.current = None;
+        self.places.remove(&vcpu);
+        let merges = region == Region::Unmarked || self.selection.repeated == Repeated::Merged;
+        if let Region::Marked { repetition, .. } = region
+            && repetition < self.selection.warm_up
+        {
+            return;
+        }
+        let is_same = |tables: &Tables| is_repetition(tables.footprint.region, region);
+        let known = self.open.iter().position(is_same).filter(|_| merges);
+        let place = known.unwrap_or(self.open.len());
+        if known.is_none() {
+            self.open.push(Tables::new(region));
+        } else if region != Region::Unmarked {
+            self.open[place].footprint.repetitions += 1;
+        }
+        self.places.insert(vcpu, place);
+    }
+
+    #[inline]
+    fn execute(&mut self, _: &Code, _: &StackTree, step: Step<'_>) {
+        let Some(place) = self.place(step.vcpu) else { return };
+        let key = (u32::try_from(place).unwrap_or(u32::MAX), step.stack);
+        let latest = self.latest(step.id);
+        let at = if latest.execution_key == key {
+            latest.execution
+        } else {
+            let at = self.open[place].execution(step.stack, step.id);
+            let latest = self.latest(step.id);
+            (latest.execution_key, latest.execution) = (key, at);
+            at
+        };
+        self.open[place].footprint.executions[at as usize].count += 1;
+    }
+
+    #[inline]
+    fn access(&mut self, _: &Code, _: &StackTree, touch: Touch<'_>) {
+        let Touch { step, access } = touch;
+        let Some(place) = self.place(step.vcpu) else { return };
+        for (line, part) in parts(access) {
+            self.touch(place, &step, line, part);
+        }
+    }
+
+    fn end(&mut self, vcpu: u32, completeness: Completeness) {
+        self.current = None;
+        let Some(place) = self.places.remove(&vcpu) else { return };
+        let tables = &mut self.open[place];
+        if completeness == Completeness::Cut {
+            tables.footprint.completeness = completeness;
+        }
+        if self.selection.repeated == Repeated::Apart && tables.footprint.region != Region::Unmarked
+        {
+            // Nothing more comes in: only the counts are kept.
+            tables.executions = HashMap::default();
+            tables.touches = HashMap::default();
+        }
+    }
+}
+
+/// What an access touches of each line.
+#[inline]
+fn parts(access: Access) -> impl Iterator<Item = (u64, Part)> {
+    let Access { kind, address, bytes } = access;
+    let mut at = address;
+    let mut left = u64::from(bytes);
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let offset = at % LINE_BYTES;
+        let here = left.min(LINE_BYTES - offset);
+        let part = Part {
+            kind,
+            offset: (offset & 63) as u8,
+            bytes: (here & 127) as u8,
+            is_start: at == address,
+            count: 1,
+        };
+        let line = at - offset;
+        at = at.wrapping_add(here);
+        left -= here;
+        Some((line, part))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::footprint::mask;
+    use super::*;
+
+    #[test]
+    fn accesses_are_cut_at_lines() {
+        let access = Access { kind: AccessKind::Store, address: 0x103c, bytes: 72 };
+        let found: Vec<_> =
+            parts(access).map(|(line, part)| (line, part.offset, part.bytes)).collect();
+        assert_eq!(found, [(0x1000, 60, 4), (0x1040, 0, 64), (0x1080, 0, 4)]);
+        assert_eq!((mask(60, 4), mask(0, 64), mask(1, 2)), (0xf << 60, u64::MAX, 6));
+    }
+}

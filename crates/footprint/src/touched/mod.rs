@@ -1,0 +1,19 @@
+//! What a region of a trace touches: which code it executes and which data it accesses, byte by
+//! byte and stack by stack.
+//!
+//! A [`Collector`] observes a walk and gives a [`Footprint`] per region, from which [`Figures`] and
+//! the [`ByteCounts`] of a cachemap come. Its memory is bounded by what is touched: a count for
+//! each block with each stack, and for each line with each accessing instruction and stack.
+
+mod collector;
+mod figures;
+mod footprint;
+mod map;
+
+pub use collector::{Collector, Repeated, Selection};
+pub use figures::Figures;
+pub use footprint::{DataTouch, Execution, Footprint, Part};
+pub use map::{ByteCounts, ByteUse, Content, data_map, instruction_map, uses_of};
+
+/// Bytes of the lines that footprints are counted in, as all processors of the field have them.
+pub const LINE_BYTES: u64 = 64;

@@ -1,0 +1,339 @@
+//! Shadow stacks: which functions have called each other, from calls and returns alone.
+//!
+//! A *frame* is a function that was called: the slot of the stack that the call stored its return
+//! address to, that address, and the function. A return loads from a slot: frames up to the one
+//! with that slot are gone. Calls find frames at or below their own slot gone too, as after
+//! `longjmp`. Whatever executes is the function on top: where code of another function is executed
+//! without a call, by a tail call or a thunk of returns, that function replaces the one on top.
+//!
+//! In a machine a task has *levels* of frames: the user side, the system call, exceptions and
+//! interrupts within. Each begins at an entry of the kernel and ends with IRET or SYSRET, when what
+//! the level below was about to do is taken up. A kernel's stack is an aligned region of 16 KiB; a
+//! return from a slot of a region where the task has no frame is a switch to another task. A call
+//! with a slot elsewhere is one to another stack, of interrupts, which its return leaves again.
+
+use std::collections::HashMap;
+
+use footprint_trace::BlockId;
+use footprint_trace::event::{Access, AccessKind};
+use footprint_trace::header::Scope;
+
+use super::code::{Code, CodeBlock, Side};
+use super::flow::Flow;
+use super::names::FunctionId;
+use super::stacks::{CallSite, Context, StackId, StackTree, Start};
+use crate::hash::BuildMix;
+
+/// `THREAD_SIZE` of x86-64: 1 << 14 bytes.
+const KERNEL_STACK_BITS: u32 = 14;
+/// Frames of a program's stack are not further apart; `RLIMIT_STACK` is 8 MiB.
+const USER_STACK_BYTES: u64 = 8 << 20;
+/// Slot of the frame that a level begins with: no return pops it.
+const NO_SLOT: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    slot: u64,
+    return_to: u64,
+    stack: StackId,
+}
+
+/// What the last instruction of the block executed last is about to do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    block: Option<BlockId>,
+    /// The slot of a call's or return's return address, once it was accessed; else 0.
+    slot: u64,
+    wants: Option<AccessKind>,
+    /// Whether a call or return, or another side may follow.
+    is_transfer: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    context: Context,
+    /// Where its frames begin.
+    base: usize,
+    /// What the level below was about to do.
+    interrupted: Pending,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Task {
+    frames: Vec<Frame>,
+    levels: Vec<Level>,
+    is_other: bool,
+}
+
+/// The shadow stacks of one vCPU.
+#[derive(Clone, Debug)]
+pub(super) struct Shadow {
+    scope: Scope,
+    task: Task,
+    /// Tasks that were switched from, by their stack.
+    others: HashMap<u64, Task, BuildMix>,
+    pending: Pending,
+    /// The side, stack and function on top, of the block executed last.
+    side: Side,
+    top: Option<StackId>,
+    function: Option<FunctionId>,
+}
+
+/// What the shadow stacks are made with.
+pub(super) struct Scene<'a> {
+    pub(super) code: &'a Code,
+    pub(super) tree: &'a mut StackTree,
+}
+
+impl Shadow {
+    pub(super) fn new(scope: Scope) -> Self {
+        Self {
+            scope,
+            task: Task::default(),
+            others: HashMap::default(),
+            pending: Pending::default(),
+            side: Side::User,
+            top: None,
+            function: None,
+        }
+    }
+
+    /// Forgets all: what happened since the last block is not in the trace.
+    pub(super) fn forget(&mut self) {
+        *self = Self::new(self.scope);
+    }
+
+    /// Takes the task that runs as the one whose operation is traced.
+    pub(super) fn own(&mut self) {
+        self.task.is_other = false;
+        self.others.values_mut().for_each(|task| task.is_other = true);
+    }
+
+    /// The block's execution begins: the stack that it runs on top of.
+    #[inline]
+    pub(super) fn arrive(&mut self, id: BlockId, scene: &mut Scene<'_>) -> Option<StackId> {
+        let block = scene.code.get(id)?;
+        let is_plain = !self.pending.is_transfer
+            && block.entry.is_none()
+            && block.side == self.side
+            && (block.function == self.function || block.function.is_none());
+        if !is_plain || self.top.is_none() {
+            self.transfer(block, scene);
+        }
+        self.pending = Pending {
+            block: Some(id),
+            slot: 0,
+            wants: block.slot_access,
+            is_transfer: !matches!(block.flow, Flow::Next | Flow::Jump(_) | Flow::Branch(_)),
+        };
+        self.top
+    }
+
+    /// The block's last instruction accesses memory.
+    #[inline]
+    pub(super) fn access(&mut self, access: Access) {
+        // What an exception in the instruction stores is on the kernel's side.
+        let Pending { wants, slot, .. } = self.pending;
+        if wants == Some(access.kind)
+            && slot == 0
+            && Side::of(access.address, self.scope) == self.side
+        {
+            self.pending.slot = access.address;
+        }
+    }
+
+    fn transfer(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+        let pending = std::mem::take(&mut self.pending);
+        if self.task.levels.is_empty() {
+            self.begin_level(block, first_context(block), None, scene);
+        } else {
+            self.follow(pending, block, scene);
+        }
+        self.settle(block, scene);
+    }
+
+    /// Does what the last instruction was about to do, now that it is known where it led.
+    fn follow(&mut self, pending: Pending, block: &CodeBlock, scene: &mut Scene<'_>) {
+        let Some(from) = pending.block.and_then(|id| scene.code.get(id)) else { return };
+        let to = block.address;
+        if let Some(context) = block.entry.filter(|_| !from.flow.expects(from.next, to)) {
+            self.begin_level(block, context, Some((pending, from.last)), scene);
+            return;
+        }
+        match from.flow {
+            Flow::Call(_) if pending.slot != 0 && to != from.next => {
+                self.call(pending.slot, from, block, scene);
+            }
+            Flow::Return if pending.slot != 0 => self.unwind(pending.slot, from, block, scene),
+            Flow::SystemCall if block.side != self.side => {
+                let done = Pending::default();
+                self.begin_level(block, Context::Operation, Some((done, from.last)), scene);
+            }
+            // An IRET to the next instruction serialises, and returns from nothing.
+            Flow::SystemReturn | Flow::InterruptReturn
+                if to != from.next && (block.side == Side::User || self.is_in_interrupt()) =>
+            {
+                self.leave(block, scene);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_in_interrupt(&self) -> bool {
+        let level = self.task.levels.last();
+        level.is_some_and(|level| matches!(level.context, Context::Interrupt | Context::Exception))
+    }
+
+    fn call(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+        let base = self.base();
+        while self.task.frames.len() > base + 1 {
+            let frame = self.task.frames[self.task.frames.len() - 1];
+            if frame.slot > slot || !self.is_same_stack(frame.slot, slot) {
+                break;
+            }
+            self.task.frames.pop();
+        }
+        let below = self.task.frames[self.task.frames.len() - 1].stack;
+        let function = to.function.unwrap_or(FunctionId(to.address));
+        let stack = scene.tree.call(below, function, CallSite(from.last));
+        self.task.frames.push(Frame { slot, return_to: from.next, stack });
+    }
+
+    fn unwind(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+        let above = self.base() + 1;
+        let frames = &mut self.task.frames;
+        if let Some(at) = frames[above..].iter().rposition(|frame| frame.slot == slot) {
+            frames.truncate(above + at);
+        } else if frames.len() > above && frames[frames.len() - 1].return_to == to.address {
+            frames.pop();
+        } else if self.is_switch(slot, from) {
+            self.switch(slot, to, scene);
+        } else {
+            let is_gone = |frame: &Frame| frame.slot < slot;
+            let gone = self.task.frames[above..]
+                .iter()
+                .rev()
+                .take_while(|frame| is_gone(frame) && self.is_same_stack(frame.slot, slot));
+            let kept = self.task.frames.len() - gone.count();
+            self.task.frames.truncate(kept);
+        }
+    }
+
+    /// Whether a return from a slot that no frame has is one to another task.
+    fn is_switch(&self, slot: u64, from: &CodeBlock) -> bool {
+        let is_kernel = self.scope == Scope::Machine && from.side == Side::Kernel;
+        let is_here = |frame: &Frame| frame.slot != NO_SLOT && self.is_same_stack(frame.slot, slot);
+        if !is_kernel || self.task.frames.iter().any(is_here) {
+            return false;
+        }
+        let is_known = self.others.contains_key(&(slot >> KERNEL_STACK_BITS));
+        is_known || from.may_switch
+    }
+
+    fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut Scene<'_>) {
+        let key = slot >> KERNEL_STACK_BITS;
+        let next = self.others.remove(&key);
+        let is_known = next.is_some();
+        let left = std::mem::replace(
+            &mut self.task,
+            next.unwrap_or_else(|| Task { is_other: true, ..Task::default() }),
+        );
+        let is_on_kernel = |frame: &&Frame| frame.slot != NO_SLOT && frame.slot >> 63 == 1;
+        if let Some(frame) = left.frames.iter().find(is_on_kernel) {
+            self.others.insert(frame.slot >> KERNEL_STACK_BITS, left);
+        }
+        if !is_known {
+            self.begin_level(to, Context::Operation, None, scene);
+        } else if let Some(at) = self.task.frames.iter().rposition(|frame| frame.slot == slot) {
+            // The frames above are those of the switch away.
+            self.task.frames.truncate(at.max(self.base() + 1));
+        }
+    }
+
+    fn is_same_stack(&self, one: u64, other: u64) -> bool {
+        if self.scope == Scope::Machine && one >> 63 == 1 {
+            one >> KERNEL_STACK_BITS == other >> KERNEL_STACK_BITS
+        } else {
+            one.abs_diff(other) < USER_STACK_BYTES
+        }
+    }
+
+    fn base(&self) -> usize {
+        self.task.levels.last().map_or(0, |level| level.base)
+    }
+
+    /// Begins a level on top of what was interrupted, if anything was: what that was about to do,
+    /// and the address of its instruction.
+    fn begin_level(
+        &mut self,
+        block: &CodeBlock,
+        context: Context,
+        interrupted: Option<(Pending, u64)>,
+        scene: &mut Scene<'_>,
+    ) {
+        // A kernel's stack ends where it was entered: what the program did is not on it.
+        let below = self.top.filter(|_| interrupted.is_some() && self.side == Side::Kernel);
+        let (interrupted, site) = interrupted.unwrap_or_default();
+        let around = below.map(|below| scene.tree.context(below));
+        let effective = match around {
+            Some(Context::Interrupt) => Context::Interrupt,
+            _ if self.task.is_other => Context::OtherTask,
+            _ => context,
+        };
+        let function = block.function.unwrap_or(FunctionId(block.address));
+        let call_site = CallSite(if below.is_some() { site } else { 0 });
+        let stack = scene.tree.start(Start { below, function, call_site, context: effective });
+        self.task.levels.push(Level { context, base: self.task.frames.len(), interrupted });
+        self.task.frames.push(Frame { slot: NO_SLOT, return_to: 0, stack });
+    }
+
+    /// Ends levels: the one on top, or up to the user side where the block is on it.
+    fn leave(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+        let mut interrupted = Pending::default();
+        while let Some(level) = self.task.levels.last() {
+            if block.side == Side::User && level.context == Context::User {
+                break;
+            }
+            interrupted = level.interrupted;
+            self.task.frames.truncate(level.base);
+            self.task.levels.pop();
+            if block.side == Side::Kernel {
+                break;
+            }
+        }
+        if self.task.levels.is_empty() {
+            self.begin_level(block, first_context(block), None, scene);
+            return;
+        }
+        self.side = block.side;
+        self.top = self.task.frames.last().map(|frame| frame.stack);
+        self.follow(interrupted, block, scene);
+    }
+
+    /// Makes the function on top the one that the block is in.
+    fn settle(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+        let is_user = self.task.levels.last().is_some_and(|level| level.context == Context::User);
+        if is_user && block.side == Side::Kernel {
+            // An entry that has no name.
+            self.begin_level(block, Context::Exception, Some(Default::default()), scene);
+        } else if !is_user && block.side == Side::User {
+            self.leave(block, scene);
+        }
+        let frame = self.task.frames.last_mut().expect("a level has a frame");
+        if let Some(function) = block.function
+            && scene.tree.function(frame.stack) != function
+        {
+            frame.stack = scene.tree.replace(frame.stack, function);
+        }
+        self.side = block.side;
+        self.top = Some(frame.stack);
+        self.function = Some(scene.tree.function(frame.stack));
+    }
+}
+
+fn first_context(block: &CodeBlock) -> Context {
+    match block.side {
+        Side::User => Context::User,
+        Side::Kernel => block.entry.unwrap_or(Context::Operation),
+    }
+}

@@ -1,0 +1,167 @@
+//! Stacks of calls, each kept once.
+
+use std::collections::HashMap;
+
+use footprint_trace::header::Scope;
+
+use super::names::FunctionId;
+use crate::hash::BuildMix;
+
+/// In whose interest code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// The program's own code: the user side.
+    User,
+    /// What the program asked the kernel for: system calls.
+    Operation,
+    /// What the operation caused without asking: page faults and other exceptions.
+    Exception,
+    /// Interrupts of the hardware, and what runs before they return.
+    Interrupt,
+    /// Another task, after a switch to its stack.
+    OtherTask,
+}
+
+impl Context {
+    /// All contexts, in the order of their counters.
+    pub const ALL: [Self; 5] =
+        [Self::User, Self::Operation, Self::Exception, Self::Interrupt, Self::OtherTask];
+
+    /// Whether what runs in this context counts in footprints: of a program its user side, of a
+    /// machine the operation and the exceptions within.
+    #[must_use]
+    pub fn counts(self, scope: Scope) -> bool {
+        match scope {
+            Scope::Program => self == Self::User,
+            Scope::Machine => matches!(self, Self::Operation | Self::Exception),
+        }
+    }
+
+    /// The name of its counter of instructions.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Operation => "operation",
+            Self::Exception => "exception",
+            Self::Interrupt => "interrupt",
+            Self::OtherTask => "other_task",
+        }
+    }
+}
+
+/// A stack: its number in a [`StackTree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+/// The address of the instruction that called, or 0 where a stack begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallSite(pub u64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Node {
+    parent: StackId,
+    function: FunctionId,
+    call_site: CallSite,
+    context: Context,
+}
+
+/// All stacks of a trace: each is a function called from a place in the stack below it.
+#[derive(Clone, Debug)]
+pub struct StackTree {
+    nodes: Vec<Node>,
+    numbers: HashMap<Node, StackId, BuildMix>,
+}
+
+/// The parent of stacks that begin.
+const NONE: StackId = StackId(u32::MAX);
+
+/// Where and in whose interest a stack begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// The stack that was interrupted, if it belongs to what is seen.
+    pub(super) below: Option<StackId>,
+    pub(super) function: FunctionId,
+    pub(super) call_site: CallSite,
+    pub(super) context: Context,
+}
+
+impl StackTree {
+    pub(super) fn new() -> Self {
+        Self { nodes: Vec::new(), numbers: HashMap::default() }
+    }
+
+    /// How many stacks there are; their numbers are below.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no stack.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The function that runs on top of a stack.
+    #[must_use]
+    pub fn function(&self, stack: StackId) -> FunctionId {
+        self.node(stack).function
+    }
+
+    /// Where the function on top was called from.
+    #[must_use]
+    pub fn call_site(&self, stack: StackId) -> CallSite {
+        self.node(stack).call_site
+    }
+
+    /// In whose interest the function on top runs.
+    #[must_use]
+    pub fn context(&self, stack: StackId) -> Context {
+        self.node(stack).context
+    }
+
+    /// The stack without the function on top; none where that is all.
+    #[must_use]
+    pub fn caller(&self, stack: StackId) -> Option<StackId> {
+        let parent = self.node(stack).parent;
+        (parent != NONE).then_some(parent)
+    }
+
+    /// The stack and those below it, callees first.
+    pub fn frames(&self, stack: StackId) -> impl Iterator<Item = StackId> {
+        std::iter::successors(Some(stack), |&stack| self.caller(stack))
+    }
+
+    fn node(&self, stack: StackId) -> Node {
+        self.nodes[stack.0 as usize]
+    }
+
+    fn intern(&mut self, node: Node) -> StackId {
+        *self.numbers.entry(node).or_insert_with(|| {
+            let number = u32::try_from(self.nodes.len()).expect("fewer stacks than 2^32");
+            self.nodes.push(node);
+            StackId(number)
+        })
+    }
+
+    pub(super) fn start(&mut self, start: Start) -> StackId {
+        let Start { below, function, call_site, context } = start;
+        self.intern(Node { parent: below.unwrap_or(NONE), function, call_site, context })
+    }
+
+    pub(super) fn call(
+        &mut self,
+        below: StackId,
+        function: FunctionId,
+        call_site: CallSite,
+    ) -> StackId {
+        let context = self.context(below);
+        self.intern(Node { parent: below, function, call_site, context })
+    }
+
+    /// The same stack with another function on top: a tail call.
+    pub(super) fn replace(&mut self, stack: StackId, function: FunctionId) -> StackId {
+        self.intern(Node { function, ..self.node(stack) })
+    }
+}

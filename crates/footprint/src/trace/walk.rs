@@ -1,0 +1,259 @@
+//! Walking through a trace, event by event.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use footprint_trace::event::{Access, Event};
+use footprint_trace::header::{Coverage, Header, Scope};
+use footprint_trace::mark::{Edge, Mark};
+use footprint_trace::reader::TraceReader;
+use footprint_trace::{BlockId, TraceError};
+
+use super::code::{Code, CodeBlock};
+use super::names::Names;
+use super::shadow::{Scene, Shadow};
+use super::stacks::{StackId, StackTree};
+use crate::hash::BuildMix;
+
+/// A part of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Region {
+    /// What is outside of all marks.
+    Unmarked,
+    /// What is between a begin mark and the end mark after it.
+    Marked {
+        /// The number of the region in its marks: which target.
+        region: u8,
+        /// The number of the operation in its marks.
+        operation: u16,
+        /// How often the vCPU had executed the same mark before.
+        repetition: u32,
+    },
+}
+
+/// Whether all of a region is in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    /// It is.
+    Whole,
+    /// The trace or its readable part stops within.
+    Cut,
+}
+
+/// One execution of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The vCPU, or thread of a program.
+    pub vcpu: u32,
+    /// The block's number.
+    pub id: BlockId,
+    /// The block.
+    pub block: &'a CodeBlock,
+    /// What it runs on top of.
+    pub stack: StackId,
+}
+
+/// One access of a block's last instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch<'a> {
+    /// Whose it is.
+    pub step: Step<'a>,
+    /// What is accessed.
+    pub access: Access,
+}
+
+/// Sees what a walk comes across. What happens between `begin` and `end` of a region on one vCPU
+/// belongs to it; regions of several vCPUs may overlap in time.
+pub trait Observer {
+    /// A region begins on a vCPU.
+    fn begin(&mut self, vcpu: u32, region: Region);
+
+    /// A block is executed.
+    fn execute(&mut self, code: &Code, stacks: &StackTree, step: Step<'_>);
+
+    /// The block's last instruction accesses memory.
+    fn access(&mut self, code: &Code, stacks: &StackTree, touch: Touch<'_>);
+
+    /// The region that began on the vCPU ends.
+    fn end(&mut self, vcpu: u32, completeness: Completeness);
+}
+
+#[derive(Clone, Debug)]
+struct Vcpu {
+    number: u32,
+    shadow: Shadow,
+    region: Option<Region>,
+    executed: Option<(BlockId, StackId)>,
+}
+
+/// A walk through one trace. Its memory is bounded by the code and the stacks that are in the
+/// trace, not by the trace's length.
+#[derive(Clone, Debug)]
+pub struct Walk<N> {
+    names: N,
+    header: Header,
+    code: Code,
+    stacks: StackTree,
+    vcpus: Vec<Vcpu>,
+    /// The place of each vCPU, by number.
+    places: HashMap<u32, usize, BuildMix>,
+    /// The place of the vCPU whose event was last.
+    current: usize,
+}
+
+impl<N: Names> Walk<N> {
+    /// A walk through a trace with this header.
+    pub fn new(header: Header, names: N) -> Self {
+        let (code, stacks) = (Code::new(header.scope), StackTree::new());
+        let places = HashMap::default();
+        Self { names, header, code, stacks, vcpus: Vec::new(), places, current: 0 }
+    }
+
+    /// The blocks executed so far.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The stacks seen so far.
+    pub fn stacks(&self) -> &StackTree {
+        &self.stacks
+    }
+
+    /// What the addresses are called.
+    pub fn names(&self) -> &N {
+        &self.names
+    }
+
+    /// What is traced: a program or a machine.
+    pub fn scope(&self) -> Scope {
+        self.header.scope
+    }
+
+    /// Walks to the trace's end. A region that has not ended there is cut, but the unmarked part.
+    ///
+    /// # Errors
+    /// The trace stops or is damaged. What was seen before is as recorded, and regions that began
+    /// have been ended as cut.
+    pub fn run<R: Read>(
+        &mut self,
+        reader: &mut TraceReader<R>,
+        observer: &mut impl Observer,
+    ) -> Result<(), TraceError> {
+        let result = self.read(reader, observer);
+        let is_whole = result.is_ok() && reader.ending().is_some_and(|end| end.cut.is_none());
+        for vcpu in &mut self.vcpus {
+            let Some(region) = vcpu.region.take() else { continue };
+            let is_done = is_whole && region == Region::Unmarked;
+            let completeness = if is_done { Completeness::Whole } else { Completeness::Cut };
+            observer.end(vcpu.number, completeness);
+        }
+        result
+    }
+
+    fn read<R: Read>(
+        &mut self,
+        reader: &mut TraceReader<R>,
+        observer: &mut impl Observer,
+    ) -> Result<(), TraceError> {
+        while let Some(event) = reader.next_event()? {
+            let number = reader.vcpu();
+            match event {
+                Event::Execute(id) => {
+                    if self.code.get(id).is_none() {
+                        let Some(block) = reader.block(id) else { continue };
+                        self.code.decode(id, block, &self.names);
+                    }
+                    self.execute(number, id, observer);
+                }
+                Event::Access(access) => self.access(number, access, observer),
+                Event::Mark { mark, repetition } => self.mark(number, mark, repetition, observer),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn execute(&mut self, number: u32, id: BlockId, observer: &mut impl Observer) {
+        self.turn_to(number, observer);
+        let vcpu = &mut self.vcpus[self.current];
+        let mut scene = Scene { code: &self.code, tree: &mut self.stacks };
+        let Some(stack) = vcpu.shadow.arrive(id, &mut scene) else { return };
+        vcpu.executed = Some((id, stack));
+        if vcpu.region.is_some()
+            && let Some(block) = self.code.get(id)
+        {
+            let step = Step { vcpu: number, id, block, stack };
+            observer.execute(&self.code, &self.stacks, step);
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, number: u32, access: Access, observer: &mut impl Observer) {
+        self.turn_to(number, observer);
+        let vcpu = &mut self.vcpus[self.current];
+        vcpu.shadow.access(access);
+        if let Some((id, stack)) = vcpu.executed
+            && vcpu.region.is_some()
+            && let Some(block) = self.code.get(id)
+        {
+            let step = Step { vcpu: number, id, block, stack };
+            observer.access(&self.code, &self.stacks, Touch { step, access });
+        }
+    }
+
+    /// Makes a vCPU the current one.
+    #[inline]
+    fn turn_to(&mut self, number: u32, observer: &mut impl Observer) {
+        if self.vcpus.get(self.current).is_none_or(|vcpu| vcpu.number != number) {
+            match self.places.get(&number) {
+                Some(&place) => self.current = place,
+                None => self.meet(number, observer),
+            }
+        }
+    }
+
+    /// A vCPU is seen for the first time.
+    #[cold]
+    fn meet(&mut self, number: u32, observer: &mut impl Observer) {
+        let is_whole = self.header.coverage == Coverage::Whole;
+        let region = is_whole.then_some(Region::Unmarked);
+        if let Some(region) = region {
+            observer.begin(number, region);
+        }
+        let shadow = Shadow::new(self.header.scope);
+        self.current = self.vcpus.len();
+        self.places.insert(number, self.current);
+        self.vcpus.push(Vcpu { number, shadow, region, executed: None });
+    }
+
+    fn mark(&mut self, number: u32, mark: Mark, repetition: u32, observer: &mut impl Observer) {
+        self.turn_to(number, observer);
+        let vcpu = &mut self.vcpus[self.current];
+        let Mark { edge, region, operation } = mark;
+        let is_whole = self.header.coverage == Coverage::Whole;
+        let unmarked = is_whole.then_some(Region::Unmarked);
+        let next = match edge {
+            Edge::Begin => Some(Region::Marked { region, operation, repetition }),
+            Edge::End => unmarked,
+        };
+        if let Some(ended) = vcpu.region {
+            // A mark that begins a region within another, or ends another, cuts it.
+            let is_its_end = matches!(ended, Region::Marked { region: r, operation: o, .. }
+                if edge == Edge::End && (r, o) == (region, operation));
+            let is_whole = is_its_end || ended == Region::Unmarked;
+            let completeness = if is_whole { Completeness::Whole } else { Completeness::Cut };
+            observer.end(number, completeness);
+        }
+        if edge == Edge::Begin {
+            if !is_whole {
+                vcpu.shadow.forget();
+            }
+            vcpu.shadow.own();
+        }
+        vcpu.region = next;
+        vcpu.executed = None;
+        if let Some(region) = next {
+            observer.begin(number, region);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Traces made in memory, instruction by instruction.
+
+use std::collections::HashMap;
+
+use footprint_trace::event::{Access, AccessKind, EventEncoder};
+use footprint_trace::header::{Coverage, Header, Scope};
+use footprint_trace::mark::{Edge, Mark};
+use footprint_trace::reader::TraceReader;
+use footprint_trace::writer::TraceWriter;
+use footprint_trace::{Block, BlockId};
+
+pub(crate) const NOP: &[u8] = &[0x90];
+pub(crate) const RET: &[u8] = &[0xc3];
+pub(crate) const MOV: &[u8] = &[0x48, 0x8b, 0x07]; // mov (%rdi),%rax
+pub(crate) const SYSCALL: &[u8] = &[0x0f, 0x05];
+pub(crate) const SYSRET: &[u8] = &[0x48, 0x0f, 0x07];
+pub(crate) const IRET: &[u8] = &[0x48, 0xcf];
+
+/// A call from an address to another.
+pub(crate) fn call(from: u64, to: u64) -> Vec<u8> {
+    relative(0xe8, from, to)
+}
+
+/// A jump from an address to another.
+pub(crate) fn jump(from: u64, to: u64) -> Vec<u8> {
+    relative(0xe9, from, to)
+}
+
+fn relative(opcode: u8, from: u64, to: u64) -> Vec<u8> {
+    let displacement = (to.wrapping_sub(from + 5)) as u32;
+    [&[opcode][..], &displacement.to_le_bytes()].concat()
+}
+
+/// A trace that is being made, of one vCPU.
+pub(crate) struct Made {
+    writer: TraceWriter<Vec<u8>>,
+    events: EventEncoder,
+    blocks: HashMap<(u64, Vec<Vec<u8>>), BlockId>,
+    repetitions: HashMap<(u8, u16, bool), u32>,
+}
+
+impl Made {
+    pub(crate) fn new(scope: Scope, coverage: Coverage) -> Self {
+        let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 34 };
+        let writer = TraceWriter::new(Vec::new(), &header).expect("memory takes all");
+        let (blocks, repetitions) = (HashMap::new(), HashMap::new());
+        Self { writer, events: EventEncoder::new(), blocks, repetitions }
+    }
+
+    /// Executes the block of these instructions at an address.
+    pub(crate) fn run(&mut self, address: u64, instructions: &[&[u8]]) -> &mut Self {
+        let key = (address, instructions.iter().map(|code| code.to_vec()).collect());
+        let id = *self.blocks.entry(key).or_insert_with(|| {
+            let lengths: Vec<u8> = instructions.iter().map(|code| code.len() as u8).collect();
+            let code = instructions.concat();
+            let block = Block { address, lengths: &lengths, code: &code };
+            self.writer.describe(&block).expect("memory takes all")
+        });
+        if self.events.is_full() {
+            self.writer.write_events(0, &mut self.events).expect("memory takes all");
+        }
+        self.events.execute(id);
+        self
+    }
+
+    pub(crate) fn load(&mut self, address: u64, bytes: u32) -> &mut Self {
+        self.events.access(Access { kind: AccessKind::Load, address, bytes });
+        self
+    }
+
+    pub(crate) fn store(&mut self, address: u64, bytes: u32) -> &mut Self {
+        self.events.access(Access { kind: AccessKind::Store, address, bytes });
+        self
+    }
+
+    /// Calls from the end of a block of one instruction, with the slot of the return address.
+    pub(crate) fn call(&mut self, from: u64, to: u64, slot: u64) -> &mut Self {
+        self.run(from, &[&call(from, to)]).store(slot, 8)
+    }
+
+    /// Returns, with the slot of the return address.
+    pub(crate) fn ret(&mut self, from: u64, slot: u64) -> &mut Self {
+        self.run(from, &[RET]).load(slot, 8)
+    }
+
+    pub(crate) fn mark(&mut self, edge: Edge, region: u8, operation: u16) -> &mut Self {
+        let key = (region, operation, edge == Edge::End);
+        let repetition = self.repetitions.entry(key).or_default();
+        self.events.mark(Mark { edge, region, operation }, *repetition);
+        *repetition += 1;
+        self
+    }
+
+    pub(crate) fn trace(mut self) -> Vec<u8> {
+        self.writer.write_events(0, &mut self.events).expect("memory takes all");
+        self.writer.finish(None, 0).expect("memory takes all")
+    }
+}
+
+/// Reads a trace in memory.
+pub(crate) fn reader(trace: &[u8]) -> TraceReader<&[u8]> {
+    TraceReader::new(trace).expect("a trace")
+}

@@ -1,0 +1,4 @@
+//! The analysis of traces: against traces computed by hand, against gdb, and how fast it is.
+
+mod made;
+mod speed;
