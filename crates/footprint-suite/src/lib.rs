@@ -1,0 +1,14 @@
+//! The suite `footprint`: which cache lines the operations of kernel file systems touch.
+//!
+//! Each target is made in a guest of its own, where each operation is executed a few times and
+//! then traced. The trace is analysed, and every figure becomes a metric of a cell of an ordinary
+//! run: benchmark = the operation, block = the repetition. What is counted is exact; what differs
+//! from repetition to repetition is what the kernel does differently.
+
+mod measure;
+mod metrics;
+mod target;
+
+pub use measure::{MeasureError, Measured, measure};
+pub use metrics::{definitions, values};
+pub use target::{DEFAULTS, GuestTarget, TargetRefusal};

@@ -1,0 +1,105 @@
+//! The metrics of an operation's footprint.
+
+use footprint::simulate::{Hierarchy, LevelReport, Report};
+use footprint::touched::Figures;
+use record::{Better, MetricDefinition};
+
+/// A metric that is counted in a trace.
+struct Counted {
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    of: fn(&Figures) -> u64,
+}
+
+const fn counted(name: &'static str, unit: &'static str, of: fn(&Figures) -> u64) -> Counted {
+    Counted { name, unit, better: Better::Lower, of }
+}
+
+/// What is set apart from the operation, and judges nothing.
+const fn apart(name: &'static str, of: fn(&Figures) -> u64) -> Counted {
+    Counted { name, unit: "instructions", better: Better::Neither, of }
+}
+
+/// All that are counted; the first is the primary metric. [`Figures`] says what each is.
+const COUNTED: [Counted; 16] = [
+    counted("instruction_lines", "lines", |one| one.instruction_lines),
+    counted("data_lines", "lines", |one| one.data_lines),
+    counted("instructions", "instructions", |one| one.instructions),
+    counted("instruction_bytes", "bytes", |one| one.instruction_bytes),
+    counted("data_bytes", "bytes", |one| one.data_bytes),
+    counted("instruction_bytes_unused", "bytes", |one| one.instruction_bytes_unused),
+    counted("data_bytes_unused", "bytes", |one| one.data_bytes_unused),
+    counted("instruction_lines_used_once", "lines", |one| one.instruction_lines_used_once),
+    counted("data_lines_used_once", "lines", |one| one.data_lines_used_once),
+    counted("data_lines_loaded", "lines", |one| one.data_lines_loaded),
+    counted("data_lines_stored", "lines", |one| one.data_lines_stored),
+    counted("loads", "accesses", |one| one.loads),
+    counted("stores", "accesses", |one| one.stores),
+    apart("exception_instructions", |one| one.exception_instructions),
+    apart("interrupt_instructions", |one| one.interrupt_instructions),
+    apart("other_task_instructions", |one| one.other_task_instructions),
+];
+
+/// The metrics of every cell, with the misses and write-backs of these caches where there are any.
+#[must_use]
+pub fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
+    let counted = COUNTED.iter().map(|one| MetricDefinition::new(one.name, one.unit, one.better));
+    let levels = caches.map(level_names).unwrap_or_default();
+    let simulated = levels.iter().flat_map(|level| {
+        let lines =
+            |what: &str| MetricDefinition::new(&format!("{level}_{what}"), "lines", Better::Lower);
+        [lines("misses"), lines("write_backs")]
+    });
+    counted.chain(simulated).collect()
+}
+
+/// The values of [`definitions`], in their order, of an operation that was executed once.
+#[must_use]
+pub fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> {
+    let counted = COUNTED.iter().map(|one| (one.of)(figures));
+    let levels = simulated.map(|report| report.levels.as_slice()).unwrap_or_default();
+    let simulated = levels.iter().flat_map(|level| [level.misses(), level.write_backs]);
+    counted.chain(simulated).map(as_value).collect()
+}
+
+/// Counts of one operation are far below 2^53, up to which all are exact.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
+fn as_value(count: u64) -> f64 {
+    count as f64
+}
+
+fn level_names(caches: &Hierarchy) -> Vec<String> {
+    let empty = footprint::simulate::Simulation::new(caches).report();
+    empty.levels.iter().map(|level: &LevelReport| level.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use footprint::simulate::{First, Geometry, Inclusion, Lower, Policy, Shape, Simulation};
+
+    use super::*;
+
+    #[test]
+    fn there_is_a_value_for_every_metric() {
+        let geometry = |size_bytes| {
+            let policy = Policy::Lru;
+            Geometry::new(Shape { size_bytes, line_bytes: 64, ways: 8, policy }).unwrap()
+        };
+        let first = First::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };
+        let lower = Lower { geometry: geometry(1 << 20), inclusion: Inclusion::NonInclusive };
+        let caches = Hierarchy::new(first, vec![lower]).unwrap();
+        let figures = Figures { instruction_lines: 3, data_lines: 4, ..Figures::default() };
+        for caches in [None, Some(&caches)] {
+            let report = caches.map(|caches| Simulation::new(caches).report());
+            let (names, values) = (definitions(caches), values(&figures, report.as_ref()));
+            assert_eq!(names.len(), values.len());
+            assert_eq!(values[..2], [3.0, 4.0]);
+        }
+        let names: Vec<String> =
+            definitions(Some(&caches)).into_iter().map(|metric| metric.name).collect();
+        assert_eq!(names[0], "instruction_lines");
+        assert!(names.contains(&"l1i_misses".to_owned()), "{names:?}");
+        assert!(names.contains(&"l2_write_backs".to_owned()), "{names:?}");
+    }
+}

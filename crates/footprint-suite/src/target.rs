@@ -1,0 +1,148 @@
+//! Targets that a guest can make.
+
+use machine::target::{FileSystem, Place, SpecError, TargetSpec};
+use thiserror::Error;
+
+/// The targets where none is named: those of "DenseFS" (section 2).
+pub const DEFAULTS: [&str; 5] = ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"];
+
+/// A device has so many bytes where its file system is content with less: room for a journal of
+/// ordinary kind, and still formatted in a moment by an emulated processor.
+const DEVICE_BYTES: u64 = 128 << 20;
+
+/// What a guest has of memory besides its device.
+const MEMORY_BYTES: u64 = 512 << 20;
+
+/// A target to be made in a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestTarget {
+    /// As the command line says.
+    pub spec: TargetSpec,
+    /// Which file system.
+    pub file_system: FileSystem,
+}
+
+/// Why a target cannot be made in a guest.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TargetRefusal {
+    /// It is no target at all.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// It is a directory, or lies on a device of this machine.
+    #[error(
+        "`{label}` lies on this machine, and footprints are taken in a guest: name a file system \
+         such as ext4, with size=, mkfs= and mount= as options"
+    )]
+    NotInGuest {
+        /// Its label.
+        label: String,
+    },
+    /// It is to be limited or aged.
+    #[error(
+        "`{label}` is limited or aged, which changes times and no footprint that is traced here: \
+         leave these options out"
+    )]
+    Conditions {
+        /// Its label.
+        label: String,
+    },
+    /// Its size is more than a guest is given.
+    #[error("`{label}` is larger than {most_bytes} bytes: give a smaller size=")]
+    TooLarge {
+        /// Its label.
+        label: String,
+        /// The largest that is taken.
+        most_bytes: u64,
+    },
+}
+
+/// The largest device of a guest.
+const DEVICE_BYTES_MAX: u64 = 4 << 30;
+
+impl GuestTarget {
+    /// Reads a target.
+    ///
+    /// # Errors
+    /// It is none, or none that a guest can make.
+    pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
+        let spec: TargetSpec = text.parse()?;
+        let label = spec.label.clone();
+        let Place::Scratch(scratch) = &spec.place else {
+            return Err(TargetRefusal::NotInGuest { label });
+        };
+        if scratch.device.is_some() {
+            return Err(TargetRefusal::NotInGuest { label });
+        }
+        if spec.ageing().is_some() || !spec.conditions.are_none() {
+            return Err(TargetRefusal::Conditions { label });
+        }
+        if scratch.size_bytes.is_some_and(|bytes| bytes > DEVICE_BYTES_MAX) {
+            return Err(TargetRefusal::TooLarge { label, most_bytes: DEVICE_BYTES_MAX });
+        }
+        let file_system = scratch.file_system;
+        Ok(Self { spec, file_system })
+    }
+
+    /// Bytes of the device that it is made on, or of its memory.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        let asked = match &self.spec.place {
+            Place::Scratch(scratch) => scratch.size_bytes,
+            Place::Directory(_) => None,
+        };
+        asked.unwrap_or_else(|| DEVICE_BYTES.max(self.file_system.least_image_bytes()))
+    }
+
+    /// Bytes of memory of a guest that makes it.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        MEMORY_BYTES + self.size_bytes()
+    }
+
+    /// The target as the guest is told it: on the guest's device, unless it lives in memory.
+    #[must_use]
+    pub fn in_guest(&self) -> TargetSpec {
+        let size_bytes = self.size_bytes();
+        let mut spec = self.spec.clone();
+        if let Place::Scratch(scratch) = &mut spec.place {
+            if scratch.file_system == FileSystem::Tmpfs {
+                scratch.size_bytes = Some(size_bytes);
+            } else if !scratch.file_system.lives_in_memory() {
+                scratch.device = Some(footprint_guest::DEVICE.into());
+                scratch.size_bytes = None;
+            }
+        }
+        spec
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        GuestTarget::parse(text).expect_err("no target of a guest").to_string()
+    }
+
+    #[test]
+    fn a_file_system_is_made_on_the_guests_device() {
+        let xfs = GuestTarget::parse("mine=xfs:mkfs=-m crc=0,mount=noatime").unwrap();
+        assert_eq!(xfs.size_bytes(), 320 << 20);
+        let text = xfs.in_guest().to_string();
+        let again: TargetSpec = text.parse().unwrap();
+        assert_eq!(again, xfs.in_guest());
+        assert!(text.contains("device=/dev/ram0") && text.contains("crc=0"), "{text}");
+        assert_eq!(GuestTarget::parse("ext4:size=200m").unwrap().size_bytes(), 200 << 20);
+    }
+
+    #[test]
+    fn what_a_guest_cannot_make_is_refused() {
+        assert!(refusal("/tmp").contains("name a file system"));
+        assert!(refusal("ext4:device=/dev/sda").contains("lies on this machine"));
+        assert!(refusal("ext4:read_bps=1m").contains("leave these options out"));
+        assert!(refusal("ext4:aged=2").contains("leave these options out"));
+        assert!(refusal("ext4:size=1t").contains("smaller size="));
+        assert!(refusal("ext5").contains("did you mean"));
+    }
+}
