@@ -5,7 +5,7 @@ use stats::planning::{self, Precision};
 
 use super::table::percent;
 use super::text::{Page, Style, plural};
-use super::{names, units};
+use super::{footprint, names, units};
 use crate::analysis::BLOCKS_LEAST;
 
 /// Runs longer than this are named as what they are: out of reach.
@@ -22,13 +22,19 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 /// What it says; `has_marks` is whether percentiles without an interval are marked by `*`.
 pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
     let level = percent(document.run.confidence_level);
-    let mut items = vec![figures(document, &level, has_marks)];
+    let is_counted = footprint::is_counted(document);
+    let mut items = match is_counted {
+        true => footprint::closing(document),
+        false => vec![figures(document, &level, has_marks)],
+    };
     if !document.comparisons.is_empty() {
         items.push(comparisons(document));
     }
     items.extend(of_dimensions(document));
-    items.extend(widths(document));
-    items.push(end(document));
+    if !is_counted {
+        items.extend(widths(document));
+        items.push(end(document));
+    }
     items
 }
 

@@ -3,10 +3,10 @@
 use record::machine::{BlockDevice, Machine};
 use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
-use super::names;
 use super::ranking::has_too_few_blocks;
 use super::text::{Indent, Page, Style, list, plural};
 use super::units::{self, unbroken};
+use super::{footprint, names};
 use crate::analysis::BLOCKS_LEAST;
 
 /// Mount options that nearly every file system has and that say nothing.
@@ -24,7 +24,9 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if let Some(text) = too_few(document) {
         page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
     }
-    page.sentence(&clock(document));
+    if !footprint::is_counted(document) {
+        page.sentence(&clock(document));
+    }
     page.heading("Targets");
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     for (target, label) in document.targets.iter().zip(&labels) {
@@ -100,6 +102,9 @@ fn machine(machine: &Machine) -> String {
 
 /// How much was measured.
 pub(super) fn extent(document: &Document) -> String {
+    if footprint::is_counted(document) {
+        return footprint::extent(document);
+    }
     let run = &document.run;
     let most = |of: fn(&CellReport) -> u32| document.cells.iter().map(of).max().unwrap_or(0);
     let blocks = if document.searches.is_empty() {

@@ -9,6 +9,7 @@ mod columns;
 mod curve;
 mod dimensions;
 mod fit;
+mod footprint;
 mod heading;
 mod machine;
 mod names;

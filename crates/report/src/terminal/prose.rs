@@ -3,7 +3,7 @@
 
 use record::{Better, CellReport, Dimension, Document, Verdict};
 
-use super::{cliffs, closing, curve, fit, heading, policies, section, warnings};
+use super::{cliffs, closing, curve, fit, footprint, heading, policies, section, warnings};
 use crate::page::contract::{Said, SaidKind};
 
 /// All that is said, in the order of the report.
@@ -41,7 +41,9 @@ fn plain(kind: SaidKind, text: String) -> Said {
 fn conditions(document: &Document) -> Vec<Said> {
     let mut texts = vec![heading::place(document), heading::extent(document)];
     texts.extend(heading::too_few(document));
-    texts.push(heading::clock(document));
+    if !footprint::is_counted(document) {
+        texts.push(heading::clock(document));
+    }
     let mut said: Vec<Said> =
         texts.into_iter().map(|text| plain(SaidKind::Condition, text)).collect();
     said.extend(document.targets.iter().map(|target| {
@@ -65,6 +67,11 @@ fn benchmarks(document: &Document) -> Vec<Said> {
     };
     let mut said: Vec<Said> =
         section::by_benchmark(&single).iter().flat_map(of_benchmark).collect();
+    let counted: Vec<&CellReport> =
+        single.into_iter().filter(|cell| cell.dimension == Dimension::CpuFootprint).collect();
+    if let Some(text) = footprint::sentence(&counted) {
+        said.push(about(&counted, "footprint", SaidKind::Described, text));
+    }
     // By dimension, as the report has them.
     said.sort_by_key(|one| one.dimension.map(|dimension: Dimension| dimension as u8));
     said

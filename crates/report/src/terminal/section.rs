@@ -10,7 +10,9 @@ use record::{CellReport, Dimension, Document};
 use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
-use super::{curve, names, observed, other_metrics, policies, sentence, speed_up, table};
+use super::{
+    curve, footprint, names, observed, other_metrics, policies, sentence, speed_up, table,
+};
 
 /// All sections.
 pub(super) fn render_all(page: &mut Page, document: &Document) {
@@ -31,7 +33,12 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             benchmarks.push((title, ranking));
         }
         table::render(page, &benchmarks);
-        other_metrics::render(page, &groups);
+        if dimension == Dimension::CpuFootprint {
+            footprint::render(page, &groups);
+            footprint::sentence(&single).iter().for_each(|text| page.sentence(text));
+        } else {
+            other_metrics::render(page, &groups);
+        }
         let curves = curve::curves(&points);
         curves.iter().for_each(|curve| curve::render(page, document, curve));
         let last = curves.iter().map(Curve::last_point);

@@ -1,0 +1,183 @@
+//! Footprints: what operations touch, counted in traces of a guest. Nothing of it is a time.
+
+use record::{CellReport, Dimension, Document, MetricReport};
+
+use super::columns::{self, Row};
+use super::text::{Page, plural};
+use super::{names, units};
+
+/// Whether all that the document has was counted in traces.
+pub(super) fn is_counted(document: &Document) -> bool {
+    let is_footprint = |cell: &CellReport| cell.dimension == Dimension::CpuFootprint;
+    !document.cells.is_empty() && document.cells.iter().all(is_footprint)
+}
+
+/// How much was traced.
+pub(super) fn extent(document: &Document) -> String {
+    let repetitions = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
+    format!(
+        "{} with {} each, traced in guests: every instruction and every access is counted, and \
+         nothing is timed.",
+        plural(document.cells.len(), "cell"),
+        plural(repetitions as usize, "repetition"),
+    )
+}
+
+/// How sure the figures are.
+pub(super) fn closing(document: &Document) -> Vec<String> {
+    let level = super::table::percent(document.run.confidence_level);
+    vec![
+        format!(
+            "Counts are exact, and the same job gives them again bit by bit. Figures are medians \
+             over repetitions of an operation, with their {level} % interval (order statistics): \
+             the kernel does not do the same each time, as when it takes a new slab page or \
+             splits a node of a tree."
+        ),
+        "Lines are of 64 bytes; beside those of instructions stand those of data, the \
+         instructions executed, the bytes of code and data used in percent of those fetched, and \
+         the misses of simulated caches. What counts is the kernel's side of the call with its page \
+         faults; interrupts and other tasks are set apart. Simulated caches are empty when the \
+         operation begins."
+            .to_owned(),
+    ]
+}
+
+/// A column of the table: its head, and what it shows of a cell.
+type Column = (&'static str, fn(&CellReport) -> Option<String>);
+
+const COLUMNS: [Column; 3] = [
+    ("data", |cell| median(cell, "data_lines")),
+    ("executed", |cell| median(cell, "instructions")),
+    ("used", |cell| {
+        let code = used(cell, "instruction_bytes", "instruction_bytes_unused");
+        let data = used(cell, "data_bytes", "data_bytes_unused");
+        Some(format!("{}/{} %", code.as_deref().unwrap_or("-"), data.as_deref().unwrap_or("-")))
+    }),
+];
+
+/// The targets of each benchmark with the figures beside its primary metric, and the misses of
+/// each simulated cache.
+pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
+    let levels = levels(benchmarks);
+    let heads = COLUMNS.iter().map(|(head, _)| (*head).to_owned());
+    let heads = heads.chain(levels.iter().map(|level| format!("{level} miss"))).collect();
+    let row = |cell: &&CellReport| {
+        let counted = COLUMNS.iter().map(|(_, of)| of(cell));
+        let missed = levels.iter().map(|level| median(cell, &format!("{level}_misses")));
+        let figures = counted.chain(missed).map(|one| one.unwrap_or_else(|| "-".to_owned()));
+        Row::new(&format!("  {}", names::label(&cell.target)), figures.collect())
+    };
+    let of_benchmark = |cells: &Vec<&CellReport>| {
+        let title = cells.first().map(|cell| Row::new(&cell.title, Vec::new()));
+        title.into_iter().chain(cells.iter().map(row)).collect::<Vec<_>>()
+    };
+    page.blank();
+    let rows: Vec<Row> = benchmarks.iter().flat_map(of_benchmark).collect();
+    columns::side_by_side(page, &Row::new("", heads), &rows);
+}
+
+/// The simulated caches, in the order of their metrics.
+fn levels(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
+    let cell = benchmarks.iter().flatten().next();
+    let names = cell.into_iter().flat_map(|cell| &cell.metrics);
+    names.filter_map(|metric| metric.name.strip_suffix("_misses").map(str::to_owned)).collect()
+}
+
+/// How instruction and data footprints compare, which "DenseFS" (section 2) says of its own:
+/// instructions typically take about twice the lines of data.
+pub(super) fn sentence(cells: &[&CellReport]) -> Option<String> {
+    let mut ratios: Vec<(f64, &str)> = Vec::new();
+    for cell in cells {
+        let (code, data) = (metric(cell, "instruction_lines")?, metric(cell, "data_lines")?);
+        if data.median > 0.0 {
+            ratios.push((code.median / data.median, &cell.title));
+        }
+    }
+    ratios.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (least, most) = (ratios.first()?, ratios.last()?);
+    let middle = ratios[ratios.len() / 2].0;
+    Some(format!(
+        "Lines of instructions per line of data: {:.1} ({}) to {:.1} ({}), {middle:.1} at the \
+         middle; \"DenseFS\" (section 2) found about 2.",
+        least.0, least.1, most.0, most.1
+    ))
+}
+
+fn metric<'a>(cell: &'a CellReport, name: &str) -> Option<&'a MetricReport> {
+    cell.metrics.iter().find(|metric| metric.name == name)
+}
+
+fn median(cell: &CellReport, name: &str) -> Option<String> {
+    Some(units::grouped(metric(cell, name)?.median.round()))
+}
+
+/// The bytes used, in percent of those fetched with their lines.
+fn used(cell: &CellReport, used: &str, unused: &str) -> Option<String> {
+    let (used, unused) = (metric(cell, used)?.median, metric(cell, unused)?.median);
+    percent(used, used + unused)
+}
+
+fn percent(part: f64, whole: f64) -> Option<String> {
+    (whole > 0.0).then(|| format!("{:.0}", part / whole * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Better;
+
+    use super::super::Options;
+    use super::*;
+    use crate::sample::Sample;
+
+    fn counted() -> Document {
+        let mut document = Sample::four_targets().document();
+        for cell in &mut document.cells {
+            cell.dimension = Dimension::CpuFootprint;
+            let metric = |name: &str, median: f64| MetricReport {
+                name: name.to_owned(),
+                unit: "lines".to_owned(),
+                better: Better::Lower,
+                median,
+                mean: median,
+                interval: None,
+                percentiles: Vec::new(),
+                values: Vec::new(),
+            };
+            cell.metrics = vec![
+                metric("instruction_lines", 671.0),
+                metric("data_lines", 298.0),
+                metric("instructions", 18_201.0),
+                metric("instruction_bytes", 300.0),
+                metric("instruction_bytes_unused", 100.0),
+                metric("l1i_misses", 671.0),
+            ];
+        }
+        document
+    }
+
+    #[test]
+    fn the_table_has_shares_and_the_misses_of_each_cache() {
+        let document = counted();
+        let cells: Vec<&CellReport> = document.cells.iter().take(1).collect();
+        let mut page = Page::new(&Options { width: 100, colour: false });
+        render(&mut page, &[cells]);
+        let text = page.finish();
+        let lines: Vec<Vec<&str>> =
+            text.trim().lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0], ["data", "executed", "used", "l1i", "miss"], "{text}");
+        let expected = ["tmpfs", "298", "18,201", "75/-", "%", "671"];
+        assert_eq!(lines[2], expected, "{text}");
+    }
+
+    #[test]
+    fn the_ratio_of_instructions_to_data_is_said() {
+        let mut document = counted();
+        document.cells[1].metrics[0].median = 149.0;
+        let cells: Vec<&CellReport> = document.cells.iter().collect();
+        let said = sentence(&cells).unwrap();
+        assert!(said.contains("0.5 (create) to 2.3 (create), 2.3 at the middle"), "{said}");
+        assert!(is_counted(&document));
+        document.cells[0].dimension = Dimension::Io;
+        assert!(!is_counted(&document));
+    }
+}
