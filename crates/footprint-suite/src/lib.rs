@@ -5,10 +5,14 @@
 //! run: benchmark = the operation, block = the repetition. What is counted is exact; what differs
 //! from repetition to repetition is what the kernel does differently.
 
+mod cells;
 mod measure;
 mod metrics;
 mod target;
+mod trace;
 
+pub use cells::{OPERATIONS, Plan, SUITE, cells, lines};
 pub use measure::{MeasureError, Measured, measure};
 pub use metrics::{definitions, values};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
+pub use trace::{Traced, trace};

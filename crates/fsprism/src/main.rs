@@ -8,6 +8,7 @@ mod compare;
 mod exit;
 mod footprint;
 mod footprint_arguments;
+mod footprint_run;
 mod footprint_values;
 mod input;
 mod list;

@@ -12,6 +12,7 @@ use workload::Verification;
 
 use crate::arguments::{Measuring, RunOptions, SurveyOptions};
 use crate::exit::{Blame, Done};
+use crate::footprint_run;
 use crate::list;
 use crate::output;
 use crate::progress::Progress;
@@ -30,6 +31,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return list::list(options.measuring.output.format);
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
+    if suite == footprint_suite::SUITE {
+        return footprint_run::run(options);
+    }
     measure("run", suite, &options.targets, &options.measuring)
 }
 

@@ -1,0 +1,153 @@
+//! The cells of a run, and the lines of its journal.
+
+use std::collections::BTreeMap;
+
+use footprint::trace::Completeness;
+use footprint_guest::{Operation, State};
+use record::{
+    CacheEvidence, CacheState, Cell, CellFailed, Dimension, LatencySummary, Line, MetricDefinition,
+    Replicate,
+};
+use serde_json::{Value, json};
+
+use crate::measure::Measured;
+
+/// The suite's name.
+pub const SUITE: &str = "footprint";
+
+/// The operations where none is named: those of "DenseFS" (section 2) and the ones that every
+/// program makes, with the empty system call beside them.
+pub const OPERATIONS: [Operation; 7] = [
+    Operation::Create,
+    Operation::Write,
+    Operation::Read,
+    Operation::Stat,
+    Operation::Rename,
+    Operation::Unlink,
+    Operation::GetPpid,
+];
+
+/// What is traced of each target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The operations, each once.
+    pub operations: Vec<Operation>,
+    /// How often each is executed before it is traced.
+    pub warm_up: u32,
+    /// How often it is traced: the blocks of the run.
+    pub repetitions: u32,
+    /// What the kernel's caches hold before each.
+    pub state: State,
+}
+
+/// The cells of these targets: for each target one for each operation, in this order.
+#[must_use]
+pub fn cells(labels: &[String], plan: &Plan, metrics: &[MetricDefinition]) -> Vec<Cell> {
+    let of_target = |label: &String| -> Vec<Cell> {
+        plan.operations.iter().map(|&operation| cell(label, operation, plan, metrics)).collect()
+    };
+    labels.iter().flat_map(of_target).collect()
+}
+
+fn cell(label: &str, operation: Operation, plan: &Plan, metrics: &[MetricDefinition]) -> Cell {
+    let parameters: BTreeMap<String, Value> = [("warm_up".to_owned(), json!(plan.warm_up))].into();
+    Cell {
+        target: label.to_owned(),
+        suite: SUITE.to_owned(),
+        benchmark: operation.name().to_owned(),
+        title: operation.title().to_owned(),
+        dimension: Dimension::CpuFootprint,
+        exercises: Vec::new(),
+        parameters,
+        cache_state: match plan.state {
+            State::Warm => CacheState::Warm,
+            State::Cold => CacheState::Cold,
+        },
+        metrics: metrics.to_vec(),
+        baseline: None,
+        working_set_bytes: None,
+        curve: None,
+        floor: None,
+    }
+}
+
+/// The journal's lines of one target, whose first cell has the index `first_cell`. A repetition of
+/// which the trace lacks a part is none; an operation without any is given up.
+#[must_use]
+pub fn lines(first_cell: u32, plan: &Plan, measured: &[Measured], why: Option<&str>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (cell, operation) in (first_cell..).zip(&plan.operations) {
+        let of_cell = measured
+            .iter()
+            .filter(|one| one.operation == *operation && one.completeness == Completeness::Whole);
+        let replicates: Vec<Line> = of_cell.map(|one| replicate(cell, one)).collect();
+        if replicates.is_empty() {
+            let why = why.unwrap_or("nothing of it is in the trace").to_owned();
+            lines.push(Line::CellFailed(CellFailed { cell, block: 0, why }));
+        }
+        lines.extend(replicates);
+    }
+    lines
+}
+
+fn replicate(cell: u32, measured: &Measured) -> Line {
+    Line::Replicate(Box::new(Replicate {
+        cell,
+        block: measured.repetition,
+        order: cell,
+        attempt: 1,
+        at_s: 0.0,
+        metrics: measured.values.clone(),
+        operations: 1,
+        bytes: 0,
+        elapsed_ns: 0,
+        busy_ns: 0,
+        latency: LatencySummary::default(),
+        histogram: None,
+        timeline: None,
+        evidence: CacheEvidence::default(),
+        steal_ns: 0,
+        warnings: Vec::new(),
+        observations: Vec::new(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definitions;
+
+    fn plan() -> Plan {
+        let operations = vec![Operation::Create, Operation::Stat];
+        Plan { operations, warm_up: 3, repetitions: 2, state: State::Warm }
+    }
+
+    fn measured(operation: Operation, repetition: u32, completeness: Completeness) -> Measured {
+        let values = vec![1.0; definitions(None).len()];
+        Measured { operation, repetition, completeness, values }
+    }
+
+    #[test]
+    fn each_target_has_a_cell_for_each_operation() {
+        let labels = ["a".to_owned(), "b".to_owned()];
+        let cells = cells(&labels, &plan(), &definitions(None));
+        let names: Vec<_> =
+            cells.iter().map(|cell| format!("{} {}", cell.target, cell.benchmark)).collect();
+        assert_eq!(names, ["a create", "a stat", "b create", "b stat"]);
+    }
+
+    #[test]
+    fn what_was_cut_is_no_replicate() {
+        let measured = [
+            measured(Operation::Create, 0, Completeness::Whole),
+            measured(Operation::Create, 1, Completeness::Cut),
+            measured(Operation::Unlink, 0, Completeness::Whole),
+        ];
+        let lines = lines(4, &plan(), &measured, Some("the disk is full"));
+        let [Line::Replicate(replicate), Line::CellFailed(failed)] = &lines[..] else {
+            panic!("{lines:?}")
+        };
+        assert_eq!((replicate.cell, replicate.block), (4, 0));
+        assert_eq!((failed.cell, failed.why.as_str()), (5, "the disk is full"));
+    }
+}
