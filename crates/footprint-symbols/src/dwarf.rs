@@ -5,10 +5,19 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use addr2line::Context;
-use gimli::{Dwarf, DwarfSections, EndianSlice, LittleEndian};
+use gimli::{
+    AttributeValue, Dwarf, DwarfSections, EndianSlice, LittleEndian, UnitOffset, UnitRef,
+    UnitSectionOffset,
+};
 
 use crate::SymbolsError;
 use crate::elf::{Binary, Section};
+
+/// A file's path and a line.
+type Declaration = (Option<String>, Option<u32>);
+
+/// Declarations that refer to each other, up to which they are followed.
+const ORIGINS_MAX: usize = 4;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
@@ -44,7 +53,7 @@ impl<'a> DebugInfo<'a> {
         let dwarf = self.sections.borrow(|section| Slice::new(section.bytes(), LittleEndian));
         let tree = tree(&dwarf).map_err(wrong)?;
         let context = Context::from_dwarf(dwarf).map_err(wrong)?;
-        Ok(Lines { context, tree, files: HashMap::new() })
+        Ok(Lines { context, tree, files: HashMap::new(), declared: HashMap::new() })
     }
 }
 
@@ -55,6 +64,8 @@ pub struct Lines<'a> {
     tree: PathBuf,
     /// File names relative to it.
     files: HashMap<String, String>,
+    /// The file of each inlined function that was asked for.
+    declared: HashMap<(UnitSectionOffset, UnitOffset), Option<String>>,
 }
 
 /// A place in the source.
@@ -78,37 +89,90 @@ pub struct InlinedFrame {
 }
 
 impl Lines<'_> {
-    /// Where the code at an address comes from. At a function's first, it is where the function
-    /// is defined.
+    /// Where the function that an address is in is defined; or, where that is not said, as of
+    /// assembly, where the code at the address comes from.
     pub fn source(&mut self, address: u64) -> Source {
-        let Ok(Some(location)) = self.context.find_location(address) else {
+        let Ok(mut found) = self.context.find_frames(address).skip_all_loads() else {
             return Source::default();
         };
-        let file = location.file.map(|file| relative(&self.tree, &mut self.files, file));
-        Source { file, line: location.line.filter(|&line| line > 0) }
+        let mut outermost = None;
+        while let Ok(Some(frame)) = found.next() {
+            outermost = Some(frame);
+        }
+        let Some(frame) = outermost else { return Source::default() };
+        let unit = self.context.find_dwarf_and_unit(address).skip_all_loads();
+        let declared =
+            unit.zip(frame.dw_die_offset).and_then(|(unit, entry)| declared(unit, entry));
+        let (file, line) = declared.unwrap_or_else(|| {
+            let location = frame.location;
+            let file = location.as_ref().and_then(|location| location.file).map(str::to_owned);
+            (file, location.and_then(|location| location.line))
+        });
+        let file = file.map(|file| relative(&self.tree, &mut self.files, &file));
+        Source { file, line: line.filter(|&line| line > 0) }
     }
 
     /// The functions that are inlined around the code at an address, outermost first.
     pub fn inlined(&mut self, address: u64) -> Vec<InlinedFrame> {
-        let mut frames = Vec::new();
         let Ok(mut found) = self.context.find_frames(address).skip_all_loads() else {
-            return frames;
+            return Vec::new();
         };
-        let mut before: Option<(String, Option<String>)> = None;
+        let mut found_frames = Vec::new();
         while let Ok(Some(frame)) = found.next() {
-            let location = frame.location.as_ref();
-            if let Some((name, file)) = before.take() {
-                let call_line = location.and_then(|location| location.line);
-                frames.push(InlinedFrame { name, file, call_line });
-            }
-            let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
-            let file = location.and_then(|location| location.file);
-            let file = file.map(|file| relative(&self.tree, &mut self.files, file));
-            before = Some((name.map_or_else(String::new, Cow::into_owned), file));
+            found_frames.push(frame);
         }
-        frames.reverse();
+        // The last is the function itself, in which nothing may be inlined here.
+        if found_frames.len() < 2 {
+            return Vec::new();
+        }
+        let unit = self.context.find_dwarf_and_unit(address).skip_all_loads();
+        let mut frames = Vec::new();
+        for pair in found_frames.windows(2).rev() {
+            let [frame, around] = pair else { continue };
+            let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+            let file = unit.zip(frame.dw_die_offset).and_then(|(unit, entry)| {
+                let key = (unit.header.offset(), entry);
+                let known = self.declared.entry(key);
+                known.or_insert_with(|| declared(unit, entry).and_then(|(file, _)| file)).clone()
+            });
+            let file = file.map(|file| relative(&self.tree, &mut self.files, &file));
+            let call_line = around.location.as_ref().and_then(|location| location.line);
+            let name = name.map_or_else(String::new, Cow::into_owned);
+            frames.push(InlinedFrame { name, file, call_line });
+        }
         frames
     }
+}
+
+/// The file and line of a function's declaration, which an inlined or specialised one leaves to
+/// the one it was made of; none if it does not say.
+fn declared(unit: UnitRef<'_, Slice<'_>>, entry: UnitOffset) -> Option<Declaration> {
+    let mut offset = entry;
+    for _ in 0..ORIGINS_MAX {
+        let entry = unit.entry(offset).ok()?;
+        if let Some(AttributeValue::FileIndex(file)) = entry.attr_value(gimli::DW_AT_decl_file) {
+            let line = entry.attr_value(gimli::DW_AT_decl_line).and_then(|line| line.udata_value());
+            return Some((file_path(unit, file), line.and_then(|line| u32::try_from(line).ok())));
+        }
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification))? {
+            AttributeValue::UnitRef(origin) => origin,
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// The path of a file by its number in a unit.
+fn file_path(unit: UnitRef<'_, Slice<'_>>, number: u64) -> Option<String> {
+    let header = unit.line_program.as_ref()?.header();
+    let file = header.file(number)?;
+    let text = |value| Some(unit.attr_string(value).ok()?.to_string_lossy().into_owned());
+    let mut path = PathBuf::new();
+    path.extend(unit.comp_dir.map(|directory| directory.to_string_lossy().into_owned()));
+    path.extend(file.directory(header).and_then(text));
+    path.push(text(file.path_name())?);
+    Some(path.to_string_lossy().into_owned())
 }
 
 /// The directory that holds those in which all units were compiled.

@@ -17,6 +17,14 @@ pub struct Kallsyms {
     pub per_cpu: SymbolTable,
 }
 
+/// The address of a symbol of the kernel itself in the text of its `/proc/kallsyms`, of which
+/// nothing else is looked at; none if it is not there or hidden.
+pub fn find(text: &str, name: &str) -> Option<u64> {
+    let is_of = |line: &&str| line.strip_suffix(name).is_some_and(|rest| rest.ends_with(' '));
+    let line = text.lines().find(is_of)?;
+    u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|&address| address > 0)
+}
+
 /// A line: an address, a letter as of nm(1), a name, and for a module its own in brackets.
 struct Line<'a> {
     address: u64,

@@ -1,8 +1,8 @@
 //! What a guest's pages are used for, as a table that the guest makes and hands over.
 //!
-//! A line each, by address: the first address in hexadecimal digits, bytes, `slab` or
-//! `page_cache`; of a slab further the bytes from one object to the next, the bytes of an object,
-//! and the name of its cache.
+//! A line each: the first address in hexadecimal digits, bytes, and `memory`, `page_cache`,
+//! `page_descriptors` or `slab`; of a slab further the bytes from one object to the next, the bytes
+//! of an object, and the name of its cache.
 
 use std::fmt;
 
@@ -33,6 +33,10 @@ pub enum Usage {
     },
     /// Pages of files.
     PageCache,
+    /// Descriptors of pages: `struct page`.
+    PageDescriptors,
+    /// Memory of any use, where it is mapped as a whole.
+    Memory,
 }
 
 impl fmt::Display for Range {
@@ -43,6 +47,8 @@ impl fmt::Display for Range {
                 write!(f, "{address:x} {bytes} slab {element_bytes} {object_bytes} {cache}")
             }
             Usage::PageCache => write!(f, "{address:x} {bytes} page_cache"),
+            Usage::PageDescriptors => write!(f, "{address:x} {bytes} page_descriptors"),
+            Usage::Memory => write!(f, "{address:x} {bytes} memory"),
         }
     }
 }
@@ -69,6 +75,8 @@ fn parse_line(text: &str) -> Option<Range> {
     address.checked_add(bytes - 1)?;
     let usage = match (words.next()?, words.next(), words.next(), words.next()) {
         ("page_cache", None, None, None) => Usage::PageCache,
+        ("page_descriptors", None, None, None) => Usage::PageDescriptors,
+        ("memory", None, None, None) => Usage::Memory,
         ("slab", Some(element), Some(object), Some(cache)) if !cache.is_empty() => Usage::Slab {
             element_bytes: element.parse().ok().filter(|&bytes| bytes > 0)?,
             object_bytes: object.parse().ok()?,
@@ -156,8 +164,10 @@ mod tests {
         let ranges = vec![
             Range { address: 0xffff_8880_0000_1000, bytes: 4096, usage: slab },
             Range { address: 0xffff_8880_0000_2000, bytes: 8192, usage: Usage::PageCache },
+            Range { address: 0xffff_8880_0000_4000, bytes: 8192, usage: Usage::Memory },
+            Range { address: 0xffff_ea00_0000_0000, bytes: 64, usage: Usage::PageDescriptors },
         ];
-        let text = format!("{}\n{}\n", ranges[1], ranges[0]);
+        let text: String = ranges.iter().rev().map(|range| format!("{range}\n")).collect();
         assert_eq!(parse(&text).unwrap(), ranges);
         for wrong in ["x 1 page_cache", "1 0 page_cache", "1 1 slab", "1 1 slab 0 1 a", "1 1 x"] {
             let error = parse(&format!("1 1 page_cache\n{wrong}")).unwrap_err();

@@ -77,6 +77,11 @@ impl SymbolTable {
         &self.symbols
     }
 
+    /// The symbols and the objects that they are in.
+    pub fn into_parts(self) -> (Vec<Symbol>, Vec<String>) {
+        (self.symbols, self.objects)
+    }
+
     /// Where a symbol is: `vmlinux`, a module, the path of a program or library.
     pub fn object(&self, symbol: &Symbol) -> &str {
         self.objects.get(symbol.object as usize).map_or("", String::as_str)

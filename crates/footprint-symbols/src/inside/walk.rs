@@ -10,13 +10,16 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use crate::SymbolsError;
 use crate::btf::Btf;
 use crate::inside::kcore::{Kcore, field};
 use crate::memory::{Range, Usage};
+use crate::{SymbolsError, kallsyms};
 
 /// Where memory is mapped if the kernel has no variable for it: `__PAGE_OFFSET_BASE_L4`.
 const PAGE_OFFSET: u64 = 0xffff_8880_0000_0000;
+
+/// No address of the kernel is less, with page tables of four or five levels.
+const KERNEL_BEGIN: u64 = 0xff00_0000_0000_0000;
 
 /// Bytes of memory that the largest kernel maps there.
 const MAPPED_BYTES: u64 = 1 << 46;
@@ -91,7 +94,7 @@ impl Layout {
     /// Whether it is a page of a file: `mapping` is an address, whose low bits mark others.
     fn is_page_cache(&self, page: &[u8]) -> bool {
         let mapping = field(page, self.mapping);
-        mapping >= 0xffff_8000_0000_0000 && mapping & 7 == 0
+        mapping >= KERNEL_BEGIN && mapping & 7 == 0
     }
 
     fn objects(&self, page: &[u8]) -> u64 {
@@ -113,14 +116,14 @@ struct Cache {
 ///
 /// # Errors
 /// `/proc/kcore` cannot be read, or the kernel is not one of those whose slabs are known here.
-pub fn memory_table(kallsyms: &str, btf: &[u8]) -> Result<String, SymbolsError> {
+pub fn memory_table(symbols: &str, btf: &[u8]) -> Result<String, SymbolsError> {
     let layout = Layout::of(&Btf::parse("vmlinux", btf)?)?;
     let path = Path::new("/proc/kcore");
     let kcore = Kcore::open(path)?;
     let cannot = |error| SymbolsError::Io { path: path.to_owned(), error };
-    let address = symbol(kallsyms, "mem_section");
+    let address = kallsyms::find(symbols, "mem_section");
     let mem_section = address.ok_or(SymbolsError::Kcore { what: "mem_section" })?;
-    let page_offset = match symbol(kallsyms, "page_offset_base") {
+    let page_offset = match kallsyms::find(symbols, "page_offset_base") {
         Some(address) => kcore.word(address).map_err(cannot)?,
         None => PAGE_OFFSET,
     };
@@ -132,10 +135,11 @@ pub fn memory_table(kallsyms: &str, btf: &[u8]) -> Result<String, SymbolsError> 
         let offset = address.wrapping_sub(page_offset);
         if offset < MAPPED_BYTES {
             let pages = offset / PAGE_BYTES..(offset + bytes.min(MAPPED_BYTES)) / PAGE_BYTES;
+            ranges.push(Range { address, bytes, usage: Usage::Memory });
             walk.pages(pages, &mut ranges).map_err(cannot)?;
         }
     }
-    if !ranges.iter().any(|range| range.usage != Usage::PageCache) {
+    if !ranges.iter().any(|range| matches!(range.usage, Usage::Slab { .. })) {
         return Err(SymbolsError::Kcore { what: "any slab" });
     }
     let mut text = String::new();
@@ -144,14 +148,6 @@ pub fn memory_table(kallsyms: &str, btf: &[u8]) -> Result<String, SymbolsError> 
         let _ = writeln!(text, "{range}");
     }
     Ok(text)
-}
-
-/// The address of a symbol of the kernel itself.
-fn symbol(kallsyms: &str, name: &str) -> Option<u64> {
-    let line = kallsyms
-        .lines()
-        .find(|line| line.strip_suffix(name).is_some_and(|rest| rest.ends_with(' ')))?;
-    u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|&address| address > 0)
 }
 
 struct Walk {
@@ -175,6 +171,7 @@ impl Walk {
                 descriptors.resize(usize::try_from(bytes).unwrap_or(0), 0);
                 let address = map.wrapping_add(number * self.layout.page_bytes);
                 self.kcore.read(address, &mut descriptors)?;
+                ranges.push(Range { address, bytes, usage: Usage::PageDescriptors });
                 self.take(number, &descriptors, ranges)?;
             }
             number = end;
@@ -225,7 +222,7 @@ impl Walk {
 
     /// What is at the address of a cache; none if that is no address.
     fn cache(&mut self, address: u64) -> io::Result<Option<Cache>> {
-        if address < self.page_offset {
+        if address < KERNEL_BEGIN {
             return Ok(None);
         }
         if let Some(known) = self.caches.get(&address) {
