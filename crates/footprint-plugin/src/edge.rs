@@ -9,11 +9,12 @@ use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::Cut;
+use footprint_trace::translation::{self, Instruction, Part};
 use footprint_trace::{Block, BlockId, x86};
 
 use crate::options::Options;
 use crate::recorder::{self, STOPPED, Vcpu};
-use footprint_trace::translation::{self, Instruction, Part};
+use crate::system_calls::{self, SystemCall};
 
 /// vCPUs that can be recorded: threads of a program that ever were, unless QEMU reuses numbers.
 const VCPUS_MAX: usize = 4096;
@@ -34,6 +35,16 @@ static IS_RESET_DUE: AtomicBool = AtomicBool::new(false);
 
 /// QEMU's number of this plugin.
 static ID: AtomicU64 = AtomicU64::new(0);
+
+/// Whether one program is traced. QEMU tells of system calls then.
+static IS_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// Where QEMU has the program's address 0.
+static GUEST_BASE: AtomicU64 = AtomicU64::new(0);
+
+/// Set if the program may have more files mapped than the trace says. Its own were mapped before
+/// the first system call.
+static ARE_MAPS_DUE: AtomicBool = AtomicBool::new(true);
 
 /// Set in a process forked from the traced one, where nothing may touch the trace.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
@@ -60,6 +71,7 @@ static AT_LOAD: extern "C" fn() = choose_version;
 type Handle = *mut c_void;
 type VcpuCallback = extern "C" fn(u64, c_uint);
 type ExecutionCallback = extern "C" fn(c_uint, Handle);
+type SystemCallCallback = extern "C" fn(u64, c_uint, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type MemoryCallback = extern "C" fn(c_uint, u32, u64, Handle);
 
 /// What QEMU says of itself: `qemu_info_t`, up to the fields used.
@@ -95,6 +107,8 @@ unsafe extern "C" {
         directions: c_int,
         data: Handle,
     );
+    fn qemu_plugin_register_vcpu_syscall_cb(id: u64, callback: SystemCallCallback);
+    fn qemu_plugin_insn_haddr(instruction: Handle) -> Handle;
     fn qemu_plugin_tb_n_insns(translated: Handle) -> usize;
     fn qemu_plugin_tb_get_insn(translated: Handle, index: usize) -> Handle;
     /// Before API 3, a function of the first argument alone that returns the code's address; the
@@ -160,6 +174,7 @@ fn install(id: u64, information: &Information, options: &Options) -> Result<(), 
         coverage: options.coverage,
         limit_bytes: options.limit_bytes,
     };
+    IS_PROGRAM.store(scope == Scope::Program, Ordering::Relaxed);
     recorder::start(&options.out, &header)?;
     ID.store(id, Ordering::Relaxed);
     // SAFETY: the functions are this library's, which stays loaded.
@@ -176,6 +191,9 @@ extern "C" fn register(id: u64) {
         qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_end);
         qemu_plugin_register_atexit_cb(id, on_exit, ptr::null_mut());
         qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+        if IS_PROGRAM.load(Ordering::Relaxed) {
+            qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
+        }
     }
 }
 
@@ -231,7 +249,38 @@ extern "C" fn on_exit(_id: u64, _data: Handle) {
             vcpu.flush();
         }
     }
+    if IS_PROGRAM.load(Ordering::Relaxed) {
+        recorder::attach_maps(GUEST_BASE.load(Ordering::Relaxed));
+    }
     recorder::finish();
+}
+
+/// A vCPU is about to make a system call.
+extern "C" fn on_system_call(
+    _id: u64,
+    index: c_uint,
+    number: i64,
+    _first: u64,
+    _second: u64,
+    protection: u64,
+    _flags: u64,
+    descriptor: u64,
+    _sixth: u64,
+    _seventh: u64,
+    _eighth: u64,
+) {
+    if IS_CHILD.load(Ordering::Relaxed) {
+        return;
+    }
+    let call = system_calls::kind(number, protection, descriptor);
+    if ARE_MAPS_DUE.swap(call == SystemCall::MapsCode, Ordering::Relaxed) {
+        recorder::attach_maps(GUEST_BASE.load(Ordering::Relaxed));
+    }
+    if call == SystemCall::MayEnd
+        && let Some(vcpu) = vcpu(index)
+    {
+        vcpu.flush();
+    }
 }
 
 /// The recording of a vCPU.
@@ -256,6 +305,14 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
             handles.iter().map(|&handle| instruction(handle)).collect();
         (handles, instructions)
     };
+    if let (Some(&handle), Some(first)) = (handles.first(), instructions.first()) {
+        // SAFETY: the handle is valid during this callback. Of a program, an instruction's host
+        // address is as far from its own as that of any other.
+        let host = unsafe { qemu_plugin_insn_haddr(handle) };
+        if !host.is_null() {
+            GUEST_BASE.store((host.addr() as u64).wrapping_sub(first.address), Ordering::Relaxed);
+        }
+    }
     let parts = translation::cut(&instructions);
     let is_whole = IS_WHOLE.load(Ordering::Relaxed);
     let is_recording = RECORDING.load(Ordering::Relaxed) > 0;

@@ -15,3 +15,4 @@
 mod edge;
 mod options;
 mod recorder;
+mod system_calls;

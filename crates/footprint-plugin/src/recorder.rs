@@ -1,17 +1,18 @@
 //! What is recorded: the trace that all vCPUs share, and the events of each.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
 
 use footprint_trace::event::{Access, EventEncoder};
 use footprint_trace::header::{Coverage, Header};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::Cut;
+use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::TraceWriter;
-use footprint_trace::{Block, BlockId};
+use footprint_trace::{Block, BlockId, attachments, maps};
 
 /// Set once nothing more is recorded: the trace is full, failed or finished, or this is a child.
 pub(crate) static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -27,18 +28,21 @@ static TRACE: Mutex<Option<Trace>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Trace {
-    writer: TraceWriter<File>,
+    writer: TraceWriter<TraceFile>,
     /// Blocks by address, lengths and code: what is translated again is described once.
     known: HashMap<(u64, Vec<u8>), BlockId>,
+    /// Lines of mapped files that are in the trace.
+    mapped: HashSet<String>,
     cut: Option<Cut>,
 }
 
 /// Creates the trace.
 pub(crate) fn start(path: &str, header: &Header) -> Result<(), String> {
     let cannot = |error: io::Error| format!("the trace {path} cannot be written: {error}");
-    let file = File::create(path).map_err(cannot)?;
-    let writer = TraceWriter::new(file, header).map_err(cannot)?;
-    let trace = Trace { writer, known: HashMap::new(), cut: None };
+    let file = TraceFile::create(Path::new(path)).map_err(cannot)?;
+    let mut writer = TraceWriter::new(file, header).map_err(cannot)?;
+    writer.commit(0).map_err(cannot)?;
+    let trace = Trace { writer, known: HashMap::new(), mapped: HashSet::new(), cut: None };
     *TRACE.lock().unwrap_or_else(PoisonError::into_inner) = Some(trace);
     Ok(())
 }
@@ -70,6 +74,32 @@ pub(crate) fn cut_off(cut: Cut) {
         trace.cut = Some(cut);
     }
     STOPPED.store(true, Ordering::Relaxed);
+}
+
+/// Attaches what files have been mapped into the program since the last time, of which QEMU has
+/// the address 0 at `guest_base`.
+pub(crate) fn attach_maps(guest_base: u64) {
+    let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(trace) = trace.as_mut().filter(|_| !HAS_FAILED.load(Ordering::Relaxed)) else {
+        return;
+    };
+    let attached = fs::read_to_string("/proc/self/maps").and_then(|text| {
+        let mut lines = String::new();
+        for line in maps::lines_of_guest(&text, guest_base) {
+            if trace.mapped.insert(line.clone()) {
+                lines.push_str(&line);
+                lines.push('\n');
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        trace.writer.attach(attachments::MAPS, lines.as_bytes())?;
+        trace.writer.commit(FORKS.load(Ordering::Relaxed))
+    });
+    if let Err(error) = attached {
+        give_up(&error);
+    }
 }
 
 /// Ends the trace. All vCPUs have been flushed.
@@ -209,7 +239,10 @@ impl Vcpu {
             self.events.clear();
             return;
         };
-        if let Err(error) = trace.writer.write_events(self.index, &mut self.events) {
+        let written = trace.writer.write_events(self.index, &mut self.events);
+        if let Err(error) =
+            written.and_then(|()| trace.writer.commit(FORKS.load(Ordering::Relaxed)))
+        {
             give_up(&error);
         } else if trace.writer.is_full() {
             eprintln!("fsprism: the trace has reached its limit of size; it is cut off here");

@@ -21,6 +21,16 @@ pub(crate) enum Kind {
     Events = 2,
     /// The end of the trace.
     End = 3,
+    /// A part of an attachment.
+    Attachment = 4,
+}
+
+/// What stands before a payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    /// Bytes of the payload.
+    pub(crate) length: usize,
 }
 
 /// A sum over bytes that differs where any byte does, with near certainty: words of eight bytes,
@@ -55,30 +65,49 @@ pub(crate) fn read(
     at_bytes: u64,
     payload: &mut Vec<u8>,
 ) -> Result<Kind, TraceError> {
+    let frame = read_frame(source, at_bytes)?;
+    read_payload(source, frame, at_bytes, payload)?;
+    Ok(frame.kind)
+}
+
+/// Reads the kind and the length of the chunk that begins at `at_bytes`.
+pub(crate) fn read_frame(source: &mut impl Read, at_bytes: u64) -> Result<Frame, TraceError> {
     let damaged = |what| TraceError::Damaged { at_bytes, what };
     let mut frame = [0; 5];
     if read_whole(source, &mut frame)? < frame.len() {
         return Err(TraceError::Truncated { at_bytes });
     }
-    let kind = match frame[0] {
+    let [kind, length @ ..] = frame;
+    let kind = match kind {
         1 => Kind::Blocks,
         2 => Kind::Events,
         3 => Kind::End,
+        4 => Kind::Attachment,
         _ => return Err(damaged("an unknown kind of chunk")),
     };
-    let length = u32::from_le_bytes([frame[1], frame[2], frame[3], frame[4]]) as usize;
+    let length = u32::from_le_bytes(length) as usize;
     if length > PAYLOAD_BYTES_MAX {
         return Err(damaged("a chunk longer than any"));
     }
-    payload.resize(length + 8, 0);
+    Ok(Frame { kind, length })
+}
+
+/// Reads and checks what follows a frame.
+pub(crate) fn read_payload(
+    source: &mut impl Read,
+    frame: Frame,
+    at_bytes: u64,
+    payload: &mut Vec<u8>,
+) -> Result<(), TraceError> {
+    payload.resize(frame.length + 8, 0);
     if read_whole(source, payload)? < payload.len() {
         return Err(TraceError::Truncated { at_bytes });
     }
-    let sum = payload.split_off(length);
+    let sum = payload.split_off(frame.length);
     if sum != checksum(payload).to_le_bytes() {
-        return Err(damaged("a chunk's checksum"));
+        return Err(TraceError::Damaged { at_bytes, what: "a chunk's checksum" });
     }
-    Ok(kind)
+    Ok(())
 }
 
 /// Reads until `bytes` is full or the source ends, and says how many were read.

@@ -15,6 +15,13 @@ pub enum TraceError {
         /// The newest that this reader knows.
         known: u32,
     },
+    /// A version of the format that cannot hold what was to be added.
+    Older {
+        /// Version in the header.
+        found: u32,
+        /// The first version that can.
+        needed: u32,
+    },
     /// The bytes stop before the trace's end.
     Truncated {
         /// Bytes from the start up to which the trace is whole.
@@ -40,10 +47,15 @@ impl fmt::Display for TraceError {
                 "the trace has version {found} of its format, of which version {known} is the \
                  newest known here: update fsprism"
             ),
+            Self::Older { found, needed } => write!(
+                f,
+                "the trace has version {found} of its format, and attachments need version \
+                 {needed}: trace again"
+            ),
             Self::Truncated { at_bytes } => write!(
                 f,
-                "the trace stops after {at_bytes} bytes without its end: the traced program was \
-                 killed or replaced itself, or the disk is full; trace again"
+                "the trace stops after {at_bytes} bytes without its end: QEMU was killed, or the \
+                 disk is full; trace again"
             ),
             Self::Damaged { at_bytes, what } => {
                 write!(f, "the trace is damaged at byte {at_bytes} ({what}): trace again")

@@ -9,7 +9,13 @@ use crate::chunk::read_whole;
 pub const MAGIC: [u8; 8] = *b"\x89FPTRAC\n";
 
 /// The version of the format that is written, and the newest that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// The first version that knows attachments.
+pub(crate) const VERSION_ATTACHMENTS: u32 = 2;
+
+/// The oldest version that is read.
+const VERSION_OLDEST: u32 = 1;
 
 const LENGTH_AFTER_VERSION: usize = 2 + 1 + 1 + 8 + 8;
 
@@ -40,7 +46,7 @@ pub struct Header {
     pub scope: Scope,
     /// Everything, or marked regions.
     pub coverage: Coverage,
-    /// No trace of this run becomes larger, in bytes.
+    /// No trace of this run becomes larger, in bytes; its attachments do not count.
     pub limit_bytes: u64,
 }
 
@@ -60,7 +66,8 @@ impl Header {
     /// Bytes of a header.
     pub(crate) const BYTES: usize = 12 + LENGTH_AFTER_VERSION;
 
-    pub(crate) fn read(source: &mut impl Read) -> Result<Self, TraceError> {
+    /// Reads a header and the version of the format.
+    pub(crate) fn read(source: &mut impl Read) -> Result<(Self, u32), TraceError> {
         let mut bytes = [0; Self::BYTES];
         let got = read_whole(source, &mut bytes)?;
         let start = got.min(MAGIC.len());
@@ -74,14 +81,16 @@ impl Header {
         if got < Self::BYTES {
             return Err(TraceError::Truncated { at_bytes: 0 });
         }
-        Self::decode(&bytes).ok_or(TraceError::Damaged { at_bytes: 8, what: "its header" })
+        let header = Self::decode(&bytes);
+        let damaged = TraceError::Damaged { at_bytes: 8, what: "its header" };
+        header.map(|header| (header, version)).ok_or(damaged)
     }
 
     /// The fields after the magic bytes, of which the version is known not to be newer.
     fn decode(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let (fields, sum) = bytes.split_last_chunk::<8>()?;
-        let is_version = fields[8..12] == VERSION.to_le_bytes();
-        if !is_version || *sum != crate::chunk::checksum(fields).to_le_bytes() {
+        let version = u32::from_le_bytes([fields[8], fields[9], fields[10], fields[11]]);
+        if version < VERSION_OLDEST || *sum != crate::chunk::checksum(fields).to_le_bytes() {
             return None;
         }
         let scope = match fields[14] {

@@ -7,15 +7,19 @@
 //! instruction. So what a failing instruction leaves undone is never recorded as done.
 //!
 //! [`writer::TraceWriter`] and [`event::EventEncoder`] write, [`reader::TraceReader`] reads and
-//! checks, both in bounded memory. [`mark`] and [`x86`] hold what must be known of instructions.
+//! checks, both in bounded memory. [`attachments`] reads and adds what a trace carries along.
+//! [`mark`] and [`x86`] hold what must be known of instructions.
 
+pub mod attachments;
 mod block;
 mod chunk;
 mod error;
 pub mod event;
 pub mod header;
+pub mod maps;
 pub mod mark;
 pub mod reader;
+pub mod trace_file;
 pub mod translation;
 mod varint;
 pub mod writer;

@@ -1,13 +1,15 @@
 //! Reading a trace as a stream, in memory bounded by a chunk and the traced code.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::io::Read;
 
 use crate::TraceError;
+use crate::attachments;
 use crate::block::{Block, BlockId, BlockTable};
 use crate::chunk::{self, FRAME_BYTES, Kind};
 use crate::event::{Event, EventDecoder};
-use crate::header::Header;
+use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::varint;
 
 /// Why a trace does not hold all that was executed.
@@ -18,6 +20,23 @@ pub enum Cut {
     Limit,
     /// There were more vCPUs than the plugin can record.
     Vcpus,
+    /// The program ended without QEMU telling the plugin: a signal killed it, or it replaced
+    /// itself by `exec`. What was not written by then is missing: of each thread, what it did
+    /// last, up to about 64 KiB of events.
+    Killed,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Limit => "the trace has reached its limit of size and stops there",
+            Self::Vcpus => "the trace stops where there were more threads than can be recorded",
+            Self::Killed => {
+                "the program was killed by a signal or replaced itself by exec: the trace lacks \
+                 what each thread did last"
+            }
+        })
+    }
 }
 
 /// What a trace says of itself at its end.
@@ -37,6 +56,7 @@ impl Ending {
             None => 0,
             Some(Cut::Limit) => 1,
             Some(Cut::Vcpus) => 2,
+            Some(Cut::Killed) => 3,
         };
         let mut bytes = vec![cut];
         varint::put(&mut bytes, self.forks);
@@ -44,25 +64,34 @@ impl Ending {
         bytes
     }
 
-    fn decode(payload: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(payload: &[u8]) -> Option<Self> {
         let (&cut, mut rest) = payload.split_first()?;
         let cut = match cut {
             0 => None,
             1 => Some(Cut::Limit),
             2 => Some(Cut::Vcpus),
+            3 => Some(Cut::Killed),
             _ => return None,
         };
         let forks = varint::take(&mut rest)?;
         let chunks = varint::take(&mut rest)?;
         rest.is_empty().then_some(Self { cut, forks, chunks })
     }
+
+    /// Whether it can stand behind `chunks` chunks and the end before, if there is one.
+    pub(crate) fn follows(&self, before: Option<&Self>, chunks: u64) -> bool {
+        let repeats = before.is_none_or(|one| (one.cut, one.forks) == (self.cut, self.forks));
+        repeats && self.chunks == chunks
+    }
 }
 
-/// Reads a trace, event by event. Give it a buffered source.
+/// Reads a trace, event by event. Give it a buffered source. Attachments are checked and left out:
+/// [`attachments::read`] gives them.
 #[derive(Debug)]
 pub struct TraceReader<R: Read> {
     source: R,
     header: Header,
+    version: u32,
     blocks: BlockTable,
     /// Where the next chunk begins.
     at_bytes: u64,
@@ -83,10 +112,11 @@ impl<R: Read> TraceReader<R> {
     /// # Errors
     /// The bytes are no trace, a newer one, or stop.
     pub fn new(mut source: R) -> Result<Self, TraceError> {
-        let header = Header::read(&mut source)?;
+        let (header, version) = Header::read(&mut source)?;
         Ok(Self {
             source,
             header,
+            version,
             blocks: BlockTable::default(),
             at_bytes: Header::BYTES as u64,
             chunks: 0,
@@ -169,25 +199,56 @@ impl<R: Read> TraceReader<R> {
                 let has_block = self.begun.contains(&self.vcpu);
                 self.decoder = EventDecoder::new(blocks.unwrap_or(u32::MAX), has_block);
             }
+            Kind::Attachment => {
+                self.check_attachment(&payload)?;
+                payload.clear();
+            }
             Kind::End => {
-                self.take_end(&payload).ok_or_else(|| damaged("its end"))?;
+                let ending = Ending::decode(&payload);
+                let ending = ending.filter(|ending| ending.follows(None, self.chunks));
+                self.ending = Some(ending.ok_or_else(|| damaged("its end"))?);
                 payload.clear();
             }
         }
         self.at_bytes += bytes;
         self.chunks += 1;
+        if self.ending.is_some() {
+            self.read_additions(&mut payload)?;
+        }
         self.payload = payload;
         Ok(())
     }
 
-    /// Takes the ending in, if it is one of this trace and the last of the source.
-    fn take_end(&mut self, payload: &[u8]) -> Option<()> {
-        let ending = Ending::decode(payload)?;
-        let is_last = matches!(chunk::read_whole(&mut self.source, &mut [0]), Ok(0));
-        if !is_last || ending.chunks != self.chunks {
-            return None;
+    fn check_attachment(&self, payload: &[u8]) -> Result<(), TraceError> {
+        if self.version < VERSION_ATTACHMENTS {
+            return Err(self.damaged("an unknown kind of chunk"));
         }
-        self.ending = Some(ending);
-        Some(())
+        attachments::decode(payload).map(|_| ()).ok_or_else(|| self.damaged("an attachment"))
+    }
+
+    /// Reads what follows the first end: attachments, each time with another end. What stops
+    /// before that was not finished, and counts as not there.
+    fn read_additions(&mut self, payload: &mut Vec<u8>) -> Result<(), TraceError> {
+        if self.version < VERSION_ATTACHMENTS {
+            let is_last = chunk::read_whole(&mut self.source, &mut [0])? == 0;
+            return if is_last { Ok(()) } else { Err(self.damaged("its end")) };
+        }
+        loop {
+            match chunk::read(&mut self.source, self.at_bytes, payload) {
+                Err(TraceError::Truncated { .. }) => break,
+                Ok(Kind::Attachment) => self.check_attachment(payload)?,
+                Ok(Kind::End) => {
+                    let ending = Ending::decode(payload)
+                        .filter(|ending| ending.follows(self.ending.as_ref(), self.chunks));
+                    self.ending = Some(ending.ok_or_else(|| self.damaged("its end"))?);
+                }
+                Ok(Kind::Blocks | Kind::Events) => return Err(self.damaged("its end")),
+                Err(error) => return Err(error),
+            }
+            self.at_bytes += (payload.len() + FRAME_BYTES) as u64;
+            self.chunks += 1;
+        }
+        payload.clear();
+        Ok(())
     }
 }

@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use crate::attachments;
 use crate::block::{Block, BlockId};
 use crate::chunk::{self, FRAME_BYTES, Kind};
 use crate::event::EventEncoder;
 use crate::header::Header;
 use crate::reader::{Cut, Ending};
+use crate::trace_file::TraceFile;
 use crate::varint;
 
 /// Descriptions of blocks are written when they have so many bytes, or before events.
@@ -97,6 +99,16 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
+    /// Attaches bytes under a name of 1 to 255 bytes; those of one name follow each other. They do
+    /// not count towards the limit.
+    ///
+    /// # Errors
+    /// The sink's, and `InvalidInput` for another name.
+    pub fn attach(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.chunks += attachments::write(&mut self.sink, name, bytes)?;
+        Ok(())
+    }
+
     /// Ends the trace and gives the sink back. `cut` says why it does not hold everything, unless
     /// the limit already does; `forks` counts processes that were left out.
     ///
@@ -133,5 +145,20 @@ impl<W: Write> TraceWriter<W> {
         self.written_bytes += bytes;
         self.chunks += 1;
         Ok(())
+    }
+}
+
+impl TraceWriter<TraceFile> {
+    /// Has the file hold all that was written, and an end that says [`Cut::Killed`] until there is
+    /// more.
+    ///
+    /// # Errors
+    /// The file's.
+    pub fn commit(&mut self, forks: u64) -> io::Result<()> {
+        let mut end = Vec::new();
+        let cut = if self.is_full { Cut::Limit } else { Cut::Killed };
+        let ending = Ending { cut: Some(cut), forks, chunks: self.chunks };
+        chunk::write(&mut end, Kind::End, &ending.encode())?;
+        self.sink.commit(&end)
     }
 }

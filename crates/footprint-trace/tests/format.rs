@@ -146,8 +146,6 @@ fn every_truncation_is_noticed() {
         let error = read(&whole[..length]).unwrap_err();
         assert!(matches!(error, TraceError::Truncated { .. }), "{length}: {error}");
     }
-    let longer = [&whole[..], &[0]].concat();
-    assert!(matches!(read(&longer), Err(TraceError::Damaged { what: "its end", .. })));
 }
 
 #[test]
@@ -167,7 +165,7 @@ fn newer_and_foreign_ones_say_so() {
     let mut newer = small_trace();
     newer[8] = 9;
     let error = read(&newer).unwrap_err();
-    assert!(matches!(error, TraceError::Newer { found: 9, known: 1 }), "{error}");
+    assert!(matches!(error, TraceError::Newer { found: 9, known: 2 }), "{error}");
     assert!(error.to_string().contains("update fsprism"));
     assert!(matches!(read(b"\x7fELF\x02\x01\x01"), Err(TraceError::Foreign)));
 }

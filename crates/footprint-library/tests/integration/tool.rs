@@ -5,7 +5,9 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use footprint_trace::attachments;
 use footprint_trace::event::{AccessKind, Event};
+use footprint_trace::maps::Mapping;
 use footprint_trace::mark::Edge;
 use footprint_trace::reader::{Ending, TraceReader};
 use tempfile::TempDir;
@@ -42,6 +44,8 @@ pub(crate) struct Traced {
     pub(crate) events: Vec<String>,
     /// The trace's end.
     pub(crate) ending: Ending,
+    /// What files were mapped.
+    pub(crate) maps: Vec<Mapping>,
 }
 
 impl Traced {
@@ -74,12 +78,19 @@ impl Program {
 
     /// Runs it under QEMU with the plugin's further options.
     pub(crate) fn trace(&self, options: &str) -> Traced {
+        self.trace_with(&[], options)
+    }
+
+    /// Runs it under QEMU, which is given arguments, with the plugin's further options.
+    pub(crate) fn trace_with(&self, arguments: &[&str], options: &str) -> Traced {
         let library = footprint_library::write_into(self.directory.path()).unwrap();
         let out = self.directory.path().join("trace");
         let plugin = format!("{},out={}{options}", library.display(), out.display());
         let mut qemu = Command::new("qemu-x86_64");
-        qemu.arg("-plugin").arg(plugin).arg(self.path());
-        qemu.stderr(Stdio::null()).status().unwrap();
+        qemu.args(arguments).arg("-plugin").arg(plugin).arg(self.path());
+        qemu.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        let maps = attachments::read(&out, attachments::MAPS).unwrap().unwrap_or_default();
+        let maps = str::from_utf8(&maps).unwrap().lines().filter_map(Mapping::parse).collect();
         let mut reader = TraceReader::new(BufReader::new(File::open(out).unwrap())).unwrap();
         let mut events = Vec::new();
         let mut start = None;
@@ -102,6 +113,6 @@ impl Program {
                 }
             }
         }
-        Traced { events, ending: *reader.ending().unwrap() }
+        Traced { events, ending: *reader.ending().unwrap(), maps }
     }
 }

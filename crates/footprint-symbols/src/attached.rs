@@ -1,0 +1,41 @@
+//! The description of a trace, kept inside it.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use footprint::description::Description;
+use footprint_trace::attachments::{self, DESCRIPTION};
+
+use crate::SymbolsError;
+
+/// Bytes of JSON up to which a description is believed.
+const JSON_BYTES_MAX: u64 = 1 << 30;
+
+/// Puts a description into a trace, in the place of one that it has.
+///
+/// # Errors
+/// The trace cannot be read to its end, or cannot be written.
+pub fn attach(trace: &Path, description: &Description) -> Result<(), SymbolsError> {
+    let wrong = |error: &dyn ToString| SymbolsError::Description(error.to_string());
+    let json = serde_json::to_vec(description).map_err(|error| wrong(&error))?;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json).map_err(|error| wrong(&error))?;
+    let bytes = encoder.finish().map_err(|error| wrong(&error))?;
+    Ok(attachments::append(trace, &[(DESCRIPTION, &bytes)])?)
+}
+
+/// The description inside a trace; none if it has none.
+///
+/// # Errors
+/// The trace cannot be read to its end, or its description cannot be understood.
+pub fn attached(trace: &Path) -> Result<Option<Description>, SymbolsError> {
+    let Some(bytes) = attachments::read(trace, DESCRIPTION)? else { return Ok(None) };
+    let mut json = Vec::new();
+    let inflated = ZlibDecoder::new(&*bytes).take(JSON_BYTES_MAX).read_to_end(&mut json);
+    inflated.map_err(|error| SymbolsError::Description(error.to_string()))?;
+    let description = serde_json::from_slice(&json);
+    description.map(Some).map_err(|error| SymbolsError::Description(error.to_string()))
+}

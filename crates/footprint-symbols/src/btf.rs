@@ -1,0 +1,375 @@
+//! The kernel's types, in its own compact format BTF (`Documentation/bpf/btf.rst`).
+//!
+//! The kernel carries its types at `/sys/kernel/btf/vmlinux`, and those that only a module has
+//! beside, with numbers and strings that go on where the kernel's end. Everything is checked once,
+//! when it is read; the layout of a type then needs no check but against types that hold
+//! themselves.
+
+use std::sync::Arc;
+
+use footprint::description::{Field, TypeLayout};
+
+use crate::SymbolsError;
+
+/// Elements of an array of structures up to which each is named by itself.
+const ELEMENTS_MAX: u32 = 16;
+
+/// Types within types, and fields, up to which a layout is believed.
+const DEPTH_MAX: usize = 32;
+const FIELDS_MAX: usize = 1 << 14;
+
+const HEADER_BYTES: usize = 24;
+
+/// All types of a kernel, or of a module with those of its kernel.
+#[derive(Debug)]
+pub struct Btf {
+    base: Option<Arc<Btf>>,
+    /// The section of types, and where each begins there.
+    section: Vec<u8>,
+    begins: Vec<u32>,
+    strings: Vec<u8>,
+    /// Number of the first type here; 0 is `void`.
+    first: u32,
+    /// Offset of the first string here.
+    first_string: u32,
+}
+
+/// Kinds of types, as in `include/uapi/linux/btf.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Pointer,
+    Array,
+    Struct,
+    Union,
+    Enum,
+    Enum64,
+    /// Another name for a type, or a qualifier of it.
+    Alias,
+    Float,
+    Other,
+}
+
+/// A type: what all kinds have, and the bytes that only its kind has.
+#[derive(Clone, Copy, Debug)]
+struct Type<'a> {
+    name: u32,
+    kind: Kind,
+    has_bits: bool,
+    /// Bytes, or another type.
+    size: u32,
+    extra: &'a [u8],
+}
+
+/// A member of a structure or union.
+struct Member<'a> {
+    name: &'a str,
+    id: u32,
+    bit_offset: u32,
+    /// Of a bit field.
+    bits: u32,
+}
+
+impl Btf {
+    /// Reads the types of a kernel; `what` names it in errors.
+    ///
+    /// # Errors
+    /// The bytes are no BTF of this byte order, or refer to what is not there.
+    pub fn parse(what: &str, bytes: &[u8]) -> Result<Self, SymbolsError> {
+        Self::parse_with(what, bytes, None)
+    }
+
+    /// Reads the types of a module of the kernel with these.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_module(
+        what: &str,
+        bytes: &[u8],
+        kernel: &Arc<Self>,
+    ) -> Result<Self, SymbolsError> {
+        Self::parse_with(what, bytes, Some(Arc::clone(kernel)))
+    }
+
+    fn parse_with(what: &str, bytes: &[u8], base: Option<Arc<Self>>) -> Result<Self, SymbolsError> {
+        let wrong = |why| SymbolsError::Btf { what: what.to_owned(), why };
+        let (section, strings) = sections(bytes).ok_or_else(|| wrong("its header"))?;
+        let first = base.as_ref().map_or(1, |base| base.end());
+        let first_string = base.as_ref().map_or(0, |base| base.strings_end());
+        let (section, strings) = (section.to_vec(), strings.to_vec());
+        let mut btf = Self { base, section, begins: Vec::new(), strings, first, first_string };
+        let mut at = 0;
+        while at < btf.section.len() {
+            let length = Type::length(&btf.section[at..]).ok_or_else(|| wrong("a type"))?;
+            btf.begins.push(u32::try_from(at).map_err(|_| wrong("its size"))?);
+            at += length;
+        }
+        let is_terminated = btf.strings.last().is_none_or(|&last| last == 0);
+        if !is_terminated || !btf.is_sound() {
+            return Err(wrong("a reference to a type or name that is not there"));
+        }
+        Ok(btf)
+    }
+
+    /// Number of the first type behind these.
+    fn end(&self) -> u32 {
+        self.first + u32::try_from(self.begins.len()).unwrap_or(0)
+    }
+
+    fn strings_end(&self) -> u32 {
+        self.first_string + u32::try_from(self.strings.len()).unwrap_or(0)
+    }
+
+    /// Whether all names and types that types refer to are there.
+    fn is_sound(&self) -> bool {
+        (self.first..self.end()).all(|id| {
+            let Some(one) = self.get(id) else { return false };
+            let refers = match one.kind {
+                Kind::Pointer | Kind::Alias => one.size < self.end(),
+                Kind::Array => one.word(0) < self.end(),
+                Kind::Struct | Kind::Union => one.extra.as_chunks::<12>().0.iter().all(|member| {
+                    word(member, 0) < self.strings_end() && word(member, 1) < self.end()
+                }),
+                _ => true,
+            };
+            refers && one.name < self.strings_end()
+        })
+    }
+
+    fn get(&self, id: u32) -> Option<Type<'_>> {
+        if id < self.first {
+            return self.base.as_ref()?.get(id);
+        }
+        let begin = *self.begins.get((id - self.first) as usize)? as usize;
+        Type::read(self.section.get(begin..)?)
+    }
+
+    fn string(&self, offset: u32) -> &str {
+        if offset < self.first_string {
+            return self.base.as_ref().map_or("", |base| base.string(offset));
+        }
+        let rest = self.strings.get((offset - self.first_string) as usize..).unwrap_or_default();
+        let end = rest.iter().position(|&byte| byte == 0).unwrap_or(rest.len());
+        str::from_utf8(&rest[..end]).unwrap_or("")
+    }
+
+    fn is_named(&self, offset: u32, name: &str) -> bool {
+        if offset < self.first_string {
+            return self.base.as_ref().is_some_and(|base| base.is_named(offset, name));
+        }
+        let rest = self.strings.get((offset - self.first_string) as usize..).unwrap_or_default();
+        rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    /// The first type here of a name that has a kind among `kinds`.
+    fn find(&self, name: &str, kinds: &[Kind]) -> Option<Type<'_>> {
+        let own = (self.first..self.end())
+            .filter_map(|id| self.get(id))
+            .find(|one| kinds.contains(&one.kind) && self.is_named(one.name, name));
+        own.or_else(|| self.base.as_ref()?.find(name, kinds))
+    }
+
+    /// Bytes of a structure or union; none if there is none of that name.
+    pub fn bytes(&self, name: &str) -> Option<u32> {
+        Some(self.find(name, &[Kind::Struct, Kind::Union])?.size)
+    }
+
+    /// The layout of a structure or union, with the fields of nested ones by path, and the
+    /// elements of short arrays of structures; none if there is none of that name, or it holds
+    /// itself.
+    pub fn layout(&self, name: &str) -> Option<TypeLayout> {
+        let one = self.find(name, &[Kind::Struct, Kind::Union])?;
+        let mut fields = Vec::new();
+        self.flatten(one, &Place { bit_offset: 0, path: String::new(), depth: 0 }, &mut fields)?;
+        fields.sort_by_key(|field: &Field| (field.offset, std::cmp::Reverse(field.bytes)));
+        Some(TypeLayout { name: name.to_owned(), bytes: one.size, fields })
+    }
+
+    /// The value of an enumeration's constant; none if there is none.
+    pub fn constant(&self, enumeration: &str, name: &str) -> Option<u32> {
+        let one = self.find(enumeration, &[Kind::Enum])?;
+        let constants = one.extra.as_chunks::<8>().0;
+        let found = constants.iter().find(|constant| self.is_named(word(*constant, 0), name))?;
+        Some(word(found, 1))
+    }
+
+    /// Where a member of a structure begins, in bits, and how many it has; members of unnamed
+    /// structures within count as its own.
+    pub(crate) fn member_bits(&self, structure: &str, member: &str) -> Option<(u32, u32)> {
+        let one = self.find(structure, &[Kind::Struct, Kind::Union])?;
+        self.member_of(one, member, 0)
+    }
+
+    fn member_of(&self, one: Type<'_>, wanted: &str, depth: usize) -> Option<(u32, u32)> {
+        for member in self.members(one) {
+            let of = self.resolve(member.id)?;
+            if member.name == wanted {
+                let bits = if member.bits > 0 { member.bits } else { self.size(of, 0)? * 8 };
+                return Some((member.bit_offset, bits));
+            }
+            let is_nested = matches!(of.kind, Kind::Struct | Kind::Union);
+            if member.name.is_empty()
+                && is_nested
+                && depth < DEPTH_MAX
+                && let Some((offset, bits)) = self.member_of(of, wanted, depth + 1)
+            {
+                return Some((member.bit_offset + offset, bits));
+            }
+        }
+        None
+    }
+
+    fn members<'a>(&'a self, one: Type<'a>) -> impl Iterator<Item = Member<'a>> {
+        one.extra.as_chunks::<12>().0.iter().map(move |member| {
+            let place = word(member, 2);
+            let (bit_offset, bits) =
+                if one.has_bits { (place & 0xff_ffff, place >> 24) } else { (place, 0) };
+            Member { name: self.string(word(member, 0)), id: word(member, 1), bit_offset, bits }
+        })
+    }
+
+    /// The type behind other names and qualifiers.
+    fn resolve(&self, id: u32) -> Option<Type<'_>> {
+        let mut one = self.get(id)?;
+        for _ in 0..DEPTH_MAX {
+            if one.kind != Kind::Alias {
+                return Some(one);
+            }
+            one = self.get(one.size)?;
+        }
+        None
+    }
+
+    fn size(&self, one: Type<'_>, depth: usize) -> Option<u32> {
+        match one.kind {
+            Kind::Pointer => Some(8),
+            Kind::Array if depth < DEPTH_MAX => {
+                let element = self.size(self.resolve(one.word(0))?, depth + 1)?;
+                element.checked_mul(one.word(2))
+            }
+            Kind::Array | Kind::Alias | Kind::Other => None,
+            _ => Some(one.size),
+        }
+    }
+
+    fn flatten(&self, one: Type<'_>, place: &Place, fields: &mut Vec<Field>) -> Option<()> {
+        if place.depth > DEPTH_MAX || fields.len() > FIELDS_MAX {
+            return None;
+        }
+        match one.kind {
+            Kind::Struct | Kind::Union => {
+                for member in self.members(one) {
+                    let of = self.resolve(member.id)?;
+                    let inner = place.within(member.name, member.bit_offset)?;
+                    if member.bits > 0 {
+                        fields.push(inner.field(member.bits));
+                    } else {
+                        self.flatten(of, &inner, fields)?;
+                    }
+                }
+            }
+            Kind::Array => {
+                let (element, count) = (self.resolve(one.word(0))?, one.word(2));
+                let is_nested = matches!(element.kind, Kind::Struct | Kind::Union);
+                if !is_nested || count > ELEMENTS_MAX {
+                    fields.push(place.field(self.size(one, 0)?.checked_mul(8)?));
+                    return Some(());
+                }
+                for index in 0..count {
+                    let offset = element.size.checked_mul(8)?.checked_mul(index)?;
+                    self.flatten(element, &place.element(index, offset)?, fields)?;
+                }
+            }
+            _ => fields.push(place.field(self.size(one, 0)?.checked_mul(8)?)),
+        }
+        Some(())
+    }
+}
+
+/// Where a nested type lies in the outermost.
+struct Place {
+    bit_offset: u32,
+    path: String,
+    depth: usize,
+}
+
+impl Place {
+    fn within(&self, name: &str, bit_offset: u32) -> Option<Self> {
+        let path = match (self.path.as_str(), name) {
+            (path, "") => path.to_owned(),
+            ("", name) => name.to_owned(),
+            (path, name) => format!("{path}.{name}"),
+        };
+        let bit_offset = self.bit_offset.checked_add(bit_offset)?;
+        Some(Self { bit_offset, path, depth: self.depth + 1 })
+    }
+
+    fn element(&self, index: u32, bit_offset: u32) -> Option<Self> {
+        let bit_offset = self.bit_offset.checked_add(bit_offset)?;
+        Some(Self { bit_offset, path: format!("{}[{index}]", self.path), depth: self.depth + 1 })
+    }
+
+    /// The bytes that so many bits from here on touch.
+    fn field(&self, bits: u32) -> Field {
+        let (offset, within) = (self.bit_offset / 8, self.bit_offset % 8);
+        Field { offset, bytes: (within + bits).div_ceil(8), name: self.path.clone() }
+    }
+}
+
+impl<'a> Type<'a> {
+    const BYTES: usize = 12;
+
+    /// Kind, and bytes behind the 12 that all types have.
+    fn shape(bytes: &[u8]) -> Option<(Kind, usize)> {
+        let information = word(bytes.get(..Self::BYTES)?, 1);
+        let count = (information & 0xffff) as usize;
+        Some(match information >> 24 & 0x1f {
+            1 => (Kind::Int, 4),
+            2 => (Kind::Pointer, 0),
+            3 => (Kind::Array, 12),
+            4 => (Kind::Struct, 12 * count),
+            5 => (Kind::Union, 12 * count),
+            6 => (Kind::Enum, 8 * count),
+            8..=11 | 18 => (Kind::Alias, 0),
+            7 | 12 => (Kind::Other, 0),
+            13 => (Kind::Other, 8 * count),
+            14 | 17 => (Kind::Other, 4),
+            15 => (Kind::Other, 12 * count),
+            16 => (Kind::Float, 0),
+            19 => (Kind::Enum64, 12 * count),
+            _ => return None,
+        })
+    }
+
+    fn length(bytes: &[u8]) -> Option<usize> {
+        let (_, extra) = Self::shape(bytes)?;
+        (bytes.len() >= Self::BYTES + extra).then_some(Self::BYTES + extra)
+    }
+
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (kind, extra) = Self::shape(bytes)?;
+        let extra = bytes.get(Self::BYTES..Self::BYTES + extra)?;
+        let has_bits = word(bytes, 1) >> 31 == 1;
+        Some(Self { name: word(bytes, 0), kind, has_bits, size: word(bytes, 2), extra })
+    }
+
+    fn word(&self, index: usize) -> u32 {
+        word(self.extra, index)
+    }
+}
+
+/// A little-endian word; 0 behind the end, which callers have checked.
+fn word(bytes: &[u8], index: usize) -> u32 {
+    bytes.as_chunks::<4>().0.get(index).map_or(0, |word| u32::from_le_bytes(*word))
+}
+
+/// The sections of types and of strings.
+fn sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let header = bytes.get(..HEADER_BYTES)?;
+    if header[..3] != [0x9f, 0xeb, 1] {
+        return None;
+    }
+    let rest = bytes.get(word(header, 1) as usize..)?;
+    let part = |offset: u32, length: u32| rest.get(offset as usize..)?.get(..length as usize);
+    Some((part(word(header, 2), word(header, 3))?, part(word(header, 4), word(header, 5))?))
+}

@@ -1,0 +1,199 @@
+//! Names for data: a processor's own, slabs, pages, stacks, and variables.
+
+use std::sync::Arc;
+
+use footprint::description::{DataKind, DataObject, Description, TypeLayout};
+
+use crate::SymbolsError;
+use crate::btf::Btf;
+use crate::memory::{self, Range, Usage};
+use crate::symbol::SymbolTable;
+use crate::touched::{KERNEL_BEGIN, Touched};
+
+const PAGE_BYTES: u64 = 4096;
+
+/// Of a type and the objects of a cache that is said to hold it, the most that the objects can be
+/// larger by, for their alignment.
+const PADDING_BYTES_MAX: u32 = 64;
+
+/// Variables with this in their name are stacks.
+const STACKS: [&str; 3] = ["init_stack", "init_thread_union", "stack_backing_store"];
+
+/// Functions that map stacks of tasks, as the kernel names who mapped something.
+const STACK_MAKERS: [&str; 4] =
+    ["kernel_clone", "copy_process", "dup_task_struct", "alloc_thread_stack_node"];
+
+/// Adds the variables of each processor that were accessed.
+pub(super) fn per_cpu(touched: &Touched, table: &SymbolTable, data: &mut Vec<DataObject>) {
+    for &base in touched.per_cpu_bases() {
+        for symbol in table.symbols() {
+            let address = base.wrapping_add(symbol.address);
+            if touched.is_accessed(address, address.wrapping_add(symbol.bytes - 1)) {
+                let (bytes, name) = (symbol.bytes, symbol.name.clone());
+                let kind = DataKind::PerCpu;
+                data.push(DataObject { address, bytes, kind, name, ..DataObject::default() });
+            }
+        }
+    }
+}
+
+/// Adds the variables that were accessed.
+pub(super) fn symbols(touched: &Touched, table: &SymbolTable, data: &mut Vec<DataObject>) {
+    for symbol in table.symbols().iter().filter(|symbol| symbol.bytes > 0) {
+        let (address, bytes) = (symbol.address, symbol.bytes);
+        // Functions too: code is data where it is read as such.
+        if touched.is_accessed(address, address + (bytes - 1)) {
+            let is_stack = STACKS.iter().any(|stack| symbol.name.contains(stack));
+            let kind = if is_stack { DataKind::Stack } else { DataKind::Symbol };
+            let name = symbol.name.clone();
+            data.push(DataObject { address, bytes, kind, name, ..DataObject::default() });
+        }
+    }
+}
+
+/// Adds the slabs, pages of files and descriptors of pages that were accessed, with the layouts of
+/// their types.
+pub(super) fn ranges(
+    touched: &Touched,
+    ranges: &[Range],
+    types: &[Arc<Btf>],
+    description: &mut Description,
+) {
+    for range in ranges {
+        let Range { address, bytes, usage } = range;
+        if !touched.is_accessed(*address, address + (bytes - 1)) {
+            continue;
+        }
+        let object = DataObject { address: *address, bytes: *bytes, ..DataObject::default() };
+        match usage {
+            Usage::Slab { element_bytes, object_bytes, cache } => {
+                let layout = layout_of(cache, *object_bytes, types, &mut description.types);
+                description.data.push(DataObject {
+                    kind: DataKind::Slab,
+                    name: cache.clone(),
+                    element_bytes: Some(*element_bytes),
+                    type_name: layout.map(|layout| layout.name.clone()),
+                    ..object
+                });
+            }
+            Usage::PageDescriptors => {
+                let found = types.first().and_then(|btf| btf.layout("page"));
+                let layout = found.map(|layout| keep(layout, &mut description.types));
+                description.data.push(DataObject {
+                    kind: DataKind::PageDescriptor,
+                    name: "page".to_owned(),
+                    element_bytes: layout.map(|layout| layout.bytes),
+                    type_name: layout.map(|layout| layout.name.clone()),
+                    ..object
+                });
+            }
+            Usage::PageCache => description.data.push(DataObject {
+                kind: DataKind::PageCache,
+                name: "page cache".to_owned(),
+                ..object
+            }),
+            Usage::Memory => {}
+        }
+    }
+    other_pages(touched, ranges, &mut description.data);
+}
+
+/// Adds the accessed pages of memory that are nothing else.
+fn other_pages(touched: &Touched, ranges: &[Range], data: &mut Vec<DataObject>) {
+    let is_memory = |range: &&Range| range.usage == Usage::Memory;
+    let within =
+        |range: &Range, address| range.address <= address && address - range.address < range.bytes;
+    let (memory, others): (Vec<&Range>, Vec<&Range>) = ranges.iter().partition(is_memory);
+    let mut before = None;
+    for line in touched.lines() {
+        let address = line & !(PAGE_BYTES - 1);
+        if before == Some(address) || !memory.iter().any(|range| within(range, address)) {
+            continue;
+        }
+        before = Some(address);
+        let after = others.partition_point(|range| range.address <= address);
+        if after.checked_sub(1).is_some_and(|index| within(others[index], address)) {
+            continue;
+        }
+        let name = "page".to_owned();
+        let (bytes, kind) = (PAGE_BYTES, DataKind::Page);
+        data.push(DataObject { address, bytes, kind, name, ..DataObject::default() });
+    }
+}
+
+/// The layout of a cache's objects among those kept, where its type is known and fits.
+fn layout_of<'a>(
+    cache: &str,
+    object_bytes: u32,
+    types: &[Arc<Btf>],
+    kept: &'a mut Vec<TypeLayout>,
+) -> Option<&'a TypeLayout> {
+    let name = memory::type_of_cache(cache);
+    let fits = |bytes: u32| {
+        // What a task's registers need depends on the processor, and the type has room for most.
+        name == "task_struct" || (bytes <= object_bytes && object_bytes - bytes < PADDING_BYTES_MAX)
+    };
+    let btf = types.iter().find(|btf| btf.bytes(name).is_some_and(fits))?;
+    if let Some(index) = kept.iter().position(|layout| layout.name == name) {
+        return Some(&kept[index]);
+    }
+    Some(keep(btf.layout(name)?, kept))
+}
+
+fn keep(layout: TypeLayout, kept: &mut Vec<TypeLayout>) -> &TypeLayout {
+    let found = kept.iter().position(|one| one.name == layout.name);
+    let index = found.unwrap_or_else(|| {
+        kept.push(layout);
+        kept.len() - 1
+    });
+    &kept[index]
+}
+
+/// Adds what was accessed of memory that is mapped piece by piece: stacks of tasks, devices, and
+/// others by who mapped them.
+pub(super) fn mappings(
+    touched: &Touched,
+    text: &str,
+    data: &mut Vec<DataObject>,
+) -> Result<(), SymbolsError> {
+    for (number, line) in text.lines().enumerate() {
+        let wrong = || SymbolsError::Line {
+            what: "/proc/vmallocinfo (which needs the kernel's argument no_hash_pointers)",
+            line: number + 1,
+            text: line.to_owned(),
+        };
+        let (address, bytes, rest) = mapping(line).ok_or_else(wrong)?;
+        if !touched.is_accessed(address, address + (bytes - 1)) {
+            continue;
+        }
+        let maker = rest.split(['+', ' ']).next().unwrap_or_default();
+        let kind = if rest.contains(" ioremap") {
+            DataKind::Device
+        } else if STACK_MAKERS.contains(&maker) {
+            DataKind::Stack
+        } else {
+            DataKind::Other
+        };
+        let name = if kind == DataKind::Stack { "stack" } else { maker }.to_owned();
+        data.push(DataObject { address, bytes, kind, name, ..DataObject::default() });
+    }
+    Ok(())
+}
+
+/// Address, bytes, and the rest of a line: `0xADDRESS-0xEND   BYTES MAKER+0x1/0x2 pages=4 ...`.
+fn mapping(line: &str) -> Option<(u64, u64, &str)> {
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let (start, end) = (number(start)?, number(end)?);
+    let (_, rest) = rest.trim_start().split_once(' ')?;
+    (start >= KERNEL_BEGIN && start < end).then(|| (start, end - start, rest.trim_start()))
+}
+
+/// Adds the user side, if it was accessed.
+pub(super) fn user(touched: &Touched, data: &mut Vec<DataObject>) {
+    if touched.is_accessed(0, KERNEL_BEGIN - 1) {
+        let (kind, name) = (DataKind::User, "user side".to_owned());
+        data.push(DataObject { bytes: KERNEL_BEGIN, kind, name, ..DataObject::default() });
+    }
+}

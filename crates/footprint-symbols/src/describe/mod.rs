@@ -1,0 +1,134 @@
+//! From a trace's addresses and what is known of them to its description.
+
+mod code;
+mod data;
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use footprint::description::Description;
+
+use crate::btf::Btf;
+use crate::elf::Binary;
+use crate::kallsyms::Kallsyms;
+use crate::symbol::{Symbol, SymbolTable};
+use crate::touched::Touched;
+use crate::{SymbolsError, memory};
+
+pub use program::images;
+
+/// What is known of a kernel and of what it was doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernel<'a> {
+    /// Text of its `/proc/kallsyms`, read when all modules were loaded.
+    pub kallsyms: &'a str,
+    /// Its file with symbols and DWARF, where it was built from source.
+    pub vmlinux: Option<&'a Path>,
+    /// Its types: the bytes of `/sys/kernel/btf/vmlinux`.
+    pub types: Option<&'a [u8]>,
+    /// The types of its modules by the module's name: `/sys/kernel/btf/NAME`.
+    pub module_types: &'a [(&'a str, &'a [u8])],
+    /// What its memory was used for: see [`crate::inside::memory_table`].
+    pub memory: Option<&'a str>,
+    /// Text of its `/proc/vmallocinfo`; addresses need the kernel's argument `no_hash_pointers`.
+    pub mappings: Option<&'a str>,
+}
+
+/// A program or library, and where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its file.
+    pub path: PathBuf,
+    /// What was added to its addresses when it was loaded.
+    pub bias: u64,
+}
+
+/// All that can give names to addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// The kernel, where the trace is of a machine.
+    pub kernel: Option<Kernel<'a>>,
+    /// Programs and libraries (see [`images`] for those of a program's trace).
+    pub images: Vec<Image>,
+}
+
+/// Names what a trace touches. What was traced, and what the numbers in its marks stand for, is
+/// left to the caller.
+///
+/// # Errors
+/// A source cannot be read or is damaged, or does not belong to the others.
+pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description, SymbolsError> {
+    let mut description = Description::default();
+    let mut symbols = Vec::new();
+    let mut objects = Vec::new();
+    let mut kernel_types = Vec::new();
+    if let Some(kernel) = &sources.kernel {
+        let Kallsyms { symbols: known, per_cpu } = Kallsyms::parse(kernel.kallsyms)?;
+        if let Some(types) = kernel.types {
+            let vmlinux = Arc::new(Btf::parse("vmlinux", types)?);
+            for (name, bytes) in kernel.module_types {
+                kernel_types.push(Arc::new(Btf::parse_module(name, bytes, &vmlinux)?));
+            }
+            kernel_types.insert(0, vmlinux);
+        }
+        data::per_cpu(touched, &per_cpu, &mut description.data);
+        let ranges = memory::parse(kernel.memory.unwrap_or_default())?;
+        data::ranges(touched, &ranges, &kernel_types, &mut description);
+        data::mappings(touched, kernel.mappings.unwrap_or_default(), &mut description.data)?;
+        data::user(touched, &mut description.data);
+        (symbols, objects) = known.into_parts();
+    }
+    let mut binaries = Vec::new();
+    for Image { path, bias } in &sources.images {
+        let binary = Binary::read(path)?;
+        let number = u32::try_from(objects.len()).unwrap_or(u32::MAX);
+        objects.push(path.display().to_string());
+        let debug = binary.separate_debug()?;
+        symbols.extend(binary.symbols(*bias, number)?);
+        if let Some(debug) = &debug {
+            symbols.extend(debug.symbols(*bias, number)?);
+        }
+        binaries.push((debug.unwrap_or(binary), *bias, number));
+    }
+    if let Some((kernel, path)) = sources.kernel.and_then(|kernel| Some((kernel, kernel.vmlinux?)))
+    {
+        let binary = Binary::read(path)?;
+        let bias = vmlinux_bias(&binary, kernel.kallsyms)?;
+        // Its symbols are those of kallsyms, with sizes.
+        symbols.extend(binary.symbols(bias, 0)?.into_iter().filter(is_placed));
+        binaries.push((binary, bias, 0));
+    }
+    let table = SymbolTable::new(symbols, objects);
+    data::symbols(touched, &table, &mut description.data);
+    let mut functions = code::functions(touched, &table);
+    for (binary, bias, object) in &binaries {
+        code::sources(touched, binary, (*bias, *object), &mut functions, &mut description)?;
+    }
+    description.functions = functions.into_iter().map(|(function, _)| function).collect();
+    description.sort();
+    Ok(description)
+}
+
+/// Whether a symbol of `vmlinux` is at an address, and not at a processor's offset.
+fn is_placed(symbol: &Symbol) -> bool {
+    symbol.address >= crate::touched::KERNEL_BEGIN
+}
+
+/// What must be added to the addresses in `vmlinux` to get those of the kernel that ran.
+fn vmlinux_bias(binary: &Binary, kallsyms: &str) -> Result<u64, SymbolsError> {
+    let other = || SymbolsError::Elf {
+        path: binary.path().to_owned(),
+        why: "it is of another kernel than the one that ran".to_owned(),
+    };
+    let symbols = binary.symbols(0, 0)?;
+    let bias = |name: &str| {
+        let own = symbols.iter().find(|symbol| symbol.name == name)?.address;
+        Some(crate::kallsyms::find(kallsyms, name)?.wrapping_sub(own))
+    };
+    let first = bias("vfs_read").ok_or_else(other)?;
+    let is_same = ["init_task", "do_syscall_64", "schedule"]
+        .iter()
+        .all(|name| bias(name).is_none_or(|bias| bias == first));
+    is_same.then_some(first).ok_or_else(other)
+}

@@ -1,0 +1,182 @@
+//! Programs, libraries and kernels as ELF files: their symbols, and the debug information that
+//! they have or that is installed for them.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::ZlibDecoder;
+use footprint_trace::maps::Mapping;
+use object::elf::PT_LOAD;
+use object::read::elf::{ElfFile64, ProgramHeader};
+use object::{CompressionFormat, Endianness, Object, ObjectSection, ObjectSymbol};
+
+use crate::SymbolsError;
+use crate::symbol::{Symbol, SymbolKind};
+
+/// Where debug information is installed, by the build id of what it belongs to.
+const DEBUG_DIRECTORY: &str = "/usr/lib/debug/.build-id";
+
+/// An ELF file for x86-64.
+#[derive(Debug)]
+pub struct Binary {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+type File<'a> = ElfFile64<'a, Endianness>;
+
+impl Binary {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no ELF file of 64 bits.
+    pub fn read(path: &Path) -> Result<Self, SymbolsError> {
+        let io = |error| SymbolsError::Io { path: path.to_owned(), error };
+        let binary = Self { path: path.to_owned(), bytes: fs::read(path).map_err(io)? };
+        binary.file()?;
+        Ok(binary)
+    }
+
+    /// Where it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn error(&self, why: &impl ToString) -> SymbolsError {
+        SymbolsError::Elf { path: self.path.clone(), why: why.to_string() }
+    }
+
+    fn file(&self) -> Result<File<'_>, SymbolsError> {
+        ElfFile64::<Endianness>::parse(&*self.bytes).map_err(|error| self.error(&error))
+    }
+
+    /// What identifies its build, in hexadecimal digits; none if it does not say.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn build_id(&self) -> Result<Option<String>, SymbolsError> {
+        let id = self.file()?.build_id().map_err(|error| self.error(&error))?;
+        Ok(id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// The file with its debug information that is installed apart from it; none if there is none.
+    ///
+    /// # Errors
+    /// A file is damaged, or cannot be read.
+    pub fn separate_debug(&self) -> Result<Option<Self>, SymbolsError> {
+        let id = self.build_id()?;
+        let parts = id.as_deref().and_then(|id| id.split_at_checked(2));
+        let Some((directory, name)) = parts else { return Ok(None) };
+        let path = Path::new(DEBUG_DIRECTORY).join(directory).join(format!("{name}.debug"));
+        if !path.exists() {
+            return Ok(None);
+        }
+        let debug = Self::read(&path)?;
+        Ok((debug.build_id()? == id).then_some(debug))
+    }
+
+    /// What must be added to its addresses to get those of a program that has it mapped so; none
+    /// if the mapping is of none of its segments.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn bias(&self, mapping: &Mapping) -> Result<Option<u64>, SymbolsError> {
+        let file = self.file()?;
+        let endian = file.endian();
+        let segments = file.elf_program_headers().iter();
+        let mut loaded = segments.filter(|segment| segment.p_type(endian) == PT_LOAD);
+        Ok(loaded.find_map(|segment| {
+            let (offset, bytes) = (segment.p_offset(endian), segment.p_filesz(endian));
+            let begins = offset & !0xfff;
+            let is_of = begins <= mapping.offset && mapping.offset < offset.saturating_add(bytes);
+            let address = segment.p_vaddr(endian).wrapping_add(mapping.offset).wrapping_sub(offset);
+            is_of.then(|| mapping.start.wrapping_sub(address))
+        }))
+    }
+
+    /// Its symbols at its own addresses plus `bias`, of object number `object`: functions,
+    /// variables, and the sections through which a program calls libraries (`.plt` and the like).
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn symbols(&self, bias: u64, object: u32) -> Result<Vec<Symbol>, SymbolsError> {
+        let file = self.file()?;
+        let mut symbols = Vec::new();
+        for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            let kind = match symbol.kind() {
+                object::SymbolKind::Text => SymbolKind::Function,
+                object::SymbolKind::Data => SymbolKind::Data,
+                // Without a type, as assembly leaves it.
+                object::SymbolKind::Label | object::SymbolKind::Unknown
+                    if self.is_in_code(&file, &symbol) =>
+                {
+                    SymbolKind::Function
+                }
+                _ => continue,
+            };
+            let name = symbol.name().map_err(|error| self.error(&error))?;
+            if symbol.is_undefined() || name.is_empty() {
+                continue;
+            }
+            let (address, bytes) = (symbol.address().wrapping_add(bias), symbol.size());
+            symbols.push(Symbol { address, bytes, kind, name: name.to_owned(), object });
+        }
+        for section in file.sections() {
+            let name = section.name().map_err(|error| self.error(&error))?;
+            if name.starts_with(".plt") {
+                let (address, bytes) = (section.address().wrapping_add(bias), section.size());
+                let (kind, name) = (SymbolKind::Function, name.to_owned());
+                symbols.push(Symbol { address, bytes, kind, name, object });
+            }
+        }
+        Ok(symbols)
+    }
+
+    fn is_in_code<'a>(&self, file: &File<'a>, symbol: &impl ObjectSymbol<'a>) -> bool {
+        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
+        section.is_some_and(|section| section.kind() == object::SectionKind::Text)
+    }
+
+    pub(crate) fn has_section(&self, name: &str) -> Result<bool, SymbolsError> {
+        Ok(self.file()?.section_by_name(name).is_some())
+    }
+
+    /// The bytes of a section, empty if it has none.
+    pub(crate) fn section(&self, name: &str) -> Result<Section<'_>, SymbolsError> {
+        let file = self.file()?;
+        let Some(section) = file.section_by_name(name) else { return Ok(Section::Plain(&[])) };
+        let data = section.compressed_data().map_err(|error| self.error(&error))?;
+        match data.format {
+            CompressionFormat::None => Ok(Section::Plain(data.data)),
+            CompressionFormat::Zlib => {
+                let mut bytes = Vec::new();
+                let inflated = ZlibDecoder::new(data.data).read_to_end(&mut bytes);
+                inflated.map_err(|error| self.error(&format!("section {name}: {error}")))?;
+                Ok(Section::Inflated(bytes))
+            }
+            format => Err(self.error(&format!(
+                "section {name} is compressed ({format:?}); `objcopy --decompress-debug-sections` \
+                 makes it readable"
+            ))),
+        }
+    }
+}
+
+/// The bytes of a section.
+#[derive(Debug)]
+pub(crate) enum Section<'a> {
+    /// As they are in the file.
+    Plain(&'a [u8]),
+    /// Inflated.
+    Inflated(Vec<u8>),
+}
+
+impl Section<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Inflated(bytes) => bytes,
+        }
+    }
+}

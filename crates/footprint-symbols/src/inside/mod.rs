@@ -1,0 +1,6 @@
+//! What runs inside the guest, at the end of its job: the table of what its memory is used for.
+
+mod kcore;
+mod walk;
+
+pub use walk::memory_table;

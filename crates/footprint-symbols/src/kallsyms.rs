@@ -1,0 +1,132 @@
+//! The kernel's symbols, as its `/proc/kallsyms` lists them (`kernel/kallsyms.c`).
+
+use std::collections::HashMap;
+
+use crate::SymbolsError;
+use crate::symbol::{Symbol, SymbolKind, SymbolTable};
+
+/// What the symbols of the kernel itself are said to be in.
+pub const VMLINUX: &str = "vmlinux";
+
+/// The symbols of a running kernel and its modules.
+#[derive(Clone, Debug, Default)]
+pub struct Kallsyms {
+    /// Functions and variables at their addresses.
+    pub symbols: SymbolTable,
+    /// Variables of which each processor has its own, at their offsets from its base.
+    pub per_cpu: SymbolTable,
+}
+
+/// The address of a symbol of the kernel itself in the text of its `/proc/kallsyms`, of which
+/// nothing else is looked at; none if it is not there or hidden.
+pub fn find(text: &str, name: &str) -> Option<u64> {
+    let is_of = |line: &&str| line.strip_suffix(name).is_some_and(|rest| rest.ends_with(' '));
+    let line = text.lines().find(is_of)?;
+    u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|&address| address > 0)
+}
+
+/// A line: an address, a letter as of nm(1), a name, and for a module its own in brackets.
+struct Line<'a> {
+    address: u64,
+    letter: u8,
+    name: &'a str,
+    module: &'a str,
+}
+
+impl Kallsyms {
+    /// Reads the text of `/proc/kallsyms`, or of a `System.map`, which has no modules.
+    ///
+    /// # Errors
+    /// A line is wrong, or all addresses are 0, as the kernel shows them to who may not know them.
+    pub fn parse(text: &str) -> Result<Self, SymbolsError> {
+        let lines = text
+            .lines()
+            .enumerate()
+            .map(|(number, text)| {
+                let wrong = || SymbolsError::Line {
+                    what: "/proc/kallsyms",
+                    line: number + 1,
+                    text: text.to_owned(),
+                };
+                Line::parse(text).ok_or_else(wrong)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if lines.iter().all(|line| line.address == 0) {
+            return Err(SymbolsError::NoAddresses);
+        }
+        let end = lines.iter().find(|line| line.name == "__per_cpu_end");
+        let per_cpu_end = end.map_or(0, |line| line.address);
+        let mut objects = vec![VMLINUX.to_owned()];
+        let mut numbers = HashMap::from([(VMLINUX, 0)]);
+        let (mut symbols, mut per_cpu) = (Vec::new(), Vec::new());
+        for line in &lines {
+            let is_per_cpu = line.address < per_cpu_end && line.module == VMLINUX;
+            let Some(kind) = line.kind(is_per_cpu) else { continue };
+            let object = *numbers.entry(line.module).or_insert_with(|| {
+                objects.push(line.module.to_owned());
+                u32::try_from(objects.len() - 1).unwrap_or(0)
+            });
+            let (address, name) = (line.address, line.name.to_owned());
+            let symbol = Symbol { address, bytes: 0, kind, name, object };
+            if is_per_cpu { per_cpu.push(symbol) } else { symbols.push(symbol) }
+        }
+        let per_cpu = SymbolTable::new(per_cpu, objects.clone());
+        Ok(Self { symbols: SymbolTable::new(symbols, objects), per_cpu })
+    }
+}
+
+impl<'a> Line<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (address, rest) = text.split_once(' ')?;
+        let (letter, rest) = rest.split_once(' ')?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        let &[letter] = letter.as_bytes() else { return None };
+        let (name, module) = match rest.split_once('\t') {
+            None => (rest, VMLINUX),
+            Some((name, module)) => (name, module.strip_prefix('[')?.strip_suffix(']')?),
+        };
+        let is_sound = !name.is_empty() && !module.is_empty() && !name.contains(' ');
+        is_sound.then_some(Self { address, letter, name, module })
+    }
+
+    fn kind(&self, is_per_cpu: bool) -> Option<SymbolKind> {
+        match self.letter.to_ascii_lowercase() {
+            _ if is_per_cpu => Some(SymbolKind::Data),
+            b't' | b'w' => Some(SymbolKind::Function),
+            // Numbers that are no addresses, and what is not there.
+            b'a' | b'u' => None,
+            _ => Some(SymbolKind::Data),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_of_a_real_one_is_understood() {
+        let all = Kallsyms::parse(include_str!("../tests/fixtures/kallsyms")).unwrap();
+        let at = |address| {
+            let symbol = all.symbols.at(address)?;
+            Some((symbol.name.as_str(), symbol.kind, all.symbols.object(symbol)))
+        };
+        let function = SymbolKind::Function;
+        assert_eq!(at(0xffff_ffff_8100_0000), Some(("startup_64", function, VMLINUX)));
+        assert_eq!(at(0xffff_ffff_c029_c0b8), Some(("xfs_create", function, "xfs")));
+        assert_eq!(all.per_cpu.at(0x1_fb81).map(|symbol| &*symbol.name), Some("current_task"));
+        assert!(all.symbols.at(0x1_fb81).is_none());
+    }
+
+    #[test]
+    fn wrong_lines_and_hidden_addresses_say_so() {
+        let error = Kallsyms::parse("0000000000000000 T _text\n0000000000000000 t x\n");
+        assert!(matches!(error, Err(SymbolsError::NoAddresses)));
+        assert!(matches!(Kallsyms::parse(""), Err(SymbolsError::NoAddresses)));
+        for wrong in ["x", "ffff T", "ffffffffgfff0000 T a", "ff TT a", "ff T a\txfs", "ff T "] {
+            let text = format!("ffffffff81000000 T _text\n{wrong}\n");
+            let error = Kallsyms::parse(&text).unwrap_err();
+            assert!(matches!(error, SymbolsError::Line { line: 2, .. }), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Names for the addresses of a trace.
+//!
+//! A trace has addresses; this crate finds what they are called, as long as the kernel, programs
+//! and libraries are at hand, and puts it into the trace.
+//!
+//! - [`touched::Touched`]: which addresses a trace touches.
+//! - Code: [`kallsyms`] of a kernel, [`elf`] symbols of programs and libraries, source files and
+//!   inlined functions from [`dwarf`].
+//! - Data: symbols, [`per_cpu`] variables, slabs and pages by a table of [`memory`] that the guest
+//!   makes ([`inside`]), the layouts of a kernel's types from its [`btf`].
+//! - [`describe`] puts it together, and [`attach`] into the trace.
+
+#![forbid(unsafe_code)]
+
+mod attached;
+pub mod btf;
+pub mod describe;
+pub mod dwarf;
+pub mod elf;
+mod error;
+pub mod inside;
+pub mod kallsyms;
+pub mod memory;
+pub mod per_cpu;
+pub mod symbol;
+pub mod touched;
+
+pub use attached::{attach, attached};
+pub use error::SymbolsError;

@@ -1,0 +1,5 @@
+//! Names of real programs, types and kernels.
+
+mod programs;
+mod speed;
+mod types;

@@ -1,0 +1,181 @@
+//! Attachments: named bytes that a trace carries along, such as the names of its addresses.
+//!
+//! A whole trace is only ever added to: attachments and another end behind its end. Until that end
+//! is written, readers take the file for the trace that it was. So a process killed at any moment
+//! leaves a whole trace, with all of the attachments or none of them.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::TraceError;
+use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
+use crate::header::{Header, VERSION_ATTACHMENTS};
+use crate::reader::Ending;
+use crate::varint;
+
+/// Name of what the addresses are called and what was traced: JSON, deflated with zlib's header.
+pub const DESCRIPTION: &str = "description";
+
+/// Name of the files that were mapped into a program: lines of `/proc/self/maps`, with the guest's
+/// addresses. Lines of later mappings follow those of earlier ones.
+pub const MAPS: &str = "maps";
+
+/// Bytes of the longest name.
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// Bytes of an attachment in one chunk.
+const PART_BYTES: usize = 1 << 19;
+
+/// Writes an attachment as chunks, and says how many there are.
+pub(crate) fn write(sink: &mut impl Write, name: &str, bytes: &[u8]) -> std::io::Result<u64> {
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        let what = format!("the attachment's name {name:?} must have 1 to {NAME_BYTES_MAX} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what));
+    }
+    let parts = bytes.len().div_ceil(PART_BYTES).max(1);
+    for part in 0..parts {
+        let mut payload = Vec::with_capacity(2 + name.len() + PART_BYTES.min(bytes.len()));
+        varint::put(&mut payload, name.len() as u64);
+        payload.extend(name.as_bytes());
+        payload.extend(bytes.iter().skip(part * PART_BYTES).take(PART_BYTES));
+        chunk::write(sink, Kind::Attachment, &payload)?;
+    }
+    Ok(parts as u64)
+}
+
+/// The name and the bytes of a chunk's part of an attachment.
+pub(crate) fn decode(payload: &[u8]) -> Option<(&str, &[u8])> {
+    let mut rest = payload;
+    let length = usize::try_from(varint::take(&mut rest)?).ok()?;
+    let (name, bytes) = rest.split_at_checked(length)?;
+    let is_sound = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
+    Some((str::from_utf8(name).ok().filter(|_| is_sound)?, bytes))
+}
+
+/// The attachment `name` of the trace in a file; none if it has none of that name. Events are
+/// neither read nor checked.
+///
+/// # Errors
+/// The file is no trace, a newer or damaged one, or stops before its end.
+pub fn read(path: &Path, name: &str) -> Result<Option<Vec<u8>>, TraceError> {
+    let mut file = File::open(path).map_err(TraceError::Io)?;
+    Ok(scan(&mut file, Some(name))?.attachment)
+}
+
+/// Adds attachments to a whole trace. One of a name that it already has takes the other's place.
+/// They do not count towards the trace's limit of size.
+///
+/// # Errors
+/// The file is no trace, an older, newer or damaged one, stops before its end, or cannot be
+/// written. It is a whole trace without the attachments then, if it was one before.
+pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceError> {
+    let mut options = File::options();
+    let mut file = options.read(true).write(true).open(path).map_err(TraceError::Io)?;
+    file.lock().map_err(TraceError::Io)?;
+    let Scan { version, ending, end_bytes, .. } = scan(&mut file, None)?;
+    if version < VERSION_ATTACHMENTS {
+        return Err(TraceError::Older { found: version, needed: VERSION_ATTACHMENTS });
+    }
+    let written = add(&mut file, ending, end_bytes, attachments);
+    if written.is_err() {
+        // The trace ends here anyway; this only gives the space back.
+        let _ = file.set_len(end_bytes);
+    }
+    written.map_err(TraceError::Io)
+}
+
+fn add(
+    file: &mut File,
+    ending: Ending,
+    end_bytes: u64,
+    attachments: &[(&str, &[u8])],
+) -> std::io::Result<()> {
+    // What a killed process left behind the end goes first: it must not become part of this.
+    file.set_len(end_bytes)?;
+    file.seek(SeekFrom::Start(end_bytes))?;
+    let mut chunks = ending.chunks + 1;
+    for (name, bytes) in attachments {
+        chunks += write(file, name, bytes)?;
+    }
+    // The end must not reach the disk before what it stands for.
+    file.sync_data()?;
+    chunk::write(file, Kind::End, &Ending { chunks, ..ending }.encode())?;
+    file.sync_data()
+}
+
+/// What is found in a trace without reading its events.
+struct Scan {
+    version: u32,
+    ending: Ending,
+    /// Bytes up to and with the last end.
+    end_bytes: u64,
+    attachment: Option<Vec<u8>>,
+}
+
+fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
+    let length = file.seek(SeekFrom::End(0)).map_err(TraceError::Io)?;
+    file.rewind().map_err(TraceError::Io)?;
+    let (_, version) = Header::read(file)?;
+    let (mut at_bytes, mut chunks) = (Header::BYTES as u64, 0);
+    let mut found: Option<Scan> = None;
+    let (mut kept, mut section) = (None::<Vec<u8>>, None::<Vec<u8>>);
+    let mut payload = Vec::new();
+    while found.is_none() || at_bytes < length {
+        let begin = at_bytes;
+        let damaged = |what| TraceError::Damaged { at_bytes: begin, what };
+        let step = read_unless_events(file, at_bytes, length, &mut payload);
+        let frame = match step {
+            Err(TraceError::Truncated { .. }) if version >= VERSION_ATTACHMENTS => {
+                // Behind an end, it is an addition that was not finished.
+                return found.ok_or(TraceError::Truncated { at_bytes });
+            }
+            step => step?,
+        };
+        at_bytes += (frame.length + FRAME_BYTES) as u64;
+        match frame.kind {
+            Kind::Attachment if version >= VERSION_ATTACHMENTS => {
+                let (name, bytes) = decode(&payload).ok_or_else(|| damaged("an attachment"))?;
+                if wanted == Some(name) {
+                    section.get_or_insert_default().extend(bytes);
+                }
+            }
+            Kind::Attachment => return Err(damaged("an unknown kind of chunk")),
+            Kind::Blocks | Kind::Events if found.is_none() => {}
+            Kind::Blocks | Kind::Events => return Err(damaged("its end")),
+            Kind::End => {
+                let before = found.as_ref().map(|found| &found.ending);
+                let is_sound = version >= VERSION_ATTACHMENTS || at_bytes == length;
+                let ending = Ending::decode(&payload)
+                    .filter(|ending| is_sound && ending.follows(before, chunks))
+                    .ok_or_else(|| damaged("its end"))?;
+                kept = section.take().or(kept);
+                let attachment = kept.clone();
+                found = Some(Scan { version, ending, end_bytes: at_bytes, attachment });
+            }
+        }
+        chunks += 1;
+    }
+    found.ok_or(TraceError::Truncated { at_bytes })
+}
+
+/// Reads a chunk, or leaves it out if it is of blocks or events.
+fn read_unless_events(
+    file: &mut File,
+    at_bytes: u64,
+    file_bytes: u64,
+    payload: &mut Vec<u8>,
+) -> Result<Frame, TraceError> {
+    let frame = chunk::read_frame(file, at_bytes)?;
+    if at_bytes + (frame.length + FRAME_BYTES) as u64 > file_bytes {
+        return Err(TraceError::Truncated { at_bytes });
+    }
+    match frame.kind {
+        Kind::Blocks | Kind::Events => {
+            let skipped = (frame.length + FRAME_BYTES) as u64;
+            file.seek(SeekFrom::Start(at_bytes + skipped)).map_err(TraceError::Io)?;
+        }
+        Kind::Attachment | Kind::End => chunk::read_payload(file, frame, at_bytes, payload)?,
+    }
+    Ok(frame)
+}
