@@ -8,6 +8,8 @@ use crate::inside::{self, InsideError};
 
 /// The job's script, which busybox's shell runs.
 pub const SCRIPT: &str = "/job/run";
+/// Names of file systems and devices that are loaded before it, one per line.
+pub const LOAD: &str = "/job/load";
 /// What the script leaves here is handed back.
 pub const HAND_BACK: &str = "/hand-back";
 
@@ -23,13 +25,19 @@ pub fn init() -> ! {
 
 fn run() -> Result<(), String> {
     inside::start().map_err(|error| error.to_string())?;
-    let outcome = run_script();
+    let outcome = load().and_then(|()| run_script());
     let mut files = Vec::new();
     let listed = list(Path::new(HAND_BACK), &mut files);
     files.sort();
     let outcome = outcome.and(listed);
     let handed = inside::hand_back(&files, outcome.as_ref().map(|&()| ()).map_err(String::as_str));
     outcome.and(handed.map_err(|error: InsideError| error.to_string()))
+}
+
+fn load() -> Result<(), String> {
+    let names = fs::read_to_string(LOAD).unwrap_or_default();
+    let mut names = names.lines();
+    names.try_for_each(inside::load_modules_for).map_err(|error| error.to_string())
 }
 
 fn run_script() -> Result<(), String> {

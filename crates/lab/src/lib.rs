@@ -6,6 +6,7 @@
 //! itself. [`handover`] is the stream between both.
 
 pub mod boot;
+pub mod command;
 mod decompress;
 mod edge;
 mod elf;
@@ -18,6 +19,7 @@ pub mod kernel;
 mod package;
 mod place;
 mod qemu;
+pub mod status;
 mod tool;
 
 pub use boot::{Boot, Handed, Plugin};

@@ -48,7 +48,22 @@ impl Lab {
     /// A temporary directory beside what will be made of it, so that it can be renamed.
     pub(crate) fn temporary(&self) -> Result<tempfile::TempDir, LabError> {
         let parent = self.within("unfinished")?;
-        tempfile::tempdir_in(&parent).map_err(LabError::at(&parent))
+        sweep(&parent);
+        let prefix = format!("{}-", std::process::id());
+        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent);
+        made.map_err(LabError::at(&parent))
+    }
+}
+
+/// Removes what processes have left that were killed: the name begins with the process's number.
+fn sweep(unfinished: &Path) {
+    for entry in fs::read_dir(unfinished).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.split_once('-')).map(|(number, _)| number);
+        let is_dead = process.is_some_and(|number| !Path::new("/proc").join(number).exists());
+        if is_dead {
+            let _another_was_faster = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
