@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
 use crate::footprint_arguments::Footprint;
+use crate::lab_arguments::LabCommand;
 use crate::values;
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
@@ -99,6 +100,9 @@ pub(crate) enum Command {
     /// What happens in the processor's caches: a model of them, and a simulation
     #[command(subcommand)]
     Footprint(Footprint),
+    /// Guest machines: get a kernel, make the image, boot
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// Analyse anybody's table or series
     #[command(subcommand)]
     Stats(Analysis),

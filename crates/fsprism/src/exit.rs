@@ -17,6 +17,8 @@ pub(crate) enum Done {
     WithFailures,
     /// A signal ended it; what was measured is kept.
     Interrupted,
+    /// As a guest's command ended.
+    As(u8),
 }
 
 /// Marks an error as one of the command line or of an input, not of the work itself.
@@ -68,6 +70,7 @@ pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithFailures) => ExitCode::from(1),
+        Ok(Done::As(status)) => ExitCode::from(status),
         Ok(Done::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) => {
             let sentences: Vec<String> = error

@@ -11,6 +11,8 @@ mod footprint_arguments;
 mod footprint_run;
 mod footprint_values;
 mod input;
+mod lab;
+mod lab_arguments;
 mod list;
 mod machine;
 mod manual;
@@ -32,6 +34,9 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 
 fn main() -> ExitCode {
+    if ::lab::inside::is_first_process() {
+        ::lab::guest::init();
+    }
     let arguments = Arguments::parse();
     let done = match &arguments.command {
         Command::Survey(options) => survey::survey(options),
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::report(options),
         Command::Compare(options) => compare::compare(options),
         Command::Footprint(command) => footprint::footprint(command),
+        Command::Lab(command) => lab::lab(command),
         Command::Stats(analysis) => stats::stats(analysis),
         Command::Reproduce(options) => reproduce::reproduce(options),
         Command::Machine(options) => machine::machine(options),

@@ -1,0 +1,50 @@
+//! What a guest wrote to its console.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Lines that an error shows.
+const LINES: usize = 20;
+/// Bytes of a console that are read; the rest of one that floods is not.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// A console's file.
+#[derive(Debug)]
+pub(super) struct Console {
+    file: File,
+}
+
+impl Console {
+    /// A new one, with a name or without.
+    pub(super) fn create(path: Option<&Path>) -> io::Result<Self> {
+        let create =
+            |path| File::options().read(true).write(true).create(true).truncate(true).open(path);
+        let file = path.map_or_else(tempfile::tempfile, create)?;
+        Ok(Self { file })
+    }
+
+    /// What QEMU writes to.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// All that was written.
+    pub(super) fn text(self) -> io::Result<String> {
+        text(self.file)
+    }
+}
+
+/// A file's text from its start, whatever its bytes, with plain ends of lines.
+pub(super) fn text(mut file: File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
+}
+
+/// The last lines, for an error.
+pub(super) fn last_lines(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}

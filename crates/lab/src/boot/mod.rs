@@ -1,0 +1,189 @@
+//! One boot: a kernel, an image, a job, and what is handed back.
+//!
+//! The guest's clock counts instructions (`-icount`), nothing random enters from the host, and
+//! addresses are not randomised: so two boots of one job execute the same instructions. What the
+//! guest gets and writes lies in files without names, so that nothing stays behind, whoever dies.
+
+mod console;
+mod supervise;
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::error::BootError;
+use crate::handover::{self, Ending};
+use crate::image::Image;
+use crate::image::cpio::Archive;
+use crate::kernel::Kernel;
+use crate::{edge, qemu};
+use console::Console;
+use supervise::{End, Limits};
+
+/// The port that files are handed back over, as both sides name it.
+pub(crate) const PORT: &str = "fsprism.handover";
+
+/// What to boot, and how.
+#[derive(Clone, Debug)]
+pub struct Boot {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The image.
+    pub image: Image,
+    /// The guest's memory in bytes; 512 MiB by default. What is more costs boot time.
+    pub memory_bytes: u64,
+    /// Processors; 1 by default. Several take turns, and no two run at a time.
+    pub processors: u32,
+    /// Files that the guest has besides its image: absolute paths, content.
+    pub job: Vec<(String, Vec<u8>)>,
+    /// The plugin that watches the guest.
+    pub plugin: Option<Plugin>,
+    /// Time of the host's after which the guest is ended; 2 minutes by default.
+    pub time_limit: Duration,
+    /// Where the console is kept; nowhere by default.
+    pub console: Option<PathBuf>,
+    /// Further arguments of the kernel.
+    pub arguments: Vec<String>,
+    /// Set by a signal's handler to end the guest early.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// A plugin for QEMU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// The shared library.
+    pub library: PathBuf,
+    /// The trace that it writes, its option `out`.
+    pub trace: PathBuf,
+    /// Its further options: `regions=marked` and so on.
+    pub options: Vec<String>,
+}
+
+/// What a guest handed back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handed {
+    /// Paths of files below the directory that was named, in the order in which they came.
+    pub files: Vec<PathBuf>,
+    /// All that the guest wrote to its console.
+    pub console: String,
+}
+
+impl Boot {
+    /// A boot of a kernel and an image with all defaults and without a job.
+    #[must_use]
+    pub fn new(kernel: Kernel, image: Image) -> Self {
+        Self {
+            kernel,
+            image,
+            memory_bytes: 512 << 20,
+            processors: 1,
+            job: Vec::new(),
+            plugin: None,
+            time_limit: Duration::from_secs(120),
+            console: None,
+            arguments: Vec::new(),
+            stop: None,
+        }
+    }
+
+    /// Boots, waits for the end, and keeps what was handed back in a directory, which is made where
+    /// it is missing. What came whole is kept there even if the guest failed.
+    ///
+    /// # Errors
+    /// QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
+    pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
+        qemu::check(self.plugin.is_some())?;
+        let initial = self.initial_files()?;
+        let handover = tempfile::tempfile()?;
+        let words = tempfile::tempfile()?;
+        let console = Console::create(self.console.as_deref())?;
+        let mut command = self.command(&initial, &handover, console.file())?;
+        command.stderr(words.try_clone()?).stdout(words.try_clone()?);
+        edge::guard(&mut command, &[&initial, &handover, console.file()]);
+        let limits = Limits { time: self.time_limit, stop: self.stop.as_deref() };
+        let end = supervise::run(&mut command, &limits)?;
+        let said = console::text(words)?;
+        let console = console.text()?;
+        self.judge(end, &said, &handover, (into, console))
+    }
+
+    fn judge(
+        &self,
+        end: End,
+        said: &str,
+        mut handover: &File,
+        (into, console): (&Path, String),
+    ) -> Result<Handed, BootError> {
+        handover.seek(SeekFrom::Start(0))?;
+        let handed = handover::read(&mut BufReader::new(handover), into)?;
+        let last = console::last_lines(&console);
+        let limit = self.time_limit;
+        match (end, handed.ending) {
+            (End::Stopped, _) => Err(BootError::Stopped),
+            (_, Ending::Well) => Ok(Handed { files: handed.files, console }),
+            (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
+            (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
+            (End::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
+            (End::Well, Ending::Cut) if console.contains("Kernel panic") => {
+                Err(BootError::Panicked { console: last })
+            }
+            (End::Well, Ending::Cut) => {
+                Err(BootError::Cut { files: handed.files.len(), console: last })
+            }
+        }
+    }
+
+    /// The image with the job's files behind it, in one file without a name.
+    fn initial_files(&self) -> io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut File::open(&self.image.file)?, &mut file)?;
+        let mut job = Archive::default();
+        self.job.iter().for_each(|(path, content)| job.file(path, content.clone()));
+        if !self.job.is_empty() {
+            file.write_all(&job.bytes())?;
+        }
+        Ok(file)
+    }
+
+    fn command(
+        &self,
+        initial: &File,
+        handover: &File,
+        console: &File,
+    ) -> Result<Command, BootError> {
+        let mut command = qemu::command()?;
+        command.arg("-m").arg(format!("{}k", self.memory_bytes >> 10));
+        command.arg("-smp").arg(self.processors.to_string());
+        command.arg("-kernel").arg(self.kernel.file());
+        command.arg("-initrd").arg(qemu::path_of(initial));
+        command.arg("-append").arg(qemu::kernel_arguments(self.processors, &self.arguments));
+        let file = |name: &str, file: &File| format!("file,id={name},path={}", qemu::path_of(file));
+        command.arg("-chardev").arg(file("console", console));
+        command.arg("-serial").arg("chardev:console");
+        command.arg("-chardev").arg(file("handover", handover));
+        command.args(["-device", "virtio-serial-pci"]);
+        command.arg("-device").arg(format!("virtserialport,chardev=handover,name={PORT}"));
+        if let Some(plugin) = &self.plugin {
+            command.arg("-plugin").arg(plugin.argument()?);
+        }
+        Ok(command)
+    }
+}
+
+impl Plugin {
+    fn argument(&self) -> Result<String, BootError> {
+        let path = |path: &Path| {
+            // QEMU runs elsewhere only if told, but the library is looked up in system directories
+            // where its path has no slash.
+            let path = fs::canonicalize(path).or_else(|_| std::path::absolute(path))?;
+            let text = path.to_str().filter(|text| !text.contains(','));
+            text.map(str::to_owned).ok_or(BootError::Comma(path.clone()))
+        };
+        let further: String = self.options.iter().map(|option| format!(",{option}")).collect();
+        Ok(format!("{},out={}{further}", path(&self.library)?, path(&self.trace)?))
+    }
+}

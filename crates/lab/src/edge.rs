@@ -1,0 +1,36 @@
+//! The thin edge to what the standard library leaves to the moment between fork and exec.
+#![expect(unsafe_code, reason = "a closure between fork and exec has no safe wrapper")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::io::FdFlags;
+use rustix::process::Signal;
+
+/// Has the child killed when the thread that starts it dies, puts it into a process group of its
+/// own, and leaves it these files, under their numbers here.
+pub(crate) fn guard(command: &mut Command, inherited: &[&File]) {
+    let inherited: Vec<RawFd> = inherited.iter().map(|file| file.as_raw_fd()).collect();
+    let parent = rustix::process::getpid();
+    let before_exec = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the child asked to be told.
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        for &number in &inherited {
+            // SAFETY: the caller holds these files open until the child has been started, and fork
+            // has copied all of their descriptors.
+            let file = unsafe { BorrowedFd::borrow_raw(number) };
+            rustix::io::fcntl_setfd(file, FdFlags::empty())?;
+        }
+        Ok(())
+    };
+    command.process_group(0);
+    // SAFETY: the closure makes system calls only; it allocates nothing, takes no lock, and reads a
+    // vector that was made before the fork.
+    unsafe { command.pre_exec(before_exec) };
+}

@@ -1,0 +1,149 @@
+//! What can be wrong with kernels, images and boots.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A kernel or an image that cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// A file of the lab cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// There is no directory to keep kernels in.
+    #[error("there is no place for the lab: set FSPRISM_LAB to a directory, or HOME")]
+    NoPlace,
+    /// A tool is not installed.
+    #[error("there is no {tool} here: apt install {package}")]
+    NoTool {
+        /// The tool's name.
+        tool: String,
+        /// Debian's package with it.
+        package: String,
+    },
+    /// Several tools or headers that a build needs are not installed.
+    #[error("{} missing here, which building a kernel needs: apt install {packages}", .what)]
+    NoBuildTools {
+        /// Their names, separated by commas, with `is` or `are`.
+        what: String,
+        /// Debian's packages with them.
+        packages: String,
+    },
+    /// A tool failed.
+    #[error("{tool} failed: {why}")]
+    Tool {
+        /// The tool's name.
+        tool: String,
+        /// What it said last.
+        why: String,
+    },
+    /// apt knows no such package.
+    #[error("apt has no package {package}: run apt update, or ask for another kernel")]
+    NoPackage {
+        /// The package's name.
+        package: String,
+    },
+    /// The kernel's file is not what QEMU can start.
+    #[error("{} cannot be booted: {why}", .path.display())]
+    NotBootable {
+        /// The kernel's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The kernel lacks a part that the lab needs.
+    #[error("kernel {release} has no module {module}: ask for one of the full flavour")]
+    NoModule {
+        /// The kernel's release.
+        release: String,
+        /// The module's name.
+        module: String,
+    },
+    /// No kernel is there yet.
+    #[error("the lab has no kernel{asked} yet: run fsprism lab build{option}")]
+    NotBuilt {
+        /// The release that was asked for, with a blank before it, or nothing.
+        asked: String,
+        /// The option that builds it, with a blank before it, or nothing.
+        option: String,
+    },
+}
+
+impl LabError {
+    /// An error of reading or writing `path`, for `map_err`.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        |source| Self::Io { path, source }
+    }
+}
+
+/// A guest that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BootError {
+    /// QEMU is not installed.
+    #[error("there is no qemu-system-x86_64 here: apt install qemu-system-x86")]
+    NoQemu,
+    /// QEMU is too old.
+    #[error("QEMU {found} is too old: install version {needed} or newer")]
+    OldQemu {
+        /// The version that is here.
+        found: String,
+        /// The oldest that will do.
+        needed: String,
+    },
+    /// QEMU was built without plugins.
+    #[error("this QEMU takes no plugins: install one built with --enable-plugins, as Debian's is")]
+    NoPlugins,
+    /// The plugin could not be started.
+    #[error("QEMU refused the plugin: {0}")]
+    PluginRefused(String),
+    /// QEMU ended before the guest began.
+    #[error("QEMU failed: {0}")]
+    Qemu(String),
+    /// QEMU could not be started or watched, or a file of the boot not be written.
+    #[error("the guest could not be run: {0}")]
+    Io(#[from] io::Error),
+    /// A path that QEMU's options cannot hold.
+    #[error("QEMU takes no path with a comma: {}", .0.display())]
+    Comma(PathBuf),
+    /// The guest had not ended in time, and was ended.
+    #[error(
+        "the guest had not ended after {limit:?} and was stopped; its console ends:\n{console}"
+    )]
+    Hung {
+        /// How long it had.
+        limit: Duration,
+        /// The console's last lines.
+        console: String,
+    },
+    /// The guest's kernel panicked.
+    #[error("the guest's kernel panicked; its console ends:\n{console}")]
+    Panicked {
+        /// The console's last lines.
+        console: String,
+    },
+    /// The guest ended without saying so.
+    #[error("the guest stopped after {files} files without its end; its console ends:\n{console}")]
+    Cut {
+        /// Files that came whole, and are kept.
+        files: usize,
+        /// The console's last lines.
+        console: String,
+    },
+    /// The guest handed back that it failed.
+    #[error("the guest failed: {0}")]
+    Failed(String),
+    /// What the guest handed back cannot be kept.
+    #[error("what the guest handed back cannot be kept: {0}")]
+    Handover(#[from] crate::handover::HandoverError),
+    /// The caller asked to stop.
+    #[error("the guest was stopped")]
+    Stopped,
+}

@@ -1,0 +1,163 @@
+//! The host's side: what came whole is kept, whatever happened to the rest.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::sum::Sum;
+use super::{FAILED, FILE, HEAD_BYTES, MAGIC, WELL};
+
+/// The longest sentence of a job that failed.
+const SENTENCE_BYTES_MAX: u64 = 1 << 16;
+
+/// What a guest handed back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedFiles {
+    /// Paths below the directory that was named, of all files that came whole, in order.
+    pub files: Vec<PathBuf>,
+    /// How the stream ended.
+    pub ending: Ending,
+}
+
+/// How a stream ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The job did well.
+    Well,
+    /// The job failed; the guest's sentence.
+    Failed(String),
+    /// The stream stops within a frame or between two, or is none.
+    Cut,
+}
+
+/// What was handed back cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandoverError {
+    /// A file cannot be written, or the stream not be read.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A name would lie outside the directory.
+    #[error("the guest named a file {0:?}, which would lie elsewhere")]
+    Name(String),
+}
+
+/// The head of a frame.
+struct Head {
+    kind: u8,
+    name: String,
+    length_bytes: u64,
+    sum: Sum,
+}
+
+/// Reads a stream into a directory, which is made where it is missing. A file appears under its
+/// name once it is whole.
+///
+/// # Errors
+/// A file cannot be written, or its name leads out of the directory. A stream that stops is none.
+pub fn read(stream: &mut impl Read, into: &Path) -> Result<HandedFiles, HandoverError> {
+    make_directory(into)?;
+    let mut files = Vec::new();
+    let ending = loop {
+        let Some(head) = read_head(stream) else { break Ending::Cut };
+        match head.kind {
+            FILE => {
+                let Some(path) = keep(stream, head, into)? else { break Ending::Cut };
+                files.push(path);
+            }
+            WELL | FAILED => break read_ending(stream, &head),
+            _ => break Ending::Cut,
+        }
+    };
+    Ok(HandedFiles { files, ending })
+}
+
+fn read_head(stream: &mut impl Read) -> Option<Head> {
+    let mut bytes = [0; HEAD_BYTES];
+    stream.read_exact(&mut bytes).ok()?;
+    let (magic, rest) = bytes.split_first_chunk::<4>()?;
+    let (&kind, rest) = rest.split_first()?;
+    let (name_bytes, rest) = rest.split_first_chunk::<2>()?;
+    let length_bytes = u64::from_le_bytes(rest.try_into().ok()?);
+    if *magic != MAGIC {
+        return None;
+    }
+    let mut name = vec![0; usize::from(u16::from_le_bytes(*name_bytes))];
+    stream.read_exact(&mut name).ok()?;
+    let mut sum = Sum::new();
+    sum.add(&bytes);
+    sum.add(&name);
+    Some(Head { kind, name: String::from_utf8(name).ok()?, length_bytes, sum })
+}
+
+fn read_ending(stream: &mut impl Read, head: &Head) -> Ending {
+    let mut sentence = Vec::new();
+    let Head { kind, length_bytes, mut sum, .. } = *head;
+    let mut limited = (&mut *stream).take(length_bytes.min(SENTENCE_BYTES_MAX));
+    let read = limited.read_to_end(&mut sentence);
+    sum.add(&sentence);
+    if read.is_err() || sentence.len() as u64 != length_bytes || !agrees(stream, sum) {
+        return Ending::Cut;
+    }
+    if kind == WELL {
+        return Ending::Well;
+    }
+    Ending::Failed(String::from_utf8_lossy(&sentence).into_owned())
+}
+
+fn agrees(stream: &mut impl Read, sum: Sum) -> bool {
+    let mut expected = [0; 8];
+    stream.read_exact(&mut expected).is_ok() && u64::from_le_bytes(expected) == sum.finish()
+}
+
+/// Keeps one file; none where the stream stops within it or its sum is wrong.
+fn keep(stream: &mut impl Read, head: Head, into: &Path) -> Result<Option<PathBuf>, HandoverError> {
+    let Head { name, length_bytes, mut sum, .. } = head;
+    let relative = PathBuf::from(&name);
+    let is_below = relative.components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_below || name.is_empty() {
+        return Err(HandoverError::Name(name));
+    }
+    let path = into.join(&relative);
+    make_directory(path.parent().unwrap_or(into))?;
+    let mut partial = path.clone().into_os_string();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let io = |source| HandoverError::Io { path: path.clone(), source };
+    let copied = copy(stream, &partial, length_bytes, &mut sum).map_err(io)?;
+    if copied && agrees(stream, sum) {
+        fs::rename(&partial, &path).map_err(io)?;
+        return Ok(Some(relative));
+    }
+    fs::remove_file(&partial).map_err(io)?;
+    Ok(None)
+}
+
+/// Copies as many bytes into a new file; whether the stream had them.
+fn copy(stream: &mut impl Read, to: &Path, bytes: u64, sum: &mut Sum) -> io::Result<bool> {
+    let mut file = File::create(to)?;
+    let mut left = bytes;
+    let mut buffer = vec![0; 1 << 16];
+    while left > 0 {
+        let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = stream.read(&mut buffer[..room])?;
+        if read == 0 {
+            return Ok(false);
+        }
+        sum.add(&buffer[..read]);
+        file.write_all(&buffer[..read])?;
+        left -= read as u64;
+    }
+    Ok(true)
+}
+
+fn make_directory(path: &Path) -> Result<(), HandoverError> {
+    let io = |source| HandoverError::Io { path: path.to_owned(), source };
+    fs::create_dir_all(path).map_err(io)
+}

@@ -1,0 +1,111 @@
+//! Programs that go into the image: busybox, mkfs tools, and the libraries of all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::elf::Elf;
+use crate::error::LabError;
+use crate::package;
+use crate::place::Lab;
+use crate::tool;
+
+/// Debian's package with a busybox that needs no library.
+const BUSYBOX: &str = "busybox-static";
+
+/// A tool that makes file systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name, in the guest below `/sbin`.
+    pub name: &'static str,
+    /// The file system that it makes.
+    pub file_system: &'static str,
+    /// Debian's package with it.
+    pub package: &'static str,
+}
+
+impl Tool {
+    /// Where it lies on this machine, if it is installed.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        tool::find(self.name)
+    }
+}
+
+/// The tools that go into the image where they are installed.
+pub const TOOLS: [Tool; 9] = [
+    tool_of("mkfs.ext2", "ext2", "e2fsprogs"),
+    tool_of("mkfs.ext3", "ext3", "e2fsprogs"),
+    tool_of("mkfs.ext4", "ext4", "e2fsprogs"),
+    tool_of("mkfs.xfs", "xfs", "xfsprogs"),
+    tool_of("mkfs.btrfs", "btrfs", "btrfs-progs"),
+    tool_of("mkfs.f2fs", "f2fs", "f2fs-tools"),
+    tool_of("mkfs.vfat", "vfat", "dosfstools"),
+    tool_of("mkfs.minix", "minix", "util-linux-extra"),
+    tool_of("mkfs.hfs", "hfs", "hfsprogs"),
+];
+
+const fn tool_of(name: &'static str, file_system: &'static str, package: &'static str) -> Tool {
+    Tool { name, file_system, package }
+}
+
+/// A busybox without libraries: this machine's, or the one that was fetched, which it is now if
+/// not yet.
+pub(super) fn busybox(lab: &Lab) -> Result<PathBuf, LabError> {
+    if let Some(path) = tool::find("busybox").filter(|path| is_static(path)) {
+        return Ok(path);
+    }
+    let fetched = lab.within("busybox")?.join("busybox");
+    if fetched.is_file() {
+        return Ok(fetched);
+    }
+    let temporary = lab.temporary()?;
+    let unpacked = package::fetch(&package::look_up(BUSYBOX)?, temporary.path())?;
+    let places = ["bin/busybox", "usr/bin/busybox"].map(|path| unpacked.join(path));
+    let found = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
+    fs::rename(found, &fetched).map_err(LabError::at(found))?;
+    Ok(fetched)
+}
+
+fn is_static(path: &Path) -> bool {
+    let bytes = fs::read(path).unwrap_or_default();
+    Elf::new(&bytes).is_some_and(|elf| !elf.has_interpreter())
+}
+
+/// The commands that a busybox has, in alphabetical order.
+pub(super) fn applets(busybox: &Path) -> Result<Vec<String>, LabError> {
+    let list = tool::run(std::process::Command::new(busybox).arg("--list"))?;
+    let list = String::from_utf8_lossy(&list);
+    let mut names: Vec<String> = list.lines().map(str::to_owned).collect();
+    names.retain(|name| name != "busybox" && !name.is_empty() && !name.contains('/'));
+    names.sort();
+    Ok(names)
+}
+
+/// The libraries and the loader of a program, as its own loader finds them here.
+pub(super) fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let text = tool::run(tool::command("ldd", "libc-bin")?.arg(program))?;
+    let text = String::from_utf8_lossy(&text);
+    let paths = text.lines().filter_map(library);
+    Ok(paths.map(PathBuf::from).collect())
+}
+
+/// The path in a line of `ldd`: `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f...)`, or that
+/// of the loader alone; the kernel's own library has none.
+fn library(line: &str) -> Option<&str> {
+    let path = line.split_once("=>").map_or(line, |(_, path)| path).trim();
+    let path = path.rsplit_once(" (").map_or(path, |(path, _)| path);
+    path.starts_with('/').then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::library;
+
+    #[test]
+    fn paths_are_found_in_lines_of_ldd() {
+        assert_eq!(library("\tlibc.so.6 => /lib/libc.so.6 (0x7f00)"), Some("/lib/libc.so.6"));
+        assert_eq!(library("\t/lib64/ld-linux.so.2 (0x7f00)"), Some("/lib64/ld-linux.so.2"));
+        assert_eq!(library("\tlinux-vdso.so.1 (0x7ff0)"), None);
+        assert_eq!(library("\tstatically linked"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! The port to the host.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::InsideError;
+use crate::boot::PORT;
+use crate::handover::Writer;
+
+/// The kernel's directory of ports.
+const PORTS: &str = "/sys/class/virtio-ports";
+
+/// Opens the port for files: a stream that [`Writer`] writes. It can be opened once at a time.
+///
+/// # Errors
+/// There is no such port, or it cannot be opened.
+pub fn open_port() -> Result<File, InsideError> {
+    let io = |path: &str| {
+        let path = path.to_owned();
+        |source| InsideError::Io { path, source }
+    };
+    for entry in fs::read_dir(PORTS).map_err(io(PORTS))?.flatten() {
+        let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
+        if name.trim() == PORT {
+            let path = PathBuf::from("/dev").join(entry.file_name());
+            let opened = File::options().write(true).open(&path);
+            return opened.map_err(io(&path.to_string_lossy()));
+        }
+    }
+    Err(InsideError::NoPort)
+}
+
+/// Hands back files, each as name and path here, then the outcome: the sentence that says why the
+/// job failed, if it did. Files may be pipes or lie in /proc; such are read first, as their length
+/// is not known.
+///
+/// # Errors
+/// The port cannot be opened or written, or a file not be read.
+pub fn hand_back(
+    files: &[(String, PathBuf)],
+    outcome: Result<(), &str>,
+) -> Result<(), InsideError> {
+    let port = open_port()?;
+    let mut writer = Writer::new(io::BufWriter::with_capacity(1 << 16, port));
+    for (name, path) in files {
+        let io = |source| InsideError::Io { path: path.display().to_string(), source };
+        let length = path.metadata().map_err(io)?.len();
+        if length > 0 {
+            writer.file_from(name, length, File::open(path).map_err(io)?).map_err(io)?;
+        } else {
+            writer.file(name, &fs::read(path).map_err(io)?).map_err(io)?;
+        }
+    }
+    let port = |source| InsideError::Io { path: PORT.to_owned(), source };
+    writer.end(outcome).and_then(|mut written| written.flush()).map_err(port)
+}

@@ -1,0 +1,146 @@
+//! Kernels built here from Debian's source, with everything built in and debug information.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::packaged::{Origin, Plan, finish, newest};
+use super::{KERNELS, Kernel, RECIPE, modules};
+use crate::decompress;
+use crate::error::LabError;
+use crate::package::{self, Package};
+use crate::place::{Lab, name_of};
+use crate::tool;
+
+/// All that is switched on in a guest's kernel; the rest is off.
+const CONFIGURATION: &str = include_str!("../../assets/guest.config");
+/// Minutes that the build takes one processor, about.
+const MINUTES_OF_ONE: usize = 24;
+/// Tools and headers without which there is no kernel: name, package.
+const TOOLS: [(&str, &str); 7] = [
+    ("make", "make"),
+    ("gcc", "gcc"),
+    ("flex", "flex"),
+    ("bison", "bison"),
+    ("bc", "bc"),
+    ("tar", "tar"),
+    ("xz", "xz-utils"),
+];
+const HEADERS: [(&str, &str); 2] =
+    [("/usr/include/libelf.h", "libelf-dev"), ("/usr/include/openssl/ssl.h", "libssl-dev")];
+
+/// About how long the build takes here.
+pub(super) fn minutes() -> usize {
+    MINUTES_OF_ONE.div_ceil(processors())
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A kernel of a version (`6.1`), or of the newest packaged kernel's.
+pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
+    let version = match version {
+        Some(version) => version.to_owned(),
+        None => newest()?.split('.').take(2).collect::<Vec<_>>().join("."),
+    };
+    let package = package::look_up(&format!("linux-source-{version}"))?;
+    let compiler = compiler()?;
+    let recipe = [package.version.as_str(), CONFIGURATION, compiler.as_str(), RECIPE];
+    let name = name_of(&recipe.map(str::as_bytes));
+    let name = format!("source-{version}-{name}-{RECIPE}");
+    let directory = lab.directory().join(KERNELS).join(name);
+    let origin = match Kernel::at(&directory) {
+        Some(kernel) => Origin::Lab(kernel),
+        None => {
+            check_tools()?;
+            Origin::Source(package)
+        }
+    };
+    Ok(Plan { directory, origin })
+}
+
+fn compiler() -> Result<String, LabError> {
+    let text = tool::run(tool::command("gcc", "gcc")?.arg("--version"))?;
+    Ok(String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned())
+}
+
+fn check_tools() -> Result<(), LabError> {
+    let tools = TOOLS.iter().filter(|(name, _)| tool::find(name).is_none());
+    let headers = HEADERS.iter().filter(|(name, _)| !Path::new(name).exists());
+    let (names, packages): (Vec<&str>, Vec<&str>) = tools.chain(headers).copied().unzip();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let what = format!("{} {verb}", names.join(", "));
+    Err(LabError::NoBuildTools { what, packages: packages.join(" ") })
+}
+
+/// Fetches, unpacks, configures and builds; keeps what is used of it.
+pub(super) fn build(
+    lab: &Lab,
+    plan: &Plan,
+    package: &Package,
+    say: &dyn Fn(&str),
+) -> Result<Kernel, LabError> {
+    let temporary = lab.temporary()?;
+    let unpacked = package::fetch(package, temporary.path())?;
+    say("unpacking the kernel's source");
+    let archive = unpacked.join("usr/src").join(format!("{}.tar.xz", package.name));
+    let mut tar = tool::command("tar", "tar")?;
+    tool::run(tar.arg("-xf").arg(&archive).arg("-C").arg(temporary.path()))?;
+    let source = temporary.path().join(&package.name);
+    let fragment = source.join("guest.config");
+    fs::write(&fragment, CONFIGURATION).map_err(LabError::at(&fragment))?;
+    tool::run(make(&source)?.arg("KCONFIG_ALLCONFIG=guest.config").arg("allnoconfig"))?;
+    say("building the kernel");
+    compile(&source, lab)?;
+    keep(lab, plan, &source)
+}
+
+fn make(source: &Path) -> Result<Command, LabError> {
+    let mut make = tool::command("make", "make")?;
+    make.current_dir(source).arg(format!("-j{}", processors()));
+    // What is built must depend on the recipe alone.
+    for (name, value) in [
+        ("KBUILD_BUILD_TIMESTAMP", "2020-01-01"),
+        ("KBUILD_BUILD_USER", "fsprism"),
+        ("KBUILD_BUILD_HOST", "lab"),
+    ] {
+        make.env(name, value);
+    }
+    Ok(make)
+}
+
+/// Builds; what `make` says is kept in the lab, as it is long.
+fn compile(source: &Path, lab: &Lab) -> Result<(), LabError> {
+    let path = lab.within("logs")?.join("kernel.log");
+    let log = File::create(&path).map_err(LabError::at(&path))?;
+    let errors = log.try_clone().map_err(LabError::at(&path))?;
+    let mut make = make(source)?;
+    make.args(["bzImage", "modules.builtin"]).stdout(Stdio::from(log)).stderr(errors);
+    let status = make.status().map_err(LabError::at(source))?;
+    if status.success() {
+        return Ok(());
+    }
+    let why = format!("what it said is in {}", path.display());
+    Err(LabError::Tool { tool: "make".to_owned(), why })
+}
+
+fn keep(lab: &Lab, plan: &Plan, source: &Path) -> Result<Kernel, LabError> {
+    let made = lab.temporary()?;
+    let to = |name: &str| made.path().join(name);
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(to(name), bytes).map_err(LabError::at(&to(name)));
+    write("kernel", &decompress::kernel(&source.join("arch/x86/boot/bzImage"))?)?;
+    for (from, name) in [(".config", "config"), ("vmlinux", "vmlinux")] {
+        let from = source.join(from);
+        fs::copy(&from, to(name)).map_err(LabError::at(&from))?;
+    }
+    let release = tool::run(make(source)?.args(["-s", "kernelrelease"]))?;
+    let release = String::from_utf8_lossy(&release).trim().to_owned();
+    modules::collect(source, made.path(), &release)?;
+    write("release", release.as_bytes())?;
+    finish(lab, made, &plan.directory)
+}

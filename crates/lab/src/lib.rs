@@ -1,0 +1,29 @@
+//! Guest machines: kernel, image, boot, and what a guest hands back.
+//!
+//! [`kernel`] gets a kernel, from a package or built from source; [`image`] packs what runs in the
+//! guest; [`boot`] runs QEMU, without root and without KVM, so that two boots of one job do the
+//! same instruction for instruction. The guest's side is [`inside`]: the image's `/init` is fsprism
+//! itself. [`handover`] is the stream between both.
+
+pub mod boot;
+pub mod command;
+mod decompress;
+mod edge;
+mod elf;
+mod error;
+pub mod guest;
+pub mod handover;
+pub mod image;
+pub mod inside;
+pub mod kernel;
+mod package;
+mod place;
+mod qemu;
+pub mod status;
+mod tool;
+
+pub use boot::{Boot, Handed, Plugin};
+pub use error::{BootError, LabError};
+pub use image::{Image, Parts};
+pub use kernel::Kernel;
+pub use place::Lab;

@@ -1,0 +1,78 @@
+//! Where the lab lies.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::LabError;
+
+/// The lab's directory: kernels, images, and what they are made of.
+#[derive(Clone, Debug)]
+pub struct Lab {
+    directory: PathBuf,
+}
+
+impl Lab {
+    /// The user's: `$FSPRISM_LAB`, else `$XDG_CACHE_HOME/fsprism/lab`, else `~/.cache/fsprism/lab`.
+    /// Nothing is made yet.
+    ///
+    /// # Errors
+    /// None of these variables is set.
+    pub fn of_user() -> Result<Self, LabError> {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let directory = set("FSPRISM_LAB")
+            .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("fsprism/lab")))
+            .or_else(|| set("HOME").map(|home| home.join(".cache/fsprism/lab")));
+        Ok(Self::at(directory.ok_or(LabError::NoPlace)?))
+    }
+
+    /// One in a directory that is named.
+    #[must_use]
+    pub fn at(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A directory within, made where it is missing.
+    pub(crate) fn within(&self, name: &str) -> Result<PathBuf, LabError> {
+        let path = self.directory.join(name);
+        fs::create_dir_all(&path).map_err(LabError::at(&path))?;
+        Ok(path)
+    }
+
+    /// A temporary directory beside what will be made of it, so that it can be renamed.
+    pub(crate) fn temporary(&self) -> Result<tempfile::TempDir, LabError> {
+        let parent = self.within("unfinished")?;
+        sweep(&parent);
+        let prefix = format!("{}-", std::process::id());
+        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent);
+        made.map_err(LabError::at(&parent))
+    }
+}
+
+/// Removes what processes have left that were killed: the name begins with the process's number.
+fn sweep(unfinished: &Path) {
+    for entry in fs::read_dir(unfinished).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.split_once('-')).map(|(number, _)| number);
+        let is_dead = process.is_some_and(|number| !Path::new("/proc").join(number).exists());
+        if is_dead {
+            let _another_was_faster = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Sixteen digits that stand for `parts`: the name of what is made of them.
+pub(crate) fn name_of(parts: &[&[u8]]) -> String {
+    let mut sum = crate::handover::Sum::new();
+    for part in parts {
+        sum.add(&(part.len() as u64).to_le_bytes());
+        sum.add(part);
+    }
+    format!("{:016x}", sum.finish())
+}

@@ -1,0 +1,117 @@
+//! QEMU: whether it is fit, and how it is called.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+
+use crate::error::BootError;
+use crate::tool;
+
+/// The emulator of whole machines.
+const PROGRAM: &str = "qemu-system-x86_64";
+/// The oldest version that the plugin's interface and seeded random numbers are known to work with.
+const OLDEST: (u32, u32) = (6, 2);
+
+/// What every guest's kernel is told.
+///
+/// - No address, no mitigation and no random number depends on the host or on chance.
+/// - `cryptomgr.notests`, `initcall_blacklist`: tests of algorithms and certificates that no guest
+///   uses take half of the boot.
+/// - `tsc=reliable`, `lpj`: the clock counts instructions, so there is nothing to calibrate.
+/// - `panic=-1` reboots, which ends QEMU.
+const ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps mitigations=off \
+                         random.trust_cpu=on cryptomgr.notests tsc=reliable lpj=4000000 \
+                         initcall_blacklist=load_system_certificate_list ipv6.disable=1";
+/// For one processor: without the timer of its own, whose calibration against another clock takes
+/// up to ten seconds where the clock counts instructions, the platform's is used.
+const ARGUMENT_OF_ONE: &str = "nolapic_timer";
+
+/// Checks that QEMU is there, new enough, and takes plugins if it must.
+pub(crate) fn check(needs_plugins: bool) -> Result<(), BootError> {
+    let found = version()?;
+    let needed = || format!("{}.{}", OLDEST.0, OLDEST.1);
+    let parts: Vec<u32> = found.split('.').map_while(|part| part.parse().ok()).collect();
+    match parts[..] {
+        [major, minor, ..] if (major, minor) >= OLDEST => {}
+        _ => return Err(BootError::OldQemu { found, needed: needed() }),
+    }
+    if needs_plugins && !prints(&["-help"])?.contains("-plugin") {
+        return Err(BootError::NoPlugins);
+    }
+    Ok(())
+}
+
+/// QEMU's version, as `7.2.22`.
+pub(crate) fn version() -> Result<String, BootError> {
+    let text = prints(&["--version"])?;
+    let after = text.split("version ").nth(1).unwrap_or_default();
+    Ok(after.split([' ', '\n', '(']).next().unwrap_or_default().to_owned())
+}
+
+fn prints(arguments: &[&str]) -> Result<String, BootError> {
+    let program = tool::find(PROGRAM).ok_or(BootError::NoQemu)?;
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// QEMU as every guest has it: emulation alone, a clock that counts instructions, nothing else.
+pub(crate) fn command() -> Result<Command, BootError> {
+    let mut command = Command::new(tool::find(PROGRAM).ok_or(BootError::NoQemu)?);
+    command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
+    command.args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]);
+    command.args(["-rtc", "base=2020-01-01,clock=vm", "-seed", "1"]);
+    command.args(["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]);
+    Ok(command)
+}
+
+/// The name of an open file that is left to QEMU.
+pub(crate) fn path_of(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// The kernel's command line.
+pub(crate) fn kernel_arguments(processors: u32, further: &[String]) -> String {
+    let mut arguments = ARGUMENTS.to_owned();
+    let of_one = (processors == 1).then_some(ARGUMENT_OF_ONE);
+    for argument in of_one.into_iter().chain(further.iter().map(String::as_str)) {
+        arguments.push(' ');
+        arguments.push_str(argument);
+    }
+    arguments
+}
+
+/// Why QEMU refused, from what it said.
+pub(crate) fn refusal(said: &str, has_plugin: bool) -> BootError {
+    let is_about_plugin = |line: &&str| line.contains("plugin");
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    if has_plugin && let Some(line) = lines.clone().find(is_about_plugin) {
+        return BootError::PluginRefused(plain(line));
+    }
+    BootError::Qemu(lines.next_back().map_or_else(|| "it said nothing".to_owned(), plain))
+}
+
+fn plain(line: &str) -> String {
+    let prefix = format!("{PROGRAM}: ");
+    line.trim_start_matches(prefix.as_str()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kernel_arguments, refusal};
+    use crate::error::BootError;
+
+    #[test]
+    fn the_sentence_about_the_plugin_is_found() {
+        let said = "qemu-system-x86_64: Could not load plugin ./x: API version 4 is too new\n\n";
+        let error = refusal(said, true);
+        assert!(matches!(error, BootError::PluginRefused(why) if why.starts_with("Could not")));
+        assert!(matches!(refusal(said, false), BootError::Qemu(_)));
+    }
+
+    #[test]
+    fn one_processor_has_no_timer_of_its_own() {
+        assert!(kernel_arguments(1, &[]).ends_with(" nolapic_timer"));
+        assert!(!kernel_arguments(2, &[]).contains("nolapic_timer"));
+        assert!(kernel_arguments(2, &["a=b".to_owned()]).ends_with(" a=b"));
+    }
+}

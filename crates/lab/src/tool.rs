@@ -1,0 +1,46 @@
+//! Programs of this machine that the lab calls.
+
+use std::env;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::error::LabError;
+
+/// Directories of administrators' tools, which are not on every user's PATH.
+const FURTHER: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Where a program lies, if it is installed.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories = env::split_paths(&path).chain(FURTHER.iter().map(PathBuf::from));
+    directories.map(|directory| directory.join(name)).find(|file| {
+        let metadata = file.metadata();
+        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 1 != 0)
+    })
+}
+
+/// A command of a program that is found, or the sentence that names its package.
+pub(crate) fn command(name: &str, package: &str) -> Result<Command, LabError> {
+    let found = find(name)
+        .ok_or_else(|| LabError::NoTool { tool: name.to_owned(), package: package.to_owned() })?;
+    let mut command = Command::new(found);
+    command.stdin(Stdio::null()).env("LC_ALL", "C");
+    Ok(command)
+}
+
+/// Runs a command to its end; its standard output, or the last line it said.
+pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, LabError> {
+    let tool = command.get_program();
+    let tool = PathBuf::from(tool);
+    let name = tool.file_name().unwrap_or(OsStr::new("a tool")).to_string_lossy().into_owned();
+    let output = command.output().map_err(LabError::at(&tool))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let why = last.map_or_else(|| output.status.to_string(), str::to_owned);
+    Err(LabError::Tool { tool: name, why })
+}
