@@ -2,3 +2,4 @@
 
 mod made;
 mod speed;
+mod stacks;
