@@ -209,9 +209,40 @@ impl Description {
     /// The inlined functions around an address, outermost first.
     #[must_use]
     pub fn inlined(&self, address: u64) -> Vec<&Inlined> {
-        let mut found = self.inlined.iter().collect::<Vec<_>>();
-        found.retain(|i| address >= i.address && address - i.address < i.bytes);
+        let after = self.inlined.partition_point(|inlined| inlined.address <= address);
+        // Nothing before the function's start is around an address in it.
+        let start = self.function(address).map_or(0, |function| function.address);
+        let before = self.inlined[..after].iter().rev();
+        let near = before.take_while(|inlined| inlined.address >= start);
+        let mut found = near.filter(|i| address - i.address < i.bytes).collect::<Vec<_>>();
         found.sort_by_key(|inlined| inlined.depth);
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_find_what_is_around_them() {
+        let function = |address, bytes| Function { address, bytes, ..Function::default() };
+        let inlined =
+            |address, bytes, depth| Inlined { address, bytes, depth, ..Inlined::default() };
+        let mut description = Description {
+            functions: vec![function(0x200, 0x80), function(0x100, 0x80)],
+            inlined: vec![inlined(0x110, 8, 1), inlined(0x108, 0x20, 0), inlined(0x210, 4, 0)],
+            ..Description::default()
+        };
+        description.sort();
+        let number = |address| description.function_number(address);
+        assert_eq!(
+            [0xff, 0x100, 0x17f, 0x180, 0x200].map(number),
+            [None, Some(0), Some(0), None, Some(1)]
+        );
+        let depths =
+            |address| description.inlined(address).iter().map(|i| i.depth).collect::<Vec<_>>();
+        assert_eq!([depths(0x107), depths(0x108), depths(0x117)], [vec![], vec![0], vec![0, 1]]);
+        assert_eq!([depths(0x118), depths(0x211), depths(0x214)], [vec![0], vec![0], vec![]]);
     }
 }

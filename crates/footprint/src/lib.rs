@@ -12,9 +12,13 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod categories;
+pub mod cgstacks;
 pub mod description;
+pub mod diff;
 mod hash;
 pub mod lackey;
+pub mod metrics;
 pub mod naive;
 mod random;
 pub mod simulate;
@@ -22,5 +26,6 @@ pub mod simulated;
 pub mod synthetic;
 pub mod touched;
 pub mod trace;
+pub mod tree;
 
 pub use access::{Access, Kind};

@@ -12,6 +12,7 @@ mod map;
 
 pub use collector::{Collector, Repeated, Selection};
 pub use figures::Figures;
+pub(crate) use figures::lines_of;
 pub use footprint::{DataTouch, Execution, Footprint, Part};
 pub use map::{ByteCounts, ByteUse, Content, data_map, instruction_map, uses_of};
 

@@ -95,7 +95,8 @@ impl Code {
         let function = names.function(block.address);
         let side = Side::of(block.address, self.scope);
         let name = function.and_then(|function| names.name(function));
-        let entry = name.and_then(entry_context);
+        let is_start = function == Some(FunctionId(block.address));
+        let entry = name.and_then(|name| entry_context(name, is_start));
         self.blocks[at] = Some(CodeBlock {
             address: block.address,
             next: block.address.wrapping_add(block.code.len() as u64),
@@ -109,8 +110,7 @@ impl Code {
                 Flow::Return => Some(AccessKind::Load),
                 _ => None,
             },
-            // Where nothing has a name, any return may.
-            may_switch: name.is_none_or(|name| name.starts_with("__switch_to")),
+            may_switch: name.is_some_and(|name| name.starts_with("__switch_to")),
             instructions: u32::try_from(block.lengths.len()).unwrap_or(u32::MAX),
             lengths_at: self.lengths.len(),
         });
@@ -118,13 +118,16 @@ impl Code {
     }
 }
 
-/// What a function is the entry of, as Linux names them (`arch/x86/include/asm/idtentry.h`). The
-/// stubs of hardware interrupts have no names of their own, but stand in `irq_entries_start`.
-fn entry_context(name: &str) -> Option<Context> {
+/// What code of a function is the entry of, as Linux names them (`arch/x86/include/asm/idtentry.h`),
+/// at its start or after. The stubs of hardware interrupts stand in a row under one name.
+fn entry_context(name: &str, is_start: bool) -> Option<Context> {
     let is_interrupt = name.starts_with("asm_sysvec_")
-        || ["irq_entries_start", "spurious_entries_start"].contains(&name)
         || ["asm_common_interrupt", "asm_spurious_interrupt", "asm_exc_nmi"].contains(&name);
-    if is_interrupt {
+    if ["irq_entries_start", "spurious_entries_start"].contains(&name) {
+        Some(Context::Interrupt)
+    } else if !is_start {
+        None
+    } else if is_interrupt {
         Some(Context::Interrupt)
     } else if name.starts_with("asm_exc_") {
         Some(Context::Exception)

@@ -204,9 +204,14 @@ impl Shadow {
         let frames = &mut self.task.frames;
         if let Some(at) = frames[above..].iter().rposition(|frame| frame.slot == slot) {
             frames.truncate(above + at);
-        } else if frames.len() > above && frames[frames.len() - 1].return_to == to.address {
-            frames.pop();
-        } else if self.is_switch(slot, from) {
+        } else if self.is_elsewhere(slot, from) && (self.is_stack(slot) || from.may_switch) {
+            self.switch(slot, to, scene);
+        } else if let Some(frame) = self.task.frames[above..].last()
+            && frame.return_to == to.address
+        {
+            // The stack was moved under the frame.
+            self.task.frames.pop();
+        } else if self.is_elsewhere(slot, from) && from.function.is_none() {
             self.switch(slot, to, scene);
         } else {
             let is_gone = |frame: &Frame| frame.slot < slot;
@@ -219,15 +224,15 @@ impl Shadow {
         }
     }
 
-    /// Whether a return from a slot that no frame has is one to another task.
-    fn is_switch(&self, slot: u64, from: &CodeBlock) -> bool {
-        let is_kernel = self.scope == Scope::Machine && from.side == Side::Kernel;
+    /// Whether a slot is on no stack of the kernel where the task has a frame.
+    fn is_elsewhere(&self, slot: u64, from: &CodeBlock) -> bool {
         let is_here = |frame: &Frame| frame.slot != NO_SLOT && self.is_same_stack(frame.slot, slot);
-        if !is_kernel || self.task.frames.iter().any(is_here) {
-            return false;
-        }
-        let is_known = self.others.contains_key(&(slot >> KERNEL_STACK_BITS));
-        is_known || from.may_switch
+        from.side == Side::Kernel && !self.task.frames.iter().any(is_here)
+    }
+
+    /// Whether a slot is on the stack of a task that was left.
+    fn is_stack(&self, slot: u64) -> bool {
+        self.others.contains_key(&(slot >> KERNEL_STACK_BITS))
     }
 
     fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut Scene<'_>) {

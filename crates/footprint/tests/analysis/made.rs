@@ -27,8 +27,8 @@ pub(crate) fn jump(from: u64, to: u64) -> Vec<u8> {
 }
 
 fn relative(opcode: u8, from: u64, to: u64) -> Vec<u8> {
-    let displacement = (to.wrapping_sub(from + 5)) as u32;
-    [&[opcode][..], &displacement.to_le_bytes()].concat()
+    let [a, b, c, d, ..] = to.wrapping_sub(from + 5).to_le_bytes();
+    vec![opcode, a, b, c, d]
 }
 
 /// A trace that is being made, of one vCPU.
@@ -51,7 +51,8 @@ impl Made {
     pub(crate) fn run(&mut self, address: u64, instructions: &[&[u8]]) -> &mut Self {
         let key = (address, instructions.iter().map(|code| code.to_vec()).collect());
         let id = *self.blocks.entry(key).or_insert_with(|| {
-            let lengths: Vec<u8> = instructions.iter().map(|code| code.len() as u8).collect();
+            let lengths: Vec<u8> =
+                instructions.iter().map(|code| code.len().try_into().expect("15")).collect();
             let code = instructions.concat();
             let block = Block { address, lengths: &lengths, code: &code };
             self.writer.describe(&block).expect("memory takes all")

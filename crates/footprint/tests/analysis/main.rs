@@ -1,4 +1,6 @@
 //! The analysis of traces: against traces computed by hand, against gdb, and how fast it is.
 
+mod figures;
 mod made;
 mod speed;
+mod stacks;

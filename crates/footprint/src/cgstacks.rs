@@ -1,0 +1,261 @@
+//! Stack traces as trees: of functions, or condensed to categories as coarse-grained stacks.
+//!
+//! Won et al. (densefs, section 2): "Given an instruction's stack backtrace, we transform it into a
+//! cgstack by mapping each frame, progressing from callers to callees, to one of a set of
+//! designated code categories based on the file in which that function is defined. If the category
+//! classification of a given stack frame has not yet been seen in the corresponding cgstack thus
+//! far, that category is then added to the top of the cgstack. \[...\] we then weight each cgstack
+//! by the size of the instruction and aggregate the data together".
+//!
+//! The paper does not say how often an instruction counts that is executed several times. Its
+//! figure shows "code footprints", so [`Weight::CodeBytes`] counts an instruction once in each
+//! stack of the tree that it was executed on top of: code that several parts of the kernel share
+//! counts for each of them, and the tree's total can exceed the footprint's bytes.
+//! [`Weight::ExecutedBytes`] is the other reading, in which each execution counts.
+
+use std::collections::{HashMap, HashSet};
+
+use footprint_trace::BlockId;
+use footprint_trace::header::Scope;
+
+use crate::categories::{Categories, Subject};
+use crate::hash::BuildMix;
+use crate::simulated::Missed;
+use crate::touched::{Footprint, LINE_BYTES};
+use crate::trace::{Code, FunctionId, Names, StackId, StackTree};
+use crate::tree::{FlameTree, TreeBuilder};
+
+/// A trace that was walked through, and what its addresses are called.
+#[derive(Clone, Copy)]
+pub struct Walked<'a> {
+    /// A program or a machine: which contexts count.
+    pub scope: Scope,
+    /// The blocks.
+    pub code: &'a Code,
+    /// The stacks.
+    pub stacks: &'a StackTree,
+    /// The names.
+    pub names: &'a dyn Names,
+    /// The categories of functions.
+    pub categories: &'a Categories,
+}
+
+/// What frames of a tree stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// Functions, inlined ones among them.
+    Functions,
+    /// Categories: coarse-grained stacks.
+    Categories,
+}
+
+/// What the weight of a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Bytes of instructions, each counted once per node.
+    CodeBytes,
+    /// Bytes of instructions, as often as they were executed.
+    ExecutedBytes,
+    /// Instructions executed.
+    Instructions,
+    /// Lines of 64 bytes with bytes of executed instructions, each counted once per node.
+    InstructionLines,
+    /// Lines of 64 bytes with bytes that were accessed, each counted once per node.
+    DataLines,
+}
+
+/// Turns stacks into nodes of a tree.
+struct Grower<'a> {
+    walked: Walked<'a>,
+    frames: Frames,
+    builder: TreeBuilder,
+    /// The node and the categories of each stack up to the function on top, without those inlined
+    /// in it.
+    known: HashMap<StackId, Place<'a>, BuildMix>,
+    /// The categories of functions and of files of inlined ones, as finding them takes long.
+    of_function: HashMap<FunctionId, Option<&'a str>, BuildMix>,
+    of_file: HashMap<&'a str, Option<&'a str>>,
+}
+
+#[derive(Clone, Debug)]
+struct Place<'a> {
+    node: u32,
+    /// The categories on the way, outermost first.
+    seen: Vec<&'a str>,
+}
+
+impl<'a> Walked<'a> {
+    /// The tree of a footprint, over the contexts that count.
+    #[must_use]
+    pub fn tree(&self, footprint: &Footprint, frames: Frames, weight: Weight) -> FlameTree {
+        let mut grower = Grower::new(*self, frames);
+        match weight {
+            Weight::DataLines => grower.grow_data(footprint),
+            _ => grower.grow_code(footprint, weight),
+        }
+        grower.builder.build()
+    }
+
+    /// The tree of simulated misses of one level, by its place among the levels.
+    #[must_use]
+    pub fn tree_of_misses(&self, missed: &[Missed], frames: Frames, level: usize) -> FlameTree {
+        let mut grower = Grower::new(*self, frames);
+        for Missed { stack, block, misses } in missed {
+            let count = misses.get(level).copied().unwrap_or(0);
+            if count > 0
+                && let Some(block) = self.code.get(*block)
+            {
+                let node = grower.node(*stack, block.last);
+                grower.builder.add(node, weight_of(count));
+            }
+        }
+        grower.builder.build()
+    }
+
+    /// The category of a function by itself; none where it belongs to what called it.
+    #[must_use]
+    pub fn category(&self, function: FunctionId) -> Option<&'a str> {
+        let names = self.names;
+        let (name, object) = (names.name(function), names.object(function));
+        self.categories.category(Subject { file: names.file(function), name, object })
+    }
+
+    /// The name of a function, or its address.
+    #[must_use]
+    pub fn name(&self, function: FunctionId) -> String {
+        self.names.name(function).map_or_else(|| format!("{:#x}", function.0), str::to_owned)
+    }
+
+    pub(crate) fn counts(&self, stack: StackId) -> bool {
+        self.stacks.context(stack).counts(self.scope)
+    }
+}
+
+impl<'a> Grower<'a> {
+    fn new(walked: Walked<'a>, frames: Frames) -> Self {
+        let builder = TreeBuilder::new("all");
+        Self {
+            walked,
+            frames,
+            builder,
+            known: HashMap::default(),
+            of_function: HashMap::default(),
+            of_file: HashMap::new(),
+        }
+    }
+
+    fn grow_code(&mut self, footprint: &Footprint, weight: Weight) {
+        let mut seen = HashSet::<(u32, u64), BuildMix>::default();
+        for execution in &footprint.executions {
+            let Some(block) = self.walked.code.get(execution.block) else { continue };
+            if !self.walked.counts(execution.stack) {
+                continue;
+            }
+            for (address, length) in self.walked.code.instructions(block) {
+                let node = self.node(execution.stack, address);
+                let last = address.wrapping_add(u64::from(length) - 1);
+                let count = match weight {
+                    Weight::CodeBytes if seen.insert((node, address)) => u64::from(length),
+                    Weight::ExecutedBytes => execution.count * u64::from(length),
+                    Weight::Instructions => execution.count,
+                    Weight::InstructionLines => {
+                        let first = seen.insert((node, address / LINE_BYTES));
+                        u64::from(first) + u64::from(seen.insert((node, last / LINE_BYTES)))
+                    }
+                    Weight::CodeBytes | Weight::DataLines => 0,
+                };
+                self.builder.add(node, weight_of(count));
+            }
+        }
+    }
+
+    fn grow_data(&mut self, footprint: &Footprint) {
+        let mut seen = HashSet::<(u32, u64), BuildMix>::default();
+        for touch in &footprint.touches {
+            if !self.walked.counts(touch.stack) {
+                continue;
+            }
+            let node = self.node(touch.stack, instruction(self.walked.code, touch.block));
+            if seen.insert((node, touch.line)) {
+                self.builder.add(node, 1.0);
+            }
+        }
+    }
+
+    /// The node of an instruction executed on top of a stack.
+    fn node(&mut self, stack: StackId, instruction: u64) -> u32 {
+        let place = self.place(stack);
+        self.inline(place, instruction).node
+    }
+
+    /// The place of a stack, found from the outermost frame that is not known yet.
+    fn place(&mut self, stack: StackId) -> Place<'a> {
+        let stacks = self.walked.stacks;
+        let unknown = stacks.frames(stack).take_while(|frame| !self.known.contains_key(frame));
+        let mut unknown: Vec<_> = unknown.collect();
+        while let Some(frame) = unknown.pop() {
+            let around = match stacks.caller(frame) {
+                Some(caller) => {
+                    let place = self.known[&caller].clone();
+                    self.inline(place, stacks.call_site(frame).0)
+                }
+                None => Place { node: 0, seen: Vec::new() },
+            };
+            let function = stacks.function(frame);
+            let place = match self.frames {
+                Frames::Functions => self.step(around, &self.walked.name(function)),
+                Frames::Categories => {
+                    let walked = self.walked;
+                    let known = self.of_function.entry(function);
+                    let category = *known.or_insert_with(|| walked.category(function));
+                    self.condense(around, category)
+                }
+            };
+            self.known.insert(frame, place);
+        }
+        self.known[&stack].clone()
+    }
+
+    /// Goes on through the functions that are inlined at an address.
+    fn inline(&mut self, mut place: Place<'a>, address: u64) -> Place<'a> {
+        for (name, file) in self.walked.names.inlined(address) {
+            place = match (self.frames, file) {
+                (Frames::Functions, _) => self.step(place, name),
+                (Frames::Categories, Some(path)) => {
+                    let categories = self.walked.categories;
+                    let subject = Subject { file, ..Subject::default() };
+                    let known = self.of_file.entry(path);
+                    let category = *known.or_insert_with(|| categories.category(subject));
+                    self.condense(place, category)
+                }
+                (Frames::Categories, None) => place,
+            };
+        }
+        place
+    }
+
+    fn step(&mut self, place: Place<'a>, name: &str) -> Place<'a> {
+        Place { node: self.builder.child(place.node, name), ..place }
+    }
+
+    /// Adds a category to the top, unless it was seen on the way.
+    fn condense(&mut self, mut place: Place<'a>, category: Option<&'a str>) -> Place<'a> {
+        match category {
+            Some(category) if !place.seen.contains(&category) => {
+                place.seen.push(category);
+                self.step(place, category)
+            }
+            _ => place,
+        }
+    }
+}
+
+fn instruction(code: &Code, block: BlockId) -> u64 {
+    code.get(block).map_or(0, |block| block.last)
+}
+
+/// A count as a weight.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn weight_of(count: u64) -> f64 {
+    count as f64
+}
