@@ -71,10 +71,15 @@ fn cell(label: &str, operation: Operation, plan: &Plan, metrics: &[MetricDefinit
     }
 }
 
-/// The journal's lines of one target, whose first cell has the index `first_cell`. A repetition of
-/// which the trace lacks a part is none; an operation without any is given up.
+/// The journal's lines of one target, whose first cell has the index `first_cell`, with what failed. A repetition
+/// of which the trace lacks a part is none; an operation without any is given up.
 #[must_use]
-pub fn lines(first_cell: u32, plan: &Plan, measured: &[Measured], why: Option<&str>) -> Vec<Line> {
+pub fn lines(
+    first_cell: u32,
+    plan: &Plan,
+    measured: &[Measured],
+    failed: &[(Option<Operation>, String)],
+) -> Vec<Line> {
     let mut lines = Vec::new();
     for (cell, operation) in (first_cell..).zip(&plan.operations) {
         let of_cell = measured
@@ -82,7 +87,8 @@ pub fn lines(first_cell: u32, plan: &Plan, measured: &[Measured], why: Option<&s
             .filter(|one| one.operation == *operation && one.completeness == Completeness::Whole);
         let replicates: Vec<Line> = of_cell.map(|one| replicate(cell, one)).collect();
         if replicates.is_empty() {
-            let why = why.unwrap_or("nothing of it is in the trace").to_owned();
+            let of_cell = failed.iter().find(|(of, _)| of.is_none_or(|of| of == *operation));
+            let why = of_cell.map_or("nothing of it is in the trace", |(_, why)| why).to_owned();
             lines.push(Line::CellFailed(CellFailed { cell, block: 0, why }));
         }
         lines.extend(replicates);
@@ -143,7 +149,8 @@ mod tests {
             measured(Operation::Create, 1, Completeness::Cut),
             measured(Operation::Unlink, 0, Completeness::Whole),
         ];
-        let lines = lines(4, &plan(), &measured, Some("the disk is full"));
+        let failed = [(Some(Operation::Stat), "the disk is full".to_owned())];
+        let lines = lines(4, &plan(), &measured, &failed);
         let [Line::Replicate(replicate), Line::CellFailed(failed)] = &lines[..] else {
             panic!("{lines:?}")
         };

@@ -15,4 +15,4 @@ pub use cells::{OPERATIONS, Plan, SUITE, cells, lines};
 pub use measure::{MeasureError, Measured, measure};
 pub use metrics::{definitions, values};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
-pub use trace::{Traced, trace};
+pub use trace::{SUFFIX, Traced, Tracer, TracingError};

@@ -1,46 +1,213 @@
-//! Tracing a target.
-use crate::{GuestTarget, Measured, Plan, measure};
-use footprint::simulate::Hierarchy;
-use machine::target::TargetFacts;
+//! Tracing a target: a guest is booted, does its job, and leaves a trace with all its names.
 
-/// What came of tracing one target.
-#[derive(Debug)]
-pub struct Traced {
-    /// Its label.
-    pub label: String,
-    /// As written on the command line, label apart.
-    pub specification: String,
-    /// The target as it was made; none where that failed.
-    pub facts: Option<TargetFacts>,
-    /// Its operations.
-    pub measured: Vec<Measured>,
-    /// Why something is missing.
-    pub why: Option<String>,
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use footprint::description::{Description, Identity, Named, Repetitions, Subject};
+use footprint_guest::{Failed, Job, Operation, Outcome, inside};
+use footprint_symbols::SymbolsError;
+use footprint_symbols::describe::{Kernel as KernelSources, Sources, describe};
+use footprint_symbols::touched::Touched;
+use footprint_trace::TraceError;
+use footprint_trace::reader::TraceReader;
+use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
+use thiserror::Error;
+
+use crate::{GuestTarget, Plan};
+
+/// How a trace's file is called, after the label of its target.
+pub const SUFFIX: &str = "trace";
+
+/// Bytes that a trace never exceeds: a thousand times what one of the suite has.
+const LIMIT_BYTES: u64 = 4 << 30;
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// What all targets are traced with.
+#[derive(Clone, Debug)]
+pub struct Tracer {
+    /// The guest's kernel.
+    pub kernel: Kernel,
+    /// The guest's files.
+    pub image: Image,
+    /// The plugin that writes traces, as a shared library.
+    pub library: PathBuf,
+    /// Set by a signal's handler to end a guest early.
+    pub stop: Arc<AtomicBool>,
 }
-/// stub
-pub fn trace(target: &GuestTarget, _plan: &Plan, caches: Option<&Hierarchy>) -> Traced {
-    let path = format!("/tmp/exp/{}.fpt", target.file_system);
-    let measured = measure(path.as_ref(), footprint::trace::Nameless, caches);
-    let facts = TargetFacts {
-        file_system: target.file_system.to_string(),
-        mount_options: "rw".into(),
-        size_bytes: 1,
-        ..Default::default()
-    };
-    match measured {
-        Ok(measured) => Traced {
-            label: target.spec.label.clone(),
-            specification: target.file_system.to_string(),
-            facts: Some(facts),
-            measured,
-            why: None,
-        },
-        Err(error) => Traced {
-            label: target.spec.label.clone(),
-            specification: String::new(),
-            facts: None,
-            measured: Vec::new(),
-            why: Some(error.to_string()),
-        },
+
+/// Why a target could not be traced.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TracingError {
+    /// The guest did not come to its end.
+    #[error(transparent)]
+    Boot(#[from] BootError),
+    /// The lab cannot be used.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The trace is damaged.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Its addresses could not be named.
+    #[error(transparent)]
+    Symbols(#[from] SymbolsError),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What the guest handed back is not what this program's guests do.
+    #[error("the guest's account of its job is damaged: {0}")]
+    Outcome(#[source] serde_json::Error),
+    /// The guest could not make the target.
+    #[error("{0}")]
+    Target(String),
+}
+
+/// A target that was traced.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// What the guest did.
+    pub outcome: Outcome,
+    /// The names of the trace's addresses, which are in the trace too.
+    pub description: Description,
+}
+
+impl Tracer {
+    /// Boots a guest that does the plan on the target, and writes the trace to `trace`, where
+    /// nothing may be. An operation that failed is told in the outcome.
+    ///
+    /// # Errors
+    /// The guest fails, or cannot make the target, or the trace cannot be named.
+    pub fn trace(
+        &self,
+        target: &GuestTarget,
+        plan: &Plan,
+        trace: &Path,
+    ) -> Result<Traced, TracingError> {
+        let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
+        self.boot(target, plan, trace)?.run(handed.path())?;
+        let outcome = handed.path().join(inside::OUTCOME);
+        let outcome = fs::read(&outcome).map_err(at(&outcome))?;
+        let outcome: Outcome = serde_json::from_slice(&outcome).map_err(TracingError::Outcome)?;
+        let is_of_target = |failed: &&Failed| failed.operation.is_none();
+        if let Some(failed) = outcome.failed.iter().find(is_of_target) {
+            return Err(TracingError::Target(failed.why.clone()));
+        }
+        let description = self.describe(target, plan, (trace, handed.path()), &outcome)?;
+        footprint_symbols::attach(trace, &description)?;
+        Ok(Traced { outcome, description })
     }
+
+    fn boot(&self, target: &GuestTarget, plan: &Plan, trace: &Path) -> Result<Boot, TracingError> {
+        let job = Job {
+            target: target.in_guest().to_string(),
+            device_bytes: target.size_bytes(),
+            operations: plan.operations.clone(),
+            warm_up: plan.warm_up,
+            repetitions: plan.repetitions,
+            state: plan.state,
+        };
+        let mut boot = Boot::new(self.kernel.clone(), self.image.clone());
+        boot.memory_bytes = target.memory_bytes();
+        boot.job = vec![(
+            inside::JOB.to_owned(),
+            serde_json::to_vec(&job).map_err(TracingError::Outcome)?,
+        )];
+        boot.plugin = Some(Plugin {
+            library: self.library.clone(),
+            trace: trace.to_owned(),
+            options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
+        });
+        // A kernel that has the device built in is told here how large it is.
+        let size = target.size_bytes() >> 10;
+        boot.arguments = vec![
+            "brd.rd_nr=1".to_owned(),
+            format!("brd.rd_size={size}"),
+            "no_hash_pointers".to_owned(),
+        ];
+        boot.stop = Some(Arc::clone(&self.stop));
+        Ok(boot)
+    }
+
+    fn describe(
+        &self,
+        target: &GuestTarget,
+        plan: &Plan,
+        (trace, handed): (&Path, &Path),
+        outcome: &Outcome,
+    ) -> Result<Description, TracingError> {
+        let file = File::open(trace).map_err(at(trace))?;
+        let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
+        let touched = Touched::of(&mut reader)?;
+        let text = |name: &str| fs::read_to_string(handed.join(name)).ok();
+        let symbols = text(inside::SYMBOLS).unwrap_or_default();
+        let (memory, mappings) = (text(inside::MEMORY), text(inside::MAPPINGS));
+        let types = types(&handed.join(inside::TYPES));
+        let vmlinux = types.iter().find(|(name, _)| name == "vmlinux");
+        let modules: Vec<(&str, &[u8])> = types
+            .iter()
+            .filter(|(name, _)| name != "vmlinux")
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+            .collect();
+        let debug_file = self.kernel.debug_file();
+        let kernel = KernelSources {
+            kallsyms: &symbols,
+            vmlinux: debug_file.as_deref(),
+            types: vmlinux.map(|(_, bytes)| bytes.as_slice()),
+            module_types: &modules,
+            memory: memory.as_deref(),
+            mappings: mappings.as_deref(),
+        };
+        let sources = Sources { kernel: Some(kernel), images: Vec::new() };
+        let mut description = describe(&touched, &sources)?;
+        description.subject = self.subject(target, outcome);
+        description.regions = vec![Named { number: 0, name: target.spec.label.clone() }];
+        description.operations = Operation::ALL
+            .map(|operation| Named { number: operation.number(), name: operation.to_string() })
+            .to_vec();
+        description.repetitions = Repetitions { warm_up: 0, traced: plan.repetitions };
+        Ok(description)
+    }
+
+    fn subject(&self, target: &GuestTarget, outcome: &Outcome) -> Subject {
+        let identity =
+            |name: &str, value: &str| Identity { name: name.to_owned(), value: value.to_owned() };
+        let facts = outcome.target.as_ref();
+        let options = facts.map(|facts| identity("mount options", &facts.mount_options));
+        let mkfs = facts.and_then(|facts| facts.mkfs.as_deref());
+        let mkfs = mkfs.map(|mkfs| identity("mkfs", mkfs));
+        Subject {
+            title: format!("{} on Linux {}", target.spec.label, outcome.kernel),
+            kernel: Some(outcome.kernel.clone()),
+            identities: options.into_iter().chain(mkfs).collect(),
+            ..Subject::default()
+        }
+    }
+}
+
+/// The kernel's types that were handed back, by the name of their file.
+fn types(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut types: Vec<(String, Vec<u8>)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some((name, fs::read(entry.path()).ok()?))
+        })
+        .collect();
+    types.sort();
+    types
+}
+
+fn at(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
+    let path = path.to_owned();
+    |source| TracingError::File { path, source }
 }

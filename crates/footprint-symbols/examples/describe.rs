@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut kinds = BTreeMap::<String, usize>::new();
     for line in touched.lines() {
         let object = description.data.iter().rfind(|object| {
-            object.address < line.saturating_add(64) && line - object.address.min(line) < object.bytes
+            object.address < line.saturating_add(64)
+                && line - object.address.min(line) < object.bytes
         });
         let name = match object {
             None => format!("none {:x}", line >> 24),

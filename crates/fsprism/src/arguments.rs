@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
-use crate::footprint_arguments::Footprint;
+use crate::footprint_arguments::{Footprint, TracingOptions};
 use crate::lab_arguments::LabCommand;
 use crate::values;
 
@@ -139,6 +139,8 @@ pub(crate) struct RunOptions {
     pub(crate) list: bool,
     #[command(flatten)]
     pub(crate) measuring: Measuring,
+    #[command(flatten)]
+    pub(crate) tracing: TracingOptions,
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.

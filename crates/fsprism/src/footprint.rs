@@ -6,14 +6,13 @@ use std::path::Path;
 
 use ::footprint::lackey;
 use ::footprint::naive::{Naive, Question};
-use ::footprint::simulate::{First, Geometry, Hierarchy, Lower, Policy, Report, Shape, Simulation};
+use ::footprint::simulate::{Report, Simulation};
 use ::footprint::synthetic::Extent;
-use record::machine::{Cache, CacheKind};
 use serde::Serialize;
 
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
-use crate::footprint_values::CacheGiven;
+use crate::footprint_caches::Chosen;
 use crate::{output, stats};
 
 /// Computes and prints.
@@ -51,8 +50,8 @@ struct Region {
 
 fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
     let is_machine = options.caches.is_empty();
-    let caches = if is_machine { caches_of_machine()? } else { options.caches.clone() };
-    let hierarchy = hierarchy(&caches, options)?;
+    let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
+    let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
     let mut simulation = Simulation::new(&hierarchy);
     let regions = match &options.file {
         Some(path) => vec![file(&mut simulation, path)?],
@@ -100,80 +99,4 @@ fn streams(simulation: &mut Simulation, options: &SimulateOptions) -> anyhow::Re
         regions.push(Region { stream: stream.to_string(), report: simulation.report() });
     }
     Ok(regions)
-}
-
-/// The caches of this machine, as if they had been given.
-fn caches_of_machine() -> anyhow::Result<Vec<CacheGiven>> {
-    let caches = ::machine::describe::describe().caches;
-    let given: Option<Vec<CacheGiven>> = caches.iter().map(as_given).collect();
-    given.filter(|given| !given.is_empty()).ok_or_else(|| {
-        anyhow::anyhow!("this machine does not tell its caches: give them by --cache")
-    })
-}
-
-fn as_given(cache: &Cache) -> Option<CacheGiven> {
-    let name = match (cache.level, cache.kind) {
-        (1, CacheKind::Instruction) => "l1i".to_owned(),
-        (1, CacheKind::Data) => "l1d".to_owned(),
-        (level, CacheKind::Unified) => format!("l{level}"),
-        _ => return None,
-    };
-    let (size_bytes, line_bytes, ways) = (cache.size_bytes?, cache.line_bytes?, cache.ways?);
-    Some(CacheGiven { name, size_bytes, line_bytes, ways, policy: None, inclusion: None })
-}
-
-/// Puts the caches below each other.
-fn hierarchy(caches: &[CacheGiven], options: &SimulateOptions) -> anyhow::Result<Hierarchy> {
-    let mut left: Vec<&CacheGiven> = caches.iter().collect();
-    let mut take = |name: &str| -> anyhow::Result<Option<&CacheGiven>> {
-        let Some(at) = left.iter().position(|cache| cache.name == name) else { return Ok(None) };
-        let cache = left.remove(at);
-        if left.iter().any(|other| other.name == name) {
-            return Err(anyhow::anyhow!("{name} is given twice: give each cache once"));
-        }
-        Ok(Some(cache))
-    };
-    let instruction = take("l1i").blame_input()?;
-    let (data, both) = (take("l1d").blame_input()?, take("l1").blame_input()?);
-    let shape = |cache| geometry(cache, options);
-    let first = match (instruction, data, both) {
-        (Some(instruction), Some(data), None) => {
-            First::Split { instruction: shape(instruction)?, data: shape(data)? }
-        }
-        (None, Some(data), None) => First::Data(shape(data)?),
-        (None, None, Some(both)) => First::Unified(shape(both)?),
-        _ => {
-            let why = "the first level is l1i and l1d, or l1d alone, or l1 for both";
-            return Err(anyhow::anyhow!("{why}: give one of these by --cache")).blame_input();
-        }
-    };
-    if let Some(inclusive) =
-        [instruction, data, both].into_iter().flatten().find(|one| one.inclusion.is_some())
-    {
-        let name = &inclusive.name;
-        let why = anyhow::anyhow!("nothing lies above {name}: give it no inclusion");
-        return Err(why).blame_input();
-    }
-    let mut lower = Vec::new();
-    for level in 2.. {
-        let Some(cache) = take(&format!("l{level}")).blame_input()? else { break };
-        let inclusion = cache.inclusion.unwrap_or(options.inclusion);
-        lower.push(Lower { geometry: shape(cache)?, inclusion });
-    }
-    if let Some(cache) = left.first() {
-        let (name, missing) = (&cache.name, lower.len() + 2);
-        let why = anyhow::anyhow!("{name} lies below an l{missing} that is missing: give it too");
-        return Err(why).blame_input();
-    }
-    Hierarchy::new(first, lower).blame_input()
-}
-
-fn geometry(cache: &CacheGiven, options: &SimulateOptions) -> anyhow::Result<Geometry> {
-    let CacheGiven { ref name, size_bytes, line_bytes, ways, .. } = *cache;
-    let policy = match cache.policy.unwrap_or(options.policy) {
-        Policy::Random { .. } => Policy::Random { seed: options.seed },
-        policy => policy,
-    };
-    let geometry = Geometry::new(Shape { size_bytes, line_bytes, ways, policy });
-    geometry.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()
 }

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand};
 use footprint::naive::Phase;
 use footprint::simulate::{Inclusion, Policy};
 use footprint::synthetic::Stream;
+use footprint_guest::{Operation, State};
+use footprint_suite::Plan;
 
 use crate::analysis_arguments::AnswerOptions;
 use crate::footprint_values::{self as given, CacheGiven};
@@ -55,6 +57,55 @@ pub(crate) enum Footprint {
     /// Run accesses through simulated caches: hits, misses, write-backs, what stays dirty
     #[command(after_long_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateOptions),
+}
+
+/// What is traced, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of the suite footprint")]
+pub(crate) struct TracingOptions {
+    /// Operations: create, write, overwrite, read, stat, open, close, rename, unlink, mkdir,
+    /// rmdir, link, symlink, readdir, truncate, fsync, getppid
+    #[arg(id = "operations", long = "op", value_name = "OPERATION", value_delimiter = ',',
+        value_parser = given::operation)]
+    pub(crate) operations: Vec<Operation>,
+    /// Executions of each operation before those that are traced
+    #[arg(long, value_name = "N", default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(..=10_000))]
+    pub(crate) warm_up: u32,
+    /// Drop the kernel's pages, dentries and inodes before each operation
+    #[arg(long)]
+    pub(crate) cold: bool,
+    /// A cache to simulate: l1d=32k,64,8; by default those of this machine
+    #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
+        value_parser = given::cache)]
+    pub(crate) caches: Vec<CacheGiven>,
+    /// The guest's kernel, of those in the lab; by default the one that was built last
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) kernel: Option<String>,
+}
+
+impl TracingOptions {
+    /// What is traced, each operation so often.
+    pub(crate) fn plan(&self, repetitions: u32) -> Plan {
+        let mut operations = Vec::new();
+        let wanted = match self.operations.is_empty() {
+            true => &footprint_suite::OPERATIONS[..],
+            false => &self.operations,
+        };
+        for operation in wanted {
+            if !operations.contains(operation) {
+                operations.push(*operation);
+            }
+        }
+        let state = if self.cold { State::Cold } else { State::Warm };
+        Plan { operations, warm_up: self.warm_up, repetitions, state }
+    }
+
+    /// Whether nothing was asked for.
+    pub(crate) fn are_defaults(&self) -> bool {
+        let is_plain = self.operations.is_empty() && self.caches.is_empty();
+        is_plain && self.warm_up == 3 && !self.cold && self.kernel.is_none()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,67 +1,162 @@
 //! `fsprism run footprint`: the operations of kernel file systems, traced in guests, as a run.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
 
-use ::footprint::simulate::Hierarchy;
-use footprint_suite::{GuestTarget, Plan, SUITE, Traced};
+use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
+use anyhow::Context;
+use footprint_suite::{GuestTarget, Measured, Plan, SUITE};
 use machine::target::TargetFacts;
 use measure::SystemClock;
 use record::{
-    Cell, End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord,
-    SCHEMA_VERSION, Skipped, Start, TargetRecord,
+    End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord, SCHEMA_VERSION,
+    Skipped, Start, TRACES, TargetRecord,
 };
 
 use crate::arguments::{Measuring, RunOptions};
-use crate::exit::{Blame, Done};
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::footprint_arguments::TracingOptions;
+use crate::footprint_caches::Chosen;
+use crate::footprint_tracing::{OfTarget, Tracing};
 use crate::{output, start};
 
 /// Repetitions that are traced where none are asked for: enough for an interval of the median.
 const REPETITIONS: u32 = 8;
 
+/// A target with what was measured of it, or why nothing was.
+struct Outcome {
+    target: GuestTarget,
+    facts: Option<TargetFacts>,
+    measured: Vec<Measured>,
+    /// Why something is missing: of an operation, or of all.
+    why: Vec<(Option<footprint_guest::Operation>, String)>,
+}
+
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
+    refuse_what_has_no_effect(measuring)?;
     let targets = targets(&options.targets)?;
-    let plan = Plan {
-        operations: footprint_suite::OPERATIONS.to_vec(),
-        warm_up: 3,
-        repetitions: measuring.blocks.unwrap_or(REPETITIONS),
-        state: footprint_guest::State::Warm,
-    };
+    let plan = options.tracing.plan(measuring.blocks.unwrap_or(REPETITIONS));
+    let caches = caches(&options.tracing)?;
     let run = run_record(measuring, &plan);
     let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
     RunDirectory::check_new(&path).blame_input()?;
-    let caches: Option<Hierarchy> = None;
-    let metrics = footprint_suite::definitions(caches.as_ref());
-    let traced: Vec<Traced> = targets
-        .iter()
-        .map(|target| footprint_suite::trace(target, &plan, caches.as_ref()))
-        .collect();
-    let manifest = manifest(run, &plan, &traced, &metrics, measuring);
-    let mut directory = RunDirectory::create(&path, &manifest)?;
-    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
-    let mut first_cell = 0;
-    for one in &traced {
-        if one.facts.is_none() {
-            continue;
-        }
-        for line in footprint_suite::lines(first_cell, &plan, &one.measured, one.why.as_deref()) {
-            directory.append(&line)?;
-        }
-        first_cell += u32::try_from(plan.operations.len())?;
+    let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    let traces = path.join(TRACES);
+    empty(&traces)?;
+    let begun = Instant::now();
+    let traced = tracing.trace(targets, &plan, &traces);
+    if tracing.is_stopped() {
+        fs::remove_dir_all(&traces)?;
+        return Err(InterruptedEarly.into());
     }
-    let reason = EndReason::Blocks;
-    directory.append(&Line::End(End { reason, used_s: 0.0, clock_drift_ppm: 0.0 }))?;
-    drop(directory);
+    let outcomes: Vec<Outcome> =
+        traced.into_iter().map(|one| measured(one, caches.as_ref())).collect();
+    if let [first, ..] = &outcomes[..]
+        && outcomes.iter().all(|outcome| outcome.facts.is_none())
+    {
+        fs::remove_dir_all(&traces)?;
+        let why = first.why.first().map(|(_, why)| why.clone()).unwrap_or_default();
+        anyhow::bail!("no target could be traced: {}: {why}", first.target.spec.label);
+    }
+    let metrics = footprint_suite::definitions(caches.as_ref());
+    let manifest = manifest(run, &plan, &outcomes, &metrics, &measuring.making.scratch);
+    write(&path, &manifest, &plan, &outcomes, begun)?;
     let document = output::print_run(&path, measuring.output.format)?;
     output::print_path(&path, measuring.output.format)?;
-    let _ = document;
-    Ok(Done::Well)
+    let has_failed =
+        !document.skipped.is_empty() || document.cells.iter().any(|cell| cell.failed.is_some());
+    Ok(if has_failed { Done::WithFailures } else { Done::Well })
+}
+
+/// Options that say nothing of a trace must not look as if they did.
+fn refuse_what_has_no_effect(measuring: &Measuring) -> anyhow::Result<()> {
+    let given = [
+        (measuring.resume.is_some(), "--resume"),
+        (measuring.size.is_some(), "--size"),
+        (measuring.verify, "--verify"),
+        (measuring.making.aged.is_some(), "--aged"),
+        (!measuring.making.destroy_data.is_empty(), "--destroy-data"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            let why = anyhow::anyhow!("run footprint traces in guests, without {option}");
+            Err(why).blame_input()
+        }
+        None => Ok(()),
+    }
 }
 
 fn targets(texts: &[String]) -> anyhow::Result<Vec<GuestTarget>> {
     let defaults = footprint_suite::DEFAULTS.map(str::to_owned);
     let texts = if texts.is_empty() { &defaults[..] } else { texts };
-    texts.iter().map(|text| GuestTarget::parse(text).blame_input()).collect()
+    let targets: Vec<GuestTarget> = texts
+        .iter()
+        .map(|text| GuestTarget::parse(text).blame_input())
+        .collect::<Result<_, _>>()?;
+    let specs: Vec<_> = targets.iter().map(|target| target.spec.clone()).collect();
+    machine::target::refuse_duplicate_labels(&specs).blame_input()?;
+    Ok(targets)
+}
+
+/// The caches whose misses are simulated; none where none are given and this machine tells none.
+fn caches(options: &TracingOptions) -> anyhow::Result<Option<Hierarchy>> {
+    let caches = &options.caches[..];
+    let (policy, inclusion) = (Policy::Lru, Inclusion::NonInclusive);
+    match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
+        Err(error) if caches.is_empty() => {
+            output::say(&format!("misses are not simulated: {error}"));
+            Ok(None)
+        }
+        hierarchy => hierarchy.map(Some),
+    }
+}
+
+/// An empty directory, whatever a killed process left there.
+fn empty(directory: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot make {}", directory.display());
+    if directory.exists() {
+        fs::remove_dir_all(directory).with_context(cannot)?;
+    }
+    fs::create_dir_all(directory).with_context(cannot)
+}
+
+fn measured(one: OfTarget, caches: Option<&Hierarchy>) -> Outcome {
+    let OfTarget { target, trace, traced } = one;
+    let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
+        let measured = footprint_suite::measure(&trace, traced.description, caches);
+        Ok((traced.outcome, measured.map_err(|error| error.to_string())?))
+    });
+    match measured {
+        Ok((outcome, measured)) => {
+            let failed = outcome.failed.into_iter();
+            let why = failed.map(|failed| (failed.operation, failed.why)).collect();
+            Outcome { target, facts: outcome.target, measured, why }
+        }
+        Err(why) => Outcome { target, facts: None, measured: Vec::new(), why: vec![(None, why)] },
+    }
+}
+
+fn write(
+    path: &Path,
+    manifest: &Manifest,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    begun: Instant,
+) -> anyhow::Result<()> {
+    let mut directory = RunDirectory::create(path, manifest)?;
+    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
+    let made = outcomes.iter().filter(|outcome| outcome.facts.is_some());
+    for (at, outcome) in made.enumerate() {
+        let first_cell = u32::try_from(at * plan.operations.len())?;
+        for line in footprint_suite::lines(first_cell, plan, &outcome.measured, &outcome.why) {
+            directory.append(&line)?;
+        }
+    }
+    let (reason, used_s) = (EndReason::Blocks, begun.elapsed().as_secs_f64());
+    directory.append(&Line::End(End { reason, used_s, clock_drift_ppm: 0.0 }))?;
+    Ok(())
 }
 
 fn run_record(measuring: &Measuring, plan: &Plan) -> RunRecord {
@@ -84,36 +179,40 @@ fn run_record(measuring: &Measuring, plan: &Plan) -> RunRecord {
 fn manifest(
     run: RunRecord,
     plan: &Plan,
-    traced: &[Traced],
+    outcomes: &[Outcome],
     metrics: &[MetricDefinition],
-    measuring: &Measuring,
+    scratch: &Path,
 ) -> Manifest {
     let (clock, report) = SystemClock::calibrate();
-    let records: Vec<TargetRecord> =
-        traced.iter().filter_map(|one| Some(target_record(one, one.facts.as_ref()?))).collect();
-    let labels: Vec<String> = records.iter().map(|record| record.label.clone()).collect();
-    let cells: Vec<Cell> = footprint_suite::cells(&labels, plan, metrics);
+    let targets: Vec<TargetRecord> = outcomes.iter().filter_map(target_record).collect();
+    let labels: Vec<String> = targets.iter().map(|record| record.label.clone()).collect();
+    let cells = footprint_suite::cells(&labels, plan, metrics);
+    let skipped = outcomes.iter().filter(|outcome| outcome.facts.is_none());
+    let skipped = skipped.map(|outcome| Skipped {
+        target: outcome.target.spec.label.clone(),
+        why: outcome.why.first().map(|(_, why)| why.clone()).unwrap_or_default(),
+    });
     Manifest {
         schema_version: SCHEMA_VERSION,
         tool: start::tool(),
         run,
-        machine: start::described(&measuring.making.scratch),
+        machine: start::described(scratch),
         clock: start::clock_record(&clock, &report),
-        targets: records,
-        skipped: traced.iter().filter_map(skipped).collect(),
+        skipped: skipped.collect(),
+        targets,
         cells,
     }
 }
 
-fn skipped(traced: &Traced) -> Option<Skipped> {
-    let why = traced.why.clone().filter(|_| traced.facts.is_none())?;
-    Some(Skipped { target: traced.label.clone(), why })
-}
-
-fn target_record(traced: &Traced, facts: &TargetFacts) -> TargetRecord {
-    TargetRecord {
-        label: traced.label.clone(),
-        specification: traced.specification.clone(),
+/// What is recorded of a target that a guest made.
+fn target_record(outcome: &Outcome) -> Option<TargetRecord> {
+    let facts = outcome.facts.as_ref()?;
+    let label = outcome.target.spec.label.clone();
+    let text = outcome.target.spec.to_string();
+    let specification = text.strip_prefix(&format!("{label}=")).unwrap_or(&text).to_owned();
+    Some(TargetRecord {
+        label,
+        specification,
         file_system: facts.file_system.clone(),
         scratch: true,
         mkfs: facts.mkfs.clone(),
@@ -124,7 +223,7 @@ fn target_record(traced: &Traced, facts: &TargetFacts) -> TargetRecord {
         loop_direct_io: None,
         read_ahead_bytes: facts.read_ahead_bytes,
         aged: None,
-        conditions: Default::default(),
+        conditions: record::Conditions::default(),
         condition_caveats: Vec::new(),
-    }
+    })
 }

@@ -4,6 +4,7 @@ use footprint::Kind;
 use footprint::naive::Phase;
 use footprint::simulate::{Inclusion, Policy};
 use footprint::synthetic::{Pattern, Stream};
+use footprint_guest::{Operation, UnknownOperation};
 
 use crate::values::size;
 
@@ -107,6 +108,11 @@ pub(crate) fn stream(text: &str) -> Result<Stream, String> {
         return Err(wrong());
     }
     Ok(Stream { pattern, kind })
+}
+
+/// An operation to trace.
+pub(crate) fn operation(text: &str) -> Result<Operation, String> {
+    text.parse().map_err(|error: UnknownOperation| error.to_string())
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ mod compare;
 mod exit;
 mod footprint;
 mod footprint_arguments;
+mod footprint_caches;
 mod footprint_run;
+mod footprint_tracing;
 mod footprint_values;
 mod input;
 mod lab;
@@ -35,6 +37,9 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     if ::lab::inside::is_first_process() {
+        if footprint_guest::inside::has_job() {
+            footprint_guest::inside::init();
+        }
         ::lab::guest::init();
     }
     let arguments = Arguments::parse();

@@ -19,6 +19,9 @@ const MANIFEST: &str = "manifest.json";
 const MANIFEST_PART: &str = "manifest.json.part";
 const JOURNAL: &str = "cells.jsonl";
 const HISTOGRAMS: &str = "histograms";
+/// The directory, within a run's, of the traces that footprints were counted in: a file
+/// `LABEL.trace` for each target.
+pub const TRACES: &str = "footprint";
 
 /// A run as it lies on disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +72,7 @@ impl RunDirectory {
         };
         for entry in entries {
             let name = entry.map_err(RecordError::io("read", path))?.file_name();
-            if name != HISTOGRAMS && name != MANIFEST_PART {
+            if name != HISTOGRAMS && name != TRACES && name != MANIFEST_PART {
                 return Err(RecordError::NotEmpty { path: path.to_owned() });
             }
         }

@@ -1,0 +1,96 @@
+//! The first process of a guest whose job is to be traced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::inside;
+use machine::target::{Place, TargetSpec};
+
+use crate::{Job, perform};
+
+/// Where a guest has its job, as JSON.
+pub const JOB: &str = "/job/footprint.json";
+/// Under these names a guest hands back [what it did](crate::Outcome), as JSON ...
+pub const OUTCOME: &str = "outcome.json";
+/// ... the text of its `/proc/kallsyms`, read when all modules were loaded ...
+pub const SYMBOLS: &str = "kallsyms";
+/// ... the types of its kernel, and of each module, as in `/sys/kernel/btf` ...
+pub const TYPES: &str = "btf";
+/// ... what its memory was used for (see [`footprint_symbols::memory`]) ...
+pub const MEMORY: &str = "memory";
+/// ... and the text of its `/proc/vmallocinfo`.
+pub const MAPPINGS: &str = "vmallocinfo";
+
+/// What is made here before it is handed back.
+const MADE: &str = "/tmp";
+/// The kernel's types.
+const KERNEL_TYPES: &str = "/sys/kernel/btf";
+
+/// Whether the guest that this process is in has a job to be traced.
+#[must_use]
+pub fn has_job() -> bool {
+    Path::new(JOB).exists()
+}
+
+/// Does the job, hands back what is known then, and powers off. Only for the first process of a
+/// guest.
+pub fn init() -> ! {
+    if let Err(sentence) = run() {
+        // Where even this cannot be handed back, the console is what the host shows.
+        let _console = fs::write("/dev/console", format!("fsprism: {sentence}\n"));
+        let _no_port = inside::hand_back(&[], Err(&sentence));
+    }
+    inside::power_off()
+}
+
+fn run() -> Result<(), String> {
+    inside::start().map_err(|error| error.to_string())?;
+    let text = fs::read(JOB).map_err(|error| format!("{JOB}: {error}"))?;
+    let job: Job = serde_json::from_slice(&text).map_err(|error| format!("{JOB}: {error}"))?;
+    load(&job)?;
+    let outcome = perform(&job);
+    let outcome = serde_json::to_vec(&outcome).map_err(|error| error.to_string())?;
+    let mut files = vec![made(OUTCOME, &outcome)?];
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    files.push(made(SYMBOLS, symbols.as_bytes())?);
+    let types = types();
+    if let Some((_, vmlinux)) = types.iter().find(|(name, _)| name.ends_with("/vmlinux")) {
+        let kernel = fs::read(vmlinux).unwrap_or_default();
+        // Without the table data has fewer names, which is no reason to lose the trace.
+        if let Ok(memory) = footprint_symbols::inside::memory_table(&symbols, &kernel) {
+            files.push(made(MEMORY, memory.as_bytes())?);
+        }
+    }
+    if let Ok(mappings) = fs::read("/proc/vmallocinfo") {
+        files.push(made(MAPPINGS, &mappings)?);
+    }
+    files.extend(types);
+    inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
+}
+
+/// Loads what the target needs. The device is as large as the job says.
+fn load(job: &Job) -> Result<(), String> {
+    let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
+    let Place::Scratch(scratch) = spec.place else { return Ok(()) };
+    if scratch.device.is_some() {
+        let size = format!("rd_nr=1 rd_size={}", job.device_bytes >> 10);
+        inside::load_modules_with("brd", &size).map_err(|error| error.to_string())?;
+    }
+    inside::load_modules_for(scratch.file_system.name()).map_err(|error| error.to_string())
+}
+
+fn made(name: &str, content: &[u8]) -> Result<(String, PathBuf), String> {
+    let path = Path::new(MADE).join(name);
+    fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((name.to_owned(), path))
+}
+
+/// The files of the kernel's types, where it has any.
+fn types() -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(KERNEL_TYPES).into_iter().flatten().flatten();
+    let mut types: Vec<(String, PathBuf)> = entries
+        .map(|entry| (format!("{TYPES}/{}", entry.file_name().to_string_lossy()), entry.path()))
+        .collect();
+    types.sort();
+    types
+}
