@@ -1,8 +1,8 @@
 //! What a guest's pages are used for, as a table that the guest makes and hands over.
 //!
 //! A line each: the first address in hexadecimal digits, bytes, and `memory`, `page_cache`,
-//! `page_descriptors`, `per_cpu` or `slab`; of a slab further the bytes from one object to the next, the bytes
-//! of an object, and the name of its cache.
+//! `page_descriptors`, `per_cpu` or `slab`; of a slab further the bytes from one object to the
+//! next, the bytes of an object, and the name of its cache.
 
 use std::fmt;
 

@@ -16,7 +16,7 @@ ffffffff82000008 D page_offset_base
 ffffffff82000010 D __per_cpu_offset
 ffffffff82000020 D nr_cpu_ids
 ffffffff82000028 d pcpu_unit_size
-ffffffff82000030 d mem_section_of_another	[module]
+ffffffff82000030 d mem_section_of_another\t[module]
 ";
 
 const DATA: u64 = 0xffff_ffff_8200_0000;
