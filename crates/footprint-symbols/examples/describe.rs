@@ -1,5 +1,5 @@
 //! Describes a machine's trace and prints what is named:
-//! `describe TRACE KALLSYMS BTF MEMORY [VMLINUX]`. For developers of the names.
+//! `describe TRACE KALLSYMS BTF MEMORY VMALLOCINFO [VMLINUX]`. For developers of the names.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -14,8 +14,8 @@ use footprint_trace::reader::TraceReader;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [trace, kallsyms, btf, memory, vmlinux @ ..] = &*arguments else {
-        return Err("usage: describe TRACE KALLSYMS BTF MEMORY [VMLINUX]".into());
+    let [trace, kallsyms, btf, memory, mappings, vmlinux @ ..] = &*arguments else {
+        return Err("usage: describe TRACE KALLSYMS BTF MEMORY VMALLOCINFO [VMLINUX]".into());
     };
     let start = Instant::now();
     let file = BufReader::with_capacity(1 << 20, File::open(trace)?);
@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         vmlinux: vmlinux.first().map(Path::new),
         types: Some(&fs::read(btf)?),
         memory: Some(&memory),
+        mappings: Some(&fs::read_to_string(mappings)?),
         ..Kernel::default()
     };
     let sources = Sources { kernel: Some(kernel), images: Vec::new() };
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 && line - object.address.min(line) < object.bytes
         });
         let name = match object {
-            None => format!("none {:x}", line >> 24),
+            None => format!("none {:x}", line >> 12),
             Some(object) => format!("{:?} {} {:?}", object.kind, object.name, object.type_name),
         };
         *kinds.entry(name).or_default() += 1;

@@ -85,13 +85,24 @@ impl Binary {
         let file = self.file()?;
         let endian = file.endian();
         let segments = file.elf_program_headers().iter();
-        let mut loaded = segments.filter(|segment| segment.p_type(endian) == PT_LOAD);
-        Ok(loaded.find_map(|segment| {
-            let (offset, bytes) = (segment.p_offset(endian), segment.p_filesz(endian));
-            let begins = offset & !0xfff;
-            let is_of = begins <= mapping.offset && mapping.offset < offset.saturating_add(bytes);
-            let address = segment.p_vaddr(endian).wrapping_add(mapping.offset).wrapping_sub(offset);
-            is_of.then(|| mapping.start.wrapping_sub(address))
+        let loaded: Vec<(u64, u64, u64)> = segments
+            .filter(|segment| segment.p_type(endian) == PT_LOAD)
+            .map(|segment| {
+                let bytes = segment.p_filesz(endian);
+                (segment.p_offset(endian), bytes, segment.p_vaddr(endian))
+            })
+            .collect();
+        // A page with the end of a segment and the start of the next is mapped for each.
+        let begins = |offset: u64| offset & !0xfff;
+        let of = loaded.iter().find(|&&(offset, ..)| begins(offset) == mapping.offset);
+        let of = of.or_else(|| {
+            loaded.iter().find(|&&(offset, bytes, _)| {
+                begins(offset) < mapping.offset && mapping.offset < offset.saturating_add(bytes)
+            })
+        });
+        Ok(of.map(|&(offset, _, address)| {
+            let address = address.wrapping_add(mapping.offset).wrapping_sub(offset);
+            mapping.start.wrapping_sub(address)
         }))
     }
 

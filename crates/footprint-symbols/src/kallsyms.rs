@@ -15,6 +15,8 @@ pub struct Kallsyms {
     pub symbols: SymbolTable,
     /// Variables of which each processor has its own, at their offsets from its base.
     pub per_cpu: SymbolTable,
+    /// The least of those offsets.
+    pub per_cpu_begin: u64,
 }
 
 /// The address of a symbol of the kernel itself in the text of its `/proc/kallsyms`, of which
@@ -54,13 +56,15 @@ impl Kallsyms {
         if lines.iter().all(|line| line.address == 0) {
             return Err(SymbolsError::NoAddresses);
         }
-        let end = lines.iter().find(|line| line.name == "__per_cpu_end");
-        let per_cpu_end = end.map_or(0, |line| line.address);
+        let place = |name| lines.iter().find(|line| line.name == name).map(|line| line.address);
+        let per_cpu_end = place("__per_cpu_end").unwrap_or(0);
+        // From address 0 on, but for Linux 6.15 and newer, where its template is.
+        let in_template = place("__per_cpu_start").unwrap_or(0)..per_cpu_end;
         let mut objects = vec![VMLINUX.to_owned()];
         let mut numbers = HashMap::from([(VMLINUX, 0)]);
         let (mut symbols, mut per_cpu) = (Vec::new(), Vec::new());
         for line in &lines {
-            let is_per_cpu = line.address < per_cpu_end && line.module == VMLINUX;
+            let is_per_cpu = in_template.contains(&line.address) && line.module == VMLINUX;
             let Some(kind) = line.kind(is_per_cpu) else { continue };
             let object = *numbers.entry(line.module).or_insert_with(|| {
                 objects.push(line.module.to_owned());
@@ -71,7 +75,8 @@ impl Kallsyms {
             if is_per_cpu { per_cpu.push(symbol) } else { symbols.push(symbol) }
         }
         let per_cpu = SymbolTable::new(per_cpu, objects.clone());
-        Ok(Self { symbols: SymbolTable::new(symbols, objects), per_cpu })
+        let symbols = SymbolTable::new(symbols, objects);
+        Ok(Self { symbols, per_cpu, per_cpu_begin: in_template.start })
     }
 }
 

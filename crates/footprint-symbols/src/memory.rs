@@ -1,8 +1,8 @@
 //! What a guest's pages are used for, as a table that the guest makes and hands over.
 //!
 //! A line each: the first address in hexadecimal digits, bytes, and `memory`, `page_cache`,
-//! `page_descriptors` or `slab`; of a slab further the bytes from one object to the next, the bytes
-//! of an object, and the name of its cache.
+//! `page_descriptors`, `per_cpu` or `slab`; of a slab further the bytes from one object to the
+//! next, the bytes of an object, and the name of its cache.
 
 use std::fmt;
 
@@ -35,6 +35,8 @@ pub enum Usage {
     PageCache,
     /// Descriptors of pages: `struct page`.
     PageDescriptors,
+    /// One processor's own variables, those of the kernel's file first.
+    PerCpu,
     /// Memory of any use, where it is mapped as a whole.
     Memory,
 }
@@ -48,6 +50,7 @@ impl fmt::Display for Range {
             }
             Usage::PageCache => write!(f, "{address:x} {bytes} page_cache"),
             Usage::PageDescriptors => write!(f, "{address:x} {bytes} page_descriptors"),
+            Usage::PerCpu => write!(f, "{address:x} {bytes} per_cpu"),
             Usage::Memory => write!(f, "{address:x} {bytes} memory"),
         }
     }
@@ -76,6 +79,7 @@ fn parse_line(text: &str) -> Option<Range> {
     let usage = match (words.next()?, words.next(), words.next(), words.next()) {
         ("page_cache", None, None, None) => Usage::PageCache,
         ("page_descriptors", None, None, None) => Usage::PageDescriptors,
+        ("per_cpu", None, None, None) => Usage::PerCpu,
         ("memory", None, None, None) => Usage::Memory,
         ("slab", Some(element), Some(object), Some(cache)) if !cache.is_empty() => Usage::Slab {
             element_bytes: element.parse().ok().filter(|&bytes| bytes > 0)?,
@@ -165,6 +169,7 @@ mod tests {
             Range { address: 0xffff_8880_0000_1000, bytes: 4096, usage: slab },
             Range { address: 0xffff_8880_0000_2000, bytes: 8192, usage: Usage::PageCache },
             Range { address: 0xffff_8880_0000_4000, bytes: 8192, usage: Usage::Memory },
+            Range { address: 0xffff_8880_0000_9000, bytes: 8192, usage: Usage::PerCpu },
             Range { address: 0xffff_ea00_0000_0000, bytes: 64, usage: Usage::PageDescriptors },
         ];
         let text: String = ranges.iter().rev().map(|range| format!("{range}\n")).collect();

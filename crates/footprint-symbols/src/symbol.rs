@@ -125,6 +125,7 @@ mod tests {
         assert_eq!((at(0x101f), at(0x1020)), (Some("long"), Some("last")));
         assert_eq!((at(0x1fff), at(0x2000)), (Some("last"), None));
         assert_eq!((at(0x3fff), at(0x4000)), (Some("of_module"), None));
+        assert_eq!(table.at(0x1010).map(|symbol| symbol.bytes), Some(0x10));
         assert_eq!(table.object(table.at(0x3000).unwrap()), "xfs");
     }
 }

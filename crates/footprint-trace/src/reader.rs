@@ -21,8 +21,8 @@ pub enum Cut {
     /// There were more vCPUs than the plugin can record.
     Vcpus,
     /// The program ended without QEMU telling the plugin: a signal killed it, or it replaced
-    /// itself by `exec`. What was not written by then is missing: of each thread, what it did
-    /// last, up to about 64 KiB of events.
+    /// itself by `exec`; or QEMU itself was killed. What was not written by then is missing: of
+    /// each vCPU, what it did last, up to about 64 KiB of events.
     Killed,
 }
 
@@ -32,8 +32,8 @@ impl fmt::Display for Cut {
             Self::Limit => "the trace has reached its limit of size and stops there",
             Self::Vcpus => "the trace stops where there were more threads than can be recorded",
             Self::Killed => {
-                "the program was killed by a signal or replaced itself by exec: the trace lacks \
-                 what each thread did last"
+                "the program or QEMU was killed, or the program replaced itself by exec: the \
+                 trace lacks what each vCPU did last"
             }
         })
     }

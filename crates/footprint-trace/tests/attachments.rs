@@ -1,7 +1,7 @@
 //! Attachments come back, replace each other, and leave a whole trace wherever they stop.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use footprint_trace::event::{Event, EventEncoder};
@@ -21,6 +21,10 @@ const HEADER: Header = Header {
 
 /// A trace of one event with an attachment `maps` of its own, in a directory of its own.
 fn trace() -> (TempDir, PathBuf) {
+    trace_with_forks(2)
+}
+
+fn trace_with_forks(forks: u64) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace");
     let mut writer = TraceWriter::new(Vec::new(), &HEADER).unwrap();
@@ -30,7 +34,7 @@ fn trace() -> (TempDir, PathBuf) {
     encoder.execute(id);
     writer.write_events(0, &mut encoder).unwrap();
     writer.attach("maps", b"second").unwrap();
-    fs::write(&path, writer.finish(None, 2).unwrap()).unwrap();
+    fs::write(&path, writer.finish(None, forks).unwrap()).unwrap();
     (directory, path)
 }
 
@@ -112,6 +116,26 @@ fn a_changed_byte_is_noticed() {
 }
 
 #[test]
+fn additions_of_other_traces_are_noticed() {
+    let (_directory, path) = trace();
+    let before = fs::read(&path).unwrap();
+    let addition = |path: &Path, attachments: &[(&str, &[u8])]| {
+        let start = fs::metadata(path).unwrap().len();
+        attachments::append(path, attachments).unwrap();
+        fs::read(path).unwrap().split_off(usize::try_from(start).unwrap())
+    };
+    let one = addition(&path, &[("a", b"1")]);
+    let later = addition(&path, &[("a", b"1")]);
+    let (_other_directory, other) = trace_with_forks(3);
+    let with_other_forks = addition(&other, &[("a", b"1")]);
+    for (bytes, is_sound) in [(one, true), (later, false), (with_other_forks, false)] {
+        fs::write(&path, [&before[..], &bytes[..]].concat()).unwrap();
+        assert_eq!(read(&path).is_ok(), is_sound);
+        assert_eq!(attachments::read(&path, "a").is_ok(), is_sound);
+    }
+}
+
+#[test]
 fn a_trace_of_version_1_is_read_and_takes_no_attachment() {
     // One block of `nop`, executed once, and two forks: by hand, after the format's first version.
     let bytes = include_bytes!("fixtures/version_1.trace");
@@ -129,17 +153,33 @@ fn a_trace_of_version_1_is_read_and_takes_no_attachment() {
     assert!(matches!(read(&path), Err(TraceError::Damaged { what: "its end", .. })));
 }
 
+/// What both kinds of writers do here.
+trait Written {
+    fn write(&mut self, encoder: &mut EventEncoder);
+}
+
+impl<W: Write> Written for TraceWriter<W> {
+    fn write(&mut self, encoder: &mut EventEncoder) {
+        self.write_events(0, encoder).unwrap();
+        self.attach("maps", b"x").unwrap();
+    }
+}
+
 #[test]
 fn a_file_holds_a_whole_trace_after_each_commit() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace");
     let mut writer = TraceWriter::new(TraceFile::create(&path).unwrap(), &HEADER).unwrap();
+    let mut plain = TraceWriter::new(Vec::new(), &HEADER).unwrap();
+    let block = Block { address: 1, lengths: &[1], code: &[0x90] };
+    plain.describe(&block).unwrap();
     let id = writer.describe(&Block { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
     let mut encoder = EventEncoder::new();
     for round in 1..=3 {
-        encoder.execute(id);
-        writer.write_events(0, &mut encoder).unwrap();
-        writer.attach("maps", b"x").unwrap();
+        for writer in [&mut writer as &mut dyn Written, &mut plain] {
+            encoder.execute(id);
+            writer.write(&mut encoder);
+        }
         writer.commit(1 << (7 * round)).unwrap();
         let (events, ending) = read(&path).unwrap();
         assert_eq!((events.len(), ending.cut), (round, Some(Cut::Killed)));
@@ -147,6 +187,7 @@ fn a_file_holds_a_whole_trace_after_each_commit() {
     }
     // The last end is shorter than the one before.
     writer.finish(None, 1).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), plain.finish(None, 1).unwrap());
     let (events, ending) = read(&path).unwrap();
     assert_eq!((events.len(), ending.cut, ending.forks), (3, None, 1));
 }

@@ -6,15 +6,22 @@ use footprint::description::{DataKind, DataObject, Description, TypeLayout};
 
 use crate::SymbolsError;
 use crate::btf::Btf;
+use crate::kallsyms::Kallsyms;
 use crate::memory::{self, Range, Usage};
 use crate::symbol::SymbolTable;
 use crate::touched::{KERNEL_BEGIN, Touched};
 
 const PAGE_BYTES: u64 = 4096;
 
+const LINE_BYTES: u64 = 64;
+
 /// Of a type and the objects of a cache that is said to hold it, the most that the objects can be
 /// larger by, for their alignment.
 const PADDING_BYTES_MAX: u32 = 64;
+
+/// Where processors have what they need on entry to the kernel, as stacks and tables of
+/// interrupts: first address and bytes (`Documentation/arch/x86/x86_64/mm.rst`).
+const CPU_ENTRY_AREA: (u64, u64) = (0xffff_fe00_0000_0000, 1 << 39);
 
 /// Variables with this in their name are stacks.
 const STACKS: [&str; 3] = ["init_stack", "init_thread_union", "stack_backing_store"];
@@ -23,9 +30,22 @@ const STACKS: [&str; 3] = ["init_stack", "init_thread_union", "stack_backing_sto
 const STACK_MAKERS: [&str; 4] =
     ["kernel_clone", "copy_process", "dup_task_struct", "alloc_thread_stack_node"];
 
-/// Adds the variables of each processor that were accessed.
-pub(super) fn per_cpu(touched: &Touched, table: &SymbolTable, data: &mut Vec<DataObject>) {
-    for &base in touched.per_cpu_bases() {
+/// Adds the variables of each processor that were accessed. Where they are, the table of memory
+/// says, or else the trace.
+pub(super) fn per_cpu(
+    touched: &Touched,
+    kallsyms: &Kallsyms,
+    ranges: &[Range],
+    data: &mut Vec<DataObject>,
+) {
+    let table = &kallsyms.per_cpu;
+    let template = kallsyms.per_cpu_begin;
+    let areas = ranges.iter().filter(|range| range.usage == Usage::PerCpu);
+    let mut bases: Vec<u64> = areas.map(|range| range.address.wrapping_sub(template)).collect();
+    if bases.is_empty() {
+        bases.extend(touched.per_cpu_bases());
+    }
+    for base in bases {
         for symbol in table.symbols() {
             let address = base.wrapping_add(symbol.address);
             if touched.is_accessed(address, address.wrapping_add(symbol.bytes - 1)) {
@@ -92,31 +112,40 @@ pub(super) fn ranges(
                 name: "page cache".to_owned(),
                 ..object
             }),
+            // Of modules and of what is allocated for each processor, nothing more is known.
+            Usage::PerCpu => description.data.push(DataObject {
+                kind: DataKind::PerCpu,
+                name: "per-CPU area".to_owned(),
+                ..object
+            }),
             Usage::Memory => {}
         }
     }
     other_pages(touched, ranges, &mut description.data);
 }
 
-/// Adds the accessed pages of memory that are nothing else.
+/// Adds what was accessed of memory and is nothing else, a page or what is left of it each time.
 fn other_pages(touched: &Touched, ranges: &[Range], data: &mut Vec<DataObject>) {
     let is_memory = |range: &&Range| range.usage == Usage::Memory;
-    let within =
-        |range: &Range, address| range.address <= address && address - range.address < range.bytes;
     let (memory, others): (Vec<&Range>, Vec<&Range>) = ranges.iter().partition(is_memory);
-    let mut before = None;
+    let end = |range: &Range| range.address.saturating_add(range.bytes);
+    let mut named = 0;
     for line in touched.lines() {
-        let address = line & !(PAGE_BYTES - 1);
-        if before == Some(address) || !memory.iter().any(|range| within(range, address)) {
+        let is_in = |range: &&Range| range.address <= line && line < end(range);
+        if line < named || !memory.iter().any(is_in) {
             continue;
         }
-        before = Some(address);
-        let after = others.partition_point(|range| range.address <= address);
-        if after.checked_sub(1).is_some_and(|index| within(others[index], address)) {
+        let after = others.partition_point(|range| range.address <= line);
+        let before = after.checked_sub(1).map_or(0, |index| end(others[index]));
+        let page = line & !(PAGE_BYTES - 1);
+        let address = page.max(before);
+        if address >= line + LINE_BYTES {
             continue;
         }
-        let name = "page".to_owned();
-        let (bytes, kind) = (PAGE_BYTES, DataKind::Page);
+        let next = others.get(after).map_or(u64::MAX, |range| range.address);
+        let (name, kind) = ("page".to_owned(), DataKind::Page);
+        named = next.min(page + PAGE_BYTES);
+        let bytes = named - address;
         data.push(DataObject { address, bytes, kind, name, ..DataObject::default() });
     }
 }
@@ -130,8 +159,9 @@ fn layout_of<'a>(
 ) -> Option<&'a TypeLayout> {
     let name = memory::type_of_cache(cache);
     let fits = |bytes: u32| {
-        // What a task's registers need depends on the processor, and the type has room for most.
-        name == "task_struct" || (bytes <= object_bytes && object_bytes - bytes < PADDING_BYTES_MAX)
+        // Both end in an array that is as long as the machine needs.
+        matches!(name, "task_struct" | "kmem_cache")
+            || (bytes <= object_bytes && object_bytes - bytes < PADDING_BYTES_MAX)
     };
     let btf = types.iter().find(|btf| btf.bytes(name).is_some_and(fits))?;
     if let Some(index) = kept.iter().position(|layout| layout.name == name) {
@@ -190,10 +220,15 @@ fn mapping(line: &str) -> Option<(u64, u64, &str)> {
     (start >= KERNEL_BEGIN && start < end).then(|| (start, end - start, rest.trim_start()))
 }
 
-/// Adds the user side, if it was accessed.
-pub(super) fn user(touched: &Touched, data: &mut Vec<DataObject>) {
+/// Adds the user side and what is always at the same address, if it was accessed.
+pub(super) fn fixed(touched: &Touched, data: &mut Vec<DataObject>) {
     if touched.is_accessed(0, KERNEL_BEGIN - 1) {
         let (kind, name) = (DataKind::User, "user side".to_owned());
         data.push(DataObject { bytes: KERNEL_BEGIN, kind, name, ..DataObject::default() });
+    }
+    let (address, bytes) = CPU_ENTRY_AREA;
+    if touched.is_accessed(address, address + (bytes - 1)) {
+        let name = "cpu_entry_area".to_owned();
+        data.push(DataObject { address, bytes, name, ..DataObject::default() });
     }
 }

@@ -64,7 +64,7 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
     let mut objects = Vec::new();
     let mut kernel_types = Vec::new();
     if let Some(kernel) = &sources.kernel {
-        let Kallsyms { symbols: known, per_cpu } = Kallsyms::parse(kernel.kallsyms)?;
+        let known = Kallsyms::parse(kernel.kallsyms)?;
         if let Some(types) = kernel.types {
             let vmlinux = Arc::new(Btf::parse("vmlinux", types)?);
             for (name, bytes) in kernel.module_types {
@@ -72,12 +72,12 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
             }
             kernel_types.insert(0, vmlinux);
         }
-        data::per_cpu(touched, &per_cpu, &mut description.data);
         let ranges = memory::parse(kernel.memory.unwrap_or_default())?;
+        data::per_cpu(touched, &known, &ranges, &mut description.data);
         data::ranges(touched, &ranges, &kernel_types, &mut description);
         data::mappings(touched, kernel.mappings.unwrap_or_default(), &mut description.data)?;
-        data::user(touched, &mut description.data);
-        (symbols, objects) = known.into_parts();
+        data::fixed(touched, &mut description.data);
+        (symbols, objects) = known.symbols.into_parts();
     }
     let mut binaries = Vec::new();
     for Image { path, bias } in &sources.images {

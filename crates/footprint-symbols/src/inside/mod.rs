@@ -1,6 +1,8 @@
 //! What runs inside the guest, at the end of its job: the table of what its memory is used for.
 
 mod kcore;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use walk::memory_table;

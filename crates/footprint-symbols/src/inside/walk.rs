@@ -21,6 +21,9 @@ const PAGE_OFFSET: u64 = 0xffff_8880_0000_0000;
 /// No address of the kernel is less, with page tables of four or five levels.
 const KERNEL_BEGIN: u64 = 0xff00_0000_0000_0000;
 
+/// Processors that a kernel can have at most: `NR_CPUS`.
+const PROCESSORS_MAX: u64 = 8192;
+
 /// Bytes of memory that the largest kernel maps there.
 const MAPPED_BYTES: u64 = 1 << 46;
 
@@ -117,8 +120,16 @@ struct Cache {
 /// # Errors
 /// `/proc/kcore` cannot be read, or the kernel is not one of those whose slabs are known here.
 pub fn memory_table(symbols: &str, btf: &[u8]) -> Result<String, SymbolsError> {
+    memory_table_of(Path::new("/proc/kcore"), symbols, btf)
+}
+
+/// Makes the table from a core file.
+pub(crate) fn memory_table_of(
+    path: &Path,
+    symbols: &str,
+    btf: &[u8],
+) -> Result<String, SymbolsError> {
     let layout = Layout::of(&Btf::parse("vmlinux", btf)?)?;
-    let path = Path::new("/proc/kcore");
     let kcore = Kcore::open(path)?;
     let cannot = |error| SymbolsError::Io { path: path.to_owned(), error };
     let address = kallsyms::find(symbols, "mem_section");
@@ -142,12 +153,28 @@ pub fn memory_table(symbols: &str, btf: &[u8]) -> Result<String, SymbolsError> {
     if !ranges.iter().any(|range| matches!(range.usage, Usage::Slab { .. })) {
         return Err(SymbolsError::Kcore { what: "any slab" });
     }
+    ranges.extend(per_cpu(&walk.kcore, symbols).map_err(cannot)?);
     let mut text = String::new();
     for range in ranges {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{range}");
     }
     Ok(text)
+}
+
+/// Where each processor has its own variables (`mm/percpu.c`); nowhere in a kernel for one.
+fn per_cpu(kcore: &Kcore, symbols: &str) -> io::Result<Vec<Range>> {
+    let find = |name| kallsyms::find(symbols, name);
+    let places = (find("__per_cpu_offset"), find("nr_cpu_ids"), find("pcpu_unit_size"));
+    let (Some(offsets), Some(count), Some(size)) = places else { return Ok(Vec::new()) };
+    let half = |address| Ok::<u64, io::Error>(kcore.word(address)? & 0xffff_ffff);
+    let (count, bytes) = (half(count)?, half(size)?);
+    let template = find("__per_cpu_start").unwrap_or(0);
+    let range = |processor| {
+        let address = kcore.word(offsets + 8 * processor)?.wrapping_add(template);
+        Ok(Range { address, bytes, usage: Usage::PerCpu })
+    };
+    (0..count.min(PROCESSORS_MAX)).filter(|_| bytes > 0).map(range).collect()
 }
 
 struct Walk {

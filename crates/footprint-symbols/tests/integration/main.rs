@@ -1,5 +1,6 @@
 //! Names of real programs, types and kernels.
 
+mod kernels;
 mod programs;
 mod speed;
 mod types;

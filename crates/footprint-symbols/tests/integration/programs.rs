@@ -7,8 +7,10 @@ use std::process::{Command, Stdio};
 
 use footprint::description::{DataKind, Description};
 use footprint_symbols::describe::{Sources, describe, images};
+use footprint_symbols::elf::Binary;
 use footprint_symbols::touched::Touched;
 use footprint_trace::attachments;
+use footprint_trace::maps::Mapping;
 use footprint_trace::reader::TraceReader;
 use tempfile::TempDir;
 
@@ -32,6 +34,7 @@ extern long counter;
 static inline __attribute__((always_inline)) long twice(volatile long *n) { return *n + *n; }
 static inline __attribute__((always_inline)) long once_more(long n) {
     counter += twice(&counter);
+    if (n > 100) __asm__ volatile("nop");
     return n * 3;
 }
 "#;
@@ -79,7 +82,7 @@ fn touched(trace: &Path) -> Touched {
     Touched::of(&mut TraceReader::new(source).unwrap()).unwrap()
 }
 
-fn check(description: &Description) {
+fn check(description: &Description, touched: &Touched) {
     let function = |name: &str| description.functions.iter().find(|one| one.name == name);
     let called = function("called").unwrap();
     assert_eq!(called.file.as_deref(), Some("program.c"));
@@ -96,6 +99,11 @@ fn check(description: &Description) {
         let around = description.inlined(one.address);
         assert_eq!((around[0].name.as_str(), around[0].call_line), ("once_more", Some(7)));
     }
+    // Ranges hold executed instructions without gaps, though the branch in them was not taken.
+    for one in &description.inlined {
+        let executed = touched.instructions_within(one.address, one.address + one.bytes - 1);
+        assert_eq!(executed.map(|(_, bytes)| u64::from(bytes)).sum::<u64>(), one.bytes);
+    }
     let data = |name: &str| description.data.iter().find(|one| one.name == name);
     assert_eq!(data("counter").map(|one| (one.bytes, one.kind)), Some((8, DataKind::Symbol)));
     assert_eq!(data("text").map(|one| one.bytes), Some(100));
@@ -106,7 +114,7 @@ fn check(description: &Description) {
 #[test]
 fn a_static_program_is_described() {
     let Some((_directory, trace, description)) = described(&["-static"]) else { return };
-    check(&description);
+    check(&description, &touched(&trace));
     assert_eq!(footprint_symbols::attached(&trace).unwrap(), None);
     footprint_symbols::attach(&trace, &description).unwrap();
     assert_eq!(footprint_symbols::attached(&trace).unwrap(), Some(description));
@@ -120,8 +128,8 @@ fn a_static_program_is_described() {
 #[test]
 fn a_program_with_libraries_is_described() {
     for options in [&["-pie", "-fPIE"][..], &["-no-pie"], &["-gz=zlib"]] {
-        let Some((_directory, _, description)) = described(options) else { return };
-        check(&description);
+        let Some((_directory, trace, description)) = described(options) else { return };
+        check(&description, &touched(&trace));
         let objects = |end: &str| description.functions.iter().any(|one| one.object.contains(end));
         assert!(objects("/libc") && objects("/ld-linux"), "{options:?}");
     }
@@ -141,4 +149,22 @@ fn files_that_are_gone_or_no_programs_say_so() {
     fs::remove_file(&program).unwrap();
     let error = images(&maps, &touched(&trace)).unwrap_err();
     assert!(error.to_string().contains("cannot be read"), "{error}");
+}
+
+#[test]
+fn all_mappings_of_a_file_say_where_it_is() {
+    let path = std::env::current_exe().unwrap();
+    let binary = Binary::read(&path).unwrap();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let own: Vec<Mapping> = maps
+        .lines()
+        .filter_map(Mapping::parse)
+        .filter(|mapping| Path::new(&mapping.path) == path)
+        .collect();
+    assert!(own.len() > 2, "{maps}");
+    let biases: Vec<Option<u64>> =
+        own.iter().map(|mapping| binary.bias(mapping).unwrap()).collect();
+    assert!(biases.iter().all(|bias| *bias == Some(own[0].start)), "{biases:x?}");
+    let behind = Mapping { offset: 1 << 40, ..own[0].clone() };
+    assert_eq!(binary.bias(&behind).unwrap(), None);
 }

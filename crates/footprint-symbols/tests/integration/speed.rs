@@ -1,11 +1,17 @@
 //! How long names take. Run by hand: `cargo test --release ... -- --ignored --nocapture`.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
+use footprint_symbols::describe::{Sources, describe, images};
 use footprint_symbols::dwarf::DebugInfo;
 use footprint_symbols::elf::Binary;
 use footprint_symbols::symbol::SymbolKind;
+use footprint_symbols::touched::Touched;
+use footprint_trace::attachments;
+use footprint_trace::reader::TraceReader;
 
 #[test]
 #[ignore = "prints times; needs VMLINUX, a kernel with DWARF"]
@@ -36,4 +42,32 @@ fn addresses_of_a_kernel() {
             println!("  {:?}", lines.inlined(symbol.address + symbol.bytes / 2));
         }
     }
+}
+
+#[test]
+#[ignore = "prints times; needs TRACE, a program's trace"]
+fn a_programs_trace() {
+    let path = std::env::var("TRACE").expect("TRACE names a program's trace");
+    let path = Path::new(&path);
+    let open = || TraceReader::new(BufReader::with_capacity(1 << 20, File::open(path).unwrap()));
+    let mut reader = open().unwrap();
+    let (start, mut events) = (Instant::now(), 0_u64);
+    while reader.next_event().unwrap().is_some() {
+        events += 1;
+    }
+    println!("{events} events read: {:?}", start.elapsed());
+    let start = Instant::now();
+    let touched = Touched::of(&mut open().unwrap()).unwrap();
+    println!("touched: {:?}", start.elapsed());
+    let start = Instant::now();
+    let maps = attachments::read(path, attachments::MAPS).unwrap().unwrap();
+    println!("{} bytes of maps: {:?}", maps.len(), start.elapsed());
+    let images = images(&maps, &touched).unwrap();
+    println!("{images:x?}");
+    let description = describe(&touched, &Sources { kernel: None, images }).unwrap();
+    println!("{} functions described: {:?}", description.functions.len(), start.elapsed());
+    let instructions = touched.instructions().count();
+    let is_named = |&(address, _): &(u64, u8)| description.function(address).is_some();
+    let named = touched.instructions().filter(is_named).count();
+    println!("{named} of {instructions} instructions have a function");
 }

@@ -9,7 +9,7 @@ use footprint_symbols::SymbolsError;
 use footprint_symbols::btf::Btf;
 
 /// The BTF of a C file, by gcc and pahole; none, with the reason printed, where there are none.
-fn compile(source: &str) -> Option<Vec<u8>> {
+pub(crate) fn compile(source: &str) -> Option<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("types.c"), source).unwrap();
