@@ -1,5 +1,6 @@
 //! The analysis of traces: against traces computed by hand, against gdb, and how fast it is.
 
+mod anything;
 mod backtraces;
 mod cachegrind;
 mod figures;
