@@ -12,8 +12,9 @@
 //!
 //! A function whose source file is known goes by the rules of paths, one without by those of
 //! symbols and modules (`vmlinux`, or a program's or library's path). In a pattern, `*` stands for
-//! any characters and `?` for one. The category is the rest of the line; `-` is none: the function
-//! belongs to whatever called it. What no rule matches is [`OTHER`].
+//! any characters and `?` for one; suffixes of symbols such as `.cold` do not count. The category
+//! is the rest of the line; `-` is none: the function belongs to whatever called it. What no rule
+//! matches is [`OTHER`].
 
 mod glob;
 mod table;

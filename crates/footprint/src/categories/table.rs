@@ -138,11 +138,17 @@ impl What {
     fn text(self, subject: Subject<'_>) -> Option<&str> {
         match (self, subject.file) {
             (Self::Path, file) => file,
-            (Self::Symbol, None) => subject.name,
+            (Self::Symbol, None) => subject.name.map(without_suffix),
             (Self::Module, None) => subject.object,
             (_, Some(_)) => None,
         }
     }
+}
+
+/// A symbol without what compilers append to those of parts and copies of functions: `.cold`,
+/// `.part.0`, `.constprop.0`, `.isra.0`.
+fn without_suffix(name: &str) -> &str {
+    name.split_once('.').map(|(start, _)| start).filter(|start| !start.is_empty()).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -191,5 +197,6 @@ mod tests {
         assert_eq!(by_name("entry_SYSCALL_64"), Some("entry"));
         assert_eq!(by_name("shmem_mknod"), Some("file system"));
         assert_eq!(by_name("memset_erms"), Some("string"));
+        assert_eq!(by_name("do_nanosleep.constprop.0"), Some("time"));
     }
 }

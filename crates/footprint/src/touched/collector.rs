@@ -105,20 +105,35 @@ impl Collector {
     }
 
     /// Counts an access to bytes of one line.
+    #[inline]
     fn touch(&mut self, place: usize, step: &Step<'_>, line: u64, part: Part) {
-        let key = (u32::try_from(place).unwrap_or(u32::MAX), step.stack);
+        let key = (key_of(place), step.stack);
         let latest = self.latest(step.id);
         let is_latest = latest.touch_key == key && latest.line == line;
-        let at = if is_latest {
-            latest.touch
-        } else {
-            let at = self.open[place].touch(line, step.stack, step.id);
-            let latest = self.latest(step.id);
-            (latest.touch_key, latest.line, latest.touch) = (key, line, at);
-            at
-        };
+        let at = if is_latest { latest.touch } else { self.find_touch(place, step, line) };
         self.open[place].footprint.touches[at as usize].add(part);
     }
+
+    fn find_touch(&mut self, place: usize, step: &Step<'_>, line: u64) -> u32 {
+        let at = self.open[place].touch(line, step.stack, step.id);
+        let latest = self.latest(step.id);
+        latest.touch_key = (key_of(place), step.stack);
+        (latest.line, latest.touch) = (line, at);
+        at
+    }
+
+    fn find_execution(&mut self, place: usize, step: &Step<'_>) -> u32 {
+        let at = self.open[place].execution(step.stack, step.id);
+        let latest = self.latest(step.id);
+        latest.execution_key = (key_of(place), step.stack);
+        latest.execution = at;
+        at
+    }
+}
+
+/// The place of tables, as keys have it.
+fn key_of(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 impl Tables {
@@ -144,7 +159,7 @@ impl Tables {
     fn touch(&mut self, line: u64, stack: StackId, block: BlockId) -> u32 {
         let touches = &mut self.footprint.touches;
         *self.touches.entry((line, stack, block)).or_insert_with(|| {
-            touches.push(DataTouch { line, stack, block, loads: 0, stores: 0, parts: Vec::new() });
+            touches.push(DataTouch::new(line, stack, block));
             index_of_last(touches.len())
         })
     }
@@ -155,22 +170,50 @@ fn index_of_last(length: usize) -> u32 {
 }
 
 impl DataTouch {
+    fn new(line: u64, stack: StackId, block: BlockId) -> Self {
+        Self { line, stack, block, loads: 0, stores: 0, parts: Vec::new(), latest: 0 }
+    }
+
     #[inline]
     fn add(&mut self, part: Part) {
-        let is_same = |known: &&mut Part| {
-            (known.kind, known.offset, known.bytes) == (part.kind, part.offset, part.bytes)
-                && known.is_start == part.is_start
+        // An instruction that comes back to a line does what it did before, in the same order.
+        let next = if self.latest + 1 < self.parts.len() { self.latest + 1 } else { 0 };
+        for at in [next, self.latest] {
+            if let Some(known) = self.parts.get_mut(at)
+                && known.is_like(&part)
+            {
+                known.count += 1;
+                self.latest = at;
+                return;
+            }
+        }
+        self.search(part);
+    }
+
+    #[cold]
+    fn search(&mut self, part: Part) {
+        let touched = match part.kind {
+            AccessKind::Load => &mut self.loads,
+            AccessKind::Store => &mut self.stores,
         };
-        // An instruction that comes back to a line does so where it was, or just behind.
-        if let Some(known) = self.parts.iter_mut().rev().find(is_same) {
-            known.count += part.count;
-            return;
+        // Bytes that were not touched yet are in no part.
+        let is_known = *touched & part.mask() == part.mask();
+        *touched |= part.mask();
+        let known = self.parts.iter().position(|known| is_known && known.is_like(&part));
+        self.latest = known.unwrap_or(self.parts.len());
+        match known {
+            Some(at) => self.parts[at].count += 1,
+            None => self.parts.push(part),
         }
-        match part.kind {
-            AccessKind::Load => self.loads |= part.mask(),
-            AccessKind::Store => self.stores |= part.mask(),
-        }
-        self.parts.push(part);
+    }
+}
+
+impl Part {
+    /// Whether both are accesses of the same bytes.
+    #[inline]
+    fn is_like(&self, other: &Self) -> bool {
+        (self.kind, self.offset, self.bytes, self.is_start)
+            == (other.kind, other.offset, other.bytes, other.is_start)
     }
 }
 
@@ -210,16 +253,9 @@ impl Observer for Collector {
     #[inline]
     fn execute(&mut self, _: &Code, _: &StackTree, step: Step<'_>) {
         let Some(place) = self.place(step.vcpu) else { return };
-        let key = (u32::try_from(place).unwrap_or(u32::MAX), step.stack);
         let latest = self.latest(step.id);
-        let at = if latest.execution_key == key {
-            latest.execution
-        } else {
-            let at = self.open[place].execution(step.stack, step.id);
-            let latest = self.latest(step.id);
-            (latest.execution_key, latest.execution) = (key, at);
-            at
-        };
+        let is_latest = latest.execution_key == (key_of(place), step.stack);
+        let at = if is_latest { latest.execution } else { self.find_execution(place, &step) };
         self.open[place].footprint.executions[at as usize].count += 1;
     }
 
@@ -227,9 +263,7 @@ impl Observer for Collector {
     fn access(&mut self, _: &Code, _: &StackTree, touch: Touch<'_>) {
         let Touch { step, access } = touch;
         let Some(place) = self.place(step.vcpu) else { return };
-        for (line, part) in parts(access) {
-            self.touch(place, &step, line, part);
-        }
+        parts(access).for_each(|(line, part)| self.touch(place, &step, line, part));
     }
 
     fn end(&mut self, vcpu: u32, completeness: Completeness) {

@@ -31,6 +31,8 @@ pub struct DataTouch {
     pub stores: u64,
     /// How often which bytes.
     pub parts: Vec<Part>,
+    /// The part that was counted last.
+    pub(super) latest: usize,
 }
 
 /// Accesses of the same bytes of a line.

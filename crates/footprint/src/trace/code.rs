@@ -118,8 +118,9 @@ impl Code {
     }
 }
 
-/// What code of a function is the entry of, as Linux names them (`arch/x86/include/asm/idtentry.h`),
-/// at its start or after. The stubs of hardware interrupts stand in a row under one name.
+/// What code of a function is the entry of, at its start or after, as Linux names them
+/// (`arch/x86/include/asm/idtentry.h`). The stubs of hardware interrupts stand in a row under one
+/// name.
 fn entry_context(name: &str, is_start: bool) -> Option<Context> {
     let is_interrupt = name.starts_with("asm_sysvec_")
         || ["asm_common_interrupt", "asm_spurious_interrupt", "asm_exc_nmi"].contains(&name);

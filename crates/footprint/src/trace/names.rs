@@ -8,7 +8,7 @@ pub struct FunctionId(pub u64);
 
 /// What the addresses of a trace are called.
 pub trait Names {
-    /// The function that an address is in. Parts that compilers put elsewhere belong to it too.
+    /// The function that an address is in.
     fn function(&self, address: u64) -> Option<FunctionId>;
 
     /// The name of a function, as its symbol has it.

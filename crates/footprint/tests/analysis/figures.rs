@@ -5,7 +5,7 @@ use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::difference;
 use footprint::metrics;
-use footprint::simulate::{First, Geometry, Hierarchy, Policy, Shape};
+use footprint::simulate::{First, Geometry, Hierarchy, LevelReport, Policy, Shape};
 use footprint::simulated::{Outcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
@@ -159,7 +159,7 @@ fn caches_are_warm_or_empty() {
     let misses = |warmth| {
         let seen = see(&trace(2), Selection::default(), warmth);
         let of = |outcome: &Outcome| {
-            let levels = outcome.report.levels.iter().map(|level| level.misses());
+            let levels = outcome.report.levels.iter().map(LevelReport::misses);
             let levels: Vec<u64> = levels.collect();
             let by_stack = outcome.missed.iter().map(|missed| missed.misses.iter().sum::<u64>());
             assert_eq!(by_stack.sum::<u64>(), levels.iter().sum::<u64>());

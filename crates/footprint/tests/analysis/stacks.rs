@@ -266,6 +266,28 @@ fn a_region_without_an_end_is_cut() {
 }
 
 #[test]
+fn a_trace_that_stops_keeps_what_was_read() {
+    let mut made = machine();
+    in_vfs_read(&mut made);
+    back(&mut made);
+    let mut trace = made.trace();
+    trace.pop();
+    let mut reader = reader(&trace);
+    let mut seen = Written(Vec::new());
+    let stopped = Walk::new(*reader.header(), names()).run(&mut reader, &mut seen);
+    assert!(matches!(stopped, Err(footprint_trace::TraceError::Truncated { .. })));
+    assert_eq!(seen.0.last().map(String::as_str), Some("end Whole"));
+    let mut whole = program();
+    whole.run(0x1000, &[NOP]);
+    let mut trace = whole.trace();
+    trace.pop();
+    let mut reader = super::made::reader(&trace);
+    let mut seen = Written(Vec::new());
+    assert!(Walk::new(*reader.header(), names()).run(&mut reader, &mut seen).is_err());
+    assert_eq!(seen.0, ["begin Unmarked", "user: main", "end Cut"]);
+}
+
+#[test]
 fn returns_from_frames_that_were_not_seen_do_no_harm() {
     let mut made = program();
     made.run(0x1200, &[RET]).load(0x7ff0, 8).run(0x1105, &[RET]).load(0x7ff8, 8);

@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod plain;
+mod runs;
 mod speed;
 
 use footprint::simulate::{
