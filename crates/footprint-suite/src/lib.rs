@@ -8,11 +8,13 @@
 mod cells;
 mod measure;
 mod metrics;
+mod program;
 mod target;
 mod trace;
 
 pub use cells::{OPERATIONS, Plan, SUITE, cells, lines};
-pub use measure::{MeasureError, Measured, measure};
+pub use measure::{MeasureError, Measured, figures, measure};
 pub use metrics::{definitions, values};
+pub use program::{Program, ProgramRefusal, ProgramTraced};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
 pub use trace::{SUFFIX, Traced, Tracer, TracingError};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use footprint::simulate::{Hierarchy, Report};
 use footprint::simulated::{Simulated, Warmth};
-use footprint::touched::{Collector, Repeated, Selection};
+use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
 use footprint_guest::Operation;
 use footprint_trace::TraceError;
@@ -53,6 +53,33 @@ pub enum MeasureError {
     },
 }
 
+/// The figures of each region of a trace, repetitions apart, in the order in which they began. What
+/// is outside of all marks is a region too.
+///
+/// # Errors
+/// The trace cannot be read, or is damaged.
+pub fn figures<N: Names>(path: &Path, names: N) -> Result<Vec<(Region, Figures)>, MeasureError> {
+    let failed = |source| MeasureError::Trace { path: path.to_owned(), source };
+    let mut reader = open(path)?;
+    let scope = reader.header().scope;
+    let mut walk = Walk::new(*reader.header(), names);
+    let mut collector = Collector::new(Selection { warm_up: 0, repeated: Repeated::Apart });
+    walk.run(&mut reader, &mut collector).map_err(failed)?;
+    let counts = |context: Context| context.counts(scope);
+    let of = |footprint: Footprint| {
+        (footprint.region, footprint.figures(walk.code(), walk.stacks(), counts))
+    };
+    Ok(collector.into_footprints().into_iter().map(of).collect())
+}
+
+fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
+    let file = File::open(path)
+        .map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
+    let source = BufReader::with_capacity(BUFFER_BYTES, file);
+    TraceReader::new(source)
+        .map_err(|source| MeasureError::Trace { path: path.to_owned(), source })
+}
+
 /// Measures the operations of a trace, in the order in which they were executed. The simulated
 /// caches hold nothing when an operation begins, as after an application that has filled them.
 ///
@@ -64,10 +91,7 @@ pub fn measure<N: Names>(
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, MeasureError> {
     let failed = |source| MeasureError::Trace { path: path.to_owned(), source };
-    let file =
-        File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
-    let source = BufReader::with_capacity(BUFFER_BYTES, file);
-    let mut reader = TraceReader::new(source).map_err(failed)?;
+    let mut reader = open(path)?;
     let header = *reader.header();
     let mut walk = Walk::new(header, names);
     let mut collector = Collector::new(Selection { warm_up: 0, repeated: Repeated::Apart });

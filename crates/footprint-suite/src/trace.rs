@@ -16,7 +16,7 @@ use footprint_trace::reader::TraceReader;
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 use thiserror::Error;
 
-use crate::{GuestTarget, Plan};
+use crate::{GuestTarget, Plan, ProgramRefusal};
 
 /// How a trace's file is called, after the label of its target.
 pub const SUFFIX: &str = "trace";
@@ -67,6 +67,9 @@ pub enum TracingError {
     /// What the guest handed back is not what this program's guests do.
     #[error("the guest's account of its job is damaged: {0}")]
     Outcome(#[source] serde_json::Error),
+    /// The program cannot be traced.
+    #[error(transparent)]
+    Program(#[from] ProgramRefusal),
     /// The guest could not make the target.
     #[error("{0}")]
     Target(String),

@@ -13,11 +13,12 @@ use serde::Serialize;
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
 use crate::footprint_caches::Chosen;
-use crate::{output, stats};
+use crate::{footprint_trace, output, stats};
 
 /// Computes and prints.
 pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
     match command {
+        Footprint::Trace(options) => footprint_trace::trace(options),
         Footprint::Model(options) => model(options),
         Footprint::Simulate(options) => simulate(options),
     }

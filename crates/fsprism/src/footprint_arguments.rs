@@ -1,5 +1,6 @@
 //! The command line of `fsprism footprint`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -49,14 +50,56 @@ Examples:
 docs/cache-simulation.md says what is simulated.
 ";
 
+const TRACE_EXAMPLES: &str = "\
+Targets are made in a guest (fsprism lab build makes one, once), each in a boot of its own; a program
+runs here, and its user side alone is traced. A trace has its names inside, so it can be studied
+elsewhere.
+
+Examples:
+  fsprism footprint trace --target xfs --op create,unlink,rename --out traces
+  fsprism footprint trace --target xfs --target 'small=xfs:mkfs=-m crc=0' --out traces
+  fsprism footprint trace --target ext4 --op read --cold --out cold
+  fsprism footprint trace --out grep -- /bin/grep -r x /etc
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Footprint {
+    /// Trace file systems in a guest, or a program: every instruction and every access
+    #[command(after_long_help = TRACE_EXAMPLES)]
+    Trace(TraceOptions),
     /// The naive model of a cache: what a phase leaves to the next one to flush
     #[command(after_long_help = MODEL_EXAMPLES)]
     Model(ModelOptions),
     /// Run accesses through simulated caches: hits, misses, write-backs, what stays dirty
     #[command(after_long_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceOptions {
+    /// A file system to make and trace, as for run footprint (may be repeated)
+    #[arg(
+        id = "targets",
+        long = "target",
+        value_name = "TARGET",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
+    pub(crate) targets: Vec<String>,
+    /// How often each operation is traced
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "command",
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repetitions: u32,
+    #[command(flatten)]
+    pub(crate) tracing: TracingOptions,
+    /// The directory of the traces
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+    /// A program to trace instead, after --
+    #[arg(value_name = "PROGRAM", last = true)]
+    pub(crate) command: Vec<OsString>,
 }
 
 /// What is traced, and how.

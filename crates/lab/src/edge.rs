@@ -8,7 +8,26 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::FdFlags;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
+
+/// Has the child killed when the thread that starts it dies.
+pub fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let before_exec = move || is_killed_with(parent);
+    // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(before_exec) };
+}
+
+/// Has this process killed when its parent dies, unless that has happened already.
+fn is_killed_with(parent: Pid) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the child asked to be told.
+    if rustix::process::getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+}
 
 /// Has the child killed when the thread that starts it dies, puts it into a process group of its
 /// own, and leaves it these files, under their numbers here.
@@ -16,11 +35,7 @@ pub(crate) fn guard(command: &mut Command, inherited: &[&File]) {
     let inherited: Vec<RawFd> = inherited.iter().map(|file| file.as_raw_fd()).collect();
     let parent = rustix::process::getpid();
     let before_exec = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the child asked to be told.
-        if rustix::process::getppid() != Some(parent) {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
+        is_killed_with(parent)?;
         for &number in &inherited {
             // SAFETY: the caller holds these files open until the child has been started, and fork
             // has copied all of their descriptors.

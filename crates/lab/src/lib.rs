@@ -23,6 +23,7 @@ pub mod status;
 mod tool;
 
 pub use boot::{Boot, Handed, Plugin};
+pub use edge::die_with_parent;
 pub use error::{BootError, LabError};
 pub use image::{Image, Parts};
 pub use kernel::Kernel;

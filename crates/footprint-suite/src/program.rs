@@ -1,0 +1,165 @@
+//! Tracing a program of this machine: its user side alone, under QEMU's emulation of a process.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use footprint::description::{Description, Subject};
+use footprint_symbols::describe::{Sources, describe, images};
+use footprint_symbols::touched::Touched;
+use footprint_trace::attachments::{self, MAPS};
+use footprint_trace::reader::{Ending, TraceReader};
+use thiserror::Error;
+
+use crate::trace::TracingError;
+
+/// The emulator of processes.
+const EMULATOR: &str = "qemu-x86_64";
+/// `e_machine` of x86-64 in an ELF file's header.
+const X86_64: [u8; 2] = [62, 0];
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// A program to trace.
+#[derive(Clone, Debug)]
+pub struct Program {
+    file: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+/// Why a program cannot be traced.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProgramRefusal {
+    /// It is not there.
+    #[error("there is no program `{0}`: give its path")]
+    Missing(String),
+    /// It is a script, or of another architecture.
+    #[error("{} is no program for x86-64: of a script, trace its interpreter, as in /bin/sh FILE",
+        .0.display())]
+    Foreign(PathBuf),
+    /// The emulator is missing.
+    #[error("{EMULATOR} is not installed, which runs the program to trace: apt install qemu-user")]
+    NoEmulator,
+    /// The path of the plugin or the trace has a comma, which ends a value in QEMU's options.
+    #[error("QEMU takes no path with a comma: {}", .0.display())]
+    Comma(PathBuf),
+}
+
+/// A program that was traced.
+#[derive(Debug)]
+pub struct ProgramTraced {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What the trace says of its end; none where it has none.
+    pub ending: Option<Ending>,
+    /// The names of the trace's addresses, which are in the trace too.
+    pub description: Description,
+}
+
+impl Program {
+    /// The program of a command line: its first word, looked up in `PATH` unless it has a slash.
+    ///
+    /// # Errors
+    /// It is missing, or none that can be traced; or the emulator is missing.
+    pub fn new(command: &[OsString]) -> Result<Self, ProgramRefusal> {
+        let (name, arguments) = command
+            .split_first()
+            .map_or((None, &[][..]), |(name, rest)| (Some(name.clone()), rest));
+        let name = name.unwrap_or_default();
+        let missing = || ProgramRefusal::Missing(name.to_string_lossy().into_owned());
+        let file = find(&name).ok_or_else(missing)?;
+        let mut head = Vec::new();
+        let read = File::open(&file).and_then(|file| file.take(20).read_to_end(&mut head));
+        read.map_err(|_| missing())?;
+        if !head.starts_with(b"\x7fELF") || head.get(18..20) != Some(&X86_64) {
+            return Err(ProgramRefusal::Foreign(file));
+        }
+        find(EMULATOR.as_ref()).ok_or(ProgramRefusal::NoEmulator)?;
+        Ok(Self { file, arguments: arguments.to_vec() })
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Runs it to its end, and writes the trace to `trace`.
+    ///
+    /// # Errors
+    /// The emulator cannot be started or refuses, or the trace is damaged or cannot be named.
+    pub fn trace(&self, library: &Path, trace: &Path) -> Result<ProgramTraced, TracingError> {
+        let path = |path: &Path| {
+            let path = std::path::absolute(path).map_err(at(path))?;
+            let text = path.to_str().filter(|text| !text.contains(','));
+            let text = text.map(str::to_owned);
+            text.ok_or_else(|| TracingError::Program(ProgramRefusal::Comma(path)))
+        };
+        let plugin = format!("{},out={}", path(library)?, path(trace)?);
+        let mut command = Command::new(EMULATOR);
+        command.arg("-plugin").arg(plugin).arg(&self.file).args(&self.arguments);
+        lab::die_with_parent(&mut command);
+        let status = command.status().map_err(at(Path::new(EMULATOR)))?;
+        let (description, ending) = self.describe(trace)?;
+        footprint_symbols::attach(trace, &description)?;
+        Ok(ProgramTraced { status, ending, description })
+    }
+
+    fn describe(&self, trace: &Path) -> Result<(Description, Option<Ending>), TracingError> {
+        let file = File::open(trace).map_err(at(trace))?;
+        let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
+        let touched = Touched::of(&mut reader)?;
+        let maps = attachments::read(trace, MAPS)?.unwrap_or_default();
+        let sources = Sources { kernel: None, images: images(&maps, &touched)? };
+        let mut description = describe(&touched, &sources)?;
+        let words = std::iter::once(self.file.as_os_str())
+            .chain(self.arguments.iter().map(OsString::as_os_str));
+        let command: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        description.subject = Subject { title: command.join(" "), command, ..Subject::default() };
+        Ok((description, reader.ending().copied()))
+    }
+}
+
+fn find(name: &std::ffi::OsStr) -> Option<PathBuf> {
+    let can_run = |file: &Path| {
+        let metadata = file.metadata();
+        metadata.is_ok_and(|one| one.is_file() && one.permissions().mode() & 0o111 != 0)
+    };
+    let given = Path::new(name);
+    if given.components().count() > 1 {
+        return Some(given.to_owned()).filter(|file| can_run(file));
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).map(|directory| directory.join(given)).find(|file| can_run(file))
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> TracingError {
+    let path = path.to_owned();
+    |source| TracingError::File { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(words: &[&str]) -> String {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Program::new(&words).expect_err("no program").to_string()
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused() {
+        assert!(refusal(&["/nowhere/at-all"]).starts_with("there is no program"));
+        assert!(refusal(&[]).starts_with("there is no program"));
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("script");
+        std::fs::write(&script, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(refusal(&[script.to_str().unwrap()]).contains("trace its interpreter"));
+    }
+}

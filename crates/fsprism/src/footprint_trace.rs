@@ -1,0 +1,160 @@
+//! `fsprism footprint trace`: traces of file systems in guests, or of a program, kept in a
+//! directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ::footprint::touched::Figures;
+use ::footprint::trace::Region;
+use footprint_guest::Operation;
+use footprint_suite::{GuestTarget, Program, SUFFIX, Traced};
+use serde::Serialize;
+
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::footprint_arguments::TraceOptions;
+use crate::footprint_tracing::{OfTarget, Tracing};
+use crate::{output, stats};
+
+/// What was traced.
+#[derive(Debug, Serialize)]
+struct Answer {
+    traces: Vec<TraceMade>,
+    /// What failed, each with why.
+    failed: Vec<String>,
+}
+
+/// One trace.
+#[derive(Debug, Serialize)]
+struct TraceMade {
+    /// What it is of: a target's label, or the program's command line.
+    subject: String,
+    file: PathBuf,
+    bytes: u64,
+    regions: Vec<RegionFigures>,
+}
+
+/// The figures of one part of a trace.
+#[derive(Debug, Serialize)]
+struct RegionFigures {
+    /// The operation; none of what is outside of marks, as a program's trace is.
+    operation: Option<String>,
+    /// Which execution of it, from 0.
+    repetition: u32,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
+    prepare(&options.out).blame_input()?;
+    let answer = match options.command.is_empty() {
+        true => of_targets(options)?,
+        false => of_program(options)?,
+    };
+    answer.failed.iter().for_each(|why| output::say(why));
+    let has_failed = !answer.failed.is_empty();
+    let done = stats::print(options.output.format, &answer, || text(&answer))?;
+    Ok(if has_failed { Done::WithFailures } else { done })
+}
+
+/// Makes the directory; traces that lie in it already are not written over.
+fn prepare(directory: &Path) -> anyhow::Result<()> {
+    let named = directory.display();
+    fs::create_dir_all(directory)
+        .map_err(|error| anyhow::anyhow!("cannot make {named}: {error}"))?;
+    let mut entries = fs::read_dir(directory)?;
+    let is_trace = |path: PathBuf| path.extension().is_some_and(|suffix| suffix == SUFFIX);
+    if entries.any(|entry| entry.is_ok_and(|entry| is_trace(entry.path()))) {
+        anyhow::bail!("{named} holds traces already: name another directory with --out");
+    }
+    Ok(())
+}
+
+fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
+    let targets: Vec<GuestTarget> = options
+        .targets
+        .iter()
+        .map(|text| GuestTarget::parse(text).blame_input())
+        .collect::<Result<_, _>>()?;
+    let specs: Vec<_> = targets.iter().map(|target| target.spec.clone()).collect();
+    machine::target::refuse_duplicate_labels(&specs).blame_input()?;
+    let plan = options.tracing.plan(options.repetitions);
+    let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    let traced = tracing.trace(targets, &plan, &options.out);
+    if tracing.is_stopped() {
+        return Err(InterruptedEarly.into());
+    }
+    let mut answer = Answer { traces: Vec::new(), failed: Vec::new() };
+    for OfTarget { target, trace, traced } in traced {
+        let label = target.spec.label;
+        match traced {
+            Ok(Traced { outcome, description }) => {
+                answer.traces.push(made(&label, trace, description)?);
+                let failed = outcome.failed.into_iter();
+                answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
+            }
+            Err(error) => answer.failed.push(format!("{label}: {error}")),
+        }
+    }
+    Ok(answer)
+}
+
+fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
+    let program = Program::new(&options.command).blame_input()?;
+    let directory = tempfile::tempdir()?;
+    let library = footprint_library::write_into(directory.path())?;
+    let trace = options.out.join(format!("{}.{SUFFIX}", program.name()));
+    let traced = program.trace(&library, &trace)?;
+    let mut failed = Vec::new();
+    if !traced.status.success() {
+        failed.push(format!("{} ended with {}", program.name(), traced.status));
+    }
+    if let Some(ending) = traced.ending {
+        failed.extend(ending.cut.map(|cut| cut.to_string()));
+        if ending.forks > 0 {
+            output::say(&format!(
+                "{} started {} further processes, of which nothing is in the trace",
+                program.name(),
+                ending.forks
+            ));
+        }
+    }
+    let subject = traced.description.subject.title.clone();
+    Ok(Answer { traces: vec![made(&subject, trace, traced.description)?], failed })
+}
+
+fn made(
+    subject: &str,
+    file: PathBuf,
+    names: ::footprint::description::Description,
+) -> anyhow::Result<TraceMade> {
+    let of = |(region, figures): (Region, Figures)| match region {
+        Region::Unmarked => RegionFigures { operation: None, repetition: 0, figures },
+        Region::Marked { operation, repetition, .. } => {
+            let operation = Operation::of_number(operation).map(|one| one.name().to_owned());
+            RegionFigures { operation, repetition, figures }
+        }
+    };
+    let regions = footprint_suite::figures(&file, names)?.into_iter().map(of).collect();
+    let bytes = fs::metadata(&file)?.len();
+    Ok(TraceMade { subject: subject.to_owned(), file, bytes, regions })
+}
+
+fn text(answer: &Answer) -> String {
+    let mut text = String::new();
+    for trace in &answer.traces {
+        text.push_str(&format!("{}: {}\n", trace.subject, trace.file.display()));
+        let heads = ["instructions", "code lines", "data lines"];
+        text.push_str(&format!("  {:<14}{:>14}{:>12}{:>12}\n", "", heads[0], heads[1], heads[2]));
+        for region in &trace.regions {
+            let name = match &region.operation {
+                Some(operation) => format!("{operation} {}", region.repetition),
+                None => "whole".to_owned(),
+            };
+            let Figures { instructions, instruction_lines, data_lines, .. } = region.figures;
+            text.push_str(&format!(
+                "  {name:<14}{instructions:>14}{instruction_lines:>12}{data_lines:>12}\n"
+            ));
+        }
+    }
+    text
+}
