@@ -5,7 +5,10 @@
 //! [`lackey`] prints. [`naive`] is the four-line model with which a paper explains why a smaller
 //! footprint can make the phase after it slower.
 //!
-//! [`description`] is what a trace says of itself: subject, names of code and of data.
+//! A trace of execution is walked through once: [`trace`] finds stacks and contexts, [`touched`]
+//! the lines and bytes of each region, [`simulated`] what caches miss. [`metrics`] names the
+//! figures, [`cgstacks`] makes trees of stacks, condensed by [`categories`], [`diff`] compares two
+//! footprints. [`description`] is what a trace says of itself: subject, names of code and of data.
 //!
 //! There is no clock here and no thread: the same stream and seed give the same answer.
 

@@ -216,6 +216,19 @@ fn stacks_condense_to_categories() {
 }
 
 #[test]
+fn a_category_is_in_a_stack_once() {
+    let mut made = Made::new(Scope::Program, Coverage::Marked);
+    made.mark(Edge::Begin, 1, 2).call(0x1000, 0x1200, 0x7ff0).call(0x1200, 0x1000, 0x7fe0);
+    made.run(0x1000, &[NOP, NOP]).mark(Edge::End, 1, 2);
+    let seen = see(&made.trace(), Selection::default(), Warmth::Warm);
+    let categories = Categories::default();
+    let walked = side(&seen, &categories);
+    let tree = walked.tree(&seen.footprints[0], Frames::Categories, Weight::ExecutedBytes);
+    let expected = [("vfs".to_owned(), 5.0), ("vfs;file system".to_owned(), 5.0 + 2.0)];
+    assert_eq!(paths(&tree), expected);
+}
+
+#[test]
 fn functions_are_not_condensed() {
     let expected = ["main", "main;find", "main;get", "main;get;find", "main;get;lock"];
     let expected = expected.into_iter().zip([11.0, 6.0, 10.0, 6.0, 1.0]);

@@ -197,6 +197,17 @@ fn an_exception_belongs_to_the_operation() {
 }
 
 #[test]
+fn an_iret_to_the_next_instruction_returns_from_nothing() {
+    let mut made = machine();
+    in_vfs_read(&mut made);
+    made.run(at("asm_exc_page_fault"), &[NOP, IRET]).run(at("asm_exc_page_fault") + 3, &[IRET]);
+    made.run(at("vfs_read"), &[MOV]).load(0x8000, 8);
+    back(&mut made);
+    let fault = format!("exception: asm_exc_page_fault<{}", &VFS_READ["operation: ".len()..]);
+    assert_eq!(within(made), [fault.as_str(), fault.as_str(), VFS_READ]);
+}
+
+#[test]
 fn an_interrupt_between_a_call_and_its_target_is_set_apart() {
     let mut made = machine();
     in_vfs_read(&mut made);
