@@ -73,11 +73,10 @@ pub fn figures<N: Names>(path: &Path, names: N) -> Result<Vec<(Region, Figures)>
 }
 
 fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
-    let file = File::open(path)
-        .map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
+    let file =
+        File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
     let source = BufReader::with_capacity(BUFFER_BYTES, file);
-    TraceReader::new(source)
-        .map_err(|source| MeasureError::Trace { path: path.to_owned(), source })
+    TraceReader::new(source).map_err(|source| MeasureError::Trace { path: path.to_owned(), source })
 }
 
 /// Measures the operations of a trace, in the order in which they were executed. The simulated

@@ -98,7 +98,7 @@ impl Program {
             let path = std::path::absolute(path).map_err(at(path))?;
             let text = path.to_str().filter(|text| !text.contains(','));
             let text = text.map(str::to_owned);
-            text.ok_or_else(|| TracingError::Program(ProgramRefusal::Comma(path)))
+            text.ok_or(TracingError::Program(ProgramRefusal::Comma(path)))
         };
         let plugin = format!("{},out={}", path(library)?, path(trace)?);
         let mut command = Command::new(EMULATOR);
