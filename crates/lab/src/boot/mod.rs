@@ -128,12 +128,10 @@ impl Boot {
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
             (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
             (End::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
-            (End::Well, Ending::Cut) if console.contains("Kernel panic") => {
-                Err(BootError::Panicked { console: last })
-            }
-            (End::Well, Ending::Cut) => {
-                Err(BootError::Cut { files: handed.files.len(), console: last })
-            }
+            (End::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
+                Some(console) => BootError::Panicked { console },
+                None => BootError::Cut { files: handed.files.len(), console: last },
+            }),
         }
     }
 
