@@ -163,7 +163,9 @@ impl Boot {
         command.arg("-chardev").arg(file("console", console));
         command.arg("-serial").arg("chardev:console");
         command.arg("-chardev").arg(file("handover", handover));
-        command.args(["-device", "virtio-serial-pci"]);
+        // Without an event descriptor the guest's words are heard within the instruction that says
+        // them, not by another thread when it comes round.
+        command.args(["-device", "virtio-serial-pci,ioeventfd=off"]);
         command.arg("-device").arg(format!("virtserialport,chardev=handover,name={PORT}"));
         if let Some(plugin) = &self.plugin {
             command.arg("-plugin").arg(plugin.argument()?);

@@ -62,9 +62,8 @@ const MOUNTS: [(&str, &str); 5] = [
     ("tmpfs", "/run"),
 ];
 
-/// Mounts proc, sysfs, devtmpfs, /tmp and /run. What the port needs is loaded when it is opened: a
-/// virtio device answers when the host has time, so from then on no two boots are the same
-/// instruction for instruction.
+/// Mounts proc, sysfs, devtmpfs, /tmp and /run. What the port needs is loaded when it is opened, so
+/// that no device whose answers come from the host runs beside a job.
 ///
 /// # Errors
 /// The kernel refuses one of these.

@@ -12,7 +12,7 @@ use crate::handover::Writer;
 const PORTS: &str = "/sys/class/virtio-ports";
 
 /// Loads what the port needs and opens it: a stream for [`Writer`]. It can be opened once at a
-/// time. Only for the end of a job: from here on, no two boots are the same.
+/// time, and is for the end of a job.
 ///
 /// # Errors
 /// There is no such port, or it cannot be opened.

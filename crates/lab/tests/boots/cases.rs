@@ -42,6 +42,18 @@ pub(crate) fn two_boots_hand_back_the_same(place: &Place) {
     assert_eq!(fs::read(first.path().join("below/one")).unwrap(), b"1\n");
 }
 
+pub(crate) fn the_port_changes_nothing(place: &Place) {
+    let run = || {
+        let into = directory();
+        let mut boot = place.boot(VARIED);
+        boot.job.push(("/job/load".to_owned(), "base".into()));
+        boot.run(into.path()).unwrap();
+        let read = |name: &str| fs::read(into.path().join(name)).unwrap();
+        (read("random"), read("uptime"), read("vmstat"))
+    };
+    assert!(run() == run());
+}
+
 pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
     let known = place.kernel.knows().unwrap();
     let tool = |name: &str| lab::image::TOOLS.iter().find(|tool| tool.file_system == name);

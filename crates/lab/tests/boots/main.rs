@@ -17,6 +17,7 @@ type Case = (&'static str, fn(&Place));
 
 const CASES: &[Case] = &[
     ("two_boots_hand_back_the_same", cases::two_boots_hand_back_the_same),
+    ("the_port_changes_nothing", cases::the_port_changes_nothing),
     ("file_systems_are_made_and_mounted", cases::file_systems_are_made_and_mounted),
     ("a_guest_that_hangs_is_ended", cases::a_guest_that_hangs_is_ended),
     ("a_guest_that_panics_is_told", cases::a_guest_that_panics_is_told),
