@@ -124,9 +124,9 @@ pub enum BootError {
         console: String,
     },
     /// The guest's kernel panicked.
-    #[error("the guest's kernel panicked; its console ends:\n{console}")]
+    #[error("the guest's kernel panicked:\n{console}")]
     Panicked {
-        /// The console's last lines.
+        /// The console's lines from the panic on.
         console: String,
     },
     /// The guest ended without saying so.

@@ -18,10 +18,13 @@ const OLDEST: (u32, u32) = (6, 2);
 /// - `cryptomgr.notests`, `initcall_blacklist`: tests of algorithms and certificates that no guest
 ///   uses take half of the boot.
 /// - `tsc=reliable`, `lpj`: the clock counts instructions, so there is nothing to calibrate.
+/// - `noreplace-smp` leaves locked instructions as they are on a machine with several processors.
+/// - `rodata=off` saves the check of all of the kernel's pages; no instruction depends on it.
 /// - `panic=-1` reboots, which ends QEMU.
 const ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps mitigations=off \
                          random.trust_cpu=on cryptomgr.notests tsc=reliable lpj=4000000 \
-                         initcall_blacklist=load_system_certificate_list ipv6.disable=1";
+                         initcall_blacklist=load_system_certificate_list ipv6.disable=1 \
+                         noreplace-smp rodata=off";
 /// For one processor: without the timer of its own, whose calibration against another clock takes
 /// up to ten seconds where the clock counts instructions, the platform's is used.
 const ARGUMENT_OF_ONE: &str = "nolapic_timer";

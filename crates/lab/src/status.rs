@@ -60,9 +60,17 @@ pub fn status(lab: &Lab) -> Result<Status, LabError> {
     })
 }
 
+/// Whether guests can be booted here, with a plugin too.
+///
+/// # Errors
+/// QEMU is missing, too old, or takes no plugins.
+pub fn can_boot() -> Result<(), BootError> {
+    qemu::check(true)
+}
+
 fn missing(is_empty: bool) -> Vec<String> {
     let mut missing = Vec::new();
-    match qemu::check(true) {
+    match can_boot() {
         Ok(()) => {}
         Err(error @ BootError::NoPlugins) => missing.push(error.to_string()),
         Err(error) => missing.push(format!("{error}: no guest can be booted")),

@@ -48,3 +48,10 @@ pub(super) fn last_lines(console: &str) -> String {
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
+
+/// The lines from the kernel's panic on, if it panicked.
+pub(super) fn panic_lines(console: &str) -> Option<String> {
+    let (_, panic) = console.split_once("Kernel panic")?;
+    let lines: Vec<&str> = panic.lines().take(LINES).collect();
+    Some(format!("Kernel panic{}", lines.join("\n")))
+}

@@ -128,12 +128,10 @@ impl Boot {
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
             (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
             (End::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
-            (End::Well, Ending::Cut) if console.contains("Kernel panic") => {
-                Err(BootError::Panicked { console: last })
-            }
-            (End::Well, Ending::Cut) => {
-                Err(BootError::Cut { files: handed.files.len(), console: last })
-            }
+            (End::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
+                Some(console) => BootError::Panicked { console },
+                None => BootError::Cut { files: handed.files.len(), console: last },
+            }),
         }
     }
 
@@ -165,7 +163,9 @@ impl Boot {
         command.arg("-chardev").arg(file("console", console));
         command.arg("-serial").arg("chardev:console");
         command.arg("-chardev").arg(file("handover", handover));
-        command.args(["-device", "virtio-serial-pci"]);
+        // Without an event descriptor the guest's words are heard within the instruction that says
+        // them, not by another thread when it comes round.
+        command.args(["-device", "virtio-serial-pci,ioeventfd=off"]);
         command.arg("-device").arg(format!("virtserialport,chardev=handover,name={PORT}"));
         if let Some(plugin) = &self.plugin {
             command.arg("-plugin").arg(plugin.argument()?);

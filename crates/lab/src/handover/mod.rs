@@ -8,6 +8,8 @@
 
 mod reader;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use reader::{Ending, HandedFiles, HandoverError, read};

@@ -12,7 +12,7 @@ use std::io;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 
-pub use modules::{load_modules_for, load_modules_with};
+pub use modules::load_modules_for;
 pub use port::{hand_back, open_port};
 
 /// What a guest cannot do.
@@ -62,7 +62,8 @@ const MOUNTS: [(&str, &str); 5] = [
     ("tmpfs", "/run"),
 ];
 
-/// Mounts proc, sysfs, devtmpfs, /tmp and /run, and loads what the port needs.
+/// Mounts proc, sysfs, devtmpfs, /tmp and /run. What the port needs is loaded when it is opened, so
+/// that no device whose answers come from the host runs beside a job.
 ///
 /// # Errors
 /// The kernel refuses one of these.
@@ -73,7 +74,7 @@ pub fn start() -> Result<(), InsideError> {
             InsideError::Mount { what, at, source: error.into() }
         })?;
     }
-    load_modules_for("base")
+    Ok(())
 }
 
 /// Whether this process is the first of a guest, started as `/init` by its kernel.

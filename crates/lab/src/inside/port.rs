@@ -4,14 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::InsideError;
+use super::{InsideError, load_modules_for};
 use crate::boot::PORT;
 use crate::handover::Writer;
 
 /// The kernel's directory of ports.
 const PORTS: &str = "/sys/class/virtio-ports";
 
-/// Opens the port for files: a stream that [`Writer`] writes. It can be opened once at a time.
+/// Loads what the port needs and opens it: a stream for [`Writer`]. It can be opened once at a
+/// time, and is for the end of a job.
 ///
 /// # Errors
 /// There is no such port, or it cannot be opened.
@@ -20,6 +21,7 @@ pub fn open_port() -> Result<File, InsideError> {
         let path = path.to_owned();
         |source| InsideError::Io { path, source }
     };
+    load_modules_for("base")?;
     for entry in fs::read_dir(PORTS).map_err(io(PORTS))?.flatten() {
         let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
         if name.trim() == PORT {

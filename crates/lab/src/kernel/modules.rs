@@ -34,6 +34,11 @@ const ALWAYS: [&str; 2] = ["tmpfs", "ramfs"];
 /// Directories of what provides algorithms by alias.
 const ALGORITHMS: [&str; 2] = ["kernel/crypto", "kernel/arch/x86/crypto"];
 
+/// What a signed module ends with.
+const SIGNATURE_END: &[u8] = b"~Module signature appended~\n";
+/// Bytes about the signature, before its length.
+const SIGNATURE_HEAD: usize = 8;
+
 /// The modules of a kernel, by name with underscores.
 struct Modules {
     files: BTreeMap<String, PathBuf>,
@@ -131,7 +136,8 @@ impl Modules {
         if to.exists() {
             return Ok(());
         }
-        fs::write(&to, self.plain(name)?).map_err(LabError::at(&to))
+        let bytes = self.plain(name)?;
+        fs::write(&to, without_signature(&bytes)).map_err(LabError::at(&to))
     }
 
     fn information(&self, name: &str) -> Result<Information, LabError> {
@@ -165,6 +171,19 @@ impl Modules {
         order.push((name.to_owned(), needed));
         Ok(())
     }
+}
+
+/// A module up to its signature, which takes a guest longer to check than the module to load:
+/// nobody but this user can have changed it. The layout is that of the kernel's
+/// `include/linux/module_signature.h`: signature, twelve bytes that end in its length, a text.
+fn without_signature(bytes: &[u8]) -> &[u8] {
+    let signed = bytes.strip_suffix(SIGNATURE_END);
+    let cut = signed.and_then(|signed| {
+        let (before, length) = signed.split_last_chunk::<4>()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        before.len().checked_sub(length.checked_add(SIGNATURE_HEAD)?)
+    });
+    &bytes[..cut.unwrap_or(bytes.len())]
 }
 
 fn parse(section: &[u8]) -> Information {
@@ -219,7 +238,16 @@ fn walk(directory: &Path, files: &mut BTreeMap<String, PathBuf>) -> Result<(), L
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, without_signature};
+
+    #[test]
+    fn a_signature_is_cut_off() {
+        let signed = b"module sig12345678\0\0\0\x04~Module signature appended~\n";
+        assert_eq!(without_signature(signed), b"module");
+        assert_eq!(without_signature(b"module"), b"module");
+        let wrong = b"x12345678\0\0\x01\x04~Module signature appended~\n";
+        assert_eq!(without_signature(wrong), wrong);
+    }
 
     #[test]
     fn what_a_module_says_is_read() {

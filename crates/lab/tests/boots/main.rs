@@ -1,31 +1,58 @@
 //! Real guests: what they hand back, and what becomes of those that fail.
 //!
-//! This program is the guest's `/init` as well, so it is no test of the usual harness.
+//! This program is the guest's `/init` as well, so it is none of the usual harness's: it starts
+//! with a look whether it is the first process of a guest.
 
+mod cases;
+mod place;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use lab::kernel::{self, Request};
-use lab::{Boot, Lab, Parts, guest, image, inside};
+use lab::{guest, inside};
+use place::Place;
+
+/// A case's name and what it does.
+type Case = (&'static str, fn(&Place));
+
+const CASES: &[Case] = &[
+    ("two_boots_hand_back_the_same", cases::two_boots_hand_back_the_same),
+    ("the_port_changes_nothing", cases::the_port_changes_nothing),
+    ("file_systems_are_made_and_mounted", cases::file_systems_are_made_and_mounted),
+    ("a_guest_that_hangs_is_ended", cases::a_guest_that_hangs_is_ended),
+    ("a_guest_that_panics_is_told", cases::a_guest_that_panics_is_told),
+    ("a_guest_that_just_stops_is_told", cases::a_guest_that_just_stops_is_told),
+    ("a_job_that_fails_is_told", cases::a_job_that_fails_is_told),
+    ("a_command_ends_as_it_does", cases::a_command_ends_as_it_does),
+    ("a_plugin_that_is_none_is_refused", cases::a_plugin_that_is_none_is_refused),
+    ("the_wish_to_stop_is_heard", cases::the_wish_to_stop_is_heard),
+    ("the_same_parts_give_the_same_image", cases::the_same_parts_give_the_same_image),
+    ("a_kernel_that_is_none_is_refused", cases::a_kernel_that_is_none_is_refused),
+    ("nobody_outlives_fsprism", cases::nobody_outlives_fsprism),
+];
 
 fn main() -> ExitCode {
     if inside::is_first_process() {
         guest::init();
     }
-    let lab = Lab::of_user().unwrap();
-    let plan = kernel::plan(&lab, &Request::Newest).unwrap();
-    println!("{:?}", plan.sentence());
-    let kernel = kernel::build(&lab, &plan, &|text| println!("{text}")).unwrap();
-    let program = std::env::current_exe().unwrap();
-    let t = std::time::Instant::now();
-    let image = image::build(&lab, Parts { kernel: &kernel, program: &program }).unwrap();
-    println!("{image:?} {:?}", t.elapsed());
-    let mut boot = Boot::new(kernel, image);
-    let script = std::env::args().nth(1).unwrap_or("uname -a > /hand-back/uname".into());
-    boot.job = vec![("/job/run".into(), script.into_bytes())];
-    boot.console = Some("/tmp/labx/console".into());
-    boot.time_limit = std::time::Duration::from_secs(60);
-    let t = std::time::Instant::now();
-    println!("{:?}", boot.run("/tmp/labx/back".as_ref()));
-    println!("{:?}", t.elapsed());
-    ExitCode::SUCCESS
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if wanted.first().is_some_and(|word| word == cases::HANG) {
+        cases::hang();
+    }
+    let place = match Place::find() {
+        Ok(place) => place,
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word));
+    let mut failed = 0;
+    for (name, case) in CASES.iter().filter(|(name, _)| is_wanted(name)) {
+        let is_well = catch_unwind(AssertUnwindSafe(|| case(&place))).is_ok();
+        println!("{name} ... {}", if is_well { "ok" } else { "FAILED" });
+        failed += usize::from(!is_well);
+    }
+    ExitCode::from(u8::from(failed > 0))
 }

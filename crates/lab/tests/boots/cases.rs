@@ -1,0 +1,216 @@
+//! The cases.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use lab::command::Command as GuestCommand;
+use lab::kernel::{self, Request};
+use lab::{BootError, Kernel, Lab, LabError, Plugin};
+
+use crate::place::{Place, image_of};
+
+/// Argument with which this program boots a guest that hangs.
+pub(crate) const HANG: &str = "hang";
+/// What the kernel says that is no use to a file system: interrupts so far, its own processes.
+const VARIED: &str = "cd /hand-back; cat /proc/interrupts > interrupts; cat /proc/uptime > uptime; \
+     cat /proc/kallsyms > kallsyms; ls -l /proc/1/fd /bin > list; cat /proc/vmstat > vmstat; \
+     head -c 100 /dev/urandom > random; mkdir below; echo 1 > below/one; : > empty\n";
+
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+pub(crate) fn two_boots_hand_back_the_same(place: &Place) {
+    let (first, second) = (directory(), directory());
+    let handed = place.boot(VARIED).run(first.path()).unwrap();
+    let again = place.boot(VARIED).run(second.path()).unwrap();
+    assert_eq!(handed.files, again.files);
+    assert_eq!(handed.files.len(), 8);
+    for file in &handed.files {
+        let read = |directory: &Path| fs::read(directory.join(file)).unwrap();
+        assert!(read(first.path()) == read(second.path()), "{} differs", file.display());
+    }
+    let symbols = fs::read_to_string(first.path().join("kallsyms")).unwrap();
+    let mut named = symbols.lines().filter(|line| line.ends_with(" T ksys_read"));
+    assert!(named.next().is_some_and(|line| line.starts_with("ffffffff8")));
+    assert_eq!(fs::read(first.path().join("below/one")).unwrap(), b"1\n");
+}
+
+pub(crate) fn the_port_changes_nothing(place: &Place) {
+    let run = || {
+        let into = directory();
+        let mut boot = place.boot(VARIED);
+        boot.job.push(("/job/load".to_owned(), "base".into()));
+        boot.run(into.path()).unwrap();
+        let read = |name: &str| fs::read(into.path().join(name)).unwrap();
+        (read("random"), read("uptime"), read("vmstat"))
+    };
+    assert!(run() == run());
+}
+
+pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
+    let known = place.kernel.knows().unwrap();
+    let tool = |name: &str| lab::image::TOOLS.iter().find(|tool| tool.file_system == name);
+    let can_make = |name: &&str| tool(name).is_some_and(|tool| tool.path().is_some());
+    let names: Vec<&str> = known.iter().map(String::as_str).filter(can_make).collect();
+    assert!(names.contains(&"ext4"));
+    let one = |name: &&str| {
+        let quiet = if ["btrfs", "f2fs", "xfs"].contains(name) { "-f" } else { "" };
+        format!(
+            "mkfs.{name} {quiet} /dev/ram0 >/hand-back/{name} 2>&1 && \
+             mount -t {name} /dev/ram0 /mnt && echo kept >/mnt/file && umount /mnt && \
+             mount -t {name} /dev/ram0 /mnt && cat /mnt/file >/hand-back/{name} && umount /mnt || \
+             exit 1\n"
+        )
+    };
+    let mut boot = place.boot(&names.iter().map(one).collect::<String>());
+    boot.memory_bytes = 1 << 30;
+    boot.arguments.push("brd.rd_size=393216".to_owned());
+    let load = ["brd"].iter().chain(&names).copied().collect::<Vec<_>>().join("\n");
+    boot.job.push(("/job/load".to_owned(), load.into()));
+    let into = directory();
+    let outcome = boot.run(into.path());
+    for name in names {
+        let content = fs::read_to_string(into.path().join(name)).unwrap_or_default();
+        assert_eq!(content, "kept\n", "{name}: {outcome:?}");
+    }
+    outcome.unwrap();
+}
+
+pub(crate) fn a_guest_that_hangs_is_ended(place: &Place) {
+    let mut boot = place.boot("echo waiting >/dev/console; while :; do :; done");
+    boot.time_limit = Duration::from_secs(30);
+    match boot.run(directory().path()) {
+        Err(BootError::Hung { console, .. }) => assert!(console.ends_with("waiting"), "{console}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn a_guest_that_panics_is_told(place: &Place) {
+    let boot = place.boot("echo c >/proc/sysrq-trigger");
+    match boot.run(directory().path()) {
+        Err(BootError::Panicked { console }) => {
+            assert!(console.contains("Kernel panic") && console.contains("sysrq"), "{console}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn a_guest_that_just_stops_is_told(place: &Place) {
+    let boot = place.boot("echo stopping >/dev/console; poweroff -f");
+    match boot.run(directory().path()) {
+        Err(BootError::Cut { files: 0, console }) => assert!(console.contains("stopping")),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn a_job_that_fails_is_told(place: &Place) {
+    let into = directory();
+    match place.boot("echo kept >/hand-back/kept; exit 3").run(into.path()) {
+        Err(BootError::Failed(why)) => assert!(why.contains("exit status: 3"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(fs::read(into.path().join("kept")).unwrap(), b"kept\n");
+    let mut boot = place.boot("");
+    boot.job.push(("/job/load".to_owned(), "reiserfs".into()));
+    match boot.run(into.path()) {
+        Err(BootError::Failed(why)) => assert!(why.contains("has no reiserfs"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn a_command_ends_as_it_does(place: &Place) {
+    let words = ["echo $((6 * 7)); cat /proc/mounts >&2; exit 7".to_owned()];
+    let ran = GuestCommand::of_words(&words).run(place.boot("")).unwrap();
+    let output = String::from_utf8(ran.output).unwrap();
+    assert!(output.starts_with("42\n") && output.contains("devtmpfs /dev"), "{output}");
+    assert_eq!(ran.status, 7);
+}
+
+pub(crate) fn a_plugin_that_is_none_is_refused(place: &Place) {
+    let into = directory();
+    let library = into.path().join("none.so");
+    fs::write(&library, "no library").unwrap();
+    let mut boot = place.boot("");
+    let plugin = Plugin { library, trace: into.path().join("trace"), options: Vec::new() };
+    boot.plugin = Some(plugin.clone());
+    match boot.run(into.path()) {
+        Err(BootError::PluginRefused(why)) => assert!(why.contains("none.so"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    boot.plugin = Some(Plugin { library: into.path().join("a,b"), ..plugin });
+    assert!(matches!(boot.run(into.path()), Err(BootError::Comma(_))));
+}
+
+pub(crate) fn the_wish_to_stop_is_heard(place: &Place) {
+    let mut boot = place.boot("while :; do :; done");
+    boot.stop = Some(Arc::new(AtomicBool::new(true)));
+    assert!(matches!(boot.run(directory().path()), Err(BootError::Stopped)));
+}
+
+pub(crate) fn the_same_parts_give_the_same_image(place: &Place) {
+    let read = || {
+        let elsewhere = directory();
+        let lab = Lab::at(elsewhere.path().join("lab"));
+        // The busybox that may have been fetched is fetched once.
+        let fetched = place.lab.directory().join("busybox");
+        if fetched.is_dir() {
+            fs::create_dir_all(lab.directory().join("busybox")).unwrap();
+            let to = lab.directory().join("busybox/busybox");
+            fs::copy(fetched.join("busybox"), to).unwrap();
+        }
+        let image = image_of(&lab, &place.kernel).unwrap();
+        let bytes = fs::read(&image.file).unwrap();
+        (image.file.file_name().unwrap().to_owned(), bytes)
+    };
+    let (first, second) = (read(), read());
+    assert!(first == second);
+    assert!(first.1.starts_with(b"070701"));
+}
+
+pub(crate) fn a_kernel_that_is_none_is_refused(place: &Place) {
+    let release = "0.0.1-none".to_owned();
+    let error = kernel::plan(&place.lab, &Request::Release(release.clone())).unwrap_err();
+    assert!(matches!(error, LabError::NoPackage { .. }), "{error}");
+    let error = kernel::find(&place.lab, Some(&release)).unwrap_err();
+    assert!(matches!(error, LabError::NotBuilt { .. }), "{error}");
+    let elsewhere = directory();
+    fs::write(elsewhere.path().join("kernel"), "no kernel").unwrap();
+    let mut boot = place.boot("");
+    boot.kernel = Kernel { directory: elsewhere.path().to_owned(), ..boot.kernel };
+    let error = boot.run(elsewhere.path()).unwrap_err();
+    assert!(matches!(error, BootError::Qemu(_)), "{error}");
+}
+
+/// Boots a guest which writes a line once it runs, and then runs for ever.
+pub(crate) fn hang() -> ! {
+    let place = Place::find().unwrap();
+    let mut boot = place.boot("echo running >/dev/console; while :; do :; done");
+    boot.console = std::env::args().nth(2).map(Into::into);
+    panic!("{:?}", boot.run(directory().path()))
+}
+
+pub(crate) fn nobody_outlives_fsprism(_: &Place) {
+    let into = directory();
+    let fifo = into.path().join("console");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.arg(HANG).arg(&fifo).process_group(0).stderr(Stdio::null());
+    let mut program = program.spawn().unwrap();
+    // Both QEMU and the one that started it hold the pipe open, so its end is the end of both.
+    let mut reader = std::io::BufReader::new(fs::File::open(&fifo).unwrap());
+    let mut line = String::new();
+    while !line.contains("running") {
+        assert!(std::io::BufRead::read_line(&mut reader, &mut line).unwrap() > 0, "{line}");
+    }
+    program.kill().unwrap();
+    program.wait().unwrap();
+    std::io::copy(&mut reader, &mut std::io::sink()).unwrap();
+    std::io::stdout().flush().unwrap();
+}
