@@ -68,13 +68,12 @@ fn run() -> Result<(), String> {
     inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
 }
 
-/// Loads what the target needs. The device is as large as the job says.
+/// Loads what the target needs. How large the device is, the kernel's arguments say.
 fn load(job: &Job) -> Result<(), String> {
     let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
     let Place::Scratch(scratch) = spec.place else { return Ok(()) };
     if scratch.device.is_some() {
-        let size = format!("rd_nr=1 rd_size={}", job.device_bytes >> 10);
-        inside::load_modules_with("brd", &size).map_err(|error| error.to_string())?;
+        inside::load_modules_for("brd").map_err(|error| error.to_string())?;
     }
     inside::load_modules_for(scratch.file_system.name()).map_err(|error| error.to_string())
 }

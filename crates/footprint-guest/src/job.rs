@@ -12,8 +12,6 @@ pub struct Job {
     /// The target, as the command line would have it: a scratch target on the guest's memory, or
     /// on the device that the guest has.
     pub target: String,
-    /// Bytes of the guest's device.
-    pub device_bytes: u64,
     /// What to do on it, in this order.
     pub operations: Vec<Operation>,
     /// How often each operation is executed before it is traced.

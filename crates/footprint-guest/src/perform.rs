@@ -105,7 +105,7 @@ mod tests {
 
     fn job(operations: &[Operation]) -> Job {
         let (target, operations) = ("here=tmpfs".to_owned(), operations.to_vec());
-        Job { target, device_bytes: 0, operations, warm_up: 1, repetitions: 2, state: State::Warm }
+        Job { target, operations, warm_up: 1, repetitions: 2, state: State::Warm }
     }
 
     #[test]

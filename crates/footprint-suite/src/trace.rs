@@ -113,7 +113,6 @@ impl Tracer {
     fn boot(&self, target: &GuestTarget, plan: &Plan, trace: &Path) -> Result<Boot, TracingError> {
         let job = Job {
             target: target.in_guest().to_string(),
-            device_bytes: target.size_bytes(),
             operations: plan.operations.clone(),
             warm_up: plan.warm_up,
             repetitions: plan.repetitions,
@@ -130,7 +129,7 @@ impl Tracer {
             trace: trace.to_owned(),
             options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
         });
-        // A kernel that has the device built in is told here how large it is.
+        // How large the guest's device is.
         let size = target.size_bytes() >> 10;
         boot.arguments = vec![
             "brd.rd_nr=1".to_owned(),

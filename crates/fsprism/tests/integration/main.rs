@@ -12,6 +12,7 @@ mod documents;
 mod exports;
 mod faults;
 mod footprints;
+mod guests;
 mod kill;
 mod layers;
 mod pages;

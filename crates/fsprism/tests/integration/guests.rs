@@ -1,0 +1,177 @@
+//! `fsprism lab`, `run footprint` and `footprint trace`: real guests, real kernels, real programs.
+//!
+//! The lab of these tests lies beside what cargo builds, as fetching a kernel is worth doing once.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::place::{Place, say_skipped};
+
+/// The operations of the suite.
+const OPERATIONS: usize = 7;
+
+/// The lab of these tests, or why there is none here.
+fn lab() -> Result<PathBuf, String> {
+    static LAB: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    LAB.get_or_init(|| {
+        let built = PathBuf::from(env!("CARGO_BIN_EXE_fsprism"));
+        let lab = built.ancestors().nth(2).ok_or("there is no place for a lab")?.join("lab");
+        for tool in ["qemu-system-x86_64", "apt-get", "mkfs.f2fs", "mkfs.xfs", "mkfs.btrfs"] {
+            let found = Command::new("which").arg(tool).output();
+            if !found.is_ok_and(|output| output.status.success()) {
+                return Err(format!("it needs {tool}"));
+            }
+        }
+        let mut build = Command::new(env!("CARGO_BIN_EXE_fsprism"));
+        let built = build.args(["lab", "build"]).env("FSPRISM_LAB", &lab).output();
+        let built = built.map_err(|error| error.to_string())?;
+        match built.status.success() {
+            true => Ok(lab),
+            false => Err(String::from_utf8_lossy(&built.stderr).into_owned()),
+        }
+    })
+    .clone()
+}
+
+/// The program in a place with this lab; none, visibly, where no guest can be booted.
+fn with_lab(test: &str) -> Option<(Place, impl Fn(&Place, &str) -> Command)> {
+    match lab() {
+        Ok(lab) => Some((Place::new(), move |place: &Place, arguments: &str| {
+            let mut command = place.fsprism(arguments);
+            command.env("FSPRISM_LAB", &lab);
+            command
+        })),
+        Err(why) => {
+            say_skipped(test, why.trim());
+            None
+        }
+    }
+}
+
+fn metric<'a>(cell: &'a Value, name: &str) -> &'a Value {
+    let metrics = cell["metrics"].as_array().expect("a list");
+    let metric = metrics.iter().find(|metric| metric["name"] == name);
+    metric.unwrap_or_else(|| panic!("no {name}: {cell}"))
+}
+
+fn median(cell: &Value, name: &str) -> f64 {
+    metric(cell, name)["median"].as_f64().expect("a number")
+}
+
+/// The metric's value of each repetition.
+fn values(cell: &Value, name: &str) -> Vec<f64> {
+    let values = metric(cell, name)["values"].as_array().expect("a list");
+    values.iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
+#[test]
+fn the_footprints_of_five_file_systems_are_a_run() {
+    let test = "the_footprints_of_five_file_systems_are_a_run";
+    let Some((place, fsprism)) = with_lab(test) else { return };
+    let caches = "--cache l1i=32k,64,8 --cache l1d=48k,64,12 --cache l2=1m,64,16";
+    let arguments = format!(
+        "run footprint tmpfs ext4 xfs btrfs f2fs --blocks 6 {caches} --out run --format json"
+    );
+    let document = place.finish(fsprism(&place, &arguments)).assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    assert_eq!(cells.len(), 5 * OPERATIONS);
+    assert_eq!(document["skipped"], Value::Array(Vec::new()));
+    let of = |target: &str, operation: &str| {
+        let is_it = |cell: &&Value| cell["target"] == target && cell["benchmark"] == operation;
+        cells.iter().find(is_it).unwrap_or_else(|| panic!("no {operation} of {target}"))
+    };
+    for cell in cells {
+        assert_eq!(cell["replicates"], 6, "{cell}");
+        assert_eq!(cell["dimension"], "cpu-footprint");
+        let [lines, used, unused, missed, executed] = [
+            "instruction_lines",
+            "instruction_bytes",
+            "instruction_bytes_unused",
+            "l1i_misses",
+            "instructions",
+        ]
+        .map(|name| values(cell, name));
+        for (at, lines) in lines.into_iter().enumerate() {
+            assert!((lines * 64.0 - used[at] - unused[at]).abs() < 1.0, "{cell}");
+            // Empty caches miss each line once at least.
+            assert!(missed[at] >= lines && executed[at] > lines, "{cell}");
+        }
+    }
+    for target in ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"] {
+        let lines = median(of(target, "getppid"), "instruction_lines");
+        assert!((20.0..60.0).contains(&lines), "getppid on {target}: {lines}");
+    }
+    let create = |target: &str| median(of(target, "create"), "instruction_lines");
+    assert!((300.0..900.0).contains(&create("tmpfs")), "{}", create("tmpfs"));
+    assert!(create("xfs") > 1000.0 && create("xfs") > 1.5 * create("tmpfs"), "{}", create("xfs"));
+    assert!(document["comparisons"].as_array().is_some_and(|all| !all.is_empty()));
+    for target in ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"] {
+        assert!(place.path(&format!("run/footprint/{target}.trace")).is_file());
+    }
+    let page = fs::read_to_string(place.path("run/report.html")).expect("a page");
+    assert!(page.len() > 100_000, "the page has maps: {}", page.len());
+    let text = place.finish(fsprism(&place, "report run --terminal"));
+    assert!(text.assert_code(0).stdout.contains("Lines of instructions per line of data"));
+    place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
+}
+
+#[test]
+fn two_boots_of_one_job_give_the_same_trace() {
+    let test = "two_boots_of_one_job_give_the_same_trace";
+    let Some((place, fsprism)) = with_lab(test) else { return };
+    for out in ["one", "two"] {
+        let job = "--target ext4 --op create,fsync,unlink --repetitions 3";
+        let command = fsprism(&place, &format!("footprint trace {job} --out {out} --format json"));
+        let answer = place.finish(command).assert_code(0).document();
+        let regions = answer["traces"][0]["regions"].as_array().expect("a list");
+        assert_eq!(regions.len(), 9, "{answer}");
+    }
+    let [one, two] = ["one", "two"].map(|out| fs::read(place.path(&format!("{out}/ext4.trace"))));
+    assert!(one.expect("a trace") == two.expect("a trace"), "two boots differ");
+}
+
+#[test]
+fn a_program_is_traced_with_its_names() {
+    let test = "a_program_is_traced_with_its_names";
+    if Command::new("qemu-x86_64").arg("--version").output().is_err() {
+        return say_skipped(test, "it needs qemu-x86_64");
+    }
+    let place = Place::new();
+    let arguments = "footprint trace --out traces --format json -- /bin/true";
+    let answer = place.finish(place.fsprism(arguments)).assert_code(0).document();
+    let whole = &answer["traces"][0]["regions"][0];
+    assert!(whole["instructions"].as_u64().is_some_and(|count| count > 10_000), "{answer}");
+    assert!(whole["operation"].is_null());
+    let again = place.finish(place.fsprism("footprint trace --out traces -- /bin/true"));
+    again.assert_refused(&["holds traces already"]);
+    let failing = place.finish(place.fsprism("footprint trace --out failing -- /bin/false"));
+    assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
+}
+
+#[test]
+fn what_cannot_be_traced_is_refused_in_a_sentence() {
+    let place = Place::new();
+    let refused = |arguments: &str, words: &[&str]| {
+        let mut command = place.fsprism(arguments);
+        command.env("FSPRISM_LAB", place.path("no-lab"));
+        place.finish(command).assert_refused(words);
+    };
+    refused("run footprint tmpfs", &["no kernel", "fsprism lab build"]);
+    refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
+    refused("run footprint ext4:read_bps=1m", &["leave these options out"]);
+    refused("run footprint ext4 ext4", &["label"]);
+    refused("run footprint tmpfs --op creat", &["no operation 'creat'", "create"]);
+    refused("run footprint tmpfs --size 1m", &["without --size"]);
+    refused("run survey/metadata . --op create", &["of the suite footprint alone"]);
+    refused("run footprint tmpfs --cache l1d=3,64,8", &["l1d"]);
+    refused("footprint trace --target tmpfs --kernel 1.2.3 --out a", &["1.2.3", "lab build"]);
+    refused("footprint trace --out b -- /nowhere/program", &["there is no program"]);
+    fs::write(place.path("script"), "#!/bin/sh\n").expect("ours");
+    let chmod = Command::new("chmod").arg("+x").arg(place.path("script")).status();
+    assert!(chmod.expect("coreutils").success());
+    refused("footprint trace --out c -- ./script", &["trace its interpreter"]);
+}
