@@ -2,7 +2,8 @@
 //! them one system call between marks.
 //!
 //! A [`Job`] says what to do, an [`Outcome`] what was done; both go as JSON between host and guest.
-//! [`perform`] does a job, [`inside`] around it what the first process of a guest has to do. Outside a guest marks do nothing. Nothing here measures time, as time in a guest means nothing.
+//! [`perform`] does a job, [`inside`] around it what the first process of a guest has to do.
+//! Outside a guest marks do nothing. Nothing here measures time, as time in a guest means nothing.
 
 pub mod inside;
 mod job;

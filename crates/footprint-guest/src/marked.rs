@@ -2,12 +2,24 @@
 #![expect(unsafe_code, reason = "code is made and called")]
 
 use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use footprint_trace::mark::{Edge, Mark};
 
-/// A system call's number and arguments.
+/// A system call's number and arguments. `prepared` alone makes them: names end in a null byte,
+/// buffers are as long as the call is told or as the kernel's structure at least, and all of it
+/// lives until the call has been made.
 pub(crate) type Call = [u64; 7];
+
+/// What a call gives where it succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gives {
+    /// A number, or nothing.
+    Number,
+    /// A descriptor, which is closed again.
+    Descriptor,
+}
 
 /// Code that executes any one system call between the marks of one region and operation, with
 /// nothing else between them but the call's own instruction.
@@ -88,24 +100,28 @@ impl MarkedCall {
 
     /// Executes the call.
     ///
-    /// # Safety
-    /// The call must be one that Rust code may make: what it points to is alive, and of the type
-    /// that the kernel takes it for.
-    ///
     /// # Errors
     /// The call fails.
-    pub(crate) unsafe fn call(&self, call: &Call) -> io::Result<u64> {
+    pub(crate) fn execute(&self, call: &Call, gives: Gives) -> io::Result<u64> {
         // SAFETY: the mapping holds a function of this type, which keeps to the C ABI: it reads
-        // the array, and changes no register that a callee must keep.
+        // the array, and changes no register that a callee must keep. What the call points to is
+        // as `Call` says.
         let result = unsafe {
             let function: extern "C" fn(*const u64) -> i64 =
                 std::mem::transmute(self.code.as_ptr());
             function(call.as_ptr())
         };
-        match u64::try_from(result) {
-            Ok(result) => Ok(result),
-            Err(_) => Err(io::Error::from_raw_os_error(i32::try_from(-result).unwrap_or(i32::MAX))),
+        let Ok(given) = u64::try_from(result) else {
+            let number = i32::try_from(-result).unwrap_or(i32::MAX);
+            return Err(io::Error::from_raw_os_error(number));
+        };
+        if gives == Gives::Descriptor
+            && let Ok(descriptor) = i32::try_from(given)
+        {
+            // SAFETY: the kernel has just given this descriptor, and nobody else knows it.
+            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
         }
+        Ok(given)
     }
 }
 
@@ -124,13 +140,9 @@ mod tests {
     fn a_call_gives_its_result_or_its_error() {
         let number = |number: libc::c_long| u64::try_from(number).unwrap();
         for code in [MarkedCall::new(3, 5).unwrap(), MarkedCall::unmarked().unwrap()] {
-            // SAFETY: no pointers are passed.
-            let (pid, error) = unsafe {
-                (
-                    code.call(&[number(libc::SYS_getpid), 0, 0, 0, 0, 0, 0]).unwrap(),
-                    code.call(&[number(libc::SYS_close), u64::MAX, 0, 0, 0, 0, 0]),
-                )
-            };
+            let call = |call| code.execute(&call, Gives::Number);
+            let pid = call([number(libc::SYS_getpid), 0, 0, 0, 0, 0, 0]).unwrap();
+            let error = call([number(libc::SYS_close), u64::MAX, 0, 0, 0, 0, 0]);
             assert_eq!(pid, u64::from(std::process::id()));
             assert_eq!(error.unwrap_err().raw_os_error(), Some(libc::EBADF));
         }

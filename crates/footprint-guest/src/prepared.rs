@@ -1,15 +1,14 @@
 //! One execution of an operation, prepared: its files are there, its descriptors open.
-#![expect(unsafe_code, reason = "system calls are given addresses")]
 
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::Operation;
-use crate::marked::{Call, MarkedCall};
+use crate::marked::{Call, Gives, MarkedCall};
 
 /// Bytes of a read or a write.
 const BYTES: usize = 4096;
@@ -158,14 +157,11 @@ impl Prepared {
             // The call closes it.
             self.descriptor.take().map(IntoRawFd::into_raw_fd);
         }
-        // SAFETY: names end in a null byte, the buffer is as long as the call is told or as the
-        // kernel's structure at least, and all live in this value.
-        let result = unsafe { code.call(&self.call) }?;
-        if matches!(self.operation, Operation::Create | Operation::Open) {
-            let descriptor = i32::try_from(result).map_err(io::Error::other)?;
-            // SAFETY: the kernel has just given this descriptor, and nobody else knows it.
-            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
-        }
+        let gives = match self.operation {
+            Operation::Create | Operation::Open => Gives::Descriptor,
+            _ => Gives::Number,
+        };
+        code.execute(&self.call, gives)?;
         drop(self.descriptor.take());
         match &self.left {
             Some(path) if self.operation == Operation::Mkdir => fs::remove_dir(path),

@@ -71,8 +71,9 @@ fn cell(label: &str, operation: Operation, plan: &Plan, metrics: &[MetricDefinit
     }
 }
 
-/// The journal's lines of one target, whose first cell has the index `first_cell`, with what failed. A repetition
-/// of which the trace lacks a part is none; an operation without any is given up.
+/// The journal's lines of one target, whose first cell has the index `first_cell`, with what
+/// failed. A repetition of which the trace lacks a part is none; an operation without any is given
+/// up.
 #[must_use]
 pub fn lines(
     first_cell: u32,

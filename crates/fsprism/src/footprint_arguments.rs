@@ -51,9 +51,9 @@ docs/cache-simulation.md says what is simulated.
 ";
 
 const TRACE_EXAMPLES: &str = "\
-Targets are made in a guest (fsprism lab build makes one, once), each in a boot of its own; a program
-runs here, and its user side alone is traced. A trace has its names inside, so it can be studied
-elsewhere.
+Targets are made in a guest (fsprism lab build makes one, once), each in a boot of its own; a
+program runs here, and its user side alone is traced. A trace has its names inside, so it can be
+studied elsewhere.
 
 Examples:
   fsprism footprint trace --target xfs --op create,unlink,rename --out traces

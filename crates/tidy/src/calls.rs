@@ -48,6 +48,7 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 
 /// The files that may hold `unsafe`, each with what needs it.
 const UNSAFE_FILES: &[(&str, &str)] = &[
+    ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),

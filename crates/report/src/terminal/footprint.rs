@@ -35,9 +35,9 @@ pub(super) fn closing(document: &Document) -> Vec<String> {
         ),
         "Lines are of 64 bytes; beside those of instructions stand those of data, the \
          instructions executed, the bytes of code and data used in percent of those fetched, and \
-         the misses of simulated caches. What counts is the kernel's side of the call with its page \
-         faults; interrupts and other tasks are set apart. Simulated caches are empty when the \
-         operation begins."
+         the misses of simulated caches. What counts is the kernel's side of the call with its \
+         page faults; interrupts and other tasks are set apart. Simulated caches are empty when \
+         the operation begins."
             .to_owned(),
     ]
 }
