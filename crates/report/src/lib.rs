@@ -10,6 +10,7 @@
 mod analysis;
 pub mod compare;
 mod export;
+pub mod footprint;
 pub mod page;
 #[cfg(test)]
 mod sample;
