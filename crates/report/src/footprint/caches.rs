@@ -29,8 +29,9 @@ mod tests {
     use super::*;
 
     fn cache(level: u32, kind: CacheKind, size_bytes: u64) -> Cache {
-        let (line_bytes, ways) = (Some(64), Some(8));
-        Cache { level, kind, size_bytes: Some(size_bytes), line_bytes, ways, ..Cache::default() }
+        let (line_bytes, ways, sets) = (Some(64), Some(8), None);
+        let (size_bytes, shared_by, instances) = (Some(size_bytes), Vec::new(), 1);
+        Cache { level, kind, size_bytes, line_bytes, ways, sets, shared_by, instances }
     }
 
     #[test]
