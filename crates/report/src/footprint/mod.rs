@@ -9,6 +9,8 @@ mod caches;
 pub mod documents;
 mod error;
 mod study;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod weight;
 
