@@ -247,3 +247,53 @@ fn warning(text: String, targets: Vec<String>) -> Said {
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("a page holds less than 4 GiB")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+    use crate::sample_traces::{FILE_SYSTEMS, write};
+
+    #[test]
+    fn traces_come_in_the_order_of_targets_and_share_their_stacks() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join(DIRECTORY);
+        std::fs::create_dir(&directory).unwrap();
+        for (name, allocations) in FILE_SYSTEMS {
+            write(&directory, name, allocations);
+        }
+        std::fs::write(directory.join("bad.trace"), "no trace").unwrap();
+        let run = Sample::new(&["xfs", "ext4"]).run;
+        let source = Source { path: place.path(), run: &run };
+        let (mut footprints, mut block) = (Footprints::default(), Block::default());
+        let said = footprints.take(&mut block, 0, &source);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].text.contains("bad.trace: this is no footprint trace"), "{said:?}");
+        let (stacks, maps, graphs) = footprints.finish(&mut block);
+        let titles: Vec<&str> = maps.iter().map(|map| map.title.as_str()).collect();
+        assert_eq!(titles[..2], ["xfs, create: instructions", "xfs, create: data"]);
+        assert_eq!((titles.len(), titles[4]), (8, "ext4, create: instructions"));
+        let frames: Vec<FlameFrames> = graphs.iter().map(|graph| graph.frames).collect();
+        assert_eq!(frames[..2], [FlameFrames::Categories, FlameFrames::Functions]);
+        assert_eq!(graphs[0].weights.len(), 4, "no caches are known of the sample's machine");
+        // The root; five functions of each, of which three are shared; entry, vfs, file system and
+        // malloc.
+        assert_eq!(stacks.parent.length, 1 + 3 + 2 + 2 + 4, "{:?}", stacks.names);
+        assert_eq!(maps[0].address.length * 64, maps[0].count.length);
+        assert_eq!(maps[0].touches.length, maps[0].address.length + 1);
+        assert_eq!(maps[0].touch_stack.length, maps[0].touch_bytes.length);
+    }
+
+    #[test]
+    fn a_run_without_traces_has_none_and_says_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let run = Sample::new(&["ext4"]).run;
+        let source = Source { path: place.path(), run: &run };
+        let mut footprints = Footprints::default();
+        assert_eq!(footprints.take(&mut Block::default(), 0, &source), Vec::new());
+        std::fs::create_dir(place.path().join(DIRECTORY)).unwrap();
+        let said = footprints.take(&mut Block::default(), 0, &source);
+        assert!(said[0].text.contains("holds no *.trace"), "{said:?}");
+        assert_eq!(footprints.finish(&mut Block::default()).1, Vec::new());
+    }
+}
