@@ -223,7 +223,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     expect(address).toContain("against=ext4");
     const again = await open(browser, page(runs.traced), {}, address);
     const said = again.page.locator("#footprint figure", { hasText: "compared with ext4" });
-    await expect.poll(() => said.textContent()).toContain("before: 106");
+    await expect.poll(() => said.textContent()).toContain("126 instructions; before: 114");
     await section.getByLabel("Operation").selectOption("stat");
     await expect.poll(async () => (await titles())[0]).toBe("xfs, stat: instructions");
     expect([...troubles, ...again.troubles]).toEqual([]);

@@ -105,9 +105,9 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     newer[8] = 9;
     fs::write(place.path("newer"), newer).expect("ours");
     footprint(&place, "map newer").assert_refused(&["version 9", "update fsprism"]);
-    // Behind the events stand their end and the names.
-    let kept = whole.windows(11).position(|bytes| bytes == b"description").expect("a name") - 40;
-    fs::write(place.path("cut"), &whole[..kept]).expect("ours");
+    // Behind the events stand their end and, in a frame of 13 bytes, the description with its name.
+    let name = whole.windows(11).position(|bytes| bytes == b"description").expect("a name");
+    fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
     let partial = footprint(&place, "map cut");
     partial.assert_code(1);
     assert!(partial.stderr.contains("stops after"), "{partial:?}");
