@@ -11,15 +11,12 @@ use footprint::cgstacks::Frames;
 use footprint::touched::LINE_BYTES;
 use footprint::trace::StackId;
 use footprint::tree::FlameTree;
-use record::Run;
+use record::{Run, TRACES};
 
 use super::Source;
 use super::block::Block;
 use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
 use crate::footprint::{Executed, Questions, Studied, Weighted, caches_of, traces_in};
-
-/// Where traces lie below a run directory.
-const DIRECTORY: &str = "footprint";
 
 /// The footprints of all runs of a page, under construction.
 #[derive(Debug, Default)]
@@ -32,7 +29,7 @@ pub(super) struct Footprints {
 impl Footprints {
     /// Takes in the traces of a run; a sentence for each that is doubtful or cannot be read.
     pub(super) fn take(&mut self, block: &mut Block, run: usize, source: &Source<'_>) -> Vec<Said> {
-        let directory = source.path.join(DIRECTORY);
+        let directory = source.path.join(TRACES);
         if !directory.is_dir() {
             return Vec::new();
         }
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn traces_come_in_the_order_of_targets_and_share_their_stacks() {
         let place = tempfile::tempdir().unwrap();
-        let directory = place.path().join(DIRECTORY);
+        let directory = place.path().join(TRACES);
         std::fs::create_dir(&directory).unwrap();
         for (name, allocations) in FILE_SYSTEMS {
             write(&directory, name, allocations);
@@ -291,7 +288,7 @@ mod tests {
         let source = Source { path: place.path(), run: &run };
         let mut footprints = Footprints::default();
         assert_eq!(footprints.take(&mut Block::default(), 0, &source), Vec::new());
-        std::fs::create_dir(place.path().join(DIRECTORY)).unwrap();
+        std::fs::create_dir(place.path().join(TRACES)).unwrap();
         let said = footprints.take(&mut Block::default(), 0, &source);
         assert!(said[0].text.contains("holds no *.trace"), "{said:?}");
         assert_eq!(footprints.finish(&mut Block::default()).1, Vec::new());
