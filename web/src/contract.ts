@@ -358,6 +358,10 @@ export type CachemapOf = ("instructions" | "data")
  */
 export type RunVerdict = ("real" | "real-but-small" | "same" | "not-told-apart" | "not-enough-data")
 /**
+ * What frames of a flame graph stand for.
+ */
+export type FlameFrames = ("functions" | "categories")
+/**
  * What kind of thing is said.
  */
 export type SaidKind = ("condition" | "real" | "not-told-apart" | "described" | "cliff" | "law" | "warning" | "refused" | "sureness")
@@ -1860,12 +1864,12 @@ version: string
  */
 export interface Payload {
 /**
- * Cache lines that were touched.
+ * Cache lines that were touched, of each run's targets and operations in their order.
  */
 cachemaps: Cachemap[]
 effects: Effects
 /**
- * Where work was done, by call stack.
+ * Where work was done, by call stack, of each run's targets and operations in their order.
  */
 flame_graphs: FlameGraph[]
 /**
@@ -1876,6 +1880,7 @@ page_version: number
  * The runs, in the order in which they were named.
  */
 runs: PageRun[]
+stacks: Stacks
 /**
  * Version of the program that wrote it.
  */
@@ -1892,15 +1897,7 @@ count: ArrayRef
  */
 line_bytes: number
 name: ArrayRef
-/**
- * Names: of what lies in lines, and of the frames of stacks.
- */
-names: string[]
 of: CachemapOf
-/**
- * Stacks, the outermost frame first: each a list of places in `names`.
- */
-stacks: number[][]
 /**
  * What it shows, in words.
  */
@@ -1908,6 +1905,7 @@ title: string
 touch_bytes: ArrayRef
 touch_stack: ArrayRef
 touches: ArrayRef
+traced: Traced
 }
 /**
  * Where an array lies within the block of bytes, little endian.
@@ -1922,6 +1920,23 @@ length: number
  */
 offset: number
 type: Element
+}
+/**
+ * What a cachemap or a flame graph is of.
+ */
+export interface Traced {
+/**
+ * The operation.
+ */
+operation: string
+/**
+ * The run, by its place among the page's.
+ */
+run: number
+/**
+ * The label of the target, or what was traced.
+ */
+target: string
 }
 /**
  * How targets, or runs, compare over all benchmarks.
@@ -2335,20 +2350,30 @@ seed: number
 targets: string[]
 }
 /**
- * A tree of call stacks with what was done in each.
+ * Call stacks with what was done in each.
  */
 export interface FlameGraph {
-name: ArrayRef
-/**
- * Names of frames.
- */
-names: string[]
-own: ArrayRef
-parent: ArrayRef
+frames: FlameFrames
+stack: ArrayRef
 /**
  * What it shows, in words.
  */
 title: string
+traced: Traced
+/**
+ * What was done in them, counted in each way.
+ */
+weights: FlameWeight[]
+}
+/**
+ * One way to count what was done.
+ */
+export interface FlameWeight {
+/**
+ * The name by which the command line takes it: `l1i_misses`.
+ */
+name: string
+own: ArrayRef
 /**
  * What is counted, in words: `instructions`.
  */
@@ -2480,4 +2505,15 @@ targets: string[]
  * The sentence.
  */
 text: string
+}
+/**
+ * Call stacks as one tree, so that what targets and operations share stands there once.
+ */
+export interface Stacks {
+name: ArrayRef
+/**
+ * Names: of frames, and of what lies in lines.
+ */
+names: string[]
+parent: ArrayRef
 }

@@ -170,7 +170,7 @@ describe.skipIf(executable === undefined)("a page", () => {
   });
 
   it("has no serious fault of accessibility, light and dark", async () => {
-    for (const run of [runs.survey, runs.curves, runs.cliff]) {
+    for (const run of [runs.survey, runs.curves, runs.cliff, runs.traced]) {
       for (const colorScheme of ["light", "dark"] as const) {
         const { page: tab } = await open(browser, page(run), { colorScheme });
         await drawAll(tab);
@@ -198,6 +198,51 @@ describe.skipIf(executable === undefined)("a page", () => {
     await expect.poll(() => reading.textContent()).toMatch(/^1: .+ \d/);
     await tab.keyboard.press("ArrowRight");
     await expect.poll(() => reading.textContent()).toMatch(/^2: /);
+    await tab.context().close();
+  });
+
+  it("shows what was traced, of the target and operation that its address says", async () => {
+    const view = "#footprint?traced=xfs&operation=create";
+    const { page: tab, troubles } = await open(browser, page(runs.traced), {}, view);
+    const section = tab.locator("#footprint");
+    const titles = () => section.locator("h4").allTextContents();
+    await expect
+      .poll(titles)
+      .toEqual(["xfs, create: instructions", "xfs, create: data", "xfs, create: bytes of code"]);
+    const data = section.locator("figure", { hasText: "xfs, create: data" });
+    await data.getByRole("button", { name: "Table" }).click();
+    const rows = await cellsOf(data.locator(".chart-table tbody tr"));
+    expect(rows.map(([, name]) => name)).toContain("dentry+0x58 d_lockref");
+    expect(rows).toContainEqual(["0xffff88803e400000", "per-CPU cpu_slabs+0x8", "8", "3"]);
+    await section.getByLabel("Compared with").selectOption("ext4");
+    await section.getByLabel("Frames are").selectOption("functions");
+    await section.getByLabel("Widths are").selectOption("instructions");
+    await expect.poll(titles).toHaveLength(7);
+    expect((await titles()).at(-1)).toBe("create: xfs (now), compared with ext4 (before)");
+    const address = await tab.evaluate(() => location.hash);
+    expect(address).toContain("against=ext4");
+    const again = await open(browser, page(runs.traced), {}, address);
+    const said = again.page.locator("#footprint figure", { hasText: "compared with ext4" });
+    await expect.poll(() => said.textContent()).toContain("126 instructions; before: 114");
+    await section.getByLabel("Operation").selectOption("stat");
+    await expect.poll(async () => (await titles())[0]).toBe("xfs, stat: instructions");
+    expect([...troubles, ...again.troubles]).toEqual([]);
+    expect(await tab.locator("#warnings").textContent()).toContain("other.trace");
+    await Promise.all([tab.context().close(), again.page.context().close()]);
+  });
+
+  it("tells by keyboard which stacks touched a byte", async () => {
+    const view = "#footprint?traced=xfs&operation=create";
+    const { page: tab } = await open(browser, page(runs.traced), {}, view);
+    const map = tab.locator("#footprint figure", { hasText: "xfs, create: data" });
+    await map.scrollIntoViewIfNeeded();
+    await map.getByLabel(/cachemap\. Arrow keys/).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "End", "Home"]) await tab.keyboard.press(key);
+    for (let byte = 0; byte < 8; byte += 1) await tab.keyboard.press("ArrowRight");
+    await tab.keyboard.press("Enter");
+    const detail = map.getByLabel("Stacks that touched the byte");
+    await expect.poll(() => detail.textContent()).toContain("cpu_slabs");
+    expect(await detail.textContent()).toContain("kmem_cache_alloc ← xfs_create ← vfs_create");
     await tab.context().close();
   });
 

@@ -45,13 +45,15 @@ export function writeWithFootprint(from: string, to: string): number {
     end = offset + array.byteLength;
     return { type, offset, length: array.length };
   };
+  const { title, unit, names, parent, name, own } = sample.flame;
+  const traced = { run: 0, target: "bash", operation: "program" };
   const changed = withPayload(html, (payload) => {
+    payload.stacks = { names, parent: add("u32", parent), name: add("u32", name) };
     payload.cachemaps = sample.cachemaps.map((map) => ({
       title: map.title,
+      traced,
       of: map.of,
       line_bytes: map.line_bytes,
-      names: [...map.names],
-      stacks: map.stacks.map((stack) => [...stack]),
       address: add("u64", map.address),
       name: add("u32", map.name),
       count: add("u32", map.count),
@@ -59,17 +61,12 @@ export function writeWithFootprint(from: string, to: string): number {
       touch_stack: add("u32", map.touch_stack),
       touch_bytes: add("u64", map.touch_bytes),
     }));
-    const { title, unit, names, parent, name, own } = sample.flame;
-    payload.flame_graphs = [
-      {
-        title,
-        unit,
-        names,
-        parent: add("u32", parent),
-        name: add("u32", name),
-        own: add("f64", own),
-      },
-    ];
+    const stack = add(
+      "u32",
+      Uint32Array.from(own, (_, place) => place),
+    );
+    const weights = [{ name: unit, unit, own: add("f64", own) }];
+    payload.flame_graphs = [{ title, traced, frames: "functions", stack, weights }];
   });
   writeFileSync(to, repacked(changed, "block", Buffer.concat(parts)));
   return Math.max(...sample.cachemaps.map((map) => map.address.length));

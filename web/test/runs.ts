@@ -43,6 +43,8 @@ export interface Runs {
   curves: string;
   /** A search for cliffs. */
   cliff: string;
+  /** A survey with traces of its targets, and a file that is none. */
+  traced: string;
   /** A survey with a hostile label. */
   hostile: string;
 }
@@ -61,8 +63,19 @@ export function makeRuns(): Runs {
     survey: measured("survey", "survey", ...targets, "--budget", "25s", "--blocks", "6"),
     curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "30s"),
     cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
+    traced: withTraces(
+      measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", "--budget", "3s"),
+    ),
     hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", "--budget", "3s")),
   };
+}
+
+/** A run with traces computed by hand, as a run of footprints leaves them. */
+function withTraces(run: string): string {
+  cpSync(join(root, "crates/report/tests/fixtures"), join(run, "footprint"), { recursive: true });
+  writeFileSync(join(run, "footprint/other.trace"), "no trace");
+  fsprism("report", run);
+  return run;
 }
 
 /** A run whose label has been changed by hand, since the command line takes none such. */

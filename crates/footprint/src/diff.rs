@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::categories::OTHER;
@@ -15,7 +16,7 @@ use crate::touched::{Footprint, lines_of};
 use crate::trace::{FunctionId, StackId};
 
 /// What one function or category does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Share {
     /// Instructions executed.
     pub instructions: u64,
@@ -26,7 +27,7 @@ pub struct Share {
 }
 
 /// A function or category in both footprints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Row {
     /// The category.
     pub category: String,

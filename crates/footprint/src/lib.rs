@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod cachemap;
 pub mod categories;
 pub mod cgstacks;
 pub mod description;

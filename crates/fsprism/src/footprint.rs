@@ -6,14 +6,15 @@ use std::path::Path;
 
 use ::footprint::lackey;
 use ::footprint::naive::{Naive, Question};
-use ::footprint::simulate::{Report, Simulation};
+use ::footprint::simulate::{Hierarchy, Report, Simulation};
 use ::footprint::synthetic::Extent;
+use ::report::footprint::Questions;
 use serde::Serialize;
 
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
 use crate::footprint_caches::Chosen;
-use crate::{footprint_trace, output, stats};
+use crate::{footprint_study, footprint_trace, output, stats};
 
 /// Computes and prints.
 pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
@@ -21,6 +22,9 @@ pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
         Footprint::Trace(options) => footprint_trace::trace(options),
         Footprint::Model(options) => model(options),
         Footprint::Simulate(options) => simulate(options),
+        Footprint::Map(options) => footprint_study::map(options),
+        Footprint::Stacks(options) => footprint_study::stacks(options),
+        Footprint::Diff(options) => footprint_study::diff(options),
     }
 }
 
@@ -53,6 +57,12 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
     let is_machine = options.caches.is_empty();
     let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
     let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
+    if let Some(path) = options.file.as_deref().filter(|path| footprint_study::is_traced(path)) {
+        let (regions, done) = traced(path, hierarchy)?;
+        let answer = Answer { machine: is_machine, regions };
+        stats::print(options.output.format, &answer, || text(&answer))?;
+        return Ok(done);
+    }
     let mut simulation = Simulation::new(&hierarchy);
     let regions = match &options.file {
         Some(path) => vec![file(&mut simulation, path)?],
@@ -85,6 +95,18 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<Region> {
     let read = lackey::read(text, |access| simulation.access(access));
     read.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()?;
     Ok(Region { stream: name, report: simulation.report() })
+}
+
+/// Each operation of the traces on empty caches.
+fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<(Vec<Region>, Done)> {
+    let studied = footprint_study::studied(path, &Questions { caches: Some(caches) })?;
+    let mut regions = Vec::new();
+    for one in studied.traces.iter().flat_map(|studied| &studied.executed) {
+        let stream = format!("{}, {}", one.target, one.operation);
+        let report = one.outcome.as_ref().map(|outcome| outcome.report.clone());
+        regions.extend(report.map(|report| Region { stream, report }));
+    }
+    Ok((regions, studied.done()))
 }
 
 fn streams(simulation: &mut Simulation, options: &SimulateOptions) -> anyhow::Result<Vec<Region>> {

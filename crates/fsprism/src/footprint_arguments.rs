@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use footprint::naive::Phase;
 use footprint::simulate::{Inclusion, Policy};
 use footprint::synthetic::Stream;
@@ -46,6 +46,9 @@ Examples:
       --stream random:256k
   valgrind --tool=lackey --trace-mem=yes --log-file=trace /bin/true
   fsprism footprint simulate trace --cache l1i=32k,64,8 --cache l1d=32k,64,8 --cache l2=1m,64,16
+  fsprism footprint simulate run/footprint/xfs.trace
+
+Of a trace, each operation begins with empty caches; the last one of its kind is shown.
 
 docs/cache-simulation.md says what is simulated.
 ";
@@ -62,6 +65,42 @@ Examples:
   fsprism footprint trace --out grep -- /bin/grep -r x /etc
 ";
 
+const MAP_EXAMPLES: &str = "\
+In the terminal a map shows the lines that bring the most bytes for nothing, the worst first; --all
+shows every line, by address. Of an operation that was traced several times, the last is shown.
+
+Examples:
+  fsprism footprint map run/footprint/xfs.trace --op create
+  fsprism footprint map xfs.trace --op create --of data --all
+  fsprism footprint map xfs.trace --op create --of instructions --png create.png
+  fsprism footprint map run/footprint --op unlink --format json
+";
+
+const STACKS_EXAMPLES: &str = "\
+Weights: bytes (of code, each counted once per stack), instructions, lines (of code), data_lines,
+and the misses of each level of this machine's caches, which are simulated: l1i_misses, ...
+
+Categories (--categories FILE), of which the first rule that matches wins:
+  path   fs/xfs/*      file system       by source file, where it is known
+  symbol kmem_cache_*  malloc            by name, where it is not
+  module xfs           file system       by vmlinux, or a module's or program's name
+  path   include/*     -                 belongs to what called it
+
+Examples:
+  fsprism footprint stacks run/footprint/xfs.trace --op create
+  fsprism footprint stacks xfs.trace --op create --weight l1i_misses --frames functions
+  fsprism footprint stacks xfs.trace --op create --folded | flamegraph.pl > create.svg
+";
+
+const DIFF_EXAMPLES: &str = "\
+Functions are compared by name, lines are counted: a line counts for each function and category that
+touches it. Of two directories, traces of one name are compared.
+
+Examples:
+  fsprism footprint diff ext4.trace xfs.trace --op create
+  fsprism footprint diff before/footprint after/footprint --format json
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Footprint {
     /// Trace file systems in a guest, or a program: every instruction and every access
@@ -73,6 +112,100 @@ pub(crate) enum Footprint {
     /// Run accesses through simulated caches: hits, misses, write-backs, what stays dirty
     #[command(after_long_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateOptions),
+    /// Which bytes of which cache lines operations touched, and what lies there
+    #[command(after_long_help = MAP_EXAMPLES)]
+    Map(MapOptions),
+    /// Where instructions, code and misses come from, by stack of calls
+    #[command(after_long_help = STACKS_EXAMPLES)]
+    Stacks(StacksOptions),
+    /// What was gained and lost between two traces, by category and function
+    #[command(after_long_help = DIFF_EXAMPLES)]
+    Diff(DiffOptions),
+}
+
+/// What the lines of a map hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Of {
+    /// Executed code
+    Instructions,
+    /// Data that was read or written
+    Data,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MapOptions {
+    /// A trace, or a directory with *.trace
+    #[arg(value_name = "TRACE_OR_DIR")]
+    pub(crate) path: PathBuf,
+    /// One operation alone
+    #[arg(id = "operation", long = "op", value_name = "OPERATION")]
+    pub(crate) operation: Option<String>,
+    /// One kind of lines alone
+    #[arg(long, value_enum)]
+    pub(crate) of: Option<Of>,
+    /// Draw the one map that is left as a picture
+    #[arg(long, value_name = "FILE")]
+    pub(crate) png: Option<PathBuf>,
+    /// Of the picture, the side of a byte in pixels
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "png",
+        value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(crate) scale: u32,
+    /// All lines, by address
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+/// What frames of stacks stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FramesOf {
+    /// Categories: coarse-grained stacks
+    Categories,
+    /// Functions
+    Functions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StacksOptions {
+    /// A trace, or a directory with *.trace
+    #[arg(value_name = "TRACE_OR_DIR")]
+    pub(crate) path: PathBuf,
+    /// One operation alone
+    #[arg(id = "operation", long = "op", value_name = "OPERATION")]
+    pub(crate) operation: Option<String>,
+    /// What is counted; the weights that there are stand below
+    #[arg(long, value_name = "WEIGHT", default_value = "bytes")]
+    pub(crate) weight: String,
+    /// What frames stand for
+    #[arg(long, value_enum, default_value_t = FramesOf::Categories)]
+    pub(crate) frames: FramesOf,
+    /// Rules that give functions their categories, in the place of those that fsprism has
+    #[arg(long, value_name = "FILE")]
+    pub(crate) categories: Option<PathBuf>,
+    /// Folded stacks, as flamegraph.pl and its kin read them
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) folded: bool,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffOptions {
+    /// The first trace, or a directory with *.trace
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// The second
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+    /// One operation alone
+    #[arg(id = "operation", long = "op", value_name = "OPERATION")]
+    pub(crate) operation: Option<String>,
+    /// Rules that give functions their categories, in the place of those that fsprism has
+    #[arg(long, value_name = "FILE")]
+    pub(crate) categories: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
 }
 
 #[derive(Debug, Args)]
@@ -172,7 +305,8 @@ pub(crate) struct ModelOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateOptions {
-    /// Accesses as valgrind's lackey prints them (--trace-mem=yes); - is standard input
+    /// A trace, a directory with *.trace, or accesses as valgrind's lackey prints them
+    /// (--trace-mem=yes); - is standard input
     #[arg(value_name = "FILE", required_unless_present = "streams", conflicts_with = "streams")]
     pub(crate) file: Option<PathBuf>,
     /// Accesses made up: sequential, loop:SIZE, random:SIZE

@@ -10,6 +10,7 @@ mod footprint;
 mod footprint_arguments;
 mod footprint_caches;
 mod footprint_run;
+mod footprint_study;
 mod footprint_trace;
 mod footprint_tracing;
 mod footprint_values;

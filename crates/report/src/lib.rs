@@ -10,11 +10,14 @@
 mod analysis;
 pub mod compare;
 mod export;
+pub mod footprint;
 pub mod page;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod sample_search;
+#[cfg(test)]
+mod sample_traces;
 mod terminal;
 
 pub use analysis::document;

@@ -116,7 +116,8 @@ function useDrawn(map: CachemapData, view: CachemapView, palette: Palette, theme
 
 function scaleOf(map: CachemapData, palette: Palette, theme: Theme): ColourScale {
   const first = firstOn[theme.name];
-  const most = Math.max(1, figuresOf(map).countMost);
+  // Where nothing was touched twice, all is the colour of once, not that of the most.
+  const most = Math.max(2, figuresOf(map).countMost);
   const label = map.of === "instructions" ? "executions of a byte" : "accesses to a byte";
   return { palette, first, least: 1, most, isLog: true, label, format: count, never: "never" };
 }

@@ -40,7 +40,10 @@ export function stacksOf(map: CachemapData, { line, byte }: Byte): number[] {
 
 /** Frames of a stack by name, the innermost first. */
 export function framesOf(map: CachemapData, stack: number): string[] {
-  return (map.stacks[stack] ?? []).map((name) => map.names[name] ?? "").reverse();
+  const frames: string[] = [];
+  const { parent, name } = map.stacks;
+  for (let at = stack; at > 0; at = parent[at] ?? 0) frames.push(map.names[name[at] ?? 0] ?? "");
+  return frames;
 }
 
 export function addressOf(map: CachemapData, { line, byte }: Byte): string {

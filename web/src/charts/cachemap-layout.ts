@@ -3,14 +3,19 @@
 // paper on DenseFS (HotStorage 2018) have them. Zooming makes cells larger and columns fewer; what
 // does not fit is scrolled vertically only.
 
+/** Stacks, each the one below its innermost frame and that frame's name; the first has none. */
+export interface StackTree {
+  parent: Uint32Array;
+  name: Uint32Array;
+}
+
 /** The contract's cachemap with its arrays decoded. */
 export interface CachemapData {
   title: string;
   of: "instructions" | "data";
   line_bytes: number;
   names: readonly string[];
-  /** Frames, the outermost first. */
-  stacks: readonly (readonly number[])[];
+  stacks: StackTree;
   address: BigUint64Array;
   name: Uint32Array;
   count: Uint32Array;

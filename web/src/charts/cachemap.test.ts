@@ -32,12 +32,12 @@ function small(): CachemapData {
     of: "data",
     line_bytes: 64,
     names: ["one", "two", "main"],
-    stacks: [[2], [2, 1]],
+    stacks: { parent: Uint32Array.from([0, 0, 1]), name: Uint32Array.from([0, 2, 1]) },
     address: BigUint64Array.from([0x1000n, 0xffff_8000_0000_0040n]),
     name: Uint32Array.from([0, 1]),
     count,
     touches: Uint32Array.from([0, 1, 3]),
-    touch_stack: Uint32Array.from([0, 0, 1]),
+    touch_stack: Uint32Array.from([1, 1, 2]),
     touch_bytes: BigUint64Array.from([1n << 3n, 1n, (1n << 63n) | 1n]),
   };
 }
@@ -75,10 +75,10 @@ describe("cachemap", () => {
 
   it("reads bit 63 of a mask as the last byte", () => {
     const map = small();
-    expect(stacksOf(map, { line: 1, byte: 0 })).toEqual([0, 1]);
-    expect(stacksOf(map, { line: 1, byte: 63 })).toEqual([1]);
+    expect(stacksOf(map, { line: 1, byte: 0 })).toEqual([1, 2]);
+    expect(stacksOf(map, { line: 1, byte: 63 })).toEqual([2]);
     expect(stacksOf(map, { line: 0, byte: 4 })).toEqual([]);
-    expect(framesOf(map, 1)).toEqual(["two", "main"]);
+    expect(framesOf(map, 2)).toEqual(["two", "main"]);
     expect(addressOf(map, { line: 1, byte: 63 })).toBe("0xffff80000000007f");
   });
 

@@ -38,7 +38,8 @@ export function sampleOf(bytes: Uint8Array): Sample {
     name: u32(header.flame.name),
     own: f64(header.flame.own),
   };
-  const stacks = stacksIn(flame.parent, flame.name);
+  // Each node of the tree is a stack; the root's name is the program's, and no frame.
+  const stacks = { parent: flame.parent, name: flame.name };
   const cachemaps = header.cachemaps.map((map: Record<string, Place>) => ({
     ...map,
     names,
@@ -51,13 +52,4 @@ export function sampleOf(bytes: Uint8Array): Sample {
     touch_bytes: u64(map.touch_bytes as Place),
   }));
   return { about: header.about, cachemaps, flame };
-}
-
-/** Each node of the tree is a stack; the root's name is the program's, and no frame. */
-function stacksIn(parent: Uint32Array, name: Uint32Array): number[][] {
-  const stacks: number[][] = [[]];
-  for (let node = 1; node < parent.length; node += 1) {
-    stacks.push([...(stacks[parent[node] as number] ?? []), name[node] as number]);
-  }
-  return stacks;
 }

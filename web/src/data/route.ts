@@ -11,19 +11,53 @@ export interface Route {
   dimension: string | null;
   /** The benchmark that is looked at, by its key; none for the first. */
   benchmark: string | null;
+  /** What is looked at of cache lines. */
+  footprint: FootprintRoute;
 }
 
-export const HOME: Route = { section: "summary", targets: [], dimension: null, benchmark: null };
+/** What is looked at of cache lines; none of each for the first that there is. */
+export interface FootprintRoute {
+  /** The label of what was traced. */
+  traced: string | null;
+  operation: string | null;
+  /** The label of what it is compared with; none for nothing. */
+  against: string | null;
+  /** What frames of flame graphs stand for. */
+  frames: string | null;
+  /** By what flame graphs are weighted. */
+  weight: string | null;
+}
+
+const FOOTPRINT_KEYS = ["traced", "operation", "against", "frames", "weight"] as const;
+
+const FOOTPRINT: FootprintRoute = {
+  traced: null,
+  operation: null,
+  against: null,
+  frames: null,
+  weight: null,
+};
+
+export const HOME: Route = {
+  section: "summary",
+  targets: [],
+  dimension: null,
+  benchmark: null,
+  footprint: FOOTPRINT,
+};
 
 /** The route of an address; what it does not say is as at home. */
 export function parseRoute(hash: string): Route {
   const [section = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   const given = new URLSearchParams(query);
+  const footprint = { ...FOOTPRINT };
+  for (const key of FOOTPRINT_KEYS) footprint[key] = given.get(key);
   return {
     section: section === "" ? HOME.section : section,
     targets: given.getAll("target"),
     dimension: given.get("dimension"),
     benchmark: given.get("benchmark"),
+    footprint,
   };
 }
 
@@ -33,6 +67,10 @@ export function formatRoute(route: Route): string {
   for (const target of route.targets) query.append("target", target);
   if (route.dimension !== null) query.set("dimension", route.dimension);
   if (route.benchmark !== null) query.set("benchmark", route.benchmark);
+  for (const key of FOOTPRINT_KEYS) {
+    const value = route.footprint[key];
+    if (value !== null) query.set(key, value);
+  }
   const text = query.toString();
   return `#${route.section}${text === "" ? "" : `?${text}`}`;
 }

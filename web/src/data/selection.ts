@@ -26,6 +26,8 @@ export function known(report: Report, route: Route): Route {
     // A benchmark says more than a dimension that it does not belong to.
     dimension: named !== undefined && named.dimension !== dimension ? null : dimension,
     benchmark: named?.key ?? null,
+    // What of it is not here is the first of its kind: see footprint.ts.
+    footprint: route.footprint,
   };
 }
 

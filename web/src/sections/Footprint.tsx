@@ -1,55 +1,166 @@
-// Cache lines that were touched, as cachemaps, and where work was done, as flame graphs.
+// Cache lines that were touched, as cachemaps, and where work was done, as flame graphs: of one
+// operation of one target, or of two targets side by side.
 
 import { useMemo } from "preact/hooks";
 import { Cachemap } from "../charts/Cachemap";
 import { FlameGraph } from "../charts/FlameGraph";
-import type { Cachemap as CachemapRefs, FlameGraph as FlameGraphRefs } from "../contract";
-import { floats, unsigned, unsigned64 } from "../data/payload";
+import type { Cachemap as CachemapRefs, FlameGraph as GraphRefs } from "../contract";
+import {
+  cachemapOf,
+  doneIn,
+  flamesOf,
+  type Shown,
+  type Subject,
+  shownOf,
+  stacksOf,
+  subjectsOf,
+} from "../data/footprint";
+import type { FootprintRoute } from "../data/route";
 import { useView } from "../view";
 
+const KINDS = ["instructions", "data"] as const;
+
 export function Footprint() {
-  const { cachemaps, flame_graphs } = useView().report.payload;
+  const { report, selection, route } = useView();
+  const subjects = useMemo(() => subjectsOf(report, selection), [report, selection]);
+  const shown = shownOf(subjects, route.footprint);
+  if (shown === null) return <p class="note">Of the targets that are shown, none was traced.</p>;
+  const sides = shown.against === null ? [shown.subject] : [shown.subject, shown.against];
+  const { operation, frames } = shown;
+  const graphs = sides.flatMap((side) => side.operations.get(operation)?.graphs.get(frames) ?? []);
+  const maps = KINDS.flatMap((of) =>
+    sides.flatMap((side) => side.operations.get(operation)?.cachemaps.get(of) ?? []),
+  );
   return (
     <>
-      {cachemaps.map((map) => (
-        <OneCachemap key={map.title} map={map} />
-      ))}
-      {flame_graphs.map((graph) => (
-        <OneFlameGraph key={graph.title} graph={graph} />
-      ))}
+      <Choices shown={shown} />
+      <div class="pair">
+        {maps.map((map) => (
+          <OneCachemap key={`${map.of} ${map.title}`} map={map} />
+        ))}
+      </div>
+      {graphs.length > 0 && <WeightChoices shown={shown} graphs={graphs} />}
+      <div class="pair">
+        {graphs.map((graph) => (
+          <OneFlameGraph key={`${graph.title} ${frames}`} graphs={[graph]} weight={shown.weight} />
+        ))}
+      </div>
+      {graphs.length === 2 && (
+        <OneFlameGraph key={`${frames} compared`} graphs={graphs} weight={shown.weight} />
+      )}
     </>
+  );
+}
+
+function Choices({ shown }: { shown: Shown }) {
+  const { subject, operation, against, subjects } = shown;
+  const others = subjects.filter((one) => one !== subject && one.operations.has(operation));
+  const labels = (all: Subject[]): Option[] => all.map(({ label }) => [label, label]);
+  return (
+    <p class="choices">
+      <Choice of="traced" name="Target" value={subject.label} options={labels(subjects)} />
+      <Choice
+        of="operation"
+        name="Operation"
+        value={operation}
+        options={[...subject.operations.keys()].map((name) => [name, name])}
+      />
+      {others.length > 0 && (
+        <Choice
+          of="against"
+          name="Compared with"
+          value={against?.label ?? ""}
+          options={[["", "nothing"], ...labels(others)]}
+        />
+      )}
+    </p>
+  );
+}
+
+function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRefs[] }) {
+  const weights = graphs[0]?.weights ?? [];
+  const kinds = [...(shown.subject.operations.get(shown.operation)?.graphs.keys() ?? [])];
+  return (
+    <p class="choices">
+      <Choice
+        of="weight"
+        name="Widths are"
+        value={shown.weight}
+        options={weights.map(({ name, unit }) => [name, unit])}
+      />
+      <Choice
+        of="frames"
+        name="Frames are"
+        value={shown.frames}
+        options={kinds.map((kind) => [kind, kind])}
+      />
+    </p>
+  );
+}
+
+/** A value and what it is called. */
+type Option = [string, string];
+
+interface ChoiceProps {
+  of: keyof FootprintRoute;
+  name: string;
+  value: string;
+  options: Option[];
+}
+
+/** A choice that stands in the address. */
+function Choice({ of, name, value, options }: ChoiceProps) {
+  const { route, go } = useView();
+  const choose = (chosen: string) =>
+    go({ footprint: { ...route.footprint, [of]: chosen === "" ? null : chosen } });
+  return (
+    <label class="inline">
+      {name}{" "}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {options.map(([option, label]) => (
+          <option key={option} value={option}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
 function OneCachemap({ map }: { map: CachemapRefs }) {
   const { report, theme } = useView();
-  const decoded = useMemo(
-    () => ({
-      ...map,
-      address: unsigned64(report.block, map.address),
-      name: unsigned(report.block, map.name),
-      count: unsigned(report.block, map.count),
-      touches: unsigned(report.block, map.touches),
-      touch_stack: unsigned(report.block, map.touch_stack),
-      touch_bytes: unsigned64(report.block, map.touch_bytes),
-    }),
-    [map, report.block],
+  const decoded = useMemo(() => cachemapOf(report, map), [report, map]);
+  const { target, operation } = map.traced;
+  return (
+    <Cachemap map={decoded} file={`cachemap-${target}-${operation}-${map.of}`} theme={theme} />
   );
-  return <Cachemap map={decoded} file={`cachemap-${map.of}`} theme={theme} />;
 }
 
-function OneFlameGraph({ graph }: { graph: FlameGraphRefs }) {
+/** One graph, or the first compared with the second. */
+function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight: string }) {
   const { report, theme } = useView();
-  const decoded = useMemo(
-    () => ({
-      parent: unsigned(report.block, graph.parent),
-      name: unsigned(report.block, graph.name),
-      own: floats(report.block, graph.own),
-    }),
-    [graph, report.block],
-  );
-  const { title, unit, names } = graph;
+  const [now, before] = graphs as [GraphRefs, GraphRefs?];
+  const flames = useMemo(() => {
+    const done = (graph: GraphRefs) => {
+      const found = graph.weights.find(({ name }) => name === weight);
+      return found && doneIn(report, graph, found);
+    };
+    const [first, second] = [done(now), before && done(before)];
+    if (first === undefined) return null;
+    return flamesOf(report.payload.stacks.names, stacksOf(report), first, second);
+  }, [report, now, before, weight]);
+  if (flames === null) return null;
+  const unit = now.weights.find(({ name }) => name === weight)?.unit ?? "";
+  const { target, operation } = now.traced;
+  const compared =
+    before && `${operation}: ${target} (now), compared with ${before.traced.target} (before)`;
   return (
-    <FlameGraph title={title} unit={unit} names={names} file="flame" theme={theme} {...decoded} />
+    <FlameGraph
+      title={compared ?? `${now.title}: ${unit}`}
+      unit={unit}
+      file={`flame-${target}-${operation}-${weight}`}
+      theme={theme}
+      {...flames}
+    />
   );
 }

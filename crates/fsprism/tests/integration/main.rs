@@ -24,4 +24,5 @@ mod run_directory;
 mod signals;
 mod statistics;
 mod terminal;
+mod traces;
 mod users;

@@ -22,6 +22,11 @@ impl Block {
         self.array(Element::U32, values.into_iter().map(u32::to_le_bytes))
     }
 
+    /// Appends numbers of 64 bits.
+    pub(super) fn u64s(&mut self, values: impl IntoIterator<Item = u64>) -> ArrayRef {
+        self.array(Element::U64, values.into_iter().map(u64::to_le_bytes))
+    }
+
     /// Appends a text.
     pub(super) fn text(&mut self, text: &str) -> TextRef {
         let offset = narrow(self.bytes.len());

@@ -4,6 +4,7 @@
 //! `web/src/contract.ts` are generated from it. Numbers in bulk do not stand in the JSON but in one
 //! block of bytes behind it, which [`ArrayRef`] points into.
 
+use footprint::cachemap::CachemapOf;
 use record::{Dimension, Document};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,9 +25,11 @@ pub struct Payload {
     pub runs: Vec<PageRun>,
     /// How targets, or runs, compare over all benchmarks.
     pub effects: Effects,
-    /// Cache lines that were touched.
+    /// The stacks that cachemaps and flame graphs refer to, all of them together.
+    pub stacks: Stacks,
+    /// Cache lines that were touched, of each run's targets and operations in their order.
     pub cachemaps: Vec<Cachemap>,
-    /// Where work was done, by call stack.
+    /// Where work was done, by call stack, of each run's targets and operations in their order.
     pub flame_graphs: Vec<FlameGraph>,
 }
 
@@ -160,24 +163,45 @@ pub struct Effects {
     pub refused: Option<String>,
 }
 
+/// Call stacks as one tree, so that what targets and operations share stands there once.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Stacks {
+    /// Names: of frames, and of what lies in lines.
+    pub names: Vec<String>,
+    /// Of each stack, the stack below its innermost frame, which stands before it; the first has no
+    /// frame and is its own (u32).
+    pub parent: ArrayRef,
+    /// Of each stack, the innermost frame: a place in `names` (u32).
+    pub name: ArrayRef,
+}
+
+/// What a cachemap or a flame graph is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Traced {
+    /// The run, by its place among the page's.
+    pub run: u32,
+    /// The label of the target, or what was traced.
+    pub target: String,
+    /// The operation.
+    pub operation: String,
+}
+
 /// The lines of a cache that were touched, byte by byte.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cachemap {
     /// What it shows, in words.
     pub title: String,
+    /// What was traced.
+    pub traced: Traced,
     /// Whether lines hold instructions or data.
     pub of: CachemapOf,
     /// Bytes of a line.
     pub line_bytes: u32,
-    /// Names: of what lies in lines, and of the frames of stacks.
-    pub names: Vec<String>,
-    /// Stacks, the outermost frame first: each a list of places in `names`.
-    pub stacks: Vec<Vec<u32>>,
     /// Address of each line, ascending (u64).
     pub address: ArrayRef,
-    /// What lies in each line: a place in `names` (u32).
+    /// What lies in each line: a place in the names of [`Stacks`] (u32).
     pub name: ArrayRef,
-    /// Accesses to each byte, line by line (u32).
+    /// How often each byte was touched, line by line (u32).
     pub count: ArrayRef,
     /// For each line the first of its touches, and one more for the end of the last line's (u32).
     pub touches: ArrayRef,
@@ -187,31 +211,39 @@ pub struct Cachemap {
     pub touch_bytes: ArrayRef,
 }
 
-/// What the lines of a cachemap hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CachemapOf {
-    /// Instructions.
-    Instructions,
-    /// Data.
-    Data,
-}
-
-/// A tree of call stacks with what was done in each.
+/// Call stacks with what was done in each.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlameGraph {
     /// What it shows, in words.
     pub title: String,
+    /// What was traced.
+    pub traced: Traced,
+    /// What frames stand for.
+    pub frames: FlameFrames,
+    /// The stacks in which something was done itself, ascending (u32).
+    pub stack: ArrayRef,
+    /// What was done in them, counted in each way.
+    pub weights: Vec<FlameWeight>,
+}
+
+/// What frames of a flame graph stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlameFrames {
+    /// Functions.
+    Functions,
+    /// Categories of functions: coarse-grained stacks.
+    Categories,
+}
+
+/// One way to count what was done.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FlameWeight {
+    /// The name by which the command line takes it: `l1i_misses`.
+    pub name: String,
     /// What is counted, in words: `instructions`.
     pub unit: String,
-    /// Names of frames.
-    pub names: Vec<String>,
-    /// Of each node, the node that it was called from, which stands before it; the root is its own
-    /// (u32).
-    pub parent: ArrayRef,
-    /// Of each node, a place in `names` (u32).
-    pub name: ArrayRef,
-    /// What was done in each node itself, without those that it called (f64).
+    /// Of each stack, what was done in it itself, without those that it called (f64).
     pub own: ArrayRef,
 }
 

@@ -7,6 +7,7 @@ mod block;
 mod cells;
 mod command;
 pub mod contract;
+mod footprints;
 mod html;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use crate::compare::{self, CompareOptions, NamedRun};
 use crate::{Options, document, render_csv, render_json, render_terminal, terminal};
 use block::Block;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
+use footprints::Footprints;
 
 pub use html::HEAD;
 
@@ -47,13 +49,20 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
     let named = compare::name_runs(&paths, runs);
     let pages = named.iter().zip(sources).zip(&documents);
     let runs = pages.map(|((named, source), document)| page(&mut block, named, source, document));
+    let mut runs: Vec<PageRun> = runs.collect();
+    let mut footprints = Footprints::default();
+    for (index, (run, source)) in runs.iter_mut().zip(sources).enumerate() {
+        run.prose.extend(footprints.take(&mut block, index, source));
+    }
+    let (stacks, cachemaps, flame_graphs) = footprints.finish(&mut block);
     let payload = Payload {
         page_version: PAGE_VERSION,
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
-        runs: runs.collect(),
+        runs,
         effects: effects(&named),
-        cachemaps: Vec::new(),
-        flame_graphs: Vec::new(),
+        stacks,
+        cachemaps,
+        flame_graphs,
     };
     let options = Options { width: TEXT_COLUMNS, colour: false };
     let texts: Vec<String> =

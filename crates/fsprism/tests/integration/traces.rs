@@ -1,0 +1,131 @@
+//! `fsprism footprint map`, `stacks`, `diff` and `simulate` on traces computed by hand, those that
+//! `crates/report/src/sample_traces.rs` makes; and the page of a run that holds such traces.
+
+use std::fs;
+use std::path::Path;
+
+use crate::place::Place;
+use crate::process::Outcome;
+
+/// A place with `ext4.trace` and `xfs.trace` in `traces`.
+fn place() -> Place {
+    let place = Place::new();
+    let traces = place.make("traces");
+    for name in ["ext4.trace", "xfs.trace"] {
+        let fixture = Path::new("../report/tests/fixtures").join(name);
+        fs::copy(fixture, traces.join(name)).expect("a fixture");
+    }
+    place
+}
+
+fn footprint(place: &Place, arguments: &str) -> Outcome {
+    place.finish(place.fsprism(&format!("footprint {arguments}")))
+}
+
+#[test]
+fn a_map_is_text_json_or_a_picture() {
+    let place = place();
+    let text = footprint(&place, "map traces/xfs.trace --op create --of data");
+    let text = &text.assert_code(0).stdout;
+    assert!(text.starts_with("xfs, create, data: 6 lines"), "{text}");
+    assert!(
+        text.contains("ffff88803e400000 ....++++........................ per-CPU cpu_slabs+0x8")
+    );
+    let json = footprint(&place, "map traces --format json").assert_code(0).document();
+    let maps = json["maps"].as_array().expect("maps");
+    assert_eq!(maps.len(), 8, "two traces, two operations, instructions and data");
+    assert_eq!(json["schema_version"], 1);
+    let line = &maps[1]["lines"][0];
+    assert_eq!((&maps[1]["target"], &maps[1]["of"]), (&"ext4".into(), &"data".into()));
+    assert_eq!(line["name"], "dentry+0x58 d_lockref");
+    assert_eq!(
+        (&line["address"], &line["counts"][0x18]),
+        (&"0xffff888004000100".into(), &1.into())
+    );
+    let drawn = footprint(&place, "map traces/xfs.trace --op stat --of data --png map.png");
+    assert_eq!(drawn.assert_code(0).stdout, "map.png\n");
+    assert_eq!(&fs::read(place.path("map.png")).expect("a picture")[1..4], b"PNG");
+    footprint(&place, "map traces --png map.png").assert_refused(&["draws one map", "--op"]);
+}
+
+#[test]
+fn stacks_are_a_tree_or_folded() {
+    let place = place();
+    let stacks = |options: &str| footprint(&place, &format!("stacks traces/xfs.trace {options}"));
+    let text = stacks("--op create");
+    assert!(text.assert_code(0).stdout.contains("bytes of code"), "{text:?}");
+    let folded = stacks("--op create --frames functions --weight instructions --folded");
+    let line = "entry_SYSCALL_64;do_syscall_64;vfs_create;xfs_create;kmem_cache_alloc 6\n";
+    assert!(folded.assert_code(0).stdout.contains(line), "{folded:?}");
+    fs::write(place.path("rules"), "symbol * mine\npath fs/* theirs\n").expect("ours");
+    let own = stacks("--op create --categories rules --weight lines --format json");
+    let tree = &own.assert_code(0).document()["trees"][0];
+    let names: Vec<_> = tree["nodes"].as_array().expect("nodes").iter().collect();
+    assert!(names.iter().any(|node| node["name"] == "theirs"), "{names:?}");
+    assert_eq!(tree["unit"], "instruction lines");
+    fs::write(place.path("rules"), "nonsense\n").expect("ours");
+    stacks("--categories rules").assert_refused(&["rules: line 1 of the categories"]);
+    stacks("--op chmod").assert_refused(&["no operation `chmod`", "create, stat"]);
+    stacks("--weight love").assert_refused(&["no weight `love`", "bytes, instructions"]);
+}
+
+#[test]
+fn two_traces_and_two_directories_are_compared() {
+    let place = place();
+    let text = footprint(&place, "diff traces/ext4.trace traces/xfs.trace --op create");
+    let text = &text.assert_code(0).stdout;
+    assert!(text.contains("create: from ext4 to xfs"), "{text}");
+    assert!(text.contains("kmem_cache_alloc (malloc)"), "{text}");
+    let json = footprint(&place, "diff traces traces --format json").assert_code(0).document();
+    let found = json["differences"].as_array().expect("differences");
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|one| one["functions"].as_array().is_some_and(Vec::is_empty)));
+}
+
+#[test]
+fn each_operation_of_a_trace_is_simulated() {
+    let place = place();
+    let caches = "--cache l1i=32k,64,8 --cache l1d=32k,64,8";
+    let arguments = format!("simulate traces/xfs.trace {caches} --format json");
+    let json = footprint(&place, &arguments).assert_code(0).document();
+    assert_eq!(json["regions"][0]["stream"], "xfs, create");
+    // Empty caches miss each line once.
+    assert_eq!(json["regions"][0]["levels"][0]["lookups"]["fetches"]["misses"], 6);
+    assert_eq!(json["regions"][1]["stream"], "xfs, stat");
+}
+
+#[test]
+fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
+    let place = place();
+    let whole = fs::read(place.path("traces/xfs.trace")).expect("a fixture");
+    fs::write(place.path("text"), "hello, this is no trace").expect("ours");
+    footprint(&place, "map text").assert_refused(&["text: this is no footprint trace"]);
+    footprint(&place, "map nowhere").assert_refused(&["cannot read nowhere"]);
+    let mut newer = whole.clone();
+    newer[8] = 9;
+    fs::write(place.path("newer"), newer).expect("ours");
+    footprint(&place, "map newer").assert_refused(&["version 9", "update fsprism"]);
+    // Behind the events stand their end and, in a frame of 13 bytes, the description with its name.
+    let name = whole.windows(11).position(|bytes| bytes == b"description").expect("a name");
+    fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
+    let partial = footprint(&place, "map cut");
+    partial.assert_code(1);
+    assert!(partial.stderr.contains("stops after"), "{partial:?}");
+    assert!(partial.stdout.starts_with("cut, 0, instructions: 6 lines"), "{partial:?}");
+    footprint(&place, "stacks cut").assert_refused(&["no names of functions"]);
+    place.make("empty");
+    footprint(&place, "diff empty traces").assert_refused(&["empty holds no *.trace"]);
+}
+
+#[test]
+fn a_run_with_traces_has_them_in_its_page() {
+    let place = place();
+    let command = "run survey/in-memory ext4=. --blocks 2 --budget 1s --size 1m --out run";
+    place.run(command).assert_code(0);
+    let bytes = |name: &str| fs::metadata(place.path(name)).expect("a page").len();
+    let before = bytes("run/report.html");
+    fs::rename(place.path("traces"), place.path("run/footprint")).expect("one place");
+    fs::write(place.path("run/footprint/bad.trace"), "no trace").expect("ours");
+    place.finish(place.fsprism("report run")).assert_code(0);
+    assert!(bytes("run/report.html") > before + 2000, "{before}");
+}

@@ -1,0 +1,222 @@
+//! What `fsprism footprint map|stacks|diff --format json` print.
+//!
+//! The schemas of all three stand in `docs/footprint.schema.json`. Fields are added, never renamed.
+//! Addresses are text, as they have more digits than numbers of some readers.
+
+use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
+use footprint::cgstacks::Frames;
+use footprint::diff::{self, Row};
+use footprint::tree::FlameTree;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Executed, Studied, StudyError, Weighted};
+
+/// Version of the documents.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Cachemaps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MapDocument {
+    /// [`SCHEMA_VERSION`] of the program that wrote it.
+    pub schema_version: u32,
+    /// A map for each target and operation, of instructions and of data.
+    pub maps: Vec<Map>,
+    /// What makes them doubtful: traces that stop, names that are missing.
+    pub warnings: Vec<String>,
+}
+
+/// One cachemap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Map {
+    /// The label of the target, or what was traced.
+    pub target: String,
+    /// The operation.
+    pub operation: String,
+    /// What the lines hold.
+    pub of: CachemapOf,
+    /// Bytes of a line.
+    pub line_bytes: u32,
+    /// The lines that were touched, in the order of their addresses.
+    pub lines: Vec<Line>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Line {
+    /// Address of its first byte, in hexadecimal digits after `0x`.
+    pub address: String,
+    /// What lies there; empty where nothing is known.
+    pub name: String,
+    /// Bytes that were touched.
+    pub bytes_used: u32,
+    /// How often each byte was touched.
+    pub counts: Vec<u64>,
+}
+
+/// Trees of stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StacksDocument {
+    /// [`SCHEMA_VERSION`] of the program that wrote it.
+    pub schema_version: u32,
+    /// A tree for each target and operation.
+    pub trees: Vec<Tree>,
+    /// What makes them doubtful.
+    pub warnings: Vec<String>,
+}
+
+/// One tree of stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Tree {
+    /// The label of the target, or what was traced.
+    pub target: String,
+    /// The operation.
+    pub operation: String,
+    /// The weight's name.
+    pub weight: String,
+    /// What is counted, in words.
+    pub unit: String,
+    /// The nodes. The first is the root; parents stand before their children.
+    pub nodes: Vec<Node>,
+}
+
+/// One node of a tree of stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Node {
+    /// The place of the node that it was called from; its own of the root.
+    pub parent: u32,
+    /// The function, or category.
+    pub name: String,
+    /// What was done in the node itself; of a difference it may be negative.
+    pub own: f64,
+    /// What was done in it and in what it called.
+    pub total: f64,
+}
+
+/// Two traces beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DiffDocument {
+    /// [`SCHEMA_VERSION`] of the program that wrote it.
+    pub schema_version: u32,
+    /// What is compared, operation by operation.
+    pub differences: Vec<Difference>,
+    /// What makes them doubtful.
+    pub warnings: Vec<String>,
+}
+
+/// One operation of two traces.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// The operation.
+    pub operation: String,
+    /// The target of the first trace.
+    pub before: String,
+    /// The target of the second.
+    pub after: String,
+    /// By category, what changed most first.
+    pub categories: Vec<Row>,
+    /// By function, what changed most first; those that are the same in both are left out.
+    pub functions: Vec<Row>,
+}
+
+impl Map {
+    /// The document of a map.
+    #[must_use]
+    pub fn new(map: &Cachemap, executed: &Executed) -> Self {
+        let line = |line: &MappedLine| Line {
+            address: format!("{:#x}", line.address),
+            name: line.name.clone(),
+            bytes_used: u32::try_from(line.bytes_used()).unwrap_or(u32::MAX),
+            counts: line.counts.to_vec(),
+        };
+        let (target, operation) = (executed.target.clone(), executed.operation.clone());
+        let lines = map.lines.iter().map(line).collect();
+        Self { target, operation, of: map.of, line_bytes: 64, lines }
+    }
+}
+
+impl Tree {
+    /// The document of an execution's tree.
+    #[must_use]
+    pub fn new(studied: &Studied, executed: &Executed, frames: Frames, weight: &Weighted) -> Self {
+        let tree = weight.tree(studied, executed, frames);
+        let (target, operation) = (executed.target.clone(), executed.operation.clone());
+        Self { target, operation, weight: weight.name(), unit: weight.unit(), nodes: nodes(&tree) }
+    }
+}
+
+fn nodes(tree: &FlameTree) -> Vec<Node> {
+    let mut total = tree.own.clone();
+    for node in (1..total.len()).rev() {
+        total[tree.parent[node] as usize] += total[node];
+    }
+    let node = |node: usize| Node {
+        parent: tree.parent[node],
+        name: tree.names[tree.name[node] as usize].clone(),
+        own: tree.own[node],
+        total: total[node],
+    };
+    (0..total.len()).map(node).collect()
+}
+
+impl Difference {
+    /// Compares what two traces have of an operation; of several targets, those of one label, or
+    /// the first of each.
+    ///
+    /// # Errors
+    /// One of them has no such operation.
+    pub fn new(before: &Studied, after: &Studied, operation: &str) -> Result<Self, StudyError> {
+        let (first, second) = (before.asked(Some(operation))?[0], after.asked(Some(operation))?[0]);
+        let (left, right) = (before.walked(), after.walked());
+        let found = diff::difference((&left, &first.footprint), (&right, &second.footprint));
+        Ok(Self {
+            operation: operation.to_owned(),
+            before: first.target.clone(),
+            after: second.target.clone(),
+            categories: found.categories,
+            functions: found.functions,
+        })
+    }
+}
+
+/// The root of the schemas.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Documents {
+    map: MapDocument,
+    stacks: StacksDocument,
+    diff: DiffDocument,
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::schema_for;
+
+    use super::*;
+
+    /// The schema that is checked in is the one that the types give. To renew it after a change:
+    /// `FSPRISM_RENEW_SCHEMA=1 cargo test -p fsprism-report documents`.
+    #[test]
+    fn the_checked_in_schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/footprint.schema.json");
+        let text = serde_json::to_string_pretty(&schema_for!(Documents)).unwrap();
+        if std::env::var_os("FSPRISM_RENEW_SCHEMA").is_some() {
+            std::fs::write(path, format!("{text}\n")).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(checked_in.trim_end() == text, "docs/footprint.schema.json is not up to date");
+    }
+
+    #[test]
+    fn totals_are_those_of_what_is_called() {
+        let tree = FlameTree {
+            names: ["all", "a", "b"].map(str::to_owned).to_vec(),
+            parent: vec![0, 0, 1, 0],
+            name: vec![0, 1, 2, 2],
+            own: vec![0.0, 1.0, 2.0, 4.0],
+        };
+        let totals: Vec<f64> = nodes(&tree).iter().map(|node| node.total).collect();
+        assert_eq!(totals, [7.0, 3.0, 2.0, 4.0]);
+    }
+}

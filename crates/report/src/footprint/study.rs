@@ -1,0 +1,267 @@
+//! A trace, walked through once.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use footprint::cachemap::Known;
+use footprint::categories::Categories;
+use footprint::cgstacks::Walked;
+use footprint::description::{Description, Named};
+use footprint::simulate::Hierarchy;
+use footprint::simulated::{Outcome, Simulated, Warmth};
+use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
+use footprint::trace::{Completeness, Region, Walk};
+use footprint_trace::TraceError;
+use footprint_trace::reader::TraceReader;
+
+use super::StudyError;
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// What the file of a trace ends in.
+const EXTENSION: &str = "trace";
+
+/// What is asked of a trace besides its footprints.
+#[derive(Clone, Debug, Default)]
+pub struct Questions {
+    /// The caches to simulate, which hold nothing when an operation begins.
+    pub caches: Option<Hierarchy>,
+}
+
+/// A trace that was studied.
+#[derive(Debug)]
+pub struct Studied {
+    /// The trace's file.
+    pub path: PathBuf,
+    /// What was executed, in the order of the marks' numbers: of each operation of each target, the
+    /// last repetition that the trace has whole.
+    pub executed: Vec<Executed>,
+    /// Why the trace is not whole, in a sentence.
+    pub doubt: Option<String>,
+    walk: Walk<Description>,
+    categories: Categories,
+}
+
+/// One execution of one operation.
+#[derive(Debug)]
+pub struct Executed {
+    /// The label of the target, or what was traced where there is no target.
+    pub target: String,
+    /// The operation's name; its number where the trace does not name it.
+    pub operation: String,
+    /// What it touched.
+    pub footprint: Footprint,
+    /// What simulated caches made of it, if any were.
+    pub outcome: Option<Outcome>,
+}
+
+/// The traces of a directory by name, or the one that is named.
+///
+/// # Errors
+/// The directory cannot be read, or holds none.
+pub fn traces_in(path: &Path) -> Result<Vec<PathBuf>, StudyError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let open = |source| StudyError::Open { path: path.to_owned(), source };
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(open)? {
+        let trace = entry.map_err(open)?.path();
+        if trace.extension().is_some_and(|extension| extension == EXTENSION) {
+            traces.push(trace);
+        }
+    }
+    traces.sort();
+    if traces.is_empty() {
+        return Err(StudyError::NoTraces { path: path.to_owned() });
+    }
+    Ok(traces)
+}
+
+impl Studied {
+    /// Reads a trace. What is readable of a truncated or damaged one is kept, with a
+    /// [`doubt`](Self::doubt).
+    ///
+    /// # Errors
+    /// It is no trace, or a newer one, or holds no operation.
+    pub fn read(path: &Path, questions: &Questions) -> Result<Self, StudyError> {
+        let failed = |source| StudyError::Trace { path: path.to_owned(), source };
+        let open = |source| StudyError::Open { path: path.to_owned(), source };
+        let source = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(open)?);
+        let mut reader = TraceReader::new(source).map_err(failed)?;
+        let (description, nameless) = description_of(path)?;
+        let header = *reader.header();
+        let warm_up = description.repetitions.warm_up;
+        let mut walk = Walk::new(header, description);
+        let mut collector = Collector::new(Selection { warm_up, repeated: Repeated::Apart });
+        let caches = questions.caches.as_ref();
+        let mut simulated =
+            caches.map(|caches| Simulated::new(header.scope, caches, Warmth::Empty));
+        let walked = match &mut simulated {
+            Some(simulated) => walk.run(&mut reader, &mut (&mut collector, simulated)),
+            None => walk.run(&mut reader, &mut collector),
+        };
+        let outcomes = simulated.map(Simulated::into_outcomes).unwrap_or_default();
+        let executed = chosen(&walk, collector.into_footprints(), outcomes, path);
+        let cut = reader.ending().and_then(|ending| ending.cut);
+        let doubt = match walked {
+            Err(source) if executed.is_empty() => return Err(failed(source)),
+            Err(source) => Some(failed(source).to_string()),
+            Ok(()) if executed.is_empty() => {
+                return Err(StudyError::Empty { path: path.to_owned() });
+            }
+            Ok(()) => cut.map(|cut| format!("{}: {cut}", path.display())),
+        };
+        let doubt = doubt.or(nameless);
+        Ok(Self { path: path.to_owned(), executed, doubt, walk, categories: Categories::default() })
+    }
+
+    /// Maps functions to other categories than those that fsprism brings along.
+    #[must_use]
+    pub fn with_categories(self, categories: Categories) -> Self {
+        Self { categories, ..self }
+    }
+
+    /// What it is about and what its addresses are called.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        self.walk.names()
+    }
+
+    /// What cachemaps are made with.
+    #[must_use]
+    pub fn known(&self) -> Known<'_> {
+        let (code, stacks) = (self.walk.code(), self.walk.stacks());
+        Known { code, stacks, scope: self.walk.scope(), names: self.walk.names() }
+    }
+
+    /// What trees of stacks are made with.
+    #[must_use]
+    pub fn walked(&self) -> Walked<'_> {
+        let (code, stacks) = (self.walk.code(), self.walk.stacks());
+        let (scope, names) = (self.walk.scope(), self.walk.names());
+        Walked { scope, code, stacks, names, categories: &self.categories }
+    }
+
+    /// The figures of one execution.
+    #[must_use]
+    pub fn figures(&self, executed: &Executed) -> Figures {
+        let scope = self.walk.scope();
+        let counts = |context: footprint::trace::Context| context.counts(scope);
+        executed.footprint.figures(self.walk.code(), self.walk.stacks(), counts)
+    }
+
+    /// What was executed of an operation; everything where none is named.
+    ///
+    /// # Errors
+    /// There is no such operation; the sentence names those there are.
+    pub fn asked(&self, operation: Option<&str>) -> Result<Vec<&Executed>, StudyError> {
+        let is_asked = |one: &&Executed| operation.is_none_or(|asked| one.operation == asked);
+        let found: Vec<&Executed> = self.executed.iter().filter(is_asked).collect();
+        match operation {
+            Some(asked) if found.is_empty() => {
+                let mut known: Vec<String> = Vec::new();
+                for one in &self.executed {
+                    if !known.contains(&one.operation) {
+                        known.push(one.operation.clone());
+                    }
+                }
+                Err(StudyError::NoOperation {
+                    path: self.path.clone(),
+                    asked: asked.to_owned(),
+                    known,
+                })
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Refuses a trace in which no function has a name.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn named(self) -> Result<Self, StudyError> {
+        if self.description().functions.is_empty() {
+            return Err(StudyError::Nameless { path: self.path });
+        }
+        Ok(self)
+    }
+}
+
+/// What a trace says of itself, and a sentence where it says nothing. A trace whose end is missing
+/// has lost its description with it.
+fn description_of(path: &Path) -> Result<(Description, Option<String>), StudyError> {
+    let without = |why: String| Ok((Description::default(), Some(why)));
+    match footprint_symbols::attached(path) {
+        Ok(Some(description)) => Ok((description, None)),
+        Ok(None) => without(format!("{} has no names: addresses are shown", path.display())),
+        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
+            TraceError::Truncated { .. } | TraceError::Damaged { .. } => {
+                without(format!("{}: {error}", path.display()))
+            }
+            source => Err(StudyError::Trace { path: path.to_owned(), source }),
+        },
+        Err(source) => Err(StudyError::Description { path: path.to_owned(), source }),
+    }
+}
+
+/// Of the repetitions of an operation the last one that is whole, or the last.
+fn chosen(
+    walk: &Walk<Description>,
+    footprints: Vec<Footprint>,
+    mut outcomes: Vec<Outcome>,
+    path: &Path,
+) -> Vec<Executed> {
+    let mut found: Vec<Footprint> = Vec::new();
+    for footprint in footprints {
+        match found.iter_mut().find(|known| key(known.region) == key(footprint.region)) {
+            None => found.push(footprint),
+            Some(known) => {
+                let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
+                if is_whole(&footprint) || !is_whole(known) {
+                    *known = footprint;
+                }
+            }
+        }
+    }
+    // What is unmarked counts only where nothing is marked.
+    let has_marked = found.iter().any(|footprint| footprint.region != Region::Unmarked);
+    found.retain(|footprint| !has_marked || footprint.region != Region::Unmarked);
+    found.sort_by_key(|footprint| key(footprint.region));
+    let named = found.into_iter().map(|footprint| {
+        let (target, operation) = names_of(walk.names(), footprint.region, path);
+        let is_its = |outcome: &Outcome| outcome.region == footprint.region;
+        let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
+        Executed { target, operation, footprint, outcome }
+    });
+    named.collect()
+}
+
+/// What all repetitions have in common: region and operation.
+fn key(region: Region) -> Option<(u8, u16)> {
+    match region {
+        Region::Unmarked => None,
+        Region::Marked { region, operation, .. } => Some((region, operation)),
+    }
+}
+
+/// The names of the target and the operation.
+fn names_of(description: &Description, region: Region, path: &Path) -> (String, String) {
+    let find = |named: &[Named], number: u16| {
+        named.iter().find(|named| named.number == number).map(|named| named.name.clone())
+    };
+    let file = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match key(region) {
+        None => {
+            let title = Some(&description.subject.title).filter(|title| !title.is_empty());
+            (title.cloned().unwrap_or_else(file), "program".to_owned())
+        }
+        Some((region, operation)) => {
+            let target = find(&description.regions, u16::from(region)).unwrap_or_else(file);
+            let number = || operation.to_string();
+            (target, find(&description.operations, operation).unwrap_or_else(number))
+        }
+    }
+}

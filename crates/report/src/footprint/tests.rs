@@ -1,0 +1,157 @@
+//! Traces made by hand, studied.
+
+use std::path::{Path, PathBuf};
+
+use footprint::cachemap::{Cachemap, CachemapOf};
+use footprint::cgstacks::{Frames, Weight};
+use footprint::trace::Completeness;
+
+use super::documents::{Difference, Map, Tree};
+use super::*;
+use crate::sample_traces::{FILE_SYSTEMS, events, write};
+
+fn read(path: &Path) -> Studied {
+    Studied::read(path, &Questions::default()).expect("a trace")
+}
+
+fn traces() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let [ext4, xfs] = FILE_SYSTEMS.map(|(name, count)| write(place.path(), name, count));
+    (place, ext4, xfs)
+}
+
+fn map(studied: &Studied, of: CachemapOf) -> Map {
+    let executed = &studied.executed[0];
+    Map::new(&Cachemap::new(of, &executed.footprint, studied.known()), executed)
+}
+
+#[test]
+fn the_last_repetition_is_studied_and_everything_has_its_name() {
+    let (_place, ext4, _) = traces();
+    let studied = read(&ext4);
+    let names: Vec<(&str, &str)> =
+        studied.executed.iter().map(|one| (one.target.as_str(), one.operation.as_str())).collect();
+    assert_eq!(names, [("ext4", "create"), ("ext4", "stat")]);
+    assert_eq!(studied.doubt, None);
+    let figures = studied.figures(&studied.executed[0]);
+    // 4 calls, 4 returns, 2 loads, 103 of nothing, and the way out.
+    assert_eq!(figures.instructions, 4 + 4 + 2 + 103 + 1);
+    assert_eq!((figures.instruction_lines, figures.data_lines), (6, 6));
+}
+
+#[test]
+fn lines_are_named_and_counted_byte_by_byte() {
+    let (_place, _, xfs) = traces();
+    let studied = read(&xfs);
+    let code = map(&studied, CachemapOf::Instructions);
+    let of = |address: u64| {
+        let address = format!("{address:#x}");
+        code.lines.iter().find(|line| line.address == address).expect("a line")
+    };
+    let last = of(0xffff_ffff_8100_0400);
+    assert_eq!((last.name.as_str(), last.bytes_used), ("kmem_cache_alloc", 4));
+    assert_eq!(last.counts[..5], [3, 3, 3, 3, 0]);
+    assert_eq!(of(0xffff_ffff_8100_0300).bytes_used, 64);
+    let data = map(&studied, CachemapOf::Data);
+    let names: Vec<&str> = data.lines.iter().map(|line| line.name.as_str()).collect();
+    let stack = ["stack"; 4];
+    let others = ["dentry+0x58 d_lockref", "per-CPU cpu_slabs+0x8"];
+    assert_eq!(names, [others.as_slice(), &stack].concat());
+    assert_eq!(data.lines[1].counts[7..17], [0, 3, 3, 3, 3, 3, 3, 3, 3, 0]);
+}
+
+#[test]
+fn stacks_are_weighted_and_folded() {
+    let (_place, _, xfs) = traces();
+    let studied = read(&xfs);
+    let executed = &studied.executed[0];
+    let tree = |frames, weight| Tree::new(&studied, executed, frames, &Weighted::By(weight));
+    let functions = tree(Frames::Functions, Weight::Instructions);
+    let folded = text::folded(std::slice::from_ref(&functions));
+    let deepest = "entry_SYSCALL_64;do_syscall_64;vfs_create;xfs_create;kmem_cache_alloc 6\n";
+    assert!(folded.contains(deepest), "{folded}");
+    assert!(folded.contains("vfs_create;xfs_create 113\n"), "100 + 3 * (1 + 3) + 1: {folded}");
+    let categories = tree(Frames::Categories, Weight::CodeBytes);
+    let shown = text::tree(&categories);
+    for part in ["bytes of code", "entry", "  vfs", "    file system", "      malloc"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    let two = text::folded(&[functions.clone(), functions]);
+    assert!(two.contains("xfs;create;entry_SYSCALL_64 "), "{two}");
+    let refused = Weighted::named("misses", executed).unwrap_err().to_string();
+    assert!(refused.contains("bytes, instructions, lines, data_lines"), "{refused}");
+}
+
+#[test]
+fn a_difference_names_what_came_and_went() {
+    let (_place, ext4, xfs) = traces();
+    let found = Difference::new(&read(&ext4), &read(&xfs), "create").unwrap();
+    let row = |name: &str| {
+        let mut rows = found.functions.iter();
+        rows.find(|row| row.function.as_deref() == Some(name)).unwrap_or_else(|| panic!("{name}"))
+    };
+    assert_eq!(row("kmem_cache_alloc").instructions_gained(), 4);
+    assert_eq!(row("kmem_cache_alloc").lines_gained(), 0);
+    assert_eq!(row("xfs_create [xfs]").before.instructions, 0);
+    assert_eq!(row("ext4_create [ext4]").after.instruction_lines, 0);
+    assert!(found.functions.iter().all(|row| row.function.as_deref() != Some("vfs_create")));
+    let shown = text::difference(&found);
+    assert!(shown.contains("create: from ext4 to xfs"), "{shown}");
+    assert!(shown.contains("+4 ") && shown.contains("kmem_cache_alloc (malloc)"), "{shown}");
+}
+
+#[test]
+fn operations_that_are_not_there_are_refused_by_name() {
+    let (place, ext4, _) = traces();
+    let refused = read(&ext4).asked(Some("chmod")).unwrap_err().to_string();
+    assert!(refused.contains("`chmod`") && refused.contains("one of create, stat"), "{refused}");
+    assert_eq!(traces_in(place.path()).unwrap().len(), 2);
+    let empty = tempfile::tempdir().unwrap();
+    let refused = traces_in(empty.path()).unwrap_err().to_string();
+    assert!(refused.contains("holds no *.trace"), "{refused}");
+}
+
+#[test]
+fn what_a_truncated_trace_has_is_kept_and_doubted() {
+    let (place, ext4, _) = traces();
+    let whole = std::fs::read(&ext4).unwrap();
+    let cut = place.path().join("cut.trace");
+    // The end and the description are gone; all events are still there.
+    let events = events(1);
+    std::fs::write(&cut, &events[..events.len() - 3]).unwrap();
+    let studied = read(&cut);
+    assert!(studied.doubt.as_ref().unwrap().contains("stops after"), "{:?}", studied.doubt);
+    assert_eq!(studied.executed[0].operation, "0", "without names");
+    assert_eq!(studied.executed[0].target, "cut");
+    assert_eq!(studied.executed[0].footprint.completeness, Completeness::Whole);
+    assert!(studied.named().unwrap_err().to_string().contains("no names of functions"));
+    for (bytes, sentence) in [
+        (&b"hello, this is a text"[..], "no footprint trace"),
+        (&whole[..40], "stops after"),
+        (&[&whole[..8], &[9, 0, 0, 0], &whole[12..]].concat(), "version 9"),
+    ] {
+        std::fs::write(&cut, bytes).unwrap();
+        let refused = Studied::read(&cut, &Questions::default()).unwrap_err().to_string();
+        assert!(refused.contains(sentence), "{refused}");
+    }
+}
+
+/// The fixtures are the traces that are made here. To renew them after a change:
+/// `FSPRISM_RENEW_FIXTURES=1 cargo test -p fsprism-report fixtures`.
+#[test]
+fn the_fixtures_are_these_traces() {
+    let fixtures = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"));
+    let (place, ..) = traces();
+    for (name, allocations) in FILE_SYSTEMS {
+        if std::env::var_os("FSPRISM_RENEW_FIXTURES").is_some() {
+            std::fs::create_dir_all(fixtures).unwrap();
+            write(fixtures, name, allocations);
+        }
+        let file = format!("{name}.trace");
+        let [kept, made] = [fixtures, place.path()].map(|directory| read(&directory.join(&file)));
+        assert_eq!(kept.description(), made.description());
+        for of in CachemapOf::ALL {
+            assert_eq!(map(&kept, of), map(&made, of), "{name} is not up to date");
+        }
+    }
+}

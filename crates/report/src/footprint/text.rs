@@ -1,0 +1,137 @@
+//! Footprints in the terminal.
+
+use std::fmt::Write as _;
+
+use footprint::cachemap::Cachemap;
+use footprint::cachemap::text::{Rows, text};
+use footprint::diff::Row;
+
+use super::Executed;
+use super::documents::{Difference, Tree};
+
+/// Nodes with less than this share of the whole are left out.
+const SHARE_LEAST: f64 = 0.005;
+/// Functions of a difference that are shown.
+const FUNCTIONS_SHOWN: usize = 40;
+
+/// A cachemap with a heading.
+#[must_use]
+pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
+    let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
+    let heading = format!(
+        "{}, {}, {}: {} lines, of their {} bytes {used} are used",
+        executed.target,
+        executed.operation,
+        map.of.name(),
+        map.lines.len(),
+        map.lines.len() * 64,
+    );
+    format!("{heading}\n\n{}", text(map, rows, width))
+}
+
+/// A tree, callees indented below their callers, with shares of the whole. What has less than
+/// 0.5 % of it is left out, and counted.
+#[must_use]
+pub fn tree(tree: &Tree) -> String {
+    let whole = tree.nodes.first().map_or(0.0, |root| root.total);
+    let mut text = format!("{}, {}: {whole} {}\n\n", tree.target, tree.operation, tree.unit);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+    for (place, node) in tree.nodes.iter().enumerate().skip(1) {
+        children[node.parent as usize].push(place);
+    }
+    let mut left_out = 0;
+    let mut waiting: Vec<(usize, usize)> = vec![(0, 0)];
+    while let Some((place, depth)) = waiting.pop() {
+        let node = &tree.nodes[place];
+        if node.total < SHARE_LEAST * whole {
+            left_out += 1;
+            continue;
+        }
+        let share = if whole > 0.0 { node.total / whole * 100.0 } else { 0.0 };
+        let (total, own) = (node.total, node.own);
+        let name = format!("{:indent$}{}", "", node.name, indent = depth * 2);
+        let _ = writeln!(text, "{share:5.1} %  {total:>9}  {own:>9}  {name}");
+        let mut below = std::mem::take(&mut children[place]);
+        below.sort_by(|&one, &other| tree.nodes[one].total.total_cmp(&tree.nodes[other].total));
+        waiting.extend(below.into_iter().map(|child| (child, depth + 1)));
+    }
+    let text = text.replacen("\n\n", "\n\n  share      total        own\n", 1);
+    match left_out {
+        0 => text,
+        _ => format!("{text}\n{left_out} branches with less than 0.5 % each are not shown\n"),
+    }
+}
+
+/// A tree as Brendan Gregg's flamegraph.pl and its kin read it: a line per stack, frames joined by
+/// `;`, then the weight. Targets and operations become the outermost frames where there are
+/// several.
+#[must_use]
+pub fn folded(trees: &[Tree]) -> String {
+    let mut text = String::new();
+    for tree in trees {
+        let outer = match trees {
+            [_] => String::new(),
+            _ => format!("{};{};", plain(&tree.target), plain(&tree.operation)),
+        };
+        let mut paths: Vec<String> = Vec::new();
+        for (place, node) in tree.nodes.iter().enumerate() {
+            let path = match (place, paths.get(node.parent as usize)) {
+                (0, _) | (_, None) => String::new(),
+                (_, Some(above)) if above.is_empty() => plain(&node.name),
+                (_, Some(above)) => format!("{above};{}", plain(&node.name)),
+            };
+            if node.own > 0.0 && place > 0 {
+                let _ = writeln!(text, "{outer}{path} {}", node.own);
+            }
+            paths.push(path);
+        }
+    }
+    text
+}
+
+/// A name without what separates frames.
+fn plain(name: &str) -> String {
+    name.replace(';', ":")
+}
+
+/// A difference: its categories, then the functions that changed most.
+#[must_use]
+pub fn difference(difference: &Difference) -> String {
+    let Difference { operation, before, after, categories, functions } = difference;
+    let mut text = format!("{operation}: from {before} to {after}\n\n");
+    let head = "instructions   gained    instruction lines   gained    data lines   gained";
+    let _ = writeln!(text, "{head}  category");
+    categories.iter().for_each(|row| push_row(&mut text, row, &row.category));
+    if functions.is_empty() {
+        text.push_str("\nno function does anything else than before\n");
+        return text;
+    }
+    let _ = writeln!(text, "\n{head}  function (category)");
+    for row in functions.iter().take(FUNCTIONS_SHOWN) {
+        let name = format!("{} ({})", row.function.as_deref().unwrap_or(""), row.category);
+        push_row(&mut text, row, &name);
+    }
+    let more = functions.len().saturating_sub(FUNCTIONS_SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "\nand {more} functions more: --format json has them all");
+    }
+    text
+}
+
+fn push_row(text: &mut String, row: &Row, name: &str) {
+    let gained = |before: u64, after: u64| match after.cast_signed() - before.cast_signed() {
+        0 => "0".to_owned(),
+        change => format!("{change:+}"),
+    };
+    let Row { before, after, .. } = row;
+    let _ = writeln!(
+        text,
+        "{:>12} {:>8}    {:>17} {:>8}    {:>10} {:>8}  {name}",
+        after.instructions,
+        gained(before.instructions, after.instructions),
+        after.instruction_lines,
+        gained(before.instruction_lines, after.instruction_lines),
+        after.data_lines,
+        gained(before.data_lines, after.data_lines),
+    );
+}

@@ -1,0 +1,296 @@
+//! The footprints of a run: cachemaps and flame graphs of the traces in its directory.
+//!
+//! Traces lie in `footprint/` below the run directory, one for each target. What targets and
+//! operations have in common, names and stacks, stands in the page once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use footprint::cachemap::{Cachemap, CachemapOf};
+use footprint::cgstacks::Frames;
+use footprint::touched::LINE_BYTES;
+use footprint::trace::StackId;
+use footprint::tree::FlameTree;
+use record::{Run, TRACES};
+
+use super::Source;
+use super::block::Block;
+use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
+use crate::footprint::{Executed, Questions, Studied, Weighted, caches_of, traces_in};
+
+/// The footprints of all runs of a page, under construction.
+#[derive(Debug, Default)]
+pub(super) struct Footprints {
+    stacks: StackTable,
+    cachemaps: Vec<contract::Cachemap>,
+    flame_graphs: Vec<FlameGraph>,
+}
+
+impl Footprints {
+    /// Takes in the traces of a run; a sentence for each that is doubtful or cannot be read.
+    pub(super) fn take(&mut self, block: &mut Block, run: usize, source: &Source<'_>) -> Vec<Said> {
+        let directory = source.path.join(TRACES);
+        if !directory.is_dir() {
+            return Vec::new();
+        }
+        let traces = match traces_in(&directory) {
+            Ok(traces) => traces,
+            Err(error) => return vec![warning(error.to_string(), Vec::new())],
+        };
+        let questions = Questions { caches: caches_of(&source.run.manifest.machine.caches) };
+        let mut said = Vec::new();
+        let mut studied = Vec::new();
+        for trace in traces {
+            match Studied::read(&trace, &questions) {
+                Ok(one) => studied.push(one),
+                Err(error) => said.push(warning(error.to_string(), Vec::new())),
+            }
+        }
+        studied.sort_by_key(|one| place_of(source.run, one));
+        for one in &studied {
+            let targets = one.executed.iter().map(|executed| executed.target.clone());
+            let targets: Vec<String> = targets.take(1).collect();
+            said.extend(one.doubt.clone().map(|doubt| warning(doubt, targets)));
+            self.take_trace(block, run, one);
+        }
+        said
+    }
+
+    fn take_trace(&mut self, block: &mut Block, run: usize, studied: &Studied) {
+        let mut known = HashMap::new();
+        for executed in &studied.executed {
+            let traced = Traced {
+                run: narrow(run),
+                target: executed.target.clone(),
+                operation: executed.operation.clone(),
+            };
+            for of in CachemapOf::ALL {
+                let map = Cachemap::new(of, &executed.footprint, studied.known());
+                let map = self.cachemap(block, traced.clone(), &map, &mut |table, stack| {
+                    table.stack(studied, stack, &mut known)
+                });
+                self.cachemaps.push(map);
+            }
+            if !studied.description().functions.is_empty() {
+                for frames in [Frames::Categories, Frames::Functions] {
+                    let graph =
+                        self.flame_graph(block, traced.clone(), (studied, executed), frames);
+                    self.flame_graphs.push(graph);
+                }
+            }
+        }
+    }
+
+    fn cachemap(
+        &mut self,
+        block: &mut Block,
+        traced: Traced,
+        map: &Cachemap,
+        number: &mut impl FnMut(&mut StackTable, StackId) -> u32,
+    ) -> contract::Cachemap {
+        let table = &mut self.stacks;
+        let names: Vec<u32> = map.lines.iter().map(|line| table.name(&line.name)).collect();
+        let touches = || map.lines.iter().flat_map(|line| &line.touches);
+        let stacks: Vec<u32> = touches().map(|touch| number(table, touch.stack)).collect();
+        let ends = map.lines.iter().scan(0, |end, line| {
+            *end += line.touches.len();
+            Some(narrow(*end))
+        });
+        let counts = map.lines.iter().flat_map(|line| line.counts.iter());
+        let Traced { target, operation, .. } = &traced;
+        contract::Cachemap {
+            title: format!("{target}, {operation}: {}", map.of.name()),
+            of: map.of,
+            line_bytes: narrow(usize::try_from(LINE_BYTES).unwrap_or(0)),
+            address: block.u64s(map.lines.iter().map(|line| line.address)),
+            name: block.u32s(names),
+            count: block.u32s(counts.map(|&count| u32::try_from(count).unwrap_or(u32::MAX))),
+            touches: block.u32s(std::iter::once(0).chain(ends)),
+            touch_stack: block.u32s(stacks),
+            touch_bytes: block.u64s(touches().map(|touch| touch.bytes)),
+            traced,
+        }
+    }
+
+    fn flame_graph(
+        &mut self,
+        block: &mut Block,
+        traced: Traced,
+        (studied, executed): (&Studied, &Executed),
+        frames: Frames,
+    ) -> FlameGraph {
+        let weights = Weighted::all(executed);
+        let mut own: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (place, weight) in weights.iter().enumerate() {
+            let tree = weight.tree(studied, executed, frames);
+            for (stack, value) in self.stacks.tree(&tree) {
+                own.entry(stack).or_insert_with(|| vec![0.0; weights.len()])[place] += value;
+            }
+        }
+        let arrays = weights.iter().enumerate().map(|(place, weight)| FlameWeight {
+            name: weight.name(),
+            unit: weight.unit(),
+            own: block.f64s(own.values().map(|values| values[place])),
+        });
+        let weights = arrays.collect();
+        let Traced { target, operation, .. } = &traced;
+        FlameGraph {
+            title: format!("{target}, {operation}"),
+            frames: match frames {
+                Frames::Functions => FlameFrames::Functions,
+                Frames::Categories => FlameFrames::Categories,
+            },
+            stack: block.u32s(own.keys().copied()),
+            weights,
+            traced,
+        }
+    }
+
+    /// What stands in the payload.
+    pub(super) fn finish(
+        self,
+        block: &mut Block,
+    ) -> (Stacks, Vec<contract::Cachemap>, Vec<FlameGraph>) {
+        let StackTable { names, parent, name, .. } = self.stacks;
+        let (parent, name) = (block.u32s(parent), block.u32s(name));
+        (Stacks { names, parent, name }, self.cachemaps, self.flame_graphs)
+    }
+}
+
+/// Stacks, each once, as the page has them.
+#[derive(Debug)]
+struct StackTable {
+    names: Vec<String>,
+    places: HashMap<String, u32>,
+    parent: Vec<u32>,
+    name: Vec<u32>,
+    nodes: HashMap<(u32, u32), u32>,
+}
+
+impl Default for StackTable {
+    fn default() -> Self {
+        let (names, places) = (vec![String::new()], HashMap::from([(String::new(), 0)]));
+        Self { names, places, parent: vec![0], name: vec![0], nodes: HashMap::new() }
+    }
+}
+
+impl StackTable {
+    fn name(&mut self, name: &str) -> u32 {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = narrow(self.names.len());
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+
+    /// The stack of a frame on top of another stack.
+    fn child(&mut self, parent: u32, name: &str) -> u32 {
+        let name = self.name(name);
+        let (parents, frames) = (&mut self.parent, &mut self.name);
+        *self.nodes.entry((parent, name)).or_insert_with(|| {
+            parents.push(parent);
+            frames.push(name);
+            narrow(parents.len() - 1)
+        })
+    }
+
+    /// The number of a trace's stack.
+    fn stack(
+        &mut self,
+        studied: &Studied,
+        stack: StackId,
+        known: &mut HashMap<StackId, u32>,
+    ) -> u32 {
+        let walked = studied.walked();
+        let frames: Vec<StackId> =
+            walked.stacks.frames(stack).take_while(|frame| !known.contains_key(frame)).collect();
+        let outermost = frames.last().copied().unwrap_or(stack);
+        let below = match frames.is_empty() {
+            true => Some(stack),
+            false => walked.stacks.caller(outermost),
+        };
+        let mut number = below.and_then(|below| known.get(&below)).copied().unwrap_or(0);
+        for frame in frames.into_iter().rev() {
+            number = self.child(number, &walked.name(walked.stacks.function(frame)));
+            known.insert(frame, number);
+        }
+        number
+    }
+
+    /// The stacks of a tree in which something was done itself.
+    fn tree(&mut self, tree: &FlameTree) -> Vec<(u32, f64)> {
+        let mut numbers = vec![0; tree.own.len()];
+        for node in 1..tree.own.len() {
+            let parent = numbers[tree.parent[node] as usize];
+            numbers[node] = self.child(parent, &tree.names[tree.name[node] as usize]);
+        }
+        numbers.into_iter().zip(tree.own.iter().copied()).filter(|&(_, own)| own != 0.0).collect()
+    }
+}
+
+/// The place of a trace's target among those of the run, behind all where it is none of them.
+fn place_of(run: &Run, studied: &Studied) -> (usize, PathBuf) {
+    let target = studied.executed.first().map(|executed| executed.target.as_str());
+    let place = run.manifest.targets.iter().position(|one| Some(one.label.as_str()) == target);
+    (place.unwrap_or(usize::MAX), Path::to_owned(&studied.path))
+}
+
+fn warning(text: String, targets: Vec<String>) -> Said {
+    Said { kind: SaidKind::Warning, dimension: None, subject: None, targets, text }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("a page holds less than 4 GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+    use crate::sample_traces::{FILE_SYSTEMS, write};
+
+    #[test]
+    fn traces_come_in_the_order_of_targets_and_share_their_stacks() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join(TRACES);
+        std::fs::create_dir(&directory).unwrap();
+        for (name, allocations) in FILE_SYSTEMS {
+            write(&directory, name, allocations);
+        }
+        std::fs::write(directory.join("bad.trace"), "no trace").unwrap();
+        let run = Sample::new(&["xfs", "ext4"]).run;
+        let source = Source { path: place.path(), run: &run };
+        let (mut footprints, mut block) = (Footprints::default(), Block::default());
+        let said = footprints.take(&mut block, 0, &source);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].text.contains("bad.trace: this is no footprint trace"), "{said:?}");
+        let (stacks, maps, graphs) = footprints.finish(&mut block);
+        let titles: Vec<&str> = maps.iter().map(|map| map.title.as_str()).collect();
+        assert_eq!(titles[..2], ["xfs, create: instructions", "xfs, create: data"]);
+        assert_eq!((titles.len(), titles[4]), (8, "ext4, create: instructions"));
+        let frames: Vec<FlameFrames> = graphs.iter().map(|graph| graph.frames).collect();
+        assert_eq!(frames[..2], [FlameFrames::Categories, FlameFrames::Functions]);
+        assert_eq!(graphs[0].weights.len(), 4, "no caches are known of the sample's machine");
+        // The root; five functions of each, of which three are shared; entry, vfs, file system and
+        // malloc.
+        assert_eq!(stacks.parent.length, 1 + 3 + 2 + 2 + 4, "{:?}", stacks.names);
+        assert_eq!(maps[0].address.length * 64, maps[0].count.length);
+        assert_eq!(maps[0].touches.length, maps[0].address.length + 1);
+        assert_eq!(maps[0].touch_stack.length, maps[0].touch_bytes.length);
+    }
+
+    #[test]
+    fn a_run_without_traces_has_none_and_says_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let run = Sample::new(&["ext4"]).run;
+        let source = Source { path: place.path(), run: &run };
+        let mut footprints = Footprints::default();
+        assert_eq!(footprints.take(&mut Block::default(), 0, &source), Vec::new());
+        std::fs::create_dir(place.path().join(TRACES)).unwrap();
+        let said = footprints.take(&mut Block::default(), 0, &source);
+        assert!(said[0].text.contains("holds no *.trace"), "{said:?}");
+        assert_eq!(footprints.finish(&mut Block::default()).1, Vec::new());
+    }
+}
