@@ -46,8 +46,7 @@ fn call(from: u64, to: u64) -> Vec<u8> {
 }
 
 impl Made {
-    fn new() -> Self {
-        let (scope, coverage) = (Scope::Machine, Coverage::Marked);
+    fn new(scope: Scope, coverage: Coverage) -> Self {
         let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 30 };
         let writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let (blocks, repetitions) = (HashMap::new(), HashMap::new());
@@ -153,12 +152,22 @@ fn description(file_system: &str) -> Description {
 }
 
 /// `create` allocates so often, the first time once more, which is not studied; `stat` never does.
-pub(crate) fn events(allocations: u32) -> Vec<u8> {
-    let mut made = Made::new();
+pub(crate) fn events(allocations: u32, coverage: Coverage) -> Vec<u8> {
+    let mut made = Made::new(Scope::Machine, coverage);
+    if coverage == Coverage::Whole {
+        made.run(0x2000, NOP);
+    }
     for extra in [1, 0] {
         operation(&mut made, 0, allocations + extra);
         operation(&mut made, 4, 0);
     }
+    made.finish()
+}
+
+/// A program without marks that executes three instructions.
+pub(crate) fn program() -> Vec<u8> {
+    let mut made = Made::new(Scope::Program, Coverage::Whole);
+    made.run(0x1000, &NOP.repeat(3));
     made.finish()
 }
 
@@ -180,7 +189,7 @@ fn operation(made: &mut Made, number: u16, allocations: u32) {
 /// Writes the trace of a file system into a directory, with its description.
 pub(crate) fn write(directory: &Path, file_system: &str, allocations: u32) -> PathBuf {
     let path = directory.join(format!("{file_system}.trace"));
-    std::fs::write(&path, events(allocations)).unwrap();
+    std::fs::write(&path, events(allocations, Coverage::Marked)).unwrap();
     footprint_symbols::attach(&path, &description(file_system)).unwrap();
     path
 }

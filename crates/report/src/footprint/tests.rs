@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use footprint::cachemap::{Cachemap, CachemapOf};
 use footprint::cgstacks::{Frames, Weight};
 use footprint::trace::Completeness;
+use footprint_trace::header::Coverage;
 
 use super::documents::{Difference, Map, Tree};
 use super::*;
@@ -69,7 +70,7 @@ fn stacks_are_weighted_and_folded() {
     let functions = tree(Frames::Functions, Weight::Instructions);
     let folded = text::folded(std::slice::from_ref(&functions));
     let deepest = "entry_SYSCALL_64;do_syscall_64;vfs_create;xfs_create;kmem_cache_alloc 6\n";
-    assert!(folded.contains(deepest), "{folded}");
+    assert!(folded.contains(&format!("\n{deepest}")), "{folded}");
     assert!(folded.contains("vfs_create;xfs_create 113\n"), "100 + 3 * (1 + 3) + 1: {folded}");
     let categories = tree(Frames::Categories, Weight::CodeBytes);
     let shown = text::tree(&categories);
@@ -117,7 +118,7 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
     let whole = std::fs::read(&ext4).unwrap();
     let cut = place.path().join("cut.trace");
     // The end and the description are gone; all events are still there.
-    let events = events(1);
+    let events = events(1, Coverage::Marked);
     std::fs::write(&cut, &events[..events.len() - 3]).unwrap();
     let studied = read(&cut);
     assert!(studied.doubt.as_ref().unwrap().contains("stops after"), "{:?}", studied.doubt);
@@ -134,6 +135,22 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
         let refused = Studied::read(&cut, &Questions::default()).unwrap_err().to_string();
         assert!(refused.contains(sentence), "{refused}");
     }
+}
+
+#[test]
+fn what_is_outside_of_marks_counts_only_where_there_are_none() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("all.trace");
+    let names = |studied: &Studied| -> Vec<String> {
+        studied.executed.iter().map(|one| one.operation.clone()).collect()
+    };
+    std::fs::write(&path, events(1, Coverage::Whole)).unwrap();
+    assert_eq!(names(&read(&path)), ["0", "4"]);
+    std::fs::write(&path, crate::sample_traces::program()).unwrap();
+    let studied = read(&path);
+    assert_eq!(names(&studied), ["program"]);
+    assert_eq!(studied.executed[0].target, "all");
+    assert_eq!(studied.figures(&studied.executed[0]).instructions, 3);
 }
 
 /// The fixtures are the traces that are made here. To renew them after a change:

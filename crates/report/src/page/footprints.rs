@@ -282,6 +282,26 @@ mod tests {
     }
 
     #[test]
+    fn a_stack_is_taken_in_from_its_outermost_frame() {
+        let place = tempfile::tempdir().unwrap();
+        let trace = write(place.path(), "xfs", 1);
+        let studied = Studied::read(&trace, &Questions::default()).unwrap();
+        let stacks = studied.known().stacks;
+        let all = (0..stacks.len()).map(|number| StackId(narrow(number)));
+        let deepest = all.max_by_key(|&stack| stacks.frames(stack).count()).unwrap();
+        let mut table = StackTable::default();
+        let mut number = table.stack(&studied, deepest, &mut HashMap::new());
+        let mut names = Vec::new();
+        while number != 0 {
+            names.push(table.names[table.name[number as usize] as usize].as_str());
+            number = table.parent[number as usize];
+        }
+        let within = ["kmem_cache_alloc", "xfs_create", "vfs_create", "do_syscall_64"];
+        assert_eq!(names[..4], within, "the innermost first");
+        assert_eq!(names[4], "entry_SYSCALL_64");
+    }
+
+    #[test]
     fn a_run_without_traces_has_none_and_says_nothing() {
         let place = tempfile::tempdir().unwrap();
         let run = Sample::new(&["ext4"]).run;
