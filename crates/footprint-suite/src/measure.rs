@@ -9,6 +9,7 @@ use footprint::simulated::{Simulated, Warmth};
 use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
 use footprint_guest::Operation;
+use footprint_symbols::SymbolsError;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 use thiserror::Error;
@@ -50,6 +51,20 @@ pub enum MeasureError {
         path: PathBuf,
         /// Why.
         source: TraceError,
+    },
+    /// The names inside it cannot be understood.
+    #[error("{}: {source}", path.display())]
+    Names {
+        /// The trace.
+        path: PathBuf,
+        /// Why.
+        source: SymbolsError,
+    },
+    /// It has no names inside.
+    #[error("{} has no names of its addresses: trace again", path.display())]
+    Nameless {
+        /// The trace.
+        path: PathBuf,
     },
 }
 
@@ -116,4 +131,12 @@ pub fn measure<N: Names>(
         })
     });
     Ok(measured.collect())
+}
+
+/// A reader of a trace, behind its header.
+pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
+    let file =
+        File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
+    let source = BufReader::with_capacity(BUFFER_BYTES, file);
+    TraceReader::new(source).map_err(|source| MeasureError::Trace { path: path.to_owned(), source })
 }

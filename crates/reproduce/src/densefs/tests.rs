@@ -1,0 +1,1 @@
+//! A run made by hand.
