@@ -140,7 +140,8 @@ impl FlameGraph {
     /// What these categories have of their own, in percent.
     pub(super) fn own_percent(&self, categories: &[&str]) -> f64 {
         let is_named = |one: &&CategoryShare| categories.contains(&one.category.as_str());
-        self.categories.iter().filter(is_named).map(|one| one.own_percent).sum()
+        // An empty sum of floating-point numbers is -0.
+        self.categories.iter().filter(is_named).fold(0.0, |sum, one| sum + one.own_percent)
     }
 }
 
