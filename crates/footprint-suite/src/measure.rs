@@ -87,7 +87,7 @@ pub fn figures<N: Names>(path: &Path, names: N) -> Result<Vec<(Region, Figures)>
     Ok(collector.into_footprints().into_iter().map(of).collect())
 }
 
-fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
+pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
     let file =
         File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
     let source = BufReader::with_capacity(BUFFER_BYTES, file);
@@ -131,12 +131,4 @@ pub fn measure<N: Names>(
         })
     });
     Ok(measured.collect())
-}
-
-/// A reader of a trace, behind its header.
-pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
-    let file =
-        File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
-    let source = BufReader::with_capacity(BUFFER_BYTES, file);
-    TraceReader::new(source).map_err(|source| MeasureError::Trace { path: path.to_owned(), source })
 }

@@ -202,7 +202,7 @@ fn footprints_are_medians_over_the_repetitions() {
         curve: None,
         floor: None,
     };
-    let replicates = [10.0, 30.0, 20.0].map(|lines| replicate(lines));
+    let replicates = [10.0, 30.0, 20.0].map(replicate);
     let cells = vec![(&cell, replicates.iter().collect())];
     let found = figures::footprints(&Gathered { cells, memory_bytes: 0 }, &[traced("xfs", 1.0)]);
     let [found] = &found[..] else { panic!("{found:?}") };
