@@ -3,11 +3,12 @@
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` run the
-//! experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths` and `io_uring`
-//! measure those rows alone.
+//! experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`, `io_uring`
+//! and `footprints` measure those rows alone.
 
 mod engine;
 mod fio;
+mod footprints;
 mod honesty;
 mod io_paths;
 mod new_process;
@@ -44,6 +45,13 @@ fn main() -> anyhow::Result<()> {
             println!("{table}");
             return Ok(());
         }
+        Some("footprints") => {
+            let work = tempfile::tempdir()?;
+            let mut table = Table::default();
+            footprints::measure(&mut table, work.path())?;
+            println!("{table}");
+            return Ok(());
+        }
         Some(uring::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is wanted")?;
             return uring::one_process(work.as_ref());
@@ -65,6 +73,7 @@ fn main() -> anyhow::Result<()> {
     io_paths::measure(&mut table, work.path())?;
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
+    footprints::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");
     Ok(())

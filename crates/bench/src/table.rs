@@ -23,6 +23,15 @@ impl Table {
         self.row(what, in_words(times_ms, |time| format!("{time:.2} ms")), bound);
     }
 
+    /// Adds rates per second, in millions where they are large.
+    pub(crate) fn per_second(&mut self, what: &str, bound: &str, rates: &[f64]) {
+        let show = |rate: f64| match rate {
+            large if large >= 1e6 => format!("{:.1} M/s", large / 1e6),
+            small => format!("{small:.0}/s"),
+        };
+        self.row(what, in_words(rates, show), bound);
+    }
+
     /// Adds a row in words.
     pub(crate) fn row(&mut self, what: &str, figure: String, bound: &str) {
         eprintln!("{what}: {figure} ({bound})");

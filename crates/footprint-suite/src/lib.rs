@@ -9,6 +9,7 @@ mod cells;
 mod measure;
 mod metrics;
 mod program;
+mod stacks;
 mod target;
 mod trace;
 
@@ -16,5 +17,6 @@ pub use cells::{OPERATIONS, Plan, SUITE, cells, lines};
 pub use measure::{MeasureError, Measured, figures, measure};
 pub use metrics::{definitions, values};
 pub use program::{Program, ProgramRefusal, ProgramTraced};
+pub use stacks::{OperationStacks, TraceStacks, cgstacks};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
 pub use trace::{SUFFIX, Traced, Tracer, TracingError};

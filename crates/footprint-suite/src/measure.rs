@@ -9,6 +9,7 @@ use footprint::simulated::{Simulated, Warmth};
 use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
 use footprint_guest::Operation;
+use footprint_symbols::SymbolsError;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 use thiserror::Error;
@@ -51,6 +52,20 @@ pub enum MeasureError {
         /// Why.
         source: TraceError,
     },
+    /// The names inside it cannot be understood.
+    #[error("{}: {source}", path.display())]
+    Names {
+        /// The trace.
+        path: PathBuf,
+        /// Why.
+        source: SymbolsError,
+    },
+    /// It has no names inside.
+    #[error("{} has no names of its addresses: trace again", path.display())]
+    Nameless {
+        /// The trace.
+        path: PathBuf,
+    },
 }
 
 /// The figures of each region of a trace, repetitions apart, in the order in which they began. What
@@ -72,7 +87,7 @@ pub fn figures<N: Names>(path: &Path, names: N) -> Result<Vec<(Region, Figures)>
     Ok(collector.into_footprints().into_iter().map(of).collect())
 }
 
-fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
+pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
     let file =
         File::open(path).map_err(|source| MeasureError::Open { path: path.to_owned(), source })?;
     let source = BufReader::with_capacity(BUFFER_BYTES, file);

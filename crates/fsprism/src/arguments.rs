@@ -78,6 +78,9 @@ Examples:
   sudo fsprism reproduce rocket-science/figure-3         one figure of it
   fsprism reproduce rocket-science --run fsprism-runs/RUN
                                                          from a run made before
+  fsprism reproduce densefs                              traced in guests, about a minute
+  fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
+                                                         from any run of the suite footprint
 ";
 
 #[derive(Debug, Subcommand)]

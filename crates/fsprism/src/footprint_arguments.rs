@@ -245,7 +245,7 @@ pub(crate) struct TracingOptions {
         value_parser = given::operation)]
     pub(crate) operations: Vec<Operation>,
     /// Executions of each operation before those that are traced
-    #[arg(long, value_name = "N", default_value_t = 3,
+    #[arg(long, value_name = "N", default_value_t = WARM_UP,
         value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub(crate) warm_up: u32,
     /// Drop the kernel's pages, dentries and inodes before each operation
@@ -258,6 +258,16 @@ pub(crate) struct TracingOptions {
     /// The guest's kernel, of those in the lab; by default the one that was built last
     #[arg(long, value_name = "RELEASE")]
     pub(crate) kernel: Option<String>,
+}
+
+/// Executions of each operation before those that are traced, where none are asked for.
+const WARM_UP: u32 = 3;
+
+impl Default for TracingOptions {
+    fn default() -> Self {
+        let (operations, caches) = (Vec::new(), Vec::new());
+        Self { operations, warm_up: WARM_UP, cold: false, caches, kernel: None }
+    }
 }
 
 impl TracingOptions {
@@ -280,7 +290,7 @@ impl TracingOptions {
     /// Whether nothing was asked for.
     pub(crate) fn are_defaults(&self) -> bool {
         let is_plain = self.operations.is_empty() && self.caches.is_empty();
-        is_plain && self.warm_up == 3 && !self.cold && self.kernel.is_none()
+        is_plain && self.warm_up == WARM_UP && !self.cold && self.kernel.is_none()
     }
 }
 

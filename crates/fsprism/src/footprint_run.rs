@@ -1,7 +1,7 @@
 //! `fsprism run footprint`: the operations of kernel file systems, traced in guests, as a run.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
@@ -35,14 +35,29 @@ struct Outcome {
 
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
+    let path = made("run", &options.targets, &options.tracing, measuring)?;
+    let document = output::print_run(&path, measuring.output.format)?;
+    output::print_path(&path, measuring.output.format)?;
+    let has_failed =
+        !document.skipped.is_empty() || document.cells.iter().any(|cell| cell.failed.is_some());
+    Ok(if has_failed { Done::WithFailures } else { Done::Well })
+}
+
+/// Traces targets for a command, which prints what it makes of the run.
+pub(crate) fn made(
+    command: &str,
+    targets: &[String],
+    options: &TracingOptions,
+    measuring: &Measuring,
+) -> anyhow::Result<PathBuf> {
     refuse_what_has_no_effect(measuring)?;
-    let targets = targets(&options.targets)?;
-    let plan = options.tracing.plan(measuring.blocks.unwrap_or(REPETITIONS));
-    let caches = caches(&options.tracing)?;
-    let run = run_record(measuring, &plan);
+    let targets = self::targets(targets)?;
+    let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
+    let caches = caches(options)?;
+    let run = run_record(command, measuring, &plan);
     let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
     RunDirectory::check_new(&path).blame_input()?;
-    let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    let tracing = Tracing::open(options.kernel.as_deref())?;
     let traces = path.join(TRACES);
     empty(&traces)?;
     let begun = Instant::now();
@@ -63,11 +78,7 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let metrics = footprint_suite::definitions(caches.as_ref());
     let manifest = manifest(run, &plan, &outcomes, &metrics, &measuring.making.scratch);
     write(&path, &manifest, &plan, &outcomes, begun)?;
-    let document = output::print_run(&path, measuring.output.format)?;
-    output::print_path(&path, measuring.output.format)?;
-    let has_failed =
-        !document.skipped.is_empty() || document.cells.iter().any(|cell| cell.failed.is_some());
-    Ok(if has_failed { Done::WithFailures } else { Done::Well })
+    Ok(path)
 }
 
 /// Options that say nothing of a trace must not look as if they did.
@@ -159,10 +170,10 @@ fn write(
     Ok(())
 }
 
-fn run_record(measuring: &Measuring, plan: &Plan) -> RunRecord {
+fn run_record(command: &str, measuring: &Measuring, plan: &Plan) -> RunRecord {
     let (started, seed) = start::moment_and_seed();
     RunRecord {
-        command: "run".to_owned(),
+        command: command.to_owned(),
         arguments: std::env::args().collect(),
         started,
         suite: SUITE.to_owned(),

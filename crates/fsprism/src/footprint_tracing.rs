@@ -79,7 +79,7 @@ impl Tracing {
     }
 
     fn trace_one(&self, target: GuestTarget, plan: &Plan, directory: &Path) -> OfTarget {
-        let trace = directory.join(format!("{}.{SUFFIX}", file_name(&target.spec.label)));
+        let trace = directory.join(trace_name(&target.spec.label));
         let begun = Instant::now();
         let traced = self.tracer.trace(&target, plan, &trace);
         let label = &target.spec.label;
@@ -99,8 +99,9 @@ fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
-/// A label as the name of a file, which QEMU's options can hold.
-fn file_name(label: &str) -> String {
+/// The name of the file with a target's trace, which QEMU's options can hold.
+pub(crate) fn trace_name(label: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    label.chars().map(plain).collect()
+    let name: String = label.chars().map(plain).collect();
+    format!("{name}.{SUFFIX}")
 }

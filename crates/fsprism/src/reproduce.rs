@@ -1,18 +1,22 @@
 //! `fsprism reproduce`: a paper's numbers and figures, published beside computed or measured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::reproduce::densefs::{self, Part};
 use ::reproduce::{bonnie_anova, rocket_science};
-use record::{EndReason, Run};
+use anyhow::Context;
+use record::{EndReason, Run, TRACES};
 use serde_json::json;
 
 use crate::arguments::{Format, Making, Measuring, OutputOptions, ReproduceOptions};
 use crate::exit::{Blame, Done};
-use crate::{output, page, stats, survey};
+use crate::footprint_arguments::TracingOptions;
+use crate::footprint_tracing::trace_name;
+use crate::{footprint_run, output, page, stats, survey};
 
 /// What can be reproduced, and what it is.
-const PAPERS: [(&str, &str); 2] = [
+const PAPERS: [(&str, &str); 3] = [
     (
         "bonnie-anova",
         "Rondinelli, File Systems Performance Analysis: ext2, FAT16 and FAT32 under Bonnie",
@@ -21,6 +25,7 @@ const PAPERS: [(&str, &str); 2] = [
         "rocket-science",
         "Tarasov et al., It IS Rocket Science: its case study, measured (figure-1 to figure-4)",
     ),
+    ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
 ];
 /// Measuring ends by itself after the blocks; this is what it may take at most.
 const BUDGET: Duration = Duration::from_secs(3600);
@@ -41,6 +46,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
             stats::print(options.output.format, &reproduction, || reproduction.text(width))
         }
         ("rocket-science", _) => rocket_science(wanted, options),
+        ("densefs", _) => densefs(item, options),
         _ => {
             let names = PAPERS.map(|(name, _)| name).join(", ");
             let unknown =
@@ -81,6 +87,67 @@ fn check_suite(path: &Path, run: &Run) -> anyhow::Result<()> {
         path.display()
     );
     Err(refusal).blame_input()
+}
+
+/// Traces the operations of a part, or takes a run that has, and sets them beside the paper.
+fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let part = match item {
+        None => Part::Whole,
+        Some(name) => Part::of_name(name)
+            .with_context(|| format!("densefs has no {name}: figure-1, figure-2 or section-2"))
+            .blame_input()?,
+    };
+    let path = match &options.run {
+        Some(path) => path.clone(),
+        None => traced_run(part, options)?,
+    };
+    let run = Run::read(&path).blame_input()?;
+    if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
+        let suite = &run.manifest.run.suite;
+        let refusal = anyhow::anyhow!(
+            "{} is a run of {suite}: --run wants one that `fsprism run footprint` made",
+            path.display()
+        );
+        return Err(refusal).blame_input();
+    }
+    let traced = traced(&path, &run);
+    let name = path.display().to_string();
+    let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
+    let width = output::terminal_options().width;
+    stats::print(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::say(&name);
+    Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+}
+
+/// Makes a run of what a part needs.
+fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf> {
+    let targets: Vec<String> = part.file_systems().iter().map(|name| (*name).to_owned()).collect();
+    let operations = part.operations().iter().map(|name| name.parse());
+    let tracing = TracingOptions {
+        operations: operations.collect::<Result<_, _>>()?,
+        ..TracingOptions::default()
+    };
+    footprint_run::made("reproduce", &targets, &tracing, &measuring(options))
+}
+
+/// What the traces of a run have. One that is gone or cannot be read is said, and left out.
+fn traced(path: &Path, run: &Run) -> Vec<densefs::Traced> {
+    let of_target = |target: &record::TargetRecord| {
+        let trace = path.join(TRACES).join(trace_name(&target.label));
+        let found = footprint_suite::cgstacks(&trace);
+        let found = found.map_err(|error| output::say(&format!("no stacks: {error}"))).ok()?;
+        let operations = found.operations.into_iter().map(|one| densefs::TracedOperation {
+            operation: one.operation.name().to_owned(),
+            code_bytes: one.code_bytes,
+            data_lines_by_bytes: one.data_lines_by_bytes,
+        });
+        Some(densefs::Traced {
+            target: target.label.clone(),
+            kernel: found.kernel,
+            operations: operations.collect(),
+        })
+    };
+    run.manifest.targets.iter().filter_map(of_target).collect()
 }
 
 fn measuring(options: &ReproduceOptions) -> Measuring {

@@ -120,6 +120,44 @@ fn the_footprints_of_five_file_systems_are_a_run() {
 }
 
 #[test]
+fn a_papers_figure_is_traced_and_shown_again() {
+    let test = "a_papers_figure_is_traced_and_shown_again";
+    let Some((place, fsprism)) = with_lab(test) else { return };
+    let arguments = "reproduce densefs/figure-1 --blocks 2 --out run --format json";
+    let found = place.finish(fsprism(&place, arguments)).assert_code(0).document();
+    let figure = found["figure_1"].as_array().expect("a list");
+    let lines = |at: usize, name: &str| figure[at][name]["median"].as_f64().expect("a number");
+    assert_eq!(figure.len(), 3, "{found}");
+    for at in 0..3 {
+        let (instructions, data) = (lines(at, "instruction_lines"), lines(at, "data_lines"));
+        assert!(instructions > 500.0 && data > 200.0, "{found}");
+    }
+    let statements = found["statements"].as_array().expect("a list");
+    assert_eq!(statements.len(), 4);
+    assert_eq!(statements[0]["outcome"], "holds", "{found}");
+    // The same run, and what else is in it.
+    let again = place.finish(fsprism(&place, "reproduce densefs --run run --format json"));
+    let again = again.assert_code(0).document();
+    assert_eq!(again["figure_1"], found["figure_1"]);
+    let graph = &again["figure_2"][0];
+    assert_eq!(graph["target"], "xfs");
+    let categories = graph["categories"].as_array().expect("a list");
+    let share = |name: &str| {
+        let one = categories.iter().find(|one| one["category"] == name);
+        one.and_then(|one| one["own_percent"].as_f64()).unwrap_or_default()
+    };
+    assert!(share("vfs") > 5.0 && share("file system") > 10.0, "{graph}");
+    let all: f64 = categories.iter().filter_map(|one| one["own_percent"].as_f64()).sum();
+    assert!((all - 100.0).abs() < 1e-6, "{all} %");
+    let sparse = &again["footprints"][0]["sparse_data_lines_percent"];
+    assert!(sparse.as_f64().is_some_and(|percent| (5.0..80.0).contains(&percent)), "{sparse}");
+    let text = place.finish(fsprism(&place, "reproduce densefs --run run"));
+    for words in ["Figure 1:", "Figure 2:", "Section 2:", "published: over 1,000 lines"] {
+        assert!(text.assert_code(0).stdout.contains(words), "no {words} in {}", text.stdout);
+    }
+}
+
+#[test]
 fn two_boots_of_one_job_give_the_same_trace() {
     let test = "two_boots_of_one_job_give_the_same_trace";
     let Some((place, fsprism)) = with_lab(test) else { return };
@@ -161,6 +199,8 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
         place.finish(command).assert_refused(words);
     };
     refused("run footprint tmpfs", &["no kernel", "fsprism lab build"]);
+    refused("reproduce densefs", &["no kernel", "fsprism lab build"]);
+    refused("reproduce densefs/figure-3", &["no figure-3", "figure-1, figure-2 or section-2"]);
     refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
     refused("run footprint ext4:read_bps=1m", &["leave these options out"]);
     refused("run footprint ext4 ext4", &["label"]);

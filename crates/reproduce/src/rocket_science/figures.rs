@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use record::{Cell, Replicate, TimelineRecord};
 use stats::Sample;
 
-use super::gathered::{Gathered, estimate, values};
 use super::{DEVICE_LOG2, Latencies, LatencySlice, SizePoint, TimeCurve};
+use crate::gathered::{Gathered, estimate, values};
 
 /// Points of a curve over time.
 const POINTS: usize = 40;

@@ -7,7 +7,6 @@
 //! shares of the memory.
 
 mod figures;
-mod gathered;
 mod shapes;
 mod statements;
 mod text;
@@ -15,7 +14,9 @@ mod text;
 use record::Run;
 use serde::Serialize;
 
-use gathered::Gathered;
+pub use crate::gathered::Estimate;
+use crate::gathered::{self, Gathered};
+pub use crate::statement::{Outcome, Statement};
 
 /// Latencies from here on, as the floor of log2 of nanoseconds, are those of reads that went to
 /// the device: 16 us, well above a copy from memory and below a device behind a system call.
@@ -72,17 +73,6 @@ pub struct SizePoint {
     pub runs: usize,
 }
 
-/// A median with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Estimate {
-    /// Median over the runs.
-    pub median: f64,
-    /// Lower end of its interval; none with fewer than six runs.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-}
-
 /// Throughput over time on one file system: medians over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeCurve {
@@ -123,33 +113,6 @@ pub struct Shape {
     pub published: &'static str,
     /// As it came out here.
     pub measured: String,
-}
-
-/// Whether what the paper says came out here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// It did.
-    Holds,
-    /// It did not.
-    DoesNotHold,
-    /// What was measured does not suffice to say.
-    Unknown,
-}
-
-/// Something that the paper says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Statement {
-    /// Where.
-    pub source: &'static str,
-    /// What, in our words.
-    pub claim: &'static str,
-    /// The paper's number.
-    pub published: &'static str,
-    /// The number here.
-    pub measured: String,
-    /// Whether it holds.
-    pub outcome: Outcome,
 }
 
 impl Reproduction {

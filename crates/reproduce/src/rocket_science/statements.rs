@@ -1,6 +1,7 @@
 //! What the paper says of its figures, each held against what was measured.
 
-use super::{DEVICE_LOG2, Estimate, Outcome, Reproduction, SizePoint, Statement};
+use super::{DEVICE_LOG2, Estimate, Reproduction, SizePoint, Statement};
+use crate::statement::statement;
 
 /// All statements, in the paper's order.
 pub(super) fn all(of: &Reproduction) -> Vec<Statement> {
@@ -18,23 +19,6 @@ pub(super) fn all(of: &Reproduction) -> Vec<Statement> {
         fading_peak(of),
         two_modes(of),
     ]
-}
-
-/// What is measured of a statement: the number in words, and whether it holds.
-type Found = Option<(String, bool)>;
-
-fn statement(
-    source: &'static str,
-    claim: &'static str,
-    published: &'static str,
-    found: Found,
-) -> Statement {
-    let (measured, outcome) = match found {
-        Some((measured, true)) => (measured, Outcome::Holds),
-        Some((measured, false)) => (measured, Outcome::DoesNotHold),
-        None => ("not measured".to_owned(), Outcome::Unknown),
-    };
-    Statement { source, claim, published, measured, outcome }
 }
 
 /// The throughput of files that fit: the median of those up to half of the memory.

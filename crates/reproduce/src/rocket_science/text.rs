@@ -5,7 +5,8 @@ use tables::text::{Columns, figure, wrapped};
 
 use super::shapes::{measured_regime, published_regime};
 use super::statements::plateau;
-use super::{Estimate, Latencies, LatencySlice, Outcome, Reproduction, SizePoint, TimeCurve};
+use super::{Estimate, Latencies, LatencySlice, Reproduction, SizePoint, TimeCurve};
+use crate::statement::{self, measured, published};
 
 const BAR: usize = 24;
 /// A bar beside many columns.
@@ -29,7 +30,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &shape(of, 3, width);
     text += &over_time(&of.figure_4);
     text += &shape(of, 4, width);
-    text += &statements(of, width);
+    text += &statement::text(&of.statements, width);
     for what in &of.missing {
         text += &wrapped("- not measured: ", "  ", what, width);
     }
@@ -69,14 +70,6 @@ fn shape(of: &Reproduction, figure: u8, width: usize) -> String {
     let lines = of_figure
         .map(|shape| published(shape.published, width) + &measured(&shape.measured, width));
     lines.collect()
-}
-
-fn published(text: &str, width: usize) -> String {
-    wrapped("    published: ", "               ", text, width)
-}
-
-fn measured(text: &str, width: usize) -> String {
-    wrapped("    measured:  ", "               ", text, width)
 }
 
 /// Each size with what limits it there and here, where the plateau is known.
@@ -175,28 +168,4 @@ fn over_time(slices: &[LatencySlice]) -> String {
         text.push('\n');
     }
     text + "  . under 1 %   : under 5 %   + under 20 %   * under 50 %   # more\n"
-}
-
-fn statements(of: &Reproduction, width: usize) -> String {
-    let mut text = String::from("\nWhat the paper says, and what came out here\n");
-    for statement in &of.statements {
-        let outcome = match statement.outcome {
-            Outcome::Holds => "holds",
-            Outcome::DoesNotHold => "does not hold",
-            Outcome::Unknown => "unknown",
-        };
-        let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
-        text += &wrapped("- ", "  ", &claim, width);
-        text += &published(statement.published, width);
-        text += &measured(&statement.measured, width);
-    }
-    let count = |outcome| of.statements.iter().filter(|one| one.outcome == outcome).count();
-    text += &format!(
-        "\n{} of {} statements hold, {} do not, {} unknown\n",
-        count(Outcome::Holds),
-        of.statements.len(),
-        count(Outcome::DoesNotHold),
-        count(Outcome::Unknown)
-    );
-    text
 }

@@ -1,23 +1,33 @@
 //! The run's replicates by cell.
 
 use record::{Cell, Line, Replicate, Run};
+use serde::Serialize;
 use stats::{Sample, order};
-
-use super::Estimate;
 
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
 
+/// A median with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Median over the runs.
+    pub median: f64,
+    /// Lower end of its interval; none with fewer than six runs.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
 /// What the figures are made of.
-pub(super) struct Gathered<'a> {
+pub(crate) struct Gathered<'a> {
     /// A run's cells with their replicates.
-    pub(super) cells: Vec<(&'a Cell, Vec<&'a Replicate>)>,
-    /// The limit of memory, which all targets share.
-    pub(super) memory_bytes: u64,
+    pub(crate) cells: Vec<(&'a Cell, Vec<&'a Replicate>)>,
+    /// The limit of memory, which all targets share; 0 without one.
+    pub(crate) memory_bytes: u64,
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn of(run: &'a Run) -> Self {
+    pub(crate) fn of(run: &'a Run) -> Self {
         let mut cells: Vec<(&Cell, Vec<&Replicate>)> =
             run.manifest.cells.iter().map(|cell| (cell, Vec::new())).collect();
         for line in &run.lines {
@@ -32,7 +42,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// Cells whose benchmark has this name.
-    pub(super) fn named(
+    pub(crate) fn named(
         &self,
         name: &str,
     ) -> impl Iterator<Item = (&'a Cell, &[&'a Replicate])> + use<'_, 'a> {
@@ -43,7 +53,7 @@ impl<'a> Gathered<'a> {
 }
 
 /// What the run says it did not measure, and cells that failed.
-pub(super) fn missing(run: &Run) -> Vec<String> {
+pub(crate) fn missing(run: &Run) -> Vec<String> {
     // That the other figures are of one file system only is the paper's choice.
     let own = run.manifest.skipped.iter().filter(|one| !one.why.contains("the paper shows"));
     let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
@@ -58,14 +68,14 @@ pub(super) fn missing(run: &Run) -> Vec<String> {
 }
 
 /// Values of the metric called `name`.
-pub(super) fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
+pub(crate) fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
     let position = cell.metrics.iter().position(|metric| metric.name == name);
     let value = |one: &&Replicate| one.metrics.get(position?).copied();
     replicates.iter().filter_map(value).collect()
 }
 
 /// The median with its interval; none of no values.
-pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
+pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     let sample = Sample::new(values).ok()?;
     let interval = order::median_interval(&sample, LEVEL).ok();
     Some(Estimate {

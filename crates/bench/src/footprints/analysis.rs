@@ -1,0 +1,198 @@
+//! How many events of traces are analysed per second, on one processor.
+//!
+//! An event is a block's execution or an access; a lookup is an instruction's fetch or an access.
+
+use std::path::Path;
+use std::time::Instant;
+
+use footprint::description::Description;
+use footprint::simulate::{
+    First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape, Simulation,
+};
+use footprint::simulated::{Simulated, Warmth};
+use footprint::synthetic::{Extent, Pattern, Stream};
+use footprint::touched::{Collector, Selection};
+use footprint::trace::{Code, Completeness, Observer, Region, StackTree, Step, Touch, Walk};
+use footprint::{Access, Kind};
+use footprint_trace::event::{Access as Touched, AccessKind, EventEncoder};
+use footprint_trace::header::{Coverage, Header, Scope};
+use footprint_trace::reader::TraceReader;
+use footprint_trace::writer::TraceWriter;
+use footprint_trace::{Block, BlockId};
+
+use crate::table::Table;
+
+const ROUNDS: usize = 6;
+/// Events of a round at least, so that real traces are analysed again and again.
+const EVENTS: u64 = 20_000_000;
+const EVENTS_BOUND: &str = ">= 20 M/s";
+const LOOKUPS_BOUND: &str = ">= 15 M/s";
+
+/// A trace in memory, with its names.
+struct Trace {
+    bytes: Vec<u8>,
+    names: Description,
+}
+
+/// What a walk comes across.
+#[derive(Default)]
+struct Counts {
+    events: u64,
+    lookups: u64,
+}
+
+/// Adds the rows of the analysis, of the traces in a directory and of a long one made up.
+pub(super) fn measure(table: &mut Table, real: Option<&Path>) -> anyhow::Result<()> {
+    let made = [Trace { bytes: long_trace()?, names: Description::default() }];
+    rows(table, "a long loop", &made)?;
+    match real {
+        Some(directory) => rows(table, "five file systems", &traces(directory)?)?,
+        None => {
+            let why = "there are no traces, as nothing was traced".to_owned();
+            table.row("analysis of real traces, events", why, EVENTS_BOUND);
+        }
+    }
+    let (stream, caches) = (accesses()?, caches()?);
+    let rate = || {
+        let mut simulation = Simulation::new(&caches);
+        let began = Instant::now();
+        stream.iter().for_each(|&access| simulation.access(access));
+        std::hint::black_box(simulation.report());
+        stream.len() as f64 / began.elapsed().as_secs_f64()
+    };
+    let rates: Vec<f64> = (0..ROUNDS).map(|_| rate()).collect();
+    table.per_second("simulation of L1i, L1d and L2, accesses made up", LOOKUPS_BOUND, &rates);
+    Ok(())
+}
+
+fn traces(directory: &Path) -> anyhow::Result<Vec<Trace>> {
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let names = footprint_symbols::attached(&path)?.unwrap_or_default();
+        traces.push(Trace { bytes: std::fs::read(&path)?, names });
+    }
+    Ok(traces)
+}
+
+fn rows(table: &mut Table, what: &str, traces: &[Trace]) -> anyhow::Result<()> {
+    let mut counts = Counts::default();
+    for trace in traces {
+        walk(trace, &mut counts)?;
+    }
+    let times = EVENTS.div_ceil(counts.events.max(1));
+    let caches = caches()?;
+    let (mut footprints, mut simulations) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let seconds = repeated(traces, times, || Collector::new(Selection::default()))?;
+        footprints.push((counts.events * times) as f64 / seconds);
+        let simulated = || Simulated::new(Scope::Machine, &caches, Warmth::Warm);
+        let seconds = repeated(traces, times, simulated)?;
+        simulations.push((counts.lookups * times) as f64 / seconds);
+    }
+    table.per_second(&format!("analysis of {what}, events"), EVENTS_BOUND, &footprints);
+    let what = format!("simulation of L1i, L1d and L2 on {what}, lookups");
+    table.per_second(&what, LOOKUPS_BOUND, &simulations);
+    Ok(())
+}
+
+/// Seconds of walking through all traces so many times, each with an observer of its own.
+fn repeated<O: Observer>(
+    traces: &[Trace],
+    times: u64,
+    observer: impl Fn() -> O,
+) -> anyhow::Result<f64> {
+    let mut seconds = 0.0;
+    for _ in 0..times {
+        for trace in traces {
+            seconds += walk(trace, &mut observer())?;
+        }
+    }
+    Ok(seconds)
+}
+
+/// Seconds of reading the trace and observing.
+fn walk(trace: &Trace, observer: &mut impl Observer) -> anyhow::Result<f64> {
+    let names = trace.names.clone();
+    let began = Instant::now();
+    let mut reader = TraceReader::new(&trace.bytes[..])?;
+    Walk::new(*reader.header(), names).run(&mut reader, observer)?;
+    Ok(began.elapsed().as_secs_f64())
+}
+
+impl Observer for Counts {
+    fn begin(&mut self, _: u32, _: Region) {}
+
+    fn execute(&mut self, _: &Code, _: &StackTree, step: Step<'_>) {
+        self.events += 1;
+        self.lookups += u64::from(step.block.instructions);
+    }
+
+    fn access(&mut self, _: &Code, _: &StackTree, _: Touch<'_>) {
+        self.events += 1;
+        self.lookups += 1;
+    }
+
+    fn end(&mut self, _: u32, _: Completeness) {}
+}
+
+/// A loop of eight instructions through a buffer, of which two access memory, as long as a round.
+fn long_trace() -> anyhow::Result<Vec<u8>> {
+    let (scope, coverage) = (Scope::Program, Coverage::Whole);
+    let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 34 };
+    let mut writer = TraceWriter::new(Vec::new(), &header)?;
+    // nop; nop; nop; mov (%rdi),%rax, and the same again with a jump to the first for the last nop.
+    let first = [0x90, 0x90, 0x90, 0x48, 0x8b, 0x07];
+    let second = [0x90, 0x48, 0x89, 0x07];
+    let third = [0x90, 0xeb, 0xf3];
+    let mut describe = |address, lengths: &[u8], code: &[u8]| -> std::io::Result<BlockId> {
+        writer.describe(&Block { address, lengths, code })
+    };
+    let load = describe(0x1000, &[1, 1, 1, 3], &first)?;
+    let store = describe(0x1006, &[1, 3], &second)?;
+    let jump = describe(0x100a, &[1, 2], &third)?;
+    let mut events = EventEncoder::new();
+    for round in 0..EVENTS / 5 {
+        let offset = round * 8 % 16_384;
+        events.execute(load);
+        events.access(Touched { kind: AccessKind::Load, address: 0x10_0000 + offset, bytes: 8 });
+        events.execute(store);
+        events.access(Touched { kind: AccessKind::Store, address: 0x20_0000 + offset, bytes: 8 });
+        events.execute(jump);
+        if events.is_full() {
+            writer.write_events(0, &mut events)?;
+        }
+    }
+    writer.write_events(0, &mut events)?;
+    Ok(writer.finish(None, 0)?)
+}
+
+/// As a program does: three fetches in a loop for every load or store, one of twenty far away.
+fn accesses() -> anyhow::Result<Vec<Access>> {
+    const FETCHES: u64 = 3_000_000;
+    let stream = |pattern, kind, bytes, base: u64| -> anyhow::Result<_> {
+        let extent = Extent { accesses: FETCHES, bytes, seed: 3 };
+        let accesses = Stream { pattern, kind }.accesses(extent)?;
+        Ok(accesses.map(move |access| Access { address: access.address + base, ..access }))
+    };
+    let mut fetches = stream(Pattern::Loop(24 << 10), Kind::Fetch, 4, 0)?;
+    let mut near = stream(Pattern::Loop(16 << 10), Kind::Load, 8, 1 << 30)?;
+    let mut far = stream(Pattern::Random(2 << 20), Kind::Store, 8, 2 << 30)?;
+    let mut all = Vec::new();
+    while let Some(fetch) = fetches.next() {
+        all.push(fetch);
+        all.extend(fetches.next());
+        all.extend(fetches.next());
+        all.extend(if all.len() % 80 < 4 { far.next() } else { near.next() });
+    }
+    Ok(all)
+}
+
+fn caches() -> anyhow::Result<Hierarchy> {
+    let geometry = |size_bytes, ways| {
+        Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy: Policy::Lru })
+    };
+    let first = geometry(32 << 10, 8)?;
+    let lower = Lower { geometry: geometry(1 << 20, 16)?, inclusion: Inclusion::NonInclusive };
+    Ok(Hierarchy::new(First::Split { instruction: first, data: first }, vec![lower])?)
+}

@@ -1,0 +1,237 @@
+//! Weiss, Arpaci-Dusseau & Arpaci-Dusseau, "`DenseFS`: A Cache-Compact Filesystem" (`HotStorage`
+//! 2018): section 2, the cache access patterns of existing file systems, traced here.
+//!
+//! The paper prints its figures without tables, so beside ours stands what its text says and what
+//! can be read off the axes. Footprints are the medians of a run's cells, with their intervals over
+//! the repetitions; stacks come from the traces of the run, which [`Traced`] holds.
+
+mod figures;
+mod statements;
+mod text;
+
+use std::collections::BTreeMap;
+
+use record::Run;
+use serde::Serialize;
+
+pub use crate::gathered::Estimate;
+use crate::gathered::{self, Gathered};
+pub use crate::statement::{Outcome, Statement};
+
+/// The operations of Figure 1, which Figure 2 is made of here: the paper does not name its own.
+pub const FIGURE_OPERATIONS: [&str; 3] = ["create", "unlink", "rename"];
+/// The paper's file systems.
+pub const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
+/// The operations that what section 2 says is checked on.
+const OPERATIONS: [&str; 6] = ["create", "unlink", "rename", "stat", "write", "read"];
+
+/// What can be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// Figure 1: cachemaps of three operations on xfs.
+    Figure1,
+    /// Figure 2: cgstacks of five file systems.
+    Figure2,
+    /// What section 2 says of footprints.
+    Section2,
+}
+
+/// What was traced of a target besides its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// The target.
+    pub target: String,
+    /// The release of its kernel, if it is known.
+    pub kernel: Option<String>,
+    /// Its operations.
+    pub operations: Vec<TracedOperation>,
+}
+
+/// What the traces of one operation have, each a mean over the repetitions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedOperation {
+    /// Its name.
+    pub operation: String,
+    /// Bytes of code by coarse-grained stack: categories from callers to callees, joined by `;`.
+    pub code_bytes: BTreeMap<String, f64>,
+    /// Data lines by the number of their bytes that were accessed: of 1 byte first, of 64 last.
+    pub data_lines_by_bytes: Vec<f64>,
+}
+
+/// Section 2 as it came out here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper.
+    pub paper: &'static str,
+    /// The run that was made for it.
+    pub run: String,
+    /// The releases of the kernels that were traced.
+    pub kernels: Vec<String>,
+    /// Figure 1: the lines of each operation on xfs.
+    pub figure_1: Vec<Cachemap>,
+    /// Figure 2: the code of each file system by category.
+    pub figure_2: Vec<FlameGraph>,
+    /// The footprints that section 2 speaks of.
+    pub footprints: Vec<OperationFootprint>,
+    /// What the paper says, and what came out.
+    pub statements: Vec<Statement>,
+    /// What could not be measured, with why.
+    pub missing: Vec<String>,
+}
+
+/// One cachemap of Figure 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cachemap {
+    /// The operation as the paper names it.
+    pub operation: &'static str,
+    /// Rows of instructions, as the paper has them.
+    pub published_instruction_lines: &'static str,
+    /// Rows of data.
+    pub published_data_lines: &'static str,
+    /// Instruction lines here.
+    pub instruction_lines: Estimate,
+    /// Data lines here.
+    pub data_lines: Estimate,
+}
+
+/// One flame graph of Figure 2, of the operations [`FIGURE_OPERATIONS`] together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlameGraph {
+    /// The target.
+    pub target: String,
+    /// Bytes of code, each instruction counted once per stack of an operation.
+    pub code_bytes: f64,
+    /// The categories, the largest first.
+    pub categories: Vec<CategoryShare>,
+    /// The coarse-grained stacks, the largest first.
+    pub cgstacks: Vec<CgstackShare>,
+}
+
+/// The share of a category in a flame graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CategoryShare {
+    /// Its name.
+    pub category: String,
+    /// Code of its own, in percent: it is on top of the stack.
+    pub own_percent: f64,
+    /// The same with what it calls: it is somewhere in the stack.
+    pub with_callees_percent: f64,
+}
+
+/// The share of a coarse-grained stack in a flame graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CgstackShare {
+    /// Its categories from callers to callees, joined by `;`.
+    pub cgstack: String,
+    /// In percent of the code's bytes.
+    pub percent: f64,
+}
+
+/// The footprint of an operation on a target: medians over the repetitions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationFootprint {
+    /// The target.
+    pub target: String,
+    /// The operation.
+    pub operation: String,
+    /// Instruction lines.
+    pub instruction_lines: Estimate,
+    /// Data lines.
+    pub data_lines: Estimate,
+    /// Instruction lines over data lines.
+    pub ratio: f64,
+    /// Bytes of instruction lines that were not executed, in percent.
+    pub instruction_bytes_unused_percent: f64,
+    /// Bytes of data lines that were not accessed, in percent.
+    pub data_bytes_unused_percent: f64,
+    /// Instruction lines of which no byte was executed twice, in percent.
+    pub instruction_lines_used_once_percent: f64,
+    /// Data lines that one access touched, in percent.
+    pub data_lines_used_once_percent: f64,
+    /// Data lines of which at most eight bytes were accessed, in percent; none without a trace.
+    pub sparse_data_lines_percent: Option<f64>,
+}
+
+impl Part {
+    /// The part of this name: `figure-1`, `figure-2` or `section-2`.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "figure-1" => Some(Self::Figure1),
+            "figure-2" => Some(Self::Figure2),
+            "section-2" => Some(Self::Section2),
+            _ => None,
+        }
+    }
+
+    /// The file systems that it is traced on.
+    #[must_use]
+    pub fn file_systems(self) -> &'static [&'static str] {
+        match self {
+            Self::Figure1 => &["xfs"],
+            _ => &FILE_SYSTEMS,
+        }
+    }
+
+    /// The operations that are traced for it.
+    #[must_use]
+    pub fn operations(self) -> &'static [&'static str] {
+        match self {
+            Self::Figure1 | Self::Figure2 => &FIGURE_OPERATIONS,
+            Self::Whole | Self::Section2 => &OPERATIONS,
+        }
+    }
+
+    fn has(self, other: Self) -> bool {
+        self == Self::Whole || self == other
+    }
+}
+
+impl Reproduction {
+    /// The part as the run measured it, whose targets' traces hold what `traced` has; `name` is
+    /// what the run is called.
+    #[must_use]
+    pub fn of(part: Part, run: &Run, name: &str, traced: &[Traced]) -> Self {
+        let mut kernels: Vec<String> = traced.iter().filter_map(|one| one.kernel.clone()).collect();
+        kernels.sort();
+        kernels.dedup();
+        let all = figures::footprints(&Gathered::of(run), traced);
+        let mut reproduction = Self {
+            paper: "Weiss et al., DenseFS: A Cache-Compact Filesystem (section 2)",
+            run: name.to_owned(),
+            kernels,
+            figure_1: figures::cachemaps(&all, &figures::targets_of(run, "xfs")),
+            figure_2: figures::flame_graphs(traced),
+            footprints: all,
+            statements: Vec::new(),
+            missing: gathered::missing(run),
+        };
+        reproduction.statements = statements::all(&reproduction, part);
+        reproduction.keep(part);
+        reproduction
+    }
+
+    /// Leaves out what is of another part.
+    fn keep(&mut self, part: Part) {
+        if !part.has(Part::Figure1) {
+            self.figure_1.clear();
+        }
+        if !part.has(Part::Figure2) {
+            self.figure_2.clear();
+        }
+        if !part.has(Part::Section2) {
+            self.footprints.clear();
+        }
+    }
+
+    /// The text for people.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        text::render(self, width)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! What section 2 says, each held against what was traced.
+//!
+//! "Typically" and "many" are taken for the median over all targets and the operations on names,
+//! which are those that the paper traced ("a variety of metadata operations"); reads and writes of
+//! data are told beside.
+
+use super::figures::median;
+use super::{Cachemap, FlameGraph, OperationFootprint, Part, Reproduction, Statement};
+use crate::statement::{Found, statement};
+
+/// Operations on names.
+const METADATA: [&str; 4] = ["create", "unlink", "rename", "stat"];
+/// Operations on data.
+const DATA: [&str; 2] = ["write", "read"];
+/// How far "about" reaches.
+const ABOUT: std::ops::RangeInclusive<f64> = 0.67..=1.5;
+/// How far "about twice" reaches.
+const ABOUT_TWICE: std::ops::RangeInclusive<f64> = 1.5..=2.5;
+
+/// The statements of a part, in the paper's order.
+pub(super) fn all(of: &Reproduction, part: Part) -> Vec<Statement> {
+    let figure_1: &[fn(&Reproduction) -> Statement] =
+        &[create_instructions, create_data, unlink_instructions, rename_is_smaller];
+    let section_2: &[fn(&Reproduction) -> Statement] =
+        &[twice, twice_of_data, wasted_data, sparse_data, less_wasted, once];
+    let figure_2: &[fn(&Reproduction) -> Statement] = &[vfs_and_page_cache, common, variation];
+    let parts = [(Part::Figure1, figure_1), (Part::Section2, section_2), (Part::Figure2, figure_2)];
+    let wanted = parts.into_iter().filter(|(own, _)| part.has(*own));
+    wanted.flat_map(|(_, statements)| statements.iter().map(|statement| statement(of))).collect()
+}
+
+fn cachemap<'a>(of: &'a Reproduction, operation: &str) -> Option<&'a Cachemap> {
+    of.figure_1.iter().find(|one| one.operation.starts_with(operation))
+}
+
+fn create_instructions(of: &Reproduction) -> Statement {
+    let found = || {
+        let lines = cachemap(of, "creat")?.instruction_lines.median;
+        Some((format!("{lines:.0} lines"), lines > 1000.0))
+    };
+    let claim = "creat on xfs touches over a thousand instruction lines";
+    statement("Figure 1 (a)", claim, "over 1,000 lines", found())
+}
+
+fn create_data(of: &Reproduction) -> Statement {
+    let found = || {
+        let lines = cachemap(of, "creat")?.data_lines.median;
+        Some((format!("{lines:.0} lines, {:.2} times as many", lines / 450.0), about(lines, 450.0)))
+    };
+    let claim = "creat on xfs touches about 450 data lines (within a factor of 1.5)";
+    statement("Figure 1 (a)", claim, "about 450 lines", found())
+}
+
+fn unlink_instructions(of: &Reproduction) -> Statement {
+    let found = || {
+        let lines = cachemap(of, "unlink")?.instruction_lines.median;
+        Some((format!("{lines:.0} lines"), about(lines, 1000.0)))
+    };
+    let claim = "unlink of a 4 KiB file on xfs touches about a thousand instruction lines (within \
+                 a factor of 1.5)";
+    statement("Figure 1 (b)", claim, "about 1,000 lines", found())
+}
+
+fn about(value: f64, published: f64) -> bool {
+    ABOUT.contains(&(value / published))
+}
+
+fn rename_is_smaller(of: &Reproduction) -> Statement {
+    let found = || {
+        let lines = |operation| Some(cachemap(of, operation)?.instruction_lines.median);
+        let (create, unlink, rename) = (lines("creat")?, lines("unlink")?, lines("rename")?);
+        let measured = format!("rename {rename:.0}, unlink {unlink:.0}, creat {create:.0} lines");
+        Some((measured, rename < unlink && rename < create))
+    };
+    let claim = "rename touches fewer instruction lines than creat and unlink";
+    let published = "labels of the axis up to 1,000 of (a) and (b); of (c) 200 and 300 can be read";
+    statement("Figure 1 (c)", claim, published, found())
+}
+
+/// The footprints of these operations, in their order.
+fn those<'a>(
+    of: &'a Reproduction,
+    operations: &'a [&str],
+) -> impl Iterator<Item = &'a OperationFootprint> + Clone {
+    let named = |name: &'a &str| of.footprints.iter().filter(move |one| one.operation == **name);
+    operations.iter().flat_map(named)
+}
+
+/// The least and the most of a figure for each operation, over the targets.
+fn ranges(
+    of: &Reproduction,
+    operations: &[&str],
+    figure: impl Fn(&OperationFootprint) -> Option<f64>,
+    show: impl Fn(f64) -> String,
+) -> String {
+    let range = |name: &&str| {
+        let values = those(of, std::slice::from_ref(name)).filter_map(&figure);
+        let (least, most) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+                (least.min(value), most.max(value))
+            });
+        (least <= most).then(|| match (show(least), show(most)) {
+            (least, most) if least == most => format!("{name} {least}"),
+            (least, most) => format!("{name} {least} to {most}"),
+        })
+    };
+    operations.iter().filter_map(range).collect::<Vec<String>>().join(", ")
+}
+
+/// The median of a figure over all targets and operations on names, with the ranges behind it.
+fn typically(
+    of: &Reproduction,
+    figure: fn(&OperationFootprint) -> Option<f64>,
+    show: fn(f64) -> String,
+    holds: impl Fn(f64) -> bool,
+) -> Found {
+    let values = || those(of, &METADATA).filter_map(figure);
+    let typical = median(values())?;
+    let (count, all) = (values().filter(|value| holds(*value)).count(), values().count());
+    let beside = ranges(of, &DATA, figure, show);
+    let beside = if beside.is_empty() { beside } else { format!("; beside these, {beside}") };
+    let ranges = ranges(of, &METADATA, figure, show);
+    let measured =
+        format!("median {}; {count} of {all} operations on names: {ranges}{beside}", show(typical));
+    Some((measured, holds(typical)))
+}
+
+fn times(value: f64) -> String {
+    format!("{value:.2}x")
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.0} %")
+}
+
+fn twice(of: &Reproduction) -> Statement {
+    let found = typically(of, |one| Some(one.ratio), times, |one| ABOUT_TWICE.contains(&one));
+    let claim = "the instruction footprint is typically about twice the data footprint (1.5 to 2.5 \
+                 times), of operations on names";
+    statement("section 2, first", claim, "about twice", found)
+}
+
+fn twice_of_data(of: &Reproduction) -> Statement {
+    let found = || {
+        let typical = median(those(of, &["read"]).map(|one| one.ratio))?;
+        let ranges = ranges(of, &DATA, |one| Some(one.ratio), times);
+        Some((format!("{ranges}: a read moves 64 lines of data itself"), {
+            ABOUT_TWICE.contains(&typical)
+        }))
+    };
+    let claim = "the same of a read of 4 KiB from the page cache";
+    statement("section 2, first", claim, "not traced: operations on metadata alone", found())
+}
+
+fn wasted_data(of: &Reproduction) -> Statement {
+    let figure = |one: &OperationFootprint| Some(one.data_bytes_unused_percent);
+    let found = typically(of, figure, percent, |one| one >= 33.0);
+    let claim = "data lines are wasted: bytes of them that no access needs (a third or more)";
+    statement("section 2, second", claim, "relatively wasteful", found)
+}
+
+fn sparse_data(of: &Reproduction) -> Statement {
+    let figure = |one: &OperationFootprint| one.sparse_data_lines_percent;
+    let single = ranges(of, &METADATA, |one| Some(one.data_lines_used_once_percent), percent);
+    let found = typically(of, figure, percent, |one| one >= 25.0);
+    let found = found.map(|(text, holds)| {
+        (format!("{text}. Lines that a single access touches: {single}"), holds)
+    });
+    let claim = "many data accesses drag in a line for a handful of bytes (8 or fewer of a line's \
+                 64, in a quarter of the lines or more)";
+    statement("section 2, second", claim, "many, often for a single access", found)
+}
+
+fn less_wasted(of: &Reproduction) -> Statement {
+    let found = || {
+        let less = |one: &&OperationFootprint| {
+            one.instruction_bytes_unused_percent < one.data_bytes_unused_percent
+        };
+        let all = those(of, &METADATA);
+        let (count, total) = (all.clone().filter(less).count(), all.count());
+        let figure = |one: &OperationFootprint| Some(one.instruction_bytes_unused_percent);
+        let unused = |figure: fn(&OperationFootprint) -> f64| {
+            median(those(of, &METADATA).map(figure)).map(percent)
+        };
+        let instructions = unused(|one| one.instruction_bytes_unused_percent)?;
+        let data = unused(|one| one.data_bytes_unused_percent)?;
+        let ranges = ranges(of, &METADATA, figure, percent);
+        let beside = those(of, &DATA).filter(less).count();
+        let measured = format!(
+            "medians {instructions} of instructions, {data} of data; less in {count} of {total} \
+             operations on names ({ranges}), in {beside} of {} on data",
+            those(of, &DATA).count()
+        );
+        Some((measured, 2 * count > total))
+    };
+    let claim = "fewer bytes of instruction lines go unused than of data lines";
+    statement("section 2, third", claim, "somewhat less wasteful", found())
+}
+
+fn once(of: &Reproduction) -> Statement {
+    let figure = |one: &OperationFootprint| Some(one.instruction_lines_used_once_percent);
+    let found = typically(of, figure, percent, |one| one > 50.0);
+    let claim = "little temporal locality: most instruction lines are executed once";
+    statement("section 2, third", claim, "prevalence of cells executed once", found)
+}
+
+/// The least and the most over the file systems, with their names.
+fn over_targets(of: &Reproduction, figure: impl Fn(&FlameGraph) -> f64) -> Option<String> {
+    let mut values: Vec<(f64, &str)> =
+        of.figure_2.iter().map(|graph| (figure(graph), graph.target.as_str())).collect();
+    values.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (least, most) = (values.first()?, values.last()?);
+    Some(format!("{:.0} % ({}) to {:.0} % ({})", least.0, least.1, most.0, most.1))
+}
+
+const FILE_SYSTEM: [&str; 2] = ["file system", "journal"];
+const VFS_AND_PAGE_CACHE: [&str; 2] = ["vfs", "page cache"];
+
+fn vfs_and_page_cache(of: &Reproduction) -> Statement {
+    let together = |graph: &FlameGraph| graph.own_percent(&VFS_AND_PAGE_CACHE);
+    let is_largest = |graph: &FlameGraph| {
+        let excluded =
+            |name: &str| FILE_SYSTEM.contains(&name) || VFS_AND_PAGE_CACHE.contains(&name);
+        let others = graph.categories.iter().filter(|one| !excluded(&one.category));
+        others.fold(0.0, |most, one| f64::max(most, one.own_percent)) < together(graph)
+    };
+    let found = over_targets(of, together).map(|range| (range, of.figure_2.iter().all(is_largest)));
+    let claim = "VFS and page cache play a large role in the code footprint (more than any other \
+                 category of code that file systems share)";
+    statement("Figure 2", claim, "a large role", found)
+}
+
+fn common(of: &Reproduction) -> Statement {
+    let common = |graph: &FlameGraph| 100.0 - graph.own_percent(&FILE_SYSTEM);
+    let is_large = |graph: &FlameGraph| common(graph) >= 33.0;
+    let found = over_targets(of, common).map(|range| (range, of.figure_2.iter().all(is_large)));
+    let claim = "infrastructure that is of no file system is a large part of it (a third or more)";
+    statement("Figure 2", claim, "a large role", found)
+}
+
+fn variation(of: &Reproduction) -> Statement {
+    let found = || {
+        let own = |graph: &FlameGraph| graph.own_percent(&["file system"]);
+        let range = over_targets(of, own)?;
+        let values = || of.figure_2.iter().map(own);
+        let spread = values().fold(0.0, f64::max) - values().fold(f64::INFINITY, f64::min);
+        (of.figure_2.len() > 1)
+            .then(|| (format!("code of the file system itself {range}"), { spread >= 5.0 }))
+    };
+    let claim = "the flame graphs vary between file systems";
+    statement("Figure 2", claim, "some variation", found())
+}

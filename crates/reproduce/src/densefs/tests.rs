@@ -1,0 +1,250 @@
+//! A run made by hand that is as the paper says, and the same with one thing changed.
+
+use record::{
+    CacheEvidence, CacheState, Cell, Dimension, LatencySummary, MetricDefinition, Replicate,
+};
+
+use super::*;
+
+fn estimate(median: f64) -> Estimate {
+    Estimate { median, low: None, high: None }
+}
+
+fn footprint(target: &str, operation: &str, lines: (f64, f64)) -> OperationFootprint {
+    OperationFootprint {
+        target: target.to_owned(),
+        operation: operation.to_owned(),
+        instruction_lines: estimate(lines.0),
+        data_lines: estimate(lines.1),
+        ratio: lines.0 / lines.1,
+        instruction_bytes_unused_percent: 40.0,
+        data_bytes_unused_percent: 55.0,
+        instruction_lines_used_once_percent: 70.0,
+        data_lines_used_once_percent: 20.0,
+        sparse_data_lines_percent: Some(35.0),
+    }
+}
+
+fn operation(name: &str, file_system: f64) -> TracedOperation {
+    let stacks = [
+        ("entry", 10.0),
+        ("entry;vfs", 200.0),
+        ("entry;vfs;file system", file_system),
+        ("entry;vfs;file system;page cache", 100.0),
+        ("entry;vfs;malloc", 90.0),
+    ];
+    let mut data_lines_by_bytes = vec![0.0; 64];
+    (data_lines_by_bytes[7], data_lines_by_bytes[8], data_lines_by_bytes[63]) = (3.0, 4.0, 5.0);
+    TracedOperation {
+        operation: name.to_owned(),
+        code_bytes: stacks.map(|(stack, bytes)| (stack.to_owned(), bytes)).into(),
+        data_lines_by_bytes,
+    }
+}
+
+fn traced(target: &str, file_system: f64) -> Traced {
+    let operations = FIGURE_OPERATIONS.map(|name| operation(name, file_system)).to_vec();
+    Traced { target: target.to_owned(), kernel: Some("6.1.0".to_owned()), operations }
+}
+
+/// As the paper has it.
+fn as_published() -> Reproduction {
+    let of_target = |target: &str| {
+        let lines =
+            [(1100.0, 450.0), (1000.0, 460.0), (600.0, 300.0), (400.0, 200.0), (300.0, 200.0)];
+        let names = ["create", "unlink", "rename", "stat", "read"];
+        let all = names.into_iter().zip(lines);
+        all.map(|(name, lines)| footprint(target, name, lines)).collect::<Vec<_>>()
+    };
+    let mut footprints = of_target("tmpfs");
+    footprints.extend(of_target("xfs"));
+    Reproduction {
+        paper: "paper",
+        run: "run".to_owned(),
+        kernels: vec!["6.1.0".to_owned()],
+        figure_1: figures::cachemaps(&footprints, &["mine".to_owned(), "xfs".to_owned()]),
+        figure_2: figures::flame_graphs(&[traced("tmpfs", 100.0), traced("xfs", 400.0)]),
+        footprints,
+        statements: Vec::new(),
+        missing: Vec::new(),
+    }
+}
+
+/// The statements that do not hold with `change`, by index.
+fn refuted(change: impl FnOnce(&mut Reproduction)) -> Vec<usize> {
+    let mut of = as_published();
+    change(&mut of);
+    let all = statements::all(&of, Part::Whole);
+    let refuted = |one: &(usize, Statement)| one.1.outcome != Outcome::Holds;
+    all.into_iter().enumerate().filter(refuted).map(|(index, _)| index).collect()
+}
+
+#[test]
+fn what_is_as_published_holds() {
+    let all = statements::all(&as_published(), Part::Whole);
+    for statement in &all {
+        assert_eq!(statement.outcome, Outcome::Holds, "{statement:?}");
+    }
+    assert_eq!(all.len(), 13);
+    assert_eq!(all[1].measured, "450 lines, 1.00 times as many");
+    assert_eq!(
+        all[4].measured,
+        "median 2.09x; 8 of 8 operations on names: create 2.44x, unlink 2.17x, rename 2.00x, stat \
+         2.00x; beside these, read 1.50x"
+    );
+    assert_eq!(all[10].measured, "38 % (xfs) to 60 % (tmpfs)");
+}
+
+#[test]
+fn each_statement_can_fail() {
+    let lines = |of: &mut Reproduction, at: usize, instructions, data| {
+        of.figure_1[at].instruction_lines = estimate(instructions);
+        of.figure_1[at].data_lines = estimate(data);
+    };
+    assert_eq!(refuted(|of| lines(of, 0, 1000.0, 450.0)), [0]);
+    assert_eq!(refuted(|of| lines(of, 0, 1100.0, 700.0)), [1]);
+    assert_eq!(refuted(|of| lines(of, 1, 1600.0, 450.0)), [2]);
+    assert_eq!(refuted(|of| lines(of, 2, 1050.0, 300.0)), [3]);
+    let all = |of: &mut Reproduction, change: fn(&mut OperationFootprint)| {
+        of.footprints.iter_mut().for_each(change);
+    };
+    assert_eq!(refuted(|of| all(of, |one| one.ratio = 1.4)), [4, 5]);
+    assert_eq!(refuted(|of| all(of, |one| one.data_bytes_unused_percent = 20.0)), [6, 8]);
+    assert_eq!(refuted(|of| all(of, |one| one.sparse_data_lines_percent = Some(9.0))), [7]);
+    assert_eq!(refuted(|of| all(of, |one| one.instruction_bytes_unused_percent = 60.0)), [8]);
+    assert_eq!(refuted(|of| all(of, |one| one.instruction_lines_used_once_percent = 50.0)), [9]);
+    let shares = |of: &mut Reproduction, category: &str, percent| {
+        let categories = &mut of.figure_2[1].categories;
+        let found = categories.iter_mut().find(|one| one.category == category);
+        found.expect("it is there").own_percent = percent;
+    };
+    assert_eq!(refuted(|of| shares(of, "malloc", 40.0)), [10]);
+    assert_eq!(refuted(|of| shares(of, "file system", 70.0)), [11]);
+    assert_eq!(refuted(|of| shares(of, "file system", 22.0)), [12]);
+}
+
+#[test]
+fn a_part_has_its_own_statements() {
+    let count = |part| statements::all(&as_published(), part).len();
+    let parts = [Part::Figure1, Part::Figure2, Part::Section2].map(count);
+    assert_eq!((parts, parts.iter().sum::<usize>()), ([4, 3, 6], count(Part::Whole)));
+    for (name, part) in [("figure-1", Part::Figure1), ("section-2", Part::Section2)] {
+        assert_eq!(Part::of_name(name), Some(part));
+    }
+    let mut of = as_published();
+    of.keep(Part::Figure2);
+    assert_eq!((of.figure_1.len(), of.figure_2.len(), of.footprints.len()), (0, 2, 0));
+}
+
+#[test]
+fn what_was_not_measured_is_unknown() {
+    let mut of = as_published();
+    of.keep(Part::Section2);
+    of.footprints.clear();
+    let all = statements::all(&of, Part::Whole);
+    assert!(all.iter().all(|one| one.outcome == Outcome::Unknown), "{all:?}");
+    // The stacks of a run without all operations of the figure tell nothing of it.
+    let mut without = traced("xfs", 1.0);
+    without.operations.pop();
+    assert_eq!(figures::flame_graphs(&[without]), []);
+}
+
+#[test]
+fn a_flame_graph_has_own_code_and_that_of_callees() {
+    let graph = &as_published().figure_2[0];
+    assert_eq!(graph.code_bytes, 3.0 * 500.0);
+    let shares: Vec<(&str, f64, f64)> = graph
+        .categories
+        .iter()
+        .map(|one| (one.category.as_str(), one.own_percent, one.with_callees_percent))
+        .collect();
+    let wanted = [
+        ("vfs", 40.0, 98.0),
+        ("file system", 20.0, 40.0),
+        ("page cache", 20.0, 20.0),
+        ("malloc", 18.0, 18.0),
+        ("entry", 2.0, 100.0),
+    ];
+    assert_eq!(shares.len(), wanted.len());
+    for (found, wanted) in shares.iter().zip(wanted) {
+        assert_eq!(found.0, wanted.0);
+        assert!(
+            (found.1 - wanted.1).abs() < 1e-9 && (found.2 - wanted.2).abs() < 1e-9,
+            "{found:?}"
+        );
+    }
+    assert_eq!(graph.cgstacks[0].cgstack, "entry;vfs");
+}
+
+#[test]
+fn footprints_are_medians_over_the_repetitions() {
+    let names = [
+        "data_lines",
+        "instruction_lines",
+        "instruction_bytes_unused",
+        "data_bytes_unused",
+        "instruction_lines_used_once",
+        "data_lines_used_once",
+    ];
+    let metric = |name: &&str| MetricDefinition::new(name, "lines", record::Better::Lower);
+    let cell = Cell {
+        target: "xfs".to_owned(),
+        suite: "footprint".to_owned(),
+        benchmark: "create".to_owned(),
+        title: "create".to_owned(),
+        dimension: Dimension::CpuFootprint,
+        exercises: Vec::new(),
+        parameters: BTreeMap::new(),
+        cache_state: CacheState::Warm,
+        metrics: names.iter().map(metric).collect(),
+        baseline: None,
+        working_set_bytes: None,
+        curve: None,
+        floor: None,
+    };
+    let replicates = [10.0, 30.0, 20.0].map(replicate);
+    let cells = vec![(&cell, replicates.iter().collect())];
+    let found = figures::footprints(&Gathered { cells, memory_bytes: 0 }, &[traced("xfs", 1.0)]);
+    let [found] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((found.instruction_lines.median, found.data_lines.median), (40.0, 20.0));
+    assert_eq!((found.ratio, found.data_bytes_unused_percent), (2.0, 50.0));
+    assert_eq!(found.instruction_bytes_unused_percent, 25.0);
+    assert_eq!(found.instruction_lines_used_once_percent, 75.0);
+    assert_eq!(found.sparse_data_lines_percent, Some(25.0));
+}
+
+/// So many data lines, of which half is used, and twice as many of instructions.
+fn replicate(lines: f64) -> Replicate {
+    Replicate {
+        cell: 0,
+        block: 0,
+        order: 0,
+        attempt: 1,
+        at_s: 0.0,
+        metrics: vec![lines, 2.0 * lines, 32.0 * lines, 32.0 * lines, 1.5 * lines, 0.1 * lines],
+        operations: 1,
+        bytes: 0,
+        elapsed_ns: 0,
+        busy_ns: 0,
+        latency: LatencySummary::default(),
+        histogram: None,
+        timeline: None,
+        evidence: CacheEvidence::default(),
+        steal_ns: 0,
+        warnings: Vec::new(),
+        observations: Vec::new(),
+    }
+}
+
+#[test]
+fn the_text_has_every_figure_and_fits_the_page() {
+    let mut of = as_published();
+    of.statements = statements::all(&of, Part::Whole);
+    of.missing.push("create on f2fs: mkfs.f2fs is missing".to_owned());
+    let text = of.text(80);
+    for part in ["Figure 1:", "Figure 2:", "xfs: the largest", "Section 2:", "13 of 13", "f2fs"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(too_wide, Vec::<&str>::new());
+}
