@@ -98,8 +98,11 @@ fn plain(name: &str) -> String {
 #[must_use]
 pub fn difference(difference: &Difference) -> String {
     let Difference { operation, before, after, categories, functions } = difference;
-    let mut text = format!("{operation}: from {before} to {after}\n\n");
-    let head = "instructions   gained    instruction lines   gained    data lines   gained";
+    let mut text = format!(
+        "{operation}: from {before} to {after}\n\
+         instructions executed, lines of code and lines of data, and what was gained of each\n\n"
+    );
+    let head = "executed  gained   code  gained   data  gained";
     let _ = writeln!(text, "{head}  category");
     categories.iter().for_each(|row| push_row(&mut text, row, &row.category));
     if functions.is_empty() {
@@ -126,7 +129,7 @@ fn push_row(text: &mut String, row: &Row, name: &str) {
     let Row { before, after, .. } = row;
     let _ = writeln!(
         text,
-        "{:>12} {:>8}    {:>17} {:>8}    {:>10} {:>8}  {name}",
+        "{:>8} {:>7} {:>6} {:>7} {:>6} {:>7}  {name}",
         after.instructions,
         gained(before.instructions, after.instructions),
         after.instruction_lines,
