@@ -113,10 +113,10 @@ fn repeated<O: Observer>(
 
 /// Seconds of reading the trace and observing.
 fn walk(trace: &Trace, observer: &mut impl Observer) -> anyhow::Result<f64> {
-    let names = trace.names.clone();
-    let began = Instant::now();
     let mut reader = TraceReader::new(&trace.bytes[..])?;
-    Walk::new(*reader.header(), names).run(&mut reader, observer)?;
+    let mut walk = Walk::new(*reader.header(), trace.names.clone());
+    let began = Instant::now();
+    walk.run(&mut reader, observer)?;
     Ok(began.elapsed().as_secs_f64())
 }
 
