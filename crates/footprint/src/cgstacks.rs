@@ -1,11 +1,9 @@
 //! Stack traces as trees: of functions, or condensed to categories as coarse-grained stacks.
 //!
-//! Won et al. (densefs, section 2): "Given an instruction's stack backtrace, we transform it into a
-//! cgstack by mapping each frame, progressing from callers to callees, to one of a set of
-//! designated code categories based on the file in which that function is defined. If the category
-//! classification of a given stack frame has not yet been seen in the corresponding cgstack thus
-//! far, that category is then added to the top of the cgstack. \[...\] we then weight each cgstack
-//! by the size of the instruction and aggregate the data together".
+//! "DenseFS" (section 2) condenses a stack of calls from the outermost frame on: each frame stands
+//! for the category of the file that defines its function, and a category that the stack has already
+//! is left out. What remains says in whose service an instruction runs; instructions are added up
+//! by their sizes.
 //!
 //! The paper does not say how often an instruction counts that is executed several times. Its
 //! figure shows "code footprints", so [`Weight::CodeBytes`] counts an instruction once in each

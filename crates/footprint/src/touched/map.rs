@@ -1,7 +1,7 @@
 //! Cachemaps: how often each byte of each line was touched, and by what.
 //!
-//! Won et al. draw a row per line in address order and a cell per byte, coloured by its count
-//! (densefs, section 2, Figure 1).
+//! "DenseFS" (section 2, Figure 1) draws a row per line in address order and a cell per byte,
+//! coloured by its count.
 
 use std::collections::BTreeMap;
 
