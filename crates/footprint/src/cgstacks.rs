@@ -1,9 +1,9 @@
 //! Stack traces as trees: of functions, or condensed to categories as coarse-grained stacks.
 //!
 //! "DenseFS" (section 2) condenses a stack of calls from the outermost frame on: each frame stands
-//! for the category of the file that defines its function, and a category that the stack has already
-//! is left out. What remains says in whose service an instruction runs; instructions are added up
-//! by their sizes.
+//! for the category of the file that defines its function, and a category that the stack has
+//! already is left out. What remains says in whose service an instruction runs; instructions are
+//! added up by their sizes.
 //!
 //! The paper does not say how often an instruction counts that is executed several times. Its
 //! figure shows "code footprints", so [`Weight::CodeBytes`] counts an instruction once in each

@@ -57,6 +57,12 @@ describe("figures", () => {
     expect(digits(-3.14159)).toBe("-3.14");
   });
 
+  it("of what is counted have all digits and no fraction", () => {
+    expect(figure("lines", 33)).toBe("33 lines");
+    expect(figure("instructions", 18_651.5)).toBe("18,652 instructions");
+    expect(interval("lines", 33, 33, 1033)).toBe("[33, 1,033]");
+  });
+
   it("write intervals in the unit of their value", () => {
     expect(interval("ns", 1005, 995, 1020)).toBe("[0.995, 1.02]");
     expect(interval("s", 0.5, 0.4, 0.6)).toBe("[400, 600]");

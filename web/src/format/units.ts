@@ -75,14 +75,23 @@ function grouped(text: string): string {
   return rest === undefined ? separated : `${separated}.${rest}`;
 }
 
+/** Units of what is counted one by one: all digits are written, and no fractions. */
+const COUNTED = new Set(["lines", "instructions", "accesses"]);
+
+function whole(value: number): string {
+  return Number.isFinite(value) ? grouped(String(Math.round(value))) : digits(value);
+}
+
 /** A value with its unit: `6.10 µs`, `512 KiB`, `1.02 M op/s`, `4.30×`. */
 export function figure(unit: string, value: number, significant = 3): string {
+  if (COUNTED.has(unit)) return joined(whole(value), unit);
   const { value: number, unit: name } = scaled(unit, value);
   return joined(digits(number, significant), name);
 }
 
 /** An interval in the unit of its value, in brackets: `[6.0, 6.2]`. */
 export function interval(unit: string, value: number, low: number, high: number): string {
+  if (COUNTED.has(unit)) return `[${whole(low)}, ${whole(high)}]`;
   const { unit: name, divisor } = scaled(unit, value);
   const isOfNanoseconds = unit === "s" && (name !== "s" || divisor !== 1);
   const factor = (isOfNanoseconds ? 1e9 : 1) / divisor;

@@ -6,6 +6,9 @@
 
 use record::{Better, IntervalReport};
 
+/// Units of what is counted one by one: all digits are written, and no fractions.
+const COUNTED: [&str; 3] = ["lines", "instructions", "accesses"];
+
 /// A value with its interval, both in the same unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
@@ -39,6 +42,13 @@ pub(crate) fn figure(
     interval: Option<&IntervalReport>,
     wording: Wording,
 ) -> Figure {
+    if COUNTED.contains(&unit) {
+        let number = |value: f64| without_minus_0(grouped(value.round()));
+        return Figure {
+            value: format!("{} {unit}", number(value)),
+            interval: interval.map(|one| format!("[{}, {}]", number(one.low), number(one.high))),
+        };
+    }
     let half_width = interval.map(|interval| (interval.high - interval.low) / 2.0);
     // Of a difference near 0, the interval says how large it can be, and the value nothing.
     let is_near_0 = |half: &f64| interval.is_some_and(|one| one.low < 0.0) && *half > value.abs();
@@ -252,6 +262,15 @@ mod tests {
         let interval = IntervalReport { level: 0.95, low, high };
         let figure = figure(unit, value, Some(&interval), Wording::Full);
         format!("{} {}", figure.value, figure.interval.unwrap())
+    }
+
+    #[test]
+    fn what_is_counted_has_all_its_digits_and_no_fraction() {
+        assert_eq!(with("lines", 33.0, 33.0, 33.0), "33 lines [33, 33]");
+        assert_eq!(
+            with("instructions", 18_651.5, 7958.0, 18_652.0),
+            "18,652 instructions [7,958, 18,652]"
+        );
     }
 
     #[test]
