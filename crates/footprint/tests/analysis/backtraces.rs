@@ -72,15 +72,22 @@ fn points(executed: &[(u64, StackId)], start: usize) -> Vec<Point> {
     points
 }
 
-/// The program counters of each backtrace of gdb, callees first.
-fn backtraces(native: &Native, executed: &[(u64, StackId)], points: &[Point]) -> Vec<Vec<u64>> {
+/// The program counters of each backtrace of gdb, callees first. The points are counted from `main`
+/// on, as what comes before passes some of them too.
+fn backtraces(
+    native: &Native,
+    main: u64,
+    executed: &[(u64, StackId)],
+    points: &[Point],
+) -> Vec<Vec<u64>> {
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("one").port();
     let mut script = format!(
         "set pagination off\nset confirm off\nset width 0\nset backtrace past-main on\n\
-         set tcp connect-timeout 60\ntarget remote 127.0.0.1:{port}\n"
+         set tcp connect-timeout 60\ntarget remote 127.0.0.1:{port}\n\
+         break *{main:#x}\ncontinue\ndelete 1\n"
     );
     for (number, point) in points.iter().enumerate() {
-        let (address, breakpoint) = (executed[point.at].0, number + 1);
+        let (address, breakpoint) = (executed[point.at].0, number + 2);
         let passes = point.passes;
         write!(
             script,
@@ -143,7 +150,7 @@ fn shadow_stacks_are_those_of_gdb() {
     let start = executed.iter().position(|&(address, _)| address == main.address).expect("main");
     let points = points(&executed, start);
     assert!(points.len() > POINTS * 9 / 10, "{} points", points.len());
-    let backtraces = backtraces(&native, &executed, &points);
+    let backtraces = backtraces(&native, main.address, &executed, &points);
     assert_eq!(backtraces.len(), points.len(), "gdb stopped at all points");
     let mut equal = 0;
     for (point, counters) in points.iter().zip(&backtraces) {
