@@ -12,7 +12,7 @@ use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{Kernel as KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
 use footprint_trace::TraceError;
-use footprint_trace::reader::TraceReader;
+use footprint_trace::reader::{Cut, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 use thiserror::Error;
 
@@ -70,6 +70,15 @@ pub enum TracingError {
     /// The program cannot be traced.
     #[error(transparent)]
     Program(#[from] ProgramRefusal),
+    /// The trace lacks its end: it has reached its limit, or the disk is full.
+    #[error("{} is not whole: {}", path.display(),
+        .cut.map_or_else(|| "it stops early; is the disk full?".to_owned(), |cut| cut.to_string()))]
+    Cut {
+        /// The trace, which is kept as far as it goes.
+        path: PathBuf,
+        /// Why, if it says so.
+        cut: Option<Cut>,
+    },
     /// The guest could not make the target.
     #[error("{0}")]
     Target(String),
@@ -149,7 +158,14 @@ impl Tracer {
     ) -> Result<Description, TracingError> {
         let file = File::open(trace).map_err(at(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-        let touched = Touched::of(&mut reader)?;
+        let cut_off = |cut| TracingError::Cut { path: trace.to_owned(), cut };
+        let touched = match Touched::of(&mut reader) {
+            Err(SymbolsError::Trace(TraceError::Truncated { .. })) => return Err(cut_off(None)),
+            touched => touched?,
+        };
+        if let Some(cut) = reader.ending().and_then(|ending| ending.cut) {
+            return Err(cut_off(Some(cut)));
+        }
         let text = |name: &str| fs::read_to_string(handed.join(name)).ok();
         let symbols = text(inside::SYMBOLS).unwrap_or_default();
         let (memory, mappings) = (text(inside::MEMORY), text(inside::MAPPINGS));

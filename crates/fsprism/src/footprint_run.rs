@@ -63,7 +63,7 @@ pub(crate) fn made(
     let begun = Instant::now();
     let traced = tracing.trace(targets, &plan, &traces);
     if tracing.is_stopped() {
-        fs::remove_dir_all(&traces)?;
+        remove(&path, &traces)?;
         return Err(InterruptedEarly.into());
     }
     let outcomes: Vec<Outcome> =
@@ -71,7 +71,7 @@ pub(crate) fn made(
     if let [first, ..] = &outcomes[..]
         && outcomes.iter().all(|outcome| outcome.facts.is_none())
     {
-        fs::remove_dir_all(&traces)?;
+        remove(&path, &traces)?;
         let why = first.why.first().map(|(_, why)| why.clone()).unwrap_or_default();
         anyhow::bail!("no target could be traced: {}: {why}", first.target.spec.label);
     }
@@ -131,6 +131,13 @@ fn empty(directory: &Path) -> anyhow::Result<()> {
         fs::remove_dir_all(directory).with_context(cannot)?;
     }
     fs::create_dir_all(directory).with_context(cannot)
+}
+
+/// Removes what lies in the directory of a run that never was, and the directory if that is all.
+fn remove(path: &Path, traces: &Path) -> anyhow::Result<()> {
+    fs::remove_dir_all(traces)?;
+    let _holds_something = fs::remove_dir(path);
+    Ok(())
 }
 
 fn measured(one: OfTarget, caches: Option<&Hierarchy>) -> Outcome {

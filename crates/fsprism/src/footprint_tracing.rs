@@ -82,14 +82,9 @@ impl Tracing {
         let trace = directory.join(trace_name(&target.spec.label));
         let begun = Instant::now();
         let traced = self.tracer.trace(&target, plan, &trace);
-        let label = &target.spec.label;
-        match &traced {
-            Ok(_) => {
-                let seconds = begun.elapsed().as_secs_f64();
-                output::say(&format!("{label}: traced in {seconds:.1} s"));
-            }
-            Err(_) if self.is_stopped() => {}
-            Err(error) => output::say(&format!("{label}: {error}")),
+        if traced.is_ok() {
+            let seconds = begun.elapsed().as_secs_f64();
+            output::say(&format!("{}: traced in {seconds:.1} s", target.spec.label));
         }
         OfTarget { target, trace, traced }
     }
@@ -99,9 +94,29 @@ fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
-/// The name of the file with a target's trace, which QEMU's options can hold.
+/// The name of the file with a target's trace, which QEMU's options can hold: no two labels have
+/// one.
 pub(crate) fn trace_name(label: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String = label.chars().map(plain).collect();
+    let mut name = String::new();
+    for &byte in label.as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'+' => {
+                name.push(char::from(byte));
+            }
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
     format!("{name}.{SUFFIX}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trace_name;
+
+    #[test]
+    fn labels_have_names_of_their_own() {
+        assert_eq!(trace_name("xfs-5.1"), "xfs-5.1.trace");
+        assert_eq!(trace_name("xfs:mkfs=-m crc=0,a"), "xfs%3amkfs%3d-m%20crc%3d0%2ca.trace");
+        assert_ne!(trace_name("a b"), trace_name("a_b"));
+    }
 }
