@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use footprint_trace::BlockId;
 use footprint_trace::event::{Access, AccessKind};
+use smallvec::SmallVec;
 
 use super::LINE_BYTES;
 use super::footprint::{DataTouch, Execution, Footprint, Part};
@@ -40,11 +41,20 @@ pub struct Collector {
     current: Option<(u32, usize)>,
     /// By block: where its latest execution and access were counted.
     latest: Vec<Latest>,
+    /// The indices of a region that has ended, emptied for the next: regions are short, and most
+    /// of their time would go into growing them.
+    spare: Option<Indices>,
 }
 
 #[derive(Clone, Debug)]
 struct Tables {
     footprint: Footprint,
+    indices: Indices,
+}
+
+/// Where in a footprint's lists something is.
+#[derive(Clone, Debug, Default)]
+struct Indices {
     executions: HashMap<(StackId, BlockId), u32, BuildMix>,
     touches: HashMap<(u64, StackId, BlockId), u32, BuildMix>,
 }
@@ -71,6 +81,7 @@ impl Collector {
             places: HashMap::default(),
             current: None,
             latest: Vec::new(),
+            spare: None,
         }
     }
 
@@ -137,7 +148,7 @@ fn key_of(place: usize) -> u32 {
 }
 
 impl Tables {
-    fn new(region: Region) -> Self {
+    fn new(region: Region, indices: Indices) -> Self {
         let footprint = Footprint {
             region,
             repetitions: 1,
@@ -145,12 +156,12 @@ impl Tables {
             executions: Vec::new(),
             touches: Vec::new(),
         };
-        Self { footprint, executions: HashMap::default(), touches: HashMap::default() }
+        Self { footprint, indices }
     }
 
     fn execution(&mut self, stack: StackId, block: BlockId) -> u32 {
         let executions = &mut self.footprint.executions;
-        *self.executions.entry((stack, block)).or_insert_with(|| {
+        *self.indices.executions.entry((stack, block)).or_insert_with(|| {
             executions.push(Execution { stack, block, count: 0 });
             index_of_last(executions.len())
         })
@@ -158,7 +169,7 @@ impl Tables {
 
     fn touch(&mut self, line: u64, stack: StackId, block: BlockId) -> u32 {
         let touches = &mut self.footprint.touches;
-        *self.touches.entry((line, stack, block)).or_insert_with(|| {
+        *self.indices.touches.entry((line, stack, block)).or_insert_with(|| {
             touches.push(DataTouch::new(line, stack, block));
             index_of_last(touches.len())
         })
@@ -171,7 +182,7 @@ fn index_of_last(length: usize) -> u32 {
 
 impl DataTouch {
     fn new(line: u64, stack: StackId, block: BlockId) -> Self {
-        Self { line, stack, block, loads: 0, stores: 0, parts: Vec::new(), latest: 0 }
+        Self { line, stack, block, loads: 0, stores: 0, parts: SmallVec::new(), latest: 0 }
     }
 
     #[inline]
@@ -243,7 +254,8 @@ impl Observer for Collector {
         let known = self.open.iter().position(is_same).filter(|_| merges);
         let place = known.unwrap_or(self.open.len());
         if known.is_none() {
-            self.open.push(Tables::new(region));
+            let indices = self.spare.take().unwrap_or_default();
+            self.open.push(Tables::new(region, indices));
         } else if region != Region::Unmarked {
             self.open[place].footprint.repetitions += 1;
         }
@@ -276,8 +288,10 @@ impl Observer for Collector {
         if self.selection.repeated == Repeated::Apart && tables.footprint.region != Region::Unmarked
         {
             // Nothing more comes in: only the counts are kept.
-            tables.executions = HashMap::default();
-            tables.touches = HashMap::default();
+            let mut indices = std::mem::take(&mut tables.indices);
+            indices.executions.clear();
+            indices.touches.clear();
+            self.spare = Some(indices);
         }
     }
 }

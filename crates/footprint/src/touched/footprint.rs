@@ -2,6 +2,7 @@
 
 use footprint_trace::BlockId;
 use footprint_trace::event::AccessKind;
+use smallvec::SmallVec;
 
 use crate::trace::{Completeness, Region, StackId};
 
@@ -30,7 +31,7 @@ pub struct DataTouch {
     /// The bytes written.
     pub stores: u64,
     /// How often which bytes.
-    pub parts: Vec<Part>,
+    pub parts: SmallVec<[Part; 1]>,
     /// The part that was counted last.
     pub(super) latest: usize,
 }
