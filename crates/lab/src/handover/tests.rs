@@ -72,18 +72,22 @@ fn names_stay_below_the_directory() {
     }
 }
 
-proptest! {
-    #[test]
-    fn a_wrong_byte_ends_the_stream(at in any::<prop::sample::Index>(), bit in 0..8_u8) {
-        let files = three_files();
-        let (mut bytes, ends) = stream(&files, Err("why"));
-        let at = at.index(bytes.len());
-        bytes[at] ^= 1_u8 << bit;
-        let whole = ends.iter().filter(|&&end| end <= at).count();
-        let (handed, read) = read_back(&bytes);
-        prop_assert_eq!((handed.ending, &read[..]), (Ending::Cut, &files[..whole]));
+#[test]
+fn any_wrong_bit_ends_the_stream() {
+    let files = three_files();
+    let (bytes, ends) = stream(&files, Err("why"));
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1_u8 << bit;
+            let whole = ends.iter().filter(|&&end| end <= at).count();
+            let (handed, read) = read_back(&bytes);
+            assert_eq!((handed.ending, &read[..]), (Ending::Cut, &files[..whole]), "{at} {bit}");
+        }
     }
+}
 
+proptest! {
     #[test]
     fn what_is_written_is_read(contents in prop::collection::vec(any::<Vec<u8>>(), 0..6)) {
         let name = |(index, content)| (format!("{index}/file"), content);
