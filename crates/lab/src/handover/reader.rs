@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use super::sum::Sum;
 use super::{FAILED, FILE, HEAD_BYTES, MAGIC, WELL};
 
+/// What a file is called until it is whole.
+const PARTIAL: &str = ".partial";
 /// The longest sentence of a job that failed.
 const SENTENCE_BYTES_MAX: u64 = 1 << 16;
 
@@ -116,31 +118,31 @@ fn agrees(stream: &mut impl Read, sum: Sum) -> bool {
     stream.read_exact(&mut expected).is_ok() && u64::from_le_bytes(expected) == sum.finish()
 }
 
-/// Keeps one file; none where the stream stops within it or its sum is wrong.
+/// Keeps one file; none where the stream stops within it or its sum is wrong. Until the sum is
+/// known to be right, nothing is made under its name, which may be as wrong.
 fn keep(stream: &mut impl Read, head: Head, into: &Path) -> Result<Option<PathBuf>, HandoverError> {
     let Head { name, length_bytes, mut sum, .. } = head;
+    let partial = into.join(PARTIAL);
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        |source| HandoverError::Io { path, source }
+    };
+    let mut file = File::create(&partial).map_err(at(&partial))?;
+    let copied = copy(stream, &mut file, length_bytes, &mut sum).map_err(at(&partial))?;
+    if !copied || !agrees(stream, sum) {
+        fs::remove_file(&partial).map_err(at(&partial))?;
+        return Ok(None);
+    }
     let relative = PathBuf::from(&name);
     let is_below = relative.components().all(|part| matches!(part, Component::Normal(_)));
     if !is_below || name.is_empty() {
-        // Unless the sum is right, it is not what the guest wrote.
-        let passed = copy(stream, &mut io::sink(), length_bytes, &mut sum);
-        let is_written = matches!(passed, Ok(true)) && agrees(stream, sum);
-        return if is_written { Err(HandoverError::Name(name)) } else { Ok(None) };
+        fs::remove_file(&partial).map_err(at(&partial))?;
+        return Err(HandoverError::Name(name));
     }
     let path = into.join(&relative);
     make_directory(path.parent().unwrap_or(into))?;
-    let mut partial = path.clone().into_os_string();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let io = |source| HandoverError::Io { path: path.clone(), source };
-    let mut file = File::create(&partial).map_err(io)?;
-    let copied = copy(stream, &mut file, length_bytes, &mut sum).map_err(io)?;
-    if copied && agrees(stream, sum) {
-        fs::rename(&partial, &path).map_err(io)?;
-        return Ok(Some(relative));
-    }
-    fs::remove_file(&partial).map_err(io)?;
-    Ok(None)
+    fs::rename(&partial, &path).map_err(at(&path))?;
+    Ok(Some(relative))
 }
 
 /// Copies as many bytes; whether the stream had them.
