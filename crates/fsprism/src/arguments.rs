@@ -100,7 +100,7 @@ pub(crate) enum Command {
     /// Compare targets of a run, or runs with one another: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareOptions),
-    /// What happens in the processor's caches: a model of them, and a simulation
+    /// Which cache lines are touched: traces, maps and stacks of them, models of caches
     #[command(subcommand)]
     Footprint(Footprint),
     /// Guest machines: get a kernel, make the image, boot

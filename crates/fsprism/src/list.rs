@@ -13,6 +13,7 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 
 ";
 const TITLE_WIDTH: usize = 39;
+const FOOTPRINT: &str = "cache lines that operations touch, traced in guests";
 
 /// Prints the suites by name, and the table of dimensions.
 pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
@@ -20,10 +21,12 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     let text = match format {
         Format::Terminal => {
             let lines: String = suites.iter().map(line).collect();
-            format!("{lines}{LEGEND}{}", table(&suites))
+            let traced = format!("{:<23} {FOOTPRINT}\n", footprint_suite::SUITE);
+            format!("{lines}{traced}{LEGEND}{}", table(&suites))
         }
         Format::Json => {
-            let document = json!({ "suites": suites.iter().map(object).collect::<Vec<_>>() });
+            let all: Vec<Value> = suites.iter().map(object).chain([traced()]).collect();
+            let document = json!({ "suites": all });
             format!("{document:#}\n")
         }
         _ => {
@@ -33,6 +36,18 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     };
     output::print(&text)?;
     Ok(Done::Well)
+}
+
+/// The suite that is traced in guests, whose benchmarks are operations.
+fn traced() -> Value {
+    let benchmark = |operation: &footprint_guest::Operation| {
+        json!({
+            "name": operation.name(), "title": operation.title(),
+            "dimension": record::Dimension::CpuFootprint, "exercises": [], "curve": null,
+        })
+    };
+    let benchmarks: Vec<Value> = footprint_suite::OPERATIONS.iter().map(benchmark).collect();
+    json!({ "name": footprint_suite::SUITE, "summary": FOOTPRINT, "benchmarks": benchmarks })
 }
 
 fn line(suite: &Suite) -> String {
