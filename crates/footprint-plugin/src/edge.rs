@@ -33,6 +33,9 @@ static RECORDING: AtomicUsize = AtomicUsize::new(0);
 /// has to wait for [`on_safe_point`].
 static IS_RESET_DUE: AtomicBool = AtomicBool::new(false);
 
+/// Set once there is a second vCPU. No point is safe for all of them then.
+static ARE_SEVERAL: AtomicBool = AtomicBool::new(false);
+
 /// QEMU's number of this plugin.
 static ID: AtomicU64 = AtomicU64::new(0);
 
@@ -215,6 +218,9 @@ extern "C" fn on_fork_in_child() {
 }
 
 extern "C" fn on_vcpu_begin(_id: u64, index: c_uint) {
+    if index > 0 {
+        ARE_SEVERAL.store(true, Ordering::Relaxed);
+    }
     let whole = IS_WHOLE.load(Ordering::Relaxed);
     let coverage = if whole { Coverage::Whole } else { Coverage::Marked };
     let Some(slot) = VCPUS.get(index as usize) else {
@@ -447,9 +453,10 @@ fn note_recording(before: bool, now: bool) {
 /// A vCPU executes the last instruction of translated code that has callbacks for accesses, one
 /// after which QEMU disarms those that its own functions would call. QEMU before 8.0 leaves them
 /// armed after an instruction that ends translated code, such as RET or IRET; a reset frees them,
-/// and the next access that a function of QEMU makes would call them.
+/// and the next access that a function of QEMU makes would call them. Of several vCPUs the others
+/// may have them armed, so that all code keeps its callbacks from the first region on.
 extern "C" fn on_safe_point(_index: c_uint, _data: Handle) {
-    if IS_RESET_DUE.swap(false, Ordering::Relaxed) {
+    if !ARE_SEVERAL.load(Ordering::Relaxed) && IS_RESET_DUE.swap(false, Ordering::Relaxed) {
         translate_again();
     }
 }

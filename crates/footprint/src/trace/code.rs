@@ -46,10 +46,23 @@ pub struct CodeBlock {
     pub(super) slot_access: Option<AccessKind>,
     /// Whether it may leave the stack of its task for another's.
     pub(super) may_switch: bool,
+    /// Its function's part in a switch to another task.
+    pub(super) part: SwitchPart,
     /// How many instructions it has.
     pub instructions: u32,
     /// Where the lengths of its instructions begin in [`Code`].
     lengths_at: usize,
+}
+
+/// What a function does for switches to other tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SwitchPart {
+    /// Nothing.
+    None,
+    /// It calls the scheduler only because another task should run: nobody waits for anything.
+    GivesWay,
+    /// It is the scheduler.
+    Scheduler,
 }
 
 /// All blocks executed so far, by number.
@@ -111,6 +124,7 @@ impl Code {
                 _ => None,
             },
             may_switch: name.is_some_and(|name| name.starts_with("__switch_to")),
+            part: name.map_or(SwitchPart::None, switch_part),
             instructions: u32::try_from(block.lengths.len()).unwrap_or(u32::MAX),
             lengths_at: self.lengths.len(),
         });
@@ -135,5 +149,18 @@ fn entry_context(name: &str, is_start: bool) -> Option<Context> {
     } else {
         let is_call = name.starts_with("entry_INT80") || name == "asm_int80_emulation";
         is_call.then_some(Context::Operation)
+    }
+}
+
+/// The part of a function in switches, as Linux names it (`kernel/sched/core.c`,
+/// `kernel/entry/common.c`). Compilers put the loop of the exit to the user side into its callers.
+fn switch_part(name: &str) -> SwitchPart {
+    let name = name.split('.').next().unwrap_or(name);
+    match name {
+        "schedule" | "__schedule" => SwitchPart::Scheduler,
+        "__cond_resched" | "do_syscall_64" | "irqentry_exit" => SwitchPart::GivesWay,
+        _ if name.starts_with("preempt_schedule") => SwitchPart::GivesWay,
+        _ if name.contains("exit_to_user_mode") => SwitchPart::GivesWay,
+        _ => SwitchPart::None,
     }
 }

@@ -9,8 +9,9 @@
 //! In a machine a task has *levels* of frames: the user side, the system call, exceptions and
 //! interrupts within. Each begins at an entry of the kernel and ends with IRET or SYSRET, when what
 //! the level below was about to do is taken up. A kernel's stack is an aligned region of 16 KiB; a
-//! return from a slot of a region where the task has no frame is a switch to another task. A call
-//! with a slot elsewhere is one to another stack, of interrupts, which its return leaves again.
+//! return from a slot of a region where the task has no frame is a switch to another task, and the
+//! scheduler counts as that task where it was called because a task should give way. A call with a
+//! slot elsewhere is one to another stack, of interrupts, which its return leaves again.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,7 @@ use footprint_trace::BlockId;
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::Scope;
 
-use super::code::{Code, CodeBlock, Side};
+use super::code::{Code, CodeBlock, Side, SwitchPart};
 use super::flow::Flow;
 use super::names::FunctionId;
 use super::stacks::{CallSite, Context, StackId, StackTree, Start};
@@ -195,7 +196,16 @@ impl Shadow {
         }
         let below = self.task.frames[self.task.frames.len() - 1].stack;
         let function = to.function.unwrap_or(FunctionId(to.address));
-        let stack = scene.tree.call(below, function, CallSite(from.last));
+        let site = CallSite(from.last);
+        let is_preempted = from.part == SwitchPart::GivesWay && to.part == SwitchPart::Scheduler;
+        let stack = match scene.tree.context(below) {
+            // It is for the other task that the scheduler runs.
+            Context::Operation | Context::Exception if is_preempted => {
+                let context = Context::OtherTask;
+                scene.tree.start(Start { below: Some(below), function, call_site: site, context })
+            }
+            _ => scene.tree.call(below, function, site),
+        };
         self.task.frames.push(Frame { slot, return_to: from.next, stack });
     }
 
@@ -281,7 +291,7 @@ impl Shadow {
         let (interrupted, site) = interrupted.unwrap_or_default();
         let around = below.map(|below| scene.tree.context(below));
         let effective = match around {
-            Some(Context::Interrupt) => Context::Interrupt,
+            Some(apart @ (Context::Interrupt | Context::OtherTask)) => apart,
             _ if self.task.is_other => Context::OtherTask,
             _ => context,
         };

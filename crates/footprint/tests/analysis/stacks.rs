@@ -30,6 +30,7 @@ fn names() -> Description {
         "__switch_to",
         "ret_from_fork",
         "kthread",
+        "exit_to_user_mode_prepare",
     ];
     let function = |base: u64| {
         move |(index, name): (usize, &&str)| Function {
@@ -232,30 +233,33 @@ fn an_interrupt_between_a_call_and_its_target_is_set_apart() {
     assert_eq!(found[7], VFS_READ.replace("vfs_read", "kthread<vfs_read"));
 }
 
+/// A function calls the scheduler at its offset 0x10, which switches to another task and back:
+/// eleven blocks with that and the caller's next.
+fn switch_from(made: &mut Made, caller: &str) {
+    let switch = |made: &mut Made| {
+        let from = at("__switch_to_asm");
+        made.run(from, &[NOP, &jump(from + 1, at("__switch_to"))]);
+    };
+    made.call(at(caller) + 0x10, at("schedule"), OWN + 0x3d00);
+    made.call(at("schedule"), at("__switch_to_asm"), OWN + 0x3c00);
+    // The stack changes here; a new task goes on elsewhere.
+    switch(made);
+    made.ret(at("__switch_to"), OTHER + 0x3c00);
+    made.call(at("ret_from_fork"), at("kthread"), OTHER + 0x3e00);
+    made.call(at("kthread"), at("schedule"), OTHER + 0x3d00);
+    made.call(at("schedule"), at("__switch_to_asm"), OTHER + 0x3c00);
+    switch(made);
+    made.ret(at("__switch_to"), OWN + 0x3c00);
+    made.ret(at("schedule") + 5, OWN + 0x3d00);
+    made.run(at(caller) + 0x15, &[NOP]);
+}
+
 #[test]
 fn other_tasks_are_set_apart() {
     let mut made = machine();
     in_vfs_read(&mut made);
-    for _ in 0..2 {
-        made.call(at("vfs_read") + 0x10, at("schedule"), OWN + 0x3d00);
-        made.call(at("schedule"), at("__switch_to_asm"), OWN + 0x3c00);
-        // The stack changes here; a new task goes on elsewhere.
-        made.run(
-            at("__switch_to_asm"),
-            &[NOP, &jump(at("__switch_to_asm") + 1, at("__switch_to"))],
-        );
-        made.ret(at("__switch_to"), OTHER + 0x3c00);
-        made.call(at("ret_from_fork"), at("kthread"), OTHER + 0x3e00);
-        made.call(at("kthread"), at("schedule"), OTHER + 0x3d00);
-        made.call(at("schedule"), at("__switch_to_asm"), OTHER + 0x3c00);
-        made.run(
-            at("__switch_to_asm"),
-            &[NOP, &jump(at("__switch_to_asm") + 1, at("__switch_to"))],
-        );
-        made.ret(at("__switch_to"), OWN + 0x3c00);
-        made.ret(at("schedule") + 5, OWN + 0x3d00);
-        made.run(at("vfs_read") + 0x15, &[NOP]);
-    }
+    switch_from(&mut made, "vfs_read");
+    switch_from(&mut made, "vfs_read");
     back(&mut made);
     let found = within(made);
     assert_eq!(found.len(), 22);
@@ -267,6 +271,25 @@ fn other_tasks_are_set_apart() {
         assert_eq!(round[10], VFS_READ);
     }
     assert_eq!(found[5], "other_task: kthread<ret_from_fork");
+}
+
+#[test]
+fn who_gives_way_does_not_pay_for_the_scheduler() {
+    let mut made = machine();
+    in_vfs_read(&mut made);
+    let exit = "exit_to_user_mode_prepare";
+    made.call(at("vfs_read") + 0x20, at(exit), OWN + 0x3d80);
+    switch_from(&mut made, exit);
+    made.ret(at(exit) + 0x16, OWN + 0x3d80);
+    made.run(at("vfs_read") + 0x25, &[NOP]);
+    back(&mut made);
+    let found = within(made);
+    let leaving = VFS_READ.replace("vfs_read", "exit_to_user_mode_prepare<vfs_read");
+    let contexts: Vec<&str> = found.iter().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(contexts[..2], ["operation"; 2]);
+    assert_eq!(contexts[2..11], ["other_task"; 9]);
+    assert_eq!(found[10], leaving.replace("operation: ", "other_task: schedule<"));
+    assert_eq!(found[11..], [leaving.clone(), leaving, VFS_READ.to_owned()]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::place::{Place, say_skipped};
 const OPERATIONS: usize = 7;
 
 /// The lab of these tests, or why there is none here.
-fn lab() -> Result<PathBuf, String> {
+pub(crate) fn lab() -> Result<PathBuf, String> {
     static LAB: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     LAB.get_or_init(|| {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_fsprism"));

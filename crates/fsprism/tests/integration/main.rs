@@ -19,6 +19,7 @@ mod pages;
 mod place;
 mod poor;
 mod process;
+mod processors;
 mod refusals;
 mod run_directory;
 mod signals;

@@ -36,7 +36,8 @@ pub struct Boot {
     pub image: Image,
     /// The guest's memory in bytes; 512 MiB by default. What is more costs boot time.
     pub memory_bytes: u64,
-    /// Processors; 1 by default. Several take turns, and no two run at a time.
+    /// Processors; 1 by default. Several take turns, no two run at a time, and their clock is the
+    /// host's: two boots differ.
     pub processors: u32,
     /// Files that the guest has besides its image: absolute paths, content.
     pub job: Vec<(String, Vec<u8>)>,
@@ -153,9 +154,8 @@ impl Boot {
         handover: &File,
         console: &File,
     ) -> Result<Command, BootError> {
-        let mut command = qemu::command()?;
+        let mut command = qemu::command(self.processors)?;
         command.arg("-m").arg(format!("{}k", self.memory_bytes >> 10));
-        command.arg("-smp").arg(self.processors.to_string());
         command.arg("-kernel").arg(self.kernel.file());
         command.arg("-initrd").arg(qemu::path_of(initial));
         command.arg("-append").arg(qemu::kernel_arguments(self.processors, &self.arguments));

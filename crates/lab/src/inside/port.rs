@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use super::{InsideError, load_modules_for};
 use crate::boot::PORT;
@@ -10,6 +12,10 @@ use crate::handover::Writer;
 
 /// The kernel's directory of ports.
 const PORTS: &str = "/sys/class/virtio-ports";
+/// How often it is looked for, as the host names its ports when it comes to it: with one processor
+/// before the driver is loaded, with several some time after.
+const LOOKS: u32 = 500;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Loads what the port needs and opens it: a stream for [`Writer`]. It can be opened once at a
 /// time, and is for the end of a job.
@@ -22,13 +28,16 @@ pub fn open_port() -> Result<File, InsideError> {
         |source| InsideError::Io { path, source }
     };
     load_modules_for("base")?;
-    for entry in fs::read_dir(PORTS).map_err(io(PORTS))?.flatten() {
-        let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
-        if name.trim() == PORT {
-            let path = PathBuf::from("/dev").join(entry.file_name());
-            let opened = File::options().write(true).open(&path);
-            return opened.map_err(io(&path.to_string_lossy()));
+    for _ in 0..LOOKS {
+        for entry in fs::read_dir(PORTS).map_err(io(PORTS))?.flatten() {
+            let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
+            if name.trim() == PORT {
+                let path = PathBuf::from("/dev").join(entry.file_name());
+                let opened = File::options().write(true).open(&path);
+                return opened.map_err(io(&path.to_string_lossy()));
+            }
         }
+        thread::sleep(BETWEEN_LOOKS);
     }
     Err(InsideError::NoPort)
 }
