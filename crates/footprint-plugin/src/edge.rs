@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
@@ -12,6 +12,7 @@ use footprint_trace::reader::Cut;
 use footprint_trace::translation::{self, Instruction, Part};
 use footprint_trace::{Block, BlockId, x86};
 
+use crate::callbacks::{self, Removal};
 use crate::options::Options;
 use crate::recorder::{self, STOPPED, Vcpu};
 use crate::system_calls::{self, SystemCall};
@@ -24,17 +25,6 @@ static VCPUS: [AtomicPtr<Vcpu>; VCPUS_MAX] = [const { AtomicPtr::new(ptr::null_m
 
 /// Whether everything is recorded, else marked regions.
 static IS_WHOLE: AtomicBool = AtomicBool::new(true);
-
-/// vCPUs within a marked region. While there is none, code is translated without callbacks, so
-/// that it costs nothing; only code that holds a mark has them always.
-static RECORDING: AtomicUsize = AtomicUsize::new(0);
-
-/// Set from the end of the last region on until code is translated without callbacks, where that
-/// has to wait for [`on_safe_point`].
-static IS_RESET_DUE: AtomicBool = AtomicBool::new(false);
-
-/// Set once there is a second vCPU. No point is safe for all of them then.
-static ARE_SEVERAL: AtomicBool = AtomicBool::new(false);
 
 /// QEMU's number of this plugin.
 static ID: AtomicU64 = AtomicU64::new(0);
@@ -219,7 +209,7 @@ extern "C" fn on_fork_in_child() {
 
 extern "C" fn on_vcpu_begin(_id: u64, index: c_uint) {
     if index > 0 {
-        ARE_SEVERAL.store(true, Ordering::Relaxed);
+        callbacks::vcpus_are_several();
     }
     let whole = IS_WHOLE.load(Ordering::Relaxed);
     let coverage = if whole { Coverage::Whole } else { Coverage::Marked };
@@ -321,8 +311,7 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
     }
     let parts = translation::cut(&instructions);
     let is_whole = IS_WHOLE.load(Ordering::Relaxed);
-    let is_recording = RECORDING.load(Ordering::Relaxed) > 0;
-    let is_needed = is_whole || is_recording || IS_RESET_DUE.load(Ordering::Relaxed);
+    let is_needed = is_whole || callbacks::are_there();
     let plan = translation::plan(&parts, &instructions, is_needed, is_whole);
     for part in plan.recorded {
         match part {
@@ -405,8 +394,10 @@ fn recording(index: c_uint) -> Option<&'static mut Vcpu> {
 }
 
 extern "C" fn on_block(index: c_uint, data: Handle) {
-    if let Some(vcpu) = recording(index) {
-        vcpu.execute(BlockId(low(data)));
+    match recording(index) {
+        Some(vcpu) if vcpu.is_recording() => vcpu.execute(BlockId(low(data))),
+        Some(_) => idle(),
+        None => {}
     }
 }
 
@@ -427,26 +418,23 @@ extern "C" fn on_mark(index: c_uint, data: Handle) {
     }
 }
 
-/// Counts vCPUs that record, and has code translated anew for the first and without the last.
+/// Counts vCPUs that record, and has code translated anew for the first.
 fn note_recording(before: bool, now: bool) {
     match (before, now) {
         _ if IS_WHOLE.load(Ordering::Relaxed) => {}
-        (false, true) => {
-            let is_first = RECORDING.fetch_add(1, Ordering::Relaxed) == 0;
-            // While a reset is due, all code still has its callbacks.
-            if is_first && !IS_RESET_DUE.swap(false, Ordering::Relaxed) {
-                translate_again();
-            }
-        }
-        (true, false) => {
-            let is_last = RECORDING.fetch_sub(1, Ordering::Relaxed) == 1;
-            if is_last && API.load(Ordering::Relaxed) >= API_DISARMS {
-                translate_again();
-            } else if is_last {
-                IS_RESET_DUE.store(true, Ordering::Relaxed);
-            }
-        }
+        (false, true) if callbacks::begin() => translate_again(),
+        (true, false) => callbacks::end(),
         _ => {}
+    }
+}
+
+/// A block was executed that is not recorded.
+#[cold]
+fn idle() {
+    let disarms = API.load(Ordering::Relaxed) >= API_DISARMS;
+    let removal = if disarms { Removal::Always } else { Removal::AtSafePoint };
+    if callbacks::idle(removal) {
+        translate_again();
     }
 }
 
@@ -456,7 +444,7 @@ fn note_recording(before: bool, now: bool) {
 /// and the next access that a function of QEMU makes would call them. Of several vCPUs the others
 /// may have them armed, so that all code keeps its callbacks from the first region on.
 extern "C" fn on_safe_point(_index: c_uint, _data: Handle) {
-    if !ARE_SEVERAL.load(Ordering::Relaxed) && IS_RESET_DUE.swap(false, Ordering::Relaxed) {
+    if callbacks::safe_point() {
         translate_again();
     }
 }

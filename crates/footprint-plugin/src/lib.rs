@@ -13,6 +13,7 @@
 //! QEMU is GPL-2.0-or-later, and so is this library, which runs inside it. fsprism runs QEMU as
 //! another process and only names the library's file to it.
 
+mod callbacks;
 mod edge;
 mod options;
 mod recorder;
