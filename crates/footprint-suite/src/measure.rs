@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use footprint::simulate::{Hierarchy, Report};
-use footprint::simulated::{Simulated, Warmth};
-use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
+use footprint::regions::{Wanted, for_each_region};
+use footprint::simulate::Hierarchy;
+use footprint::simulated::Warmth;
+use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
 use footprint_guest::Operation;
 use footprint_symbols::SymbolsError;
@@ -68,23 +69,25 @@ pub enum MeasureError {
     },
 }
 
-/// The figures of each region of a trace, repetitions apart, in the order in which they began. What
-/// is outside of all marks is a region too.
+/// The figures of each region of a trace, repetitions apart, in the order in which they ended. What
+/// is outside of all marks is a region too, the last.
 ///
 /// # Errors
 /// The trace cannot be read, or is damaged.
 pub fn figures<N: Names>(path: &Path, names: N) -> Result<Vec<(Region, Figures)>, MeasureError> {
-    let failed = |source| MeasureError::Trace { path: path.to_owned(), source };
     let mut reader = open(path)?;
-    let scope = reader.header().scope;
     let mut walk = Walk::new(*reader.header(), names);
-    let mut collector = Collector::new(Selection { warm_up: 0, repeated: Repeated::Apart });
-    walk.run(&mut reader, &mut collector).map_err(failed)?;
-    let counts = |context: Context| context.counts(scope);
-    let of = |footprint: Footprint| {
-        (footprint.region, footprint.figures(walk.code(), walk.stacks(), counts))
-    };
-    Ok(collector.into_footprints().into_iter().map(of).collect())
+    let mut found = Vec::new();
+    for_each_region(&mut walk, &mut reader, Wanted::default(), |walk, footprint, _| {
+        found.push((footprint.region, figures_of(walk, &footprint)));
+    })
+    .map_err(|source| MeasureError::Trace { path: path.to_owned(), source })?;
+    Ok(found)
+}
+
+fn figures_of<N: Names>(walk: &Walk<N>, footprint: &Footprint) -> Figures {
+    let counts = |context: Context| context.counts(walk.scope());
+    footprint.figures(walk.code(), walk.stacks(), counts)
 }
 
 pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, MeasureError> {
@@ -104,31 +107,19 @@ pub fn measure<N: Names>(
     names: N,
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, MeasureError> {
-    let failed = |source| MeasureError::Trace { path: path.to_owned(), source };
     let mut reader = open(path)?;
-    let header = *reader.header();
-    let mut walk = Walk::new(header, names);
-    let mut collector = Collector::new(Selection { warm_up: 0, repeated: Repeated::Apart });
-    let mut simulated = caches.map(|caches| Simulated::new(header.scope, caches, Warmth::Empty));
-    let walked = match &mut simulated {
-        Some(simulated) => walk.run(&mut reader, &mut (&mut collector, simulated)),
-        None => walk.run(&mut reader, &mut collector),
-    };
-    walked.map_err(failed)?;
-    let outcomes = simulated.map(Simulated::into_outcomes).unwrap_or_default();
-    let report_of = |region: Region| -> Option<&Report> {
-        outcomes.iter().find(|outcome| outcome.region == region).map(|outcome| &outcome.report)
-    };
-    let measured = collector.into_footprints().into_iter().filter_map(|footprint| {
-        let Region::Marked { operation, repetition, .. } = footprint.region else { return None };
-        let counts = |context: Context| context.counts(header.scope);
-        let figures = footprint.figures(walk.code(), walk.stacks(), counts);
-        Some(Measured {
-            operation: Operation::of_number(operation)?,
-            repetition,
-            completeness: footprint.completeness,
-            values: metrics::values(&figures, report_of(footprint.region)),
-        })
-    });
-    Ok(measured.collect())
+    let mut walk = Walk::new(*reader.header(), names);
+    let caches = caches.map(|caches| (caches, Warmth::Empty));
+    let mut measured = Vec::new();
+    let wanted = Wanted { regions: None, caches };
+    for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
+        let Region::Marked { operation, repetition, .. } = footprint.region else { return };
+        let Some(operation) = Operation::of_number(operation) else { return };
+        let report = outcome.as_ref().map(|outcome| &outcome.report);
+        let values = metrics::values(&figures_of(walk, &footprint), report);
+        let completeness = footprint.completeness;
+        measured.push(Measured { operation, repetition, completeness, values });
+    })
+    .map_err(|source| MeasureError::Trace { path: path.to_owned(), source })?;
+    Ok(measured)
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use footprint::categories::{Categories, OTHER};
 use footprint::cgstacks::{Frames, Walked, Weight};
-use footprint::touched::{Collector, Footprint, LINE_BYTES, Repeated, Selection};
+use footprint::regions::{Wanted, for_each_region};
+use footprint::touched::{Footprint, LINE_BYTES};
 use footprint::trace::{Completeness, Context, Region, StackTree, Walk};
 use footprint_guest::Operation;
 use footprint_trace::header::Scope;
@@ -40,29 +41,26 @@ pub struct OperationStacks {
 /// # Errors
 /// The trace cannot be read, is damaged, or has no names.
 pub fn cgstacks(trace: &Path) -> Result<TraceStacks, MeasureError> {
-    let failed = |source| MeasureError::Trace { path: trace.to_owned(), source };
     let names = footprint_symbols::attached(trace)
         .map_err(|source| MeasureError::Names { path: trace.to_owned(), source })?
         .ok_or_else(|| MeasureError::Nameless { path: trace.to_owned() })?;
     let kernel = names.subject.kernel.clone();
     let mut reader = measure::open(trace)?;
-    let scope = reader.header().scope;
     let mut walk = Walk::new(*reader.header(), names);
-    let mut collector = Collector::new(Selection { warm_up: 0, repeated: Repeated::Apart });
-    walk.run(&mut reader, &mut collector).map_err(failed)?;
     let categories = Categories::default();
-    let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
-    let walked = Walked { scope, code, stacks, names, categories: &categories };
     let mut operations: Vec<OperationStacks> = Vec::new();
-    for footprint in collector.into_footprints() {
-        let Some(operation) = operation(&footprint) else { continue };
+    for_each_region(&mut walk, &mut reader, Wanted::default(), |walk, footprint, _| {
+        let Some(operation) = operation(&footprint) else { return };
+        let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
+        let walked = Walked { scope: walk.scope(), code, stacks, names, categories: &categories };
         let place = operations.iter().position(|one| one.operation == operation);
         let place = place.unwrap_or_else(|| {
             operations.push(OperationStacks::new(operation));
             operations.len() - 1
         });
         operations[place].add(&walked, &footprint);
-    }
+    })
+    .map_err(|source| MeasureError::Trace { path: trace.to_owned(), source })?;
     operations.iter_mut().for_each(OperationStacks::divide);
     Ok(TraceStacks { kernel, operations })
 }

@@ -25,6 +25,7 @@ pub mod lackey;
 pub mod metrics;
 pub mod naive;
 mod random;
+pub mod regions;
 pub mod simulate;
 pub mod simulated;
 pub mod synthetic;

@@ -112,6 +112,11 @@ impl Simulated {
         self.outcomes
     }
 
+    /// Takes what is known of the regions that have ended.
+    pub fn take_outcomes(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.outcomes)
+    }
+
     #[inline]
     fn counts(&mut self, stacks: &StackTree, stack: StackId) -> bool {
         if self.latest.0 != stack {

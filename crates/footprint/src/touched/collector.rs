@@ -34,7 +34,13 @@ pub struct Selection {
 #[derive(Clone, Debug)]
 pub struct Collector {
     selection: Selection,
-    open: Vec<Tables>,
+    tables: Vec<Tables>,
+    /// The places of tables that were taken.
+    free: Vec<usize>,
+    /// The places of tables whose region has ended and has them for itself.
+    ended: Vec<usize>,
+    /// How many tables there were.
+    count: u32,
     /// The tables of each vCPU that is in a region; none where the region is passed over.
     places: HashMap<u32, usize, BuildMix>,
     /// The vCPU of the step before, and its tables.
@@ -48,6 +54,8 @@ pub struct Collector {
 
 #[derive(Clone, Debug)]
 struct Tables {
+    /// Which of all tables it is, as places are used again.
+    number: u32,
     footprint: Footprint,
     indices: Indices,
 }
@@ -77,7 +85,10 @@ impl Collector {
     pub fn new(selection: Selection) -> Self {
         Self {
             selection,
-            open: Vec::new(),
+            tables: Vec::new(),
+            free: Vec::new(),
+            ended: Vec::new(),
+            count: 0,
             places: HashMap::default(),
             current: None,
             latest: Vec::new(),
@@ -87,8 +98,50 @@ impl Collector {
 
     /// The footprints, in the order in which their regions began.
     #[must_use]
-    pub fn into_footprints(self) -> Vec<Footprint> {
-        self.open.into_iter().map(|tables| tables.footprint).collect()
+    pub fn into_footprints(mut self) -> Vec<Footprint> {
+        self.take_all()
+    }
+
+    /// Takes all footprints that were not taken yet, in the order in which their regions began.
+    pub fn take_all(&mut self) -> Vec<Footprint> {
+        let mut tables = std::mem::take(&mut self.tables);
+        self.free.sort_unstable();
+        self.free.drain(..).rev().for_each(|place| drop(tables.swap_remove(place)));
+        self.ended.clear();
+        self.places.clear();
+        self.current = None;
+        tables.sort_unstable_by_key(|tables| tables.number);
+        tables.into_iter().map(|tables| tables.footprint).collect()
+    }
+
+    /// Takes the footprints of repetitions that have ended, if each has one of its own: what is
+    /// collected stays small that way, however many there are.
+    pub fn take_ended(&mut self) -> Vec<Footprint> {
+        let mut taken = Vec::with_capacity(self.ended.len());
+        for place in self.ended.drain(..) {
+            let footprint = &mut self.tables[place].footprint;
+            let empty = Footprint::empty(footprint.region);
+            taken.push(std::mem::replace(footprint, empty));
+            self.free.push(place);
+        }
+        taken
+    }
+
+    /// Tables for a region: their place.
+    fn open(&mut self, region: Region) -> usize {
+        let indices = self.spare.take().unwrap_or_default();
+        let tables = Tables { number: self.count, footprint: Footprint::empty(region), indices };
+        self.count += 1;
+        match self.free.pop() {
+            Some(place) => {
+                self.tables[place] = tables;
+                place
+            }
+            None => {
+                self.tables.push(tables);
+                self.tables.len() - 1
+            }
+        }
     }
 
     /// The place of the tables of a vCPU's region.
@@ -118,47 +171,33 @@ impl Collector {
     /// Counts an access to bytes of one line.
     #[inline]
     fn touch(&mut self, place: usize, step: &Step<'_>, line: u64, part: Part) {
-        let key = (key_of(place), step.stack);
+        let key = (self.tables[place].number, step.stack);
         let latest = self.latest(step.id);
         let is_latest = latest.touch_key == key && latest.line == line;
         let at = if is_latest { latest.touch } else { self.find_touch(place, step, line) };
-        self.open[place].footprint.touches[at as usize].add(part);
+        self.tables[place].footprint.touches[at as usize].add(part);
     }
 
     fn find_touch(&mut self, place: usize, step: &Step<'_>, line: u64) -> u32 {
-        let at = self.open[place].touch(line, step.stack, step.id);
+        let tables = &mut self.tables[place];
+        let key = (tables.number, step.stack);
+        let at = tables.touch(line, step.stack, step.id);
         let latest = self.latest(step.id);
-        latest.touch_key = (key_of(place), step.stack);
-        (latest.line, latest.touch) = (line, at);
+        (latest.touch_key, latest.line, latest.touch) = (key, line, at);
         at
     }
 
     fn find_execution(&mut self, place: usize, step: &Step<'_>) -> u32 {
-        let at = self.open[place].execution(step.stack, step.id);
+        let tables = &mut self.tables[place];
+        let key = (tables.number, step.stack);
+        let at = tables.execution(step.stack, step.id);
         let latest = self.latest(step.id);
-        latest.execution_key = (key_of(place), step.stack);
-        latest.execution = at;
+        (latest.execution_key, latest.execution) = (key, at);
         at
     }
 }
 
-/// The place of tables, as keys have it.
-fn key_of(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
-}
-
 impl Tables {
-    fn new(region: Region, indices: Indices) -> Self {
-        let footprint = Footprint {
-            region,
-            repetitions: 1,
-            completeness: Completeness::Whole,
-            executions: Vec::new(),
-            touches: Vec::new(),
-        };
-        Self { footprint, indices }
-    }
-
     fn execution(&mut self, stack: StackId, block: BlockId) -> u32 {
         let executions = &mut self.footprint.executions;
         *self.indices.executions.entry((stack, block)).or_insert_with(|| {
@@ -251,24 +290,22 @@ impl Observer for Collector {
             return;
         }
         let is_same = |tables: &Tables| is_repetition(tables.footprint.region, region);
-        let known = self.open.iter().position(is_same).filter(|_| merges);
-        let place = known.unwrap_or(self.open.len());
-        if known.is_none() {
-            let indices = self.spare.take().unwrap_or_default();
-            self.open.push(Tables::new(region, indices));
-        } else if region != Region::Unmarked {
-            self.open[place].footprint.repetitions += 1;
+        let known = if merges { self.tables.iter().position(is_same) } else { None };
+        if let Some(known) = known.filter(|_| region != Region::Unmarked) {
+            self.tables[known].footprint.repetitions += 1;
         }
+        let place = known.unwrap_or_else(|| self.open(region));
         self.places.insert(vcpu, place);
     }
 
     #[inline]
     fn execute(&mut self, _: &Code, _: &StackTree, step: Step<'_>) {
         let Some(place) = self.place(step.vcpu) else { return };
+        let key = (self.tables[place].number, step.stack);
         let latest = self.latest(step.id);
-        let is_latest = latest.execution_key == (key_of(place), step.stack);
+        let is_latest = latest.execution_key == key;
         let at = if is_latest { latest.execution } else { self.find_execution(place, &step) };
-        self.open[place].footprint.executions[at as usize].count += 1;
+        self.tables[place].footprint.executions[at as usize].count += 1;
     }
 
     #[inline]
@@ -281,7 +318,7 @@ impl Observer for Collector {
     fn end(&mut self, vcpu: u32, completeness: Completeness) {
         self.current = None;
         let Some(place) = self.places.remove(&vcpu) else { return };
-        let tables = &mut self.open[place];
+        let tables = &mut self.tables[place];
         if completeness == Completeness::Cut {
             tables.footprint.completeness = completeness;
         }
@@ -292,6 +329,7 @@ impl Observer for Collector {
             indices.executions.clear();
             indices.touches.clear();
             self.spare = Some(indices);
+            self.ended.push(place);
         }
     }
 }

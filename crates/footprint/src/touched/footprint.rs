@@ -78,3 +78,16 @@ pub struct Footprint {
     /// The data, in the order in which it was first accessed.
     pub touches: Vec<DataTouch>,
 }
+
+impl Footprint {
+    /// Of a region of which nothing is known yet.
+    pub(super) fn empty(region: Region) -> Self {
+        Self {
+            region,
+            repetitions: 1,
+            completeness: Completeness::Whole,
+            executions: Vec::new(),
+            touches: Vec::new(),
+        }
+    }
+}

@@ -9,6 +9,7 @@
 mod code;
 mod flow;
 mod names;
+mod only;
 mod pair;
 mod shadow;
 mod stacks;
@@ -17,5 +18,6 @@ mod walk;
 pub use code::{Code, CodeBlock, Side};
 pub use flow::Flow;
 pub use names::{FunctionId, Nameless, Names};
+pub use only::Only;
 pub use stacks::{CallSite, Context, StackId, StackTree};
 pub use walk::{Completeness, Observer, Region, Step, Touch, Walk};

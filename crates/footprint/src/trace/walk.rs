@@ -139,7 +139,24 @@ impl<N: Names> Walk<N> {
         reader: &mut TraceReader<R>,
         observer: &mut impl Observer,
     ) -> Result<(), TraceError> {
+        while self.run_region(reader, observer)? {}
+        Ok(())
+    }
+
+    /// Walks until a marked region has ended, so that it can be dealt with before the next; whether
+    /// there was one before the trace's end, where all that is left has been ended.
+    ///
+    /// # Errors
+    /// As [`Walk::run`].
+    pub fn run_region<R: Read>(
+        &mut self,
+        reader: &mut TraceReader<R>,
+        observer: &mut impl Observer,
+    ) -> Result<bool, TraceError> {
         let result = self.read(reader, observer);
+        if matches!(result, Ok(true)) {
+            return result;
+        }
         let is_whole = result.is_ok() && reader.ending().is_some_and(|end| end.cut.is_none());
         for vcpu in &mut self.vcpus {
             let Some(region) = vcpu.region.take() else { continue };
@@ -150,11 +167,12 @@ impl<N: Names> Walk<N> {
         result
     }
 
+    /// Reads on until a marked region has ended, or to the trace's end; whether one has.
     fn read<R: Read>(
         &mut self,
         reader: &mut TraceReader<R>,
         observer: &mut impl Observer,
-    ) -> Result<(), TraceError> {
+    ) -> Result<bool, TraceError> {
         while let Some(event) = reader.next_event()? {
             let number = reader.vcpu();
             match event {
@@ -166,10 +184,14 @@ impl<N: Names> Walk<N> {
                     self.execute(number, id, observer);
                 }
                 Event::Access(access) => self.access(number, access, observer),
-                Event::Mark { mark, repetition } => self.mark(number, mark, repetition, observer),
+                Event::Mark { mark, repetition } => {
+                    if self.mark(number, mark, repetition, observer) {
+                        return Ok(true);
+                    }
+                }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     #[inline]
@@ -226,7 +248,14 @@ impl<N: Names> Walk<N> {
         self.vcpus.push(Vcpu { number, shadow, region, executed: None });
     }
 
-    fn mark(&mut self, number: u32, mark: Mark, repetition: u32, observer: &mut impl Observer) {
+    /// A vCPU executes a mark; whether a marked region ends there.
+    fn mark(
+        &mut self,
+        number: u32,
+        mark: Mark,
+        repetition: u32,
+        observer: &mut impl Observer,
+    ) -> bool {
         self.turn_to(number, observer);
         let vcpu = &mut self.vcpus[self.current];
         let Mark { edge, region, operation } = mark;
@@ -236,7 +265,8 @@ impl<N: Names> Walk<N> {
             Edge::Begin => Some(Region::Marked { region, operation, repetition }),
             Edge::End => unmarked,
         };
-        if let Some(ended) = vcpu.region {
+        let ended = vcpu.region;
+        if let Some(ended) = ended {
             // A mark that begins a region within another, or ends another, cuts it.
             let is_its_end = matches!(ended, Region::Marked { region: r, operation: o, .. }
                 if edge == Edge::End && (r, o) == (region, operation));
@@ -255,5 +285,6 @@ impl<N: Names> Walk<N> {
         if let Some(region) = next {
             observer.begin(number, region);
         }
+        matches!(ended, Some(Region::Marked { .. }))
     }
 }

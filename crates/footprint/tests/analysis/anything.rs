@@ -1,8 +1,9 @@
 //! Traces that no machine makes: whatever is in one, walking through it ends and counts add up.
 
 use footprint::description::{Description, Function};
-use footprint::touched::{Collector, Selection};
-use footprint::trace::{Context, Walk};
+use footprint::regions::{Wanted, for_each_region};
+use footprint::touched::{Collector, Footprint, Selection};
+use footprint::trace::{Context, Region, Walk};
 use footprint_trace::header::{Coverage, Scope};
 use footprint_trace::mark::Edge;
 use proptest::prelude::*;
@@ -46,7 +47,52 @@ fn act(made: &mut Made, [what, place, slot]: [u8; 3]) -> u64 {
     if what % 9 == 7 { 2 } else { 1 }
 }
 
+/// The footprints of the regions of a trace, sorted: all at its end.
+fn at_once(trace: &[u8]) -> Vec<Footprint> {
+    let mut reader = reader(trace);
+    let mut walk = Walk::new(*reader.header(), names());
+    let mut collector = Collector::new(Selection::default());
+    walk.run(&mut reader, &mut collector).expect("a whole trace");
+    sorted(collector.into_footprints())
+}
+
+/// The same, one after the other; of some regions, or all.
+fn one_by_one(trace: &[u8], regions: Option<&[Region]>) -> Vec<Footprint> {
+    let mut reader = reader(trace);
+    let mut walk = Walk::new(*reader.header(), names());
+    let mut found = Vec::new();
+    let wanted = Wanted { regions, caches: None };
+    for_each_region(&mut walk, &mut reader, wanted, |_, footprint, _| found.push(footprint))
+        .expect("a whole trace");
+    sorted(found)
+}
+
+fn sorted(mut footprints: Vec<Footprint>) -> Vec<Footprint> {
+    footprints.sort_by_key(|footprint| format!("{footprint:?}"));
+    footprints
+}
+
 proptest! {
+    #[test]
+    fn a_region_is_the_same_by_itself(
+        acts in prop::collection::vec((0..2_u32, any::<[u8; 3]>()), 1..200),
+        is_whole in any::<bool>(),
+    ) {
+        let coverage = if is_whole { Coverage::Whole } else { Coverage::Marked };
+        let mut made = Made::new(Scope::Machine, coverage);
+        for (vcpu, act_of) in acts {
+            made.vcpu(vcpu);
+            act(&mut made, act_of);
+        }
+        let trace = made.trace();
+        let all = at_once(&trace);
+        prop_assert_eq!(&one_by_one(&trace, None), &all);
+        let some: Vec<Region> = all.iter().map(|one| one.region).step_by(2).collect();
+        let is_of_some = |one: &&Footprint| some.contains(&one.region);
+        let of_some: Vec<Footprint> = all.iter().filter(is_of_some).cloned().collect();
+        prop_assert_eq!(one_by_one(&trace, Some(&some)), of_some);
+    }
+
     #[test]
     fn every_instruction_is_counted_in_one_context(
         acts in prop::collection::vec(any::<[u8; 3]>(), 1..200),
@@ -62,7 +108,7 @@ proptest! {
         walk.run(&mut reader, &mut collector).expect("a whole trace");
         let footprints = collector.into_footprints();
         let count = |context: Context| -> u64 {
-            let of = |footprint: &footprint::touched::Footprint| {
+            let of = |footprint: &Footprint| {
                 let only = |one| one == context;
                 footprint.figures(walk.code(), walk.stacks(), only).instructions
             };

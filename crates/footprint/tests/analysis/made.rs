@@ -31,10 +31,11 @@ fn relative(opcode: u8, from: u64, to: u64) -> Vec<u8> {
     vec![opcode, a, b, c, d]
 }
 
-/// A trace that is being made, of one vCPU.
+/// A trace that is being made.
 pub(crate) struct Made {
     writer: TraceWriter<Vec<u8>>,
     events: EventEncoder,
+    vcpu: u32,
     blocks: HashMap<(u64, Vec<Vec<u8>>), BlockId>,
     repetitions: HashMap<(u8, u16, bool), u32>,
 }
@@ -44,7 +45,18 @@ impl Made {
         let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 34 };
         let writer = TraceWriter::new(Vec::new(), &header).expect("memory takes all");
         let (blocks, repetitions) = (HashMap::new(), HashMap::new());
-        Self { writer, events: EventEncoder::new(), blocks, repetitions }
+        Self { writer, events: EventEncoder::new(), vcpu: 0, blocks, repetitions }
+    }
+
+    fn flush(&mut self) {
+        self.writer.write_events(self.vcpu, &mut self.events).expect("memory takes all");
+    }
+
+    /// What comes now is of this vCPU; it is 0 until then.
+    pub(crate) fn vcpu(&mut self, number: u32) -> &mut Self {
+        self.flush();
+        self.vcpu = number;
+        self
     }
 
     /// Executes the block of these instructions at an address.
@@ -58,7 +70,7 @@ impl Made {
             self.writer.describe(&block).expect("memory takes all")
         });
         if self.events.is_full() {
-            self.writer.write_events(0, &mut self.events).expect("memory takes all");
+            self.flush();
         }
         self.events.execute(id);
         self
@@ -93,7 +105,7 @@ impl Made {
     }
 
     pub(crate) fn trace(mut self) -> Vec<u8> {
-        self.writer.write_events(0, &mut self.events).expect("memory takes all");
+        self.flush();
         self.writer.finish(None, 0).expect("memory takes all")
     }
 }

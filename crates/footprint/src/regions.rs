@@ -1,0 +1,55 @@
+//! A trace region by region: each is done with before the next begins, so that memory is bounded
+//! by what one touches, however many there are.
+
+use std::io::Read;
+
+use footprint_trace::TraceError;
+use footprint_trace::reader::TraceReader;
+
+use crate::simulate::Hierarchy;
+use crate::simulated::{Outcome, Simulated, Warmth};
+use crate::touched::{Collector, Footprint, Repeated, Selection};
+use crate::trace::{Names, Only, Region, Walk};
+
+/// What is wanted of a trace: of each region by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// These regions alone; all where none are named.
+    pub regions: Option<&'a [Region]>,
+    /// The caches to simulate, and what they hold when a region begins.
+    pub caches: Option<(&'a Hierarchy, Warmth)>,
+}
+
+/// Walks to the trace's end and gives `each` the footprint of each region as the region ends, and
+/// what caches made of it where any are simulated. What is outside of all marks comes last.
+///
+/// # Errors
+/// The trace stops or is damaged. What was there before was given; what had begun, as cut.
+pub fn for_each_region<N: Names, R: Read>(
+    walk: &mut Walk<N>,
+    reader: &mut TraceReader<R>,
+    wanted: Wanted<'_>,
+    mut each: impl FnMut(&Walk<N>, Footprint, Option<Outcome>),
+) -> Result<(), TraceError> {
+    let scope = walk.scope();
+    let selection = Selection { warm_up: 0, repeated: Repeated::Apart };
+    let caches = wanted.caches;
+    let simulated = caches.map(|(caches, warmth)| Simulated::new(scope, caches, warmth));
+    let mut observer = Only::new((Collector::new(selection), simulated), wanted.regions);
+    let mut outcomes = Vec::new();
+    loop {
+        let result = walk.run_region(reader, &mut observer);
+        let (collector, simulated) = observer.observer();
+        outcomes.extend(simulated.iter_mut().flat_map(Simulated::take_outcomes));
+        let goes_on = matches!(result, Ok(true));
+        let footprints = if goes_on { collector.take_ended() } else { collector.take_all() };
+        for footprint in footprints {
+            let is_its = |outcome: &Outcome| outcome.region == footprint.region;
+            let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
+            each(walk, footprint, outcome);
+        }
+        if !goes_on {
+            return result.map(|_| ());
+        }
+    }
+}
