@@ -342,6 +342,21 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
+ * Which line of a full set leaves.
+ */
+export type Replacement = ("lru" | "tree-plru" | {
+random: {
+/**
+ * The seed of the choice.
+ */
+seed: number
+}
+})
+/**
+ * Where the shapes of simulated caches are from.
+ */
+export type CachesOrigin = ("machine" | "given")
+/**
  * How values that a device served are compared with those that came from memory.
  */
 export type Compared = ("device-apart" | "alike")
@@ -1617,6 +1632,11 @@ precision_percent: number
  */
 seed: number
 /**
+ * The caches whose misses were simulated; none where none were, and in runs of
+ * before they were recorded.
+ */
+simulated_caches?: (SimulatedCaches | null)
+/**
  * When it began: RFC 3339, UTC.
  */
 started: string
@@ -1628,6 +1648,42 @@ suite: string
  * Whether the content of what was read was verified.
  */
 verify: boolean
+}
+/**
+ * Caches below each other.
+ */
+export interface SimulatedCaches {
+/**
+ * The caches by name, from the first level down.
+ */
+caches: SimulatedCache[]
+origin: CachesOrigin
+}
+/**
+ * One simulated cache.
+ */
+export interface SimulatedCache {
+/**
+ * Whether lines of the levels above leave with its own; of a first level it says nothing.
+ */
+inclusive: boolean
+/**
+ * Bytes of a line.
+ */
+line_bytes: number
+/**
+ * `l1i` and `l1d`, or `l1` where one holds both, or `l1d` alone; then `l2` and so on.
+ */
+name: string
+replacement: Replacement
+/**
+ * Bytes of data that it holds.
+ */
+size_bytes: number
+/**
+ * Lines of a set.
+ */
+ways: number
 }
 /**
  * How far one search came.
@@ -1929,6 +1985,14 @@ export interface Traced {
  * The operation.
  */
 operation: string
+/**
+ * Which repetition of it, from 1: the one whose counts are nearest to their medians.
+ */
+repetition: number
+/**
+ * How many repetitions were traced.
+ */
+repetitions: number
 /**
  * The run, by its place among the page's.
  */

@@ -48,7 +48,8 @@ Examples:
   fsprism footprint simulate trace --cache l1i=32k,64,8 --cache l1d=32k,64,8 --cache l2=1m,64,16
   fsprism footprint simulate run/footprint/xfs.trace
 
-Of a trace, each operation begins with empty caches; the last one of its kind is shown.
+Of a trace, each operation begins with empty caches; of several repetitions one is shown, the one
+nearest to the medians of instructions and lines.
 
 docs/cache-simulation.md says what is simulated.
 ";
@@ -67,7 +68,8 @@ Examples:
 
 const MAP_EXAMPLES: &str = "\
 In the terminal a map shows the lines that bring the most bytes for nothing, the worst first; --all
-shows every line, by address. Of an operation that was traced several times, the last is shown.
+shows every line, by address. Of an operation that was traced several times, the repetition nearest
+to the medians of instructions and lines is shown.
 
 Examples:
   fsprism footprint map run/footprint/xfs.trace --op create

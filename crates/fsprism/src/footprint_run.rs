@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
+use ::report::footprint::recorded;
 use anyhow::Context;
 use footprint_suite::{GuestTarget, Measured, Plan, SUITE};
 use machine::target::TargetFacts;
 use measure::SystemClock;
 use record::{
-    End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord, SCHEMA_VERSION,
-    Skipped, Start, TRACES, TargetRecord,
+    CachesOrigin, End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord,
+    SCHEMA_VERSION, SimulatedCaches, Skipped, Start, TRACES, TargetRecord,
 };
 
 use crate::arguments::{Measuring, RunOptions};
@@ -54,7 +55,7 @@ pub(crate) fn made(
     let targets = self::targets(targets)?;
     let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
     let caches = caches(options)?;
-    let run = run_record(command, measuring, &plan);
+    let run = run_record(command, measuring, &plan, recorded_caches(options, caches.as_ref()));
     let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
     RunDirectory::check_new(&path).blame_input()?;
     let tracing = Tracing::open(options.kernel.as_deref())?;
@@ -177,7 +178,24 @@ fn write(
     Ok(())
 }
 
-fn run_record(command: &str, measuring: &Measuring, plan: &Plan) -> RunRecord {
+/// The caches as the run records them, so that its page simulates the same.
+fn recorded_caches(
+    options: &TracingOptions,
+    caches: Option<&Hierarchy>,
+) -> Option<SimulatedCaches> {
+    let origin = match options.caches.is_empty() {
+        true => CachesOrigin::Machine,
+        false => CachesOrigin::Given,
+    };
+    caches.map(|caches| recorded(caches, origin))
+}
+
+fn run_record(
+    command: &str,
+    measuring: &Measuring,
+    plan: &Plan,
+    simulated_caches: Option<SimulatedCaches>,
+) -> RunRecord {
     let (started, seed) = start::moment_and_seed();
     RunRecord {
         command: command.to_owned(),
@@ -191,6 +209,7 @@ fn run_record(command: &str, measuring: &Measuring, plan: &Plan) -> RunRecord {
         blocks: Some(plan.repetitions),
         verify: false,
         data_file_bytes: 0,
+        simulated_caches,
     }
 }
 

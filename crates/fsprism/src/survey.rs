@@ -231,5 +231,6 @@ fn run_record(
         blocks: measuring.blocks,
         verify: measuring.verify,
         data_file_bytes,
+        simulated_caches: None,
     }
 }

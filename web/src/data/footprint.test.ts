@@ -12,7 +12,7 @@ function map(target: string, operation: string, run = 0): Cachemap {
 }
 
 function graph(target: string, frames: string, weights: string[]): FlameGraph {
-  const traced = { run: 0, target, operation: "create" };
+  const traced = { run: 0, target, operation: "create", repetition: 1, repetitions: 1 };
   return { traced, frames, weights: weights.map((name) => ({ name })) } as FlameGraph;
 }
 

@@ -34,12 +34,19 @@ export function Footprint() {
   return (
     <>
       <Choices shown={shown} />
+      {maps.some((map) => map.traced.repetitions > 1) && (
+        <p class="note">
+          Maps and graphs are of one repetition: of those traced, the one whose instructions, lines
+          of instructions and lines of data are nearest to the medians, which the tables show.
+        </p>
+      )}
       <div class="pair">
         {maps.map((map) => (
           <OneCachemap key={`${map.of} ${map.title}`} map={map} />
         ))}
       </div>
       {graphs.length > 0 && <WeightChoices shown={shown} graphs={graphs} />}
+      {shown.weight.endsWith("_misses") && <SimulatedCaches graphs={graphs} />}
       <div class="pair">
         {graphs.map((graph) => (
           <OneFlameGraph key={`${graph.title} ${frames}`} graphs={[graph]} weight={shown.weight} />
@@ -95,6 +102,25 @@ function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRefs[] })
         options={kinds.map((kind) => [kind, kind])}
       />
     </p>
+  );
+}
+
+/** Which caches the misses are of: a sentence of each run. */
+function SimulatedCaches({ graphs }: { graphs: GraphRefs[] }) {
+  const { report } = useView();
+  const runs = [...new Set(graphs.map((graph) => graph.traced.run))];
+  const said = runs.flatMap(
+    (run) => report.runs[run]?.page.prose.filter((one) => one.subject === "simulated caches") ?? [],
+  );
+  const texts = [...new Set(said.map((one) => one.text))];
+  return (
+    <>
+      {texts.map((text) => (
+        <p key={text} class="note">
+          {text}
+        </p>
+      ))}
+    </>
   );
 }
 

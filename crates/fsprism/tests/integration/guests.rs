@@ -115,7 +115,9 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     let page = fs::read_to_string(place.path("run/report.html")).expect("a page");
     assert!(page.len() > 100_000, "the page has maps: {}", page.len());
     let text = place.finish(fsprism(&place, "report run --terminal"));
-    assert!(text.assert_code(0).stdout.contains("Lines of instructions per line of data"));
+    let text = &text.assert_code(0).stdout;
+    assert!(text.contains("Lines of instructions per line of data"));
+    assert!(text.contains("as given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
 }
 

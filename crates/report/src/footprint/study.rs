@@ -1,5 +1,6 @@
 //! A trace, walked through once.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use footprint::trace::{Completeness, Region, Walk};
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 
-use super::StudyError;
+use super::repetition::nearest_to_medians;
+use super::{Repetition, StudyError};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -35,8 +37,8 @@ pub struct Questions {
 pub struct Studied {
     /// The trace's file.
     pub path: PathBuf,
-    /// What was executed, in the order of the marks' numbers: of each operation of each target, the
-    /// last repetition that the trace has whole.
+    /// What was executed, in the order of the marks' numbers: of each operation of each target, of
+    /// the repetitions that the trace has whole, the one whose counts are nearest to their medians.
     pub executed: Vec<Executed>,
     /// Why the trace is not whole, in a sentence.
     pub doubt: Option<String>,
@@ -51,6 +53,8 @@ pub struct Executed {
     pub target: String,
     /// The operation's name; its number where the trace does not name it.
     pub operation: String,
+    /// Which of its repetitions it is.
+    pub repetition: Repetition,
     /// What it touched.
     pub footprint: Footprint,
     /// What simulated caches made of it, if any were.
@@ -148,9 +152,7 @@ impl Studied {
     /// The figures of one execution.
     #[must_use]
     pub fn figures(&self, executed: &Executed) -> Figures {
-        let scope = self.walk.scope();
-        let counts = |context: footprint::trace::Context| context.counts(scope);
-        executed.footprint.figures(self.walk.code(), self.walk.stacks(), counts)
+        figures(&self.walk, &executed.footprint)
     }
 
     /// What was executed of an operation; everything where none is named.
@@ -207,36 +209,53 @@ fn description_of(path: &Path) -> Result<(Description, Option<String>), StudyErr
     }
 }
 
-/// Of the repetitions of an operation the last one that is whole, or the last.
+fn figures(walk: &Walk<Description>, footprint: &Footprint) -> Figures {
+    let scope = walk.scope();
+    let counts = |context: footprint::trace::Context| context.counts(scope);
+    footprint.figures(walk.code(), walk.stacks(), counts)
+}
+
+/// One repetition of each operation.
 fn chosen(
     walk: &Walk<Description>,
     footprints: Vec<Footprint>,
     mut outcomes: Vec<Outcome>,
     path: &Path,
 ) -> Vec<Executed> {
-    let mut found: Vec<Footprint> = Vec::new();
+    let mut repeated: BTreeMap<Option<(u8, u16)>, Vec<Footprint>> = BTreeMap::new();
     for footprint in footprints {
-        match found.iter_mut().find(|known| key(known.region) == key(footprint.region)) {
-            None => found.push(footprint),
-            Some(known) => {
-                let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
-                if is_whole(&footprint) || !is_whole(known) {
-                    *known = footprint;
-                }
-            }
-        }
+        repeated.entry(key(footprint.region)).or_default().push(footprint);
     }
     // What is unmarked counts only where nothing is marked.
-    let has_marked = found.iter().any(|footprint| footprint.region != Region::Unmarked);
-    found.retain(|footprint| !has_marked || footprint.region != Region::Unmarked);
-    found.sort_by_key(|footprint| key(footprint.region));
-    let named = found.into_iter().map(|footprint| {
+    if repeated.len() > 1 {
+        repeated.remove(&None);
+    }
+    let chosen = repeated.into_values().filter_map(|repetitions| {
+        let (repetition, footprint) = one_of(walk, repetitions)?;
         let (target, operation) = names_of(walk.names(), footprint.region, path);
         let is_its = |outcome: &Outcome| outcome.region == footprint.region;
         let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
-        Executed { target, operation, footprint, outcome }
+        Some(Executed { target, operation, repetition, footprint, outcome })
     });
-    named.collect()
+    chosen.collect()
+}
+
+/// Of the repetitions of an operation, of those that are whole if any is, the one whose counts are
+/// nearest to their medians.
+fn one_of(
+    walk: &Walk<Description>,
+    mut repetitions: Vec<Footprint>,
+) -> Option<(Repetition, Footprint)> {
+    let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
+    let has_whole = repetitions.iter().any(is_whole);
+    let places = 0..repetitions.len();
+    let places = places.filter(|&place| !has_whole || is_whole(&repetitions[place]));
+    let places: Vec<usize> = places.collect();
+    let counted: Vec<Figures> =
+        places.iter().map(|&place| figures(walk, &repetitions[place])).collect();
+    let place = places[nearest_to_medians(&counted)?];
+    let [number, of] = [place + 1, repetitions.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    Some((Repetition { number, of }, repetitions.swap_remove(place)))
 }
 
 /// What all repetitions have in common: region and operation.

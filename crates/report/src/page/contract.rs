@@ -184,6 +184,10 @@ pub struct Traced {
     pub target: String,
     /// The operation.
     pub operation: String,
+    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    pub repetition: u32,
+    /// How many repetitions were traced.
+    pub repetitions: u32,
 }
 
 /// The lines of a cache that were touched, byte by byte.
