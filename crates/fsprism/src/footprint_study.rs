@@ -31,13 +31,6 @@ pub(crate) struct StudiedTraces {
     warnings: Vec<String>,
 }
 
-impl StudiedTraces {
-    /// Traces that are not whole, or have no names, are a failure that is survived.
-    pub(crate) fn done(&self) -> Done {
-        if self.warnings.is_empty() { Done::Well } else { Done::WithFailures }
-    }
-}
-
 /// Whether a path is a directory, or a trace by its first bytes.
 pub(crate) fn is_traced(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
@@ -86,7 +79,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     }
     if let Some(png) = &options.png {
         draw(png, options.scale, &maps)?;
-        return Ok(studied.done());
+        return Ok(Done::Well);
     }
     let rows = if options.all { Rows::All } else { Rows::Wasteful(LINES_SHOWN) };
     let document = MapDocument {
@@ -98,8 +91,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     stats::print(options.output.format, &document, || {
         let texts = maps.iter().map(|(executed, map)| text::map(map, executed, rows, width));
         texts.collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(studied.done())
+    })
 }
 
 /// Writes the only map as a picture.
@@ -131,19 +123,17 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
         let weight = Weighted::named(&options.weight, executed).blame_input()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
-    let done = StudiedTraces { traces, warnings: warnings.clone() }.done();
     if options.folded {
         output::print(&text::folded(&trees))?;
-        return Ok(done);
+        return Ok(Done::Well);
     }
     let document = StacksDocument { schema_version: SCHEMA_VERSION, trees, warnings };
     stats::print(options.output.format, &document, || {
         document.trees.iter().map(text::tree).collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(done)
+    })
 }
 
-/// The traces with the categories of a file, where one is named; refuses those without names.
+/// The traces with the categories of a file, where one is named.
 fn categorised(traces: Vec<Studied>, file: Option<&Path>) -> anyhow::Result<Vec<Studied>> {
     let categories = match file {
         None => Categories::default(),
@@ -155,8 +145,7 @@ fn categorised(traces: Vec<Studied>, file: Option<&Path>) -> anyhow::Result<Vec<
             named.blame_input()?
         }
     };
-    let named = traces.into_iter().map(|one| Ok(one.named()?.with_categories(categories.clone())));
-    named.collect::<Result<_, StudyError>>().blame_input()
+    Ok(traces.into_iter().map(|one| one.with_categories(categories.clone())).collect())
 }
 
 /// Compares traces.
@@ -180,12 +169,10 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
         let why = anyhow::anyhow!("the traces have no operation in common: name others");
         return Err(why).blame_input();
     }
-    let done = if warnings.is_empty() { Done::Well } else { Done::WithFailures };
     let document = DiffDocument { schema_version: SCHEMA_VERSION, differences, warnings };
     stats::print(options.output.format, &document, || {
         document.differences.iter().map(text::difference).collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(done)
+    })
 }
 
 /// The operation that is asked for, or all that both traces have.

@@ -92,10 +92,20 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
             }
-            Err(error) => answer.failed.push(format!("{label}: {error}")),
+            Err(error) => {
+                answer.failed.push(format!("{label}: {error}"));
+                answer.traces.extend(kept(&label, trace)?);
+            }
         }
     }
     Ok(answer)
+}
+
+/// What a trace has by now that was not brought to its end; none where nothing was traced.
+fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
+    let Ok(description) = footprint_symbols::attached(&trace) else { return Ok(None) };
+    let made = made(subject, trace, description.unwrap_or_default())?;
+    Ok((!made.regions.is_empty()).then_some(made))
 }
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
@@ -110,6 +120,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     }
     if let Some(ending) = traced.ending {
         failed.extend(ending.cut.map(|cut| cut.to_string()));
+        failed.extend(traced.description.missing.clone());
+        failed.extend(traced.attached.err().map(|error| format!("names are not kept: {error}")));
         if ending.forks > 0 {
             output::say(&format!(
                 "{} started {} further processes, of which nothing is in the trace",

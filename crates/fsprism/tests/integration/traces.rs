@@ -109,10 +109,13 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     let name = whole.windows(11).position(|bytes| bytes == b"description").expect("a name");
     fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
     let partial = footprint(&place, "map cut");
-    partial.assert_code(1);
-    assert!(partial.stderr.contains("stops after"), "{partial:?}");
+    partial.assert_code(0);
+    assert!(partial.stderr.contains("cut: the trace stops after"), "{partial:?}");
     assert!(partial.stdout.starts_with("cut, 0, instructions: 6 lines"), "{partial:?}");
-    footprint(&place, "stacks cut").assert_refused(&["no names of functions"]);
+    let nameless = footprint(&place, "stacks cut --op 0 --frames functions");
+    assert!(nameless.assert_code(0).stdout.contains("0xffffffff81000300"), "{nameless:?}");
+    let differ = footprint(&place, "diff cut cut --format json").assert_code(0).document();
+    assert!(differ["warnings"][0].as_str().is_some_and(|text| text.contains("stops after")));
     place.make("empty");
     footprint(&place, "diff empty traces").assert_refused(&["empty holds no *.trace"]);
 }

@@ -14,6 +14,7 @@ use footprint::simulated::{Outcome, Simulated, Warmth};
 use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
 use footprint::trace::{Completeness, Region, Walk};
 use footprint_trace::TraceError;
+use footprint_trace::header::Scope;
 use footprint_trace::reader::TraceReader;
 
 use super::repetition::nearest_to_medians;
@@ -24,6 +25,11 @@ const BUFFER_BYTES: usize = 1 << 18;
 
 /// What the file of a trace ends in.
 const EXTENSION: &str = "trace";
+
+/// What is said of a trace without names.
+const NAMELESS: &str = "it has no names, so addresses are shown";
+/// What is said of one whose names are found in the files that the program had mapped.
+const LOOKED_UP: &str = "it has no names, which are now those of the program's files as they are";
 
 /// What is asked of a trace besides its footprints.
 #[derive(Clone, Debug, Default)]
@@ -95,8 +101,8 @@ impl Studied {
         let open = |source| StudyError::Open { path: path.to_owned(), source };
         let source = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(open)?);
         let mut reader = TraceReader::new(source).map_err(failed)?;
-        let (description, nameless) = description_of(path)?;
         let header = *reader.header();
+        let (description, missing) = description_of(path, header.scope)?;
         let warm_up = description.repetitions.warm_up;
         let mut walk = Walk::new(header, description);
         let mut collector = Collector::new(Selection { warm_up, repeated: Repeated::Apart });
@@ -109,16 +115,19 @@ impl Studied {
         };
         let outcomes = simulated.map(Simulated::into_outcomes).unwrap_or_default();
         let executed = chosen(&walk, collector.into_footprints(), outcomes, path);
-        let cut = reader.ending().and_then(|ending| ending.cut);
         let doubt = match walked {
             Err(source) if executed.is_empty() => return Err(failed(source)),
-            Err(source) => Some(failed(source).to_string()),
+            Err(source) => Some(source.to_string()),
             Ok(()) if executed.is_empty() => {
                 return Err(StudyError::Empty { path: path.to_owned() });
             }
-            Ok(()) => cut.map(|cut| format!("{}: {cut}", path.display())),
+            Ok(()) => reader.ending().and_then(|ending| ending.cut).map(|cut| cut.to_string()),
         };
-        let doubt = doubt.or(nameless);
+        // What keeps a damaged trace from being read keeps its description too.
+        let missing = missing.filter(|missing| doubt.as_ref() != Some(missing));
+        let doubts: Vec<String> = doubt.into_iter().chain(missing).collect();
+        let said = || format!("{}: {}", path.display(), doubts.join("; "));
+        let doubt = (!doubts.is_empty()).then(said);
         Ok(Self { path: path.to_owned(), executed, doubt, walk, categories: Categories::default() })
     }
 
@@ -179,30 +188,27 @@ impl Studied {
             _ => Ok(found),
         }
     }
-
-    /// Refuses a trace in which no function has a name.
-    ///
-    /// # Errors
-    /// It has none.
-    pub fn named(self) -> Result<Self, StudyError> {
-        if self.description().functions.is_empty() {
-            return Err(StudyError::Nameless { path: self.path });
-        }
-        Ok(self)
-    }
 }
 
-/// What a trace says of itself, and a sentence where it says nothing. A trace whose end is missing
-/// has lost its description with it.
-fn description_of(path: &Path) -> Result<(Description, Option<String>), StudyError> {
+/// What a trace says of itself, and a sentence where something is missing of that. A trace whose
+/// end is missing has lost its description with it; of a program the files that it had mapped are
+/// asked for names, which may still be there.
+fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
     match footprint_symbols::attached(path) {
-        Ok(Some(description)) => Ok((description, None)),
-        Ok(None) => without(format!("{} has no names: addresses are shown", path.display())),
-        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
-            TraceError::Truncated { .. } | TraceError::Damaged { .. } => {
-                without(format!("{}: {error}", path.display()))
+        Ok(Some(mut description)) => {
+            let missing = description.missing.take();
+            Ok((description, missing))
+        }
+        Ok(None) if scope == Scope::Program => match footprint_symbols::describe::program(path) {
+            Ok((description, _)) if description.missing.is_none() => {
+                Ok((description, Some(LOOKED_UP.to_owned())))
             }
+            _ => without(NAMELESS.to_owned()),
+        },
+        Ok(None) => without(NAMELESS.to_owned()),
+        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
+            TraceError::Truncated { .. } | TraceError::Damaged { .. } => without(error.to_string()),
             source => Err(StudyError::Trace { path: path.to_owned(), source }),
         },
         Err(source) => Err(StudyError::Description { path: path.to_owned(), source }),
