@@ -1923,6 +1923,10 @@ export interface Payload {
  * Cache lines that were touched, of each run's targets and operations in their order.
  */
 cachemaps: Cachemap[]
+/**
+ * What a page without runs is about: traces beside each other.
+ */
+compared?: (ComparedTraces | null)
 effects: Effects
 /**
  * Where work was done, by call stack, of each run's targets and operations in their order.
@@ -2001,6 +2005,81 @@ run: number
  * The label of the target, or what was traced.
  */
 target: string
+}
+/**
+ * Traces beside each other, whose cachemaps and flame graphs the page holds.
+ */
+export interface ComparedTraces {
+/**
+ * Which caches were simulated, in a sentence.
+ */
+caches?: (string | null)
+/**
+ * What changed, for each pair of traces operation by operation; targets are called as those
+ * of the cachemaps.
+ */
+differences: Difference[]
+/**
+ * What makes the traces doubtful.
+ */
+warnings: string[]
+}
+/**
+ * One operation of two traces.
+ */
+export interface Difference {
+/**
+ * The target of the second.
+ */
+after: string
+/**
+ * The target of the first trace.
+ */
+before: string
+/**
+ * By category, what changed most first.
+ */
+categories: Row[]
+/**
+ * By function, what changed most first; those that are the same in both are left out.
+ */
+functions: Row[]
+/**
+ * The operation.
+ */
+operation: string
+}
+/**
+ * A function or category in both footprints.
+ */
+export interface Row {
+after: Share
+before: Share
+/**
+ * The category.
+ */
+category: string
+/**
+ * The function; none in rows of categories.
+ */
+function?: (string | null)
+}
+/**
+ * What one function or category does.
+ */
+export interface Share {
+/**
+ * Lines of 64 bytes with bytes that were accessed.
+ */
+data_lines: number
+/**
+ * Lines of 64 bytes with bytes of executed instructions.
+ */
+instruction_lines: number
+/**
+ * Instructions executed.
+ */
+instructions: number
 }
 /**
  * How targets, or runs, compare over all benchmarks.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
 use crate::footprint_caches::Chosen;
-use crate::{footprint_study, footprint_trace, output, stats};
+use crate::{footprint_diff, footprint_study, footprint_trace, output, stats};
 
 /// Computes and prints.
 pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
@@ -24,7 +24,7 @@ pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
         Footprint::Simulate(options) => simulate(options),
         Footprint::Map(options) => footprint_study::map(options),
         Footprint::Stacks(options) => footprint_study::stacks(options),
-        Footprint::Diff(options) => footprint_study::diff(options),
+        Footprint::Diff(options) => footprint_diff::diff(options),
     }
 }
 

@@ -98,8 +98,12 @@ const DIFF_EXAMPLES: &str = "\
 Functions are compared by name, lines are counted: a line counts for each function and category that
 touches it. Of two directories, traces of one name are compared.
 
+--out writes a page instead, with flame graphs of what was gained (red) and lost (blue), and the
+cachemaps of both.
+
 Examples:
   fsprism footprint diff ext4.trace xfs.trace --op create
+  fsprism footprint diff before/footprint after/footprint --out diff.html
   fsprism footprint diff before/footprint after/footprint --format json
 ";
 
@@ -203,6 +207,9 @@ pub(crate) struct DiffOptions {
     /// One operation alone
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
+    /// Write a page of it
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(crate) out: Option<PathBuf>,
     /// Rules that give functions their categories, in the place of those that fsprism has
     #[arg(long, value_name = "FILE")]
     pub(crate) categories: Option<PathBuf>,

@@ -1,17 +1,15 @@
-//! `fsprism footprint map`, `stacks` and `diff`: what traces hold.
+//! `fsprism footprint map` and `stacks`: what traces hold.
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ::footprint::cachemap::picture::{self, Scale};
 use ::footprint::cachemap::text::Rows;
 use ::footprint::cachemap::{Cachemap, CachemapOf};
 use ::footprint::categories::Categories;
 use ::footprint::cgstacks::Frames;
-use ::report::footprint::documents::{
-    DiffDocument, Difference, Map, MapDocument, SCHEMA_VERSION, StacksDocument, Tree,
-};
+use ::report::footprint::documents::{Map, MapDocument, SCHEMA_VERSION, StacksDocument, Tree};
 use ::report::footprint::{
     Executed, Questions, Studied, StudyError, Weighted, caches_of, text, traces_in,
 };
@@ -19,7 +17,7 @@ use anyhow::Context as _;
 use footprint_trace::header::MAGIC;
 
 use crate::exit::{Blame, Done};
-use crate::footprint_arguments::{DiffOptions, FramesOf, MapOptions, Of, StacksOptions};
+use crate::footprint_arguments::{FramesOf, MapOptions, Of, StacksOptions};
 use crate::{output, stats};
 
 /// Lines of a map that the terminal shows unless all are asked for.
@@ -28,7 +26,7 @@ const LINES_SHOWN: usize = 40;
 /// Traces that were read, and what is said of them.
 pub(crate) struct StudiedTraces {
     pub(crate) traces: Vec<Studied>,
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Whether a path is a directory, or a trace by its first bytes.
@@ -134,7 +132,10 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
 }
 
 /// The traces with the categories of a file, where one is named.
-fn categorised(traces: Vec<Studied>, file: Option<&Path>) -> anyhow::Result<Vec<Studied>> {
+pub(crate) fn categorised(
+    traces: Vec<Studied>,
+    file: Option<&Path>,
+) -> anyhow::Result<Vec<Studied>> {
     let categories = match file {
         None => Categories::default(),
         Some(path) => {
@@ -146,71 +147,4 @@ fn categorised(traces: Vec<Studied>, file: Option<&Path>) -> anyhow::Result<Vec<
         }
     };
     Ok(traces.into_iter().map(|one| one.with_categories(categories.clone())).collect())
-}
-
-/// Compares traces.
-pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
-    let mut warnings = Vec::new();
-    let mut differences = Vec::new();
-    for (before, after) in pairs(&options.before, &options.after, &mut warnings)? {
-        let [first, second] = [before, after].map(|path| -> anyhow::Result<Studied> {
-            let StudiedTraces { traces, warnings: own } = studied(&path, &Questions::default())?;
-            warnings.extend(own);
-            let mut traces = categorised(traces, options.categories.as_deref())?;
-            Ok(traces.swap_remove(0))
-        });
-        let (first, second) = (first?, second?);
-        for operation in operations(&first, &second, options.operation.as_deref()) {
-            let found = Difference::new(&first, &second, &operation);
-            differences.push(found.blame_input()?);
-        }
-    }
-    if differences.is_empty() {
-        let why = anyhow::anyhow!("the traces have no operation in common: name others");
-        return Err(why).blame_input();
-    }
-    let document = DiffDocument { schema_version: SCHEMA_VERSION, differences, warnings };
-    stats::print(options.output.format, &document, || {
-        document.differences.iter().map(text::difference).collect::<Vec<String>>().join("\n")
-    })
-}
-
-/// The operation that is asked for, or all that both traces have.
-fn operations(first: &Studied, second: &Studied, asked: Option<&str>) -> Vec<String> {
-    if let Some(asked) = asked {
-        return vec![asked.to_owned()];
-    }
-    let has = |name: &String| second.executed.iter().any(|one| one.operation == *name);
-    let mut names: Vec<String> = Vec::new();
-    for one in &first.executed {
-        if has(&one.operation) && !names.contains(&one.operation) {
-            names.push(one.operation.clone());
-        }
-    }
-    names
-}
-
-/// Two traces, or those of two directories that have one name; others are said to be left out.
-fn pairs(
-    before: &Path,
-    after: &Path,
-    warnings: &mut Vec<String>,
-) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
-    let (first, second) = (traces_in(before).blame_input()?, traces_in(after).blame_input()?);
-    if let ([one], [other]) = (first.as_slice(), second.as_slice()) {
-        return Ok(vec![(one.clone(), other.clone())]);
-    }
-    let mut pairs = Vec::new();
-    for one in first {
-        match second.iter().find(|other| other.file_name() == one.file_name()) {
-            Some(other) => pairs.push((one, other.clone())),
-            None => {
-                let warning =
-                    format!("{} has no trace of its name in {}", one.display(), after.display());
-                output::say(&format!("fsprism: {warning}"));
-                warnings.push(warning);
-            }
-        }
-    }
-    Ok(pairs)
 }

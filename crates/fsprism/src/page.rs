@@ -25,8 +25,17 @@ pub(crate) fn write_beside(run: &Run, path: &Path) {
 /// Writes the page of these runs; what lies there is replaced only if it is a page of ours, and
 /// only once the new one is whole.
 pub(crate) fn write(page: &Path, sources: &[Source<'_>]) -> anyhow::Result<()> {
-    check_replaceable(page).blame_input()?;
-    let text = render_html(sources);
+    check(page)?;
+    write_text(page, &render_html(sources))
+}
+
+/// Refuses to write over what is no page of ours, and where there is no directory.
+pub(crate) fn check(page: &Path) -> anyhow::Result<()> {
+    check_replaceable(page).blame_input()
+}
+
+/// Writes a page where [`check`] lets it be.
+pub(crate) fn write_text(page: &Path, text: &str) -> anyhow::Result<()> {
     let mut name = page.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = page.with_file_name(name);
@@ -38,6 +47,12 @@ pub(crate) fn write(page: &Path, sources: &[Source<'_>]) -> anyhow::Result<()> {
 }
 
 fn check_replaceable(page: &Path) -> anyhow::Result<()> {
+    let directory = page.parent().filter(|path| !path.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|path| !path.is_dir()) {
+        let (page, directory) = (page.display(), directory.display());
+        anyhow::bail!("{page} cannot be written: there is no directory {directory}");
+    }
+    anyhow::ensure!(!page.is_dir(), "{} is a directory: name a file in it", page.display());
     let Ok(mut file) = File::open(page) else { return Ok(()) };
     let mut head = vec![0; HEAD.len()];
     let is_ours = file.read_exact(&mut head).is_ok() && head == HEAD.as_bytes();

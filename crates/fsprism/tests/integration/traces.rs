@@ -83,6 +83,24 @@ fn two_traces_and_two_directories_are_compared() {
 }
 
 #[test]
+fn a_comparison_is_a_page() {
+    let place = place();
+    let diff = |out: &str| {
+        footprint(&place, &format!("diff traces/ext4.trace traces/xfs.trace --out {out}"))
+    };
+    assert_eq!(diff("page.html").assert_code(0).stdout, "page.html\n");
+    let page = fs::read_to_string(place.path("page.html")).expect("a page");
+    assert!(page.contains("<title>Footprints from ext4 to xfs - fsprism</title>"));
+    assert!(page.contains("create: from ext4 to xfs"), "as text too");
+    diff("page.html").assert_code(0);
+    fs::write(place.path("notes"), "mine").expect("ours");
+    diff("notes").assert_refused(&["notes is no page of fsprism's: name another file"]);
+    diff("nowhere/page.html").assert_refused(&["there is no directory nowhere"]);
+    diff("traces").assert_refused(&["traces is a directory: name a file in it"]);
+    assert_eq!(fs::read_to_string(place.path("notes")).expect("ours"), "mine");
+}
+
+#[test]
 fn each_operation_of_a_trace_is_simulated() {
     let place = place();
     let caches = "--cache l1i=32k,64,8 --cache l1d=32k,64,8";

@@ -59,17 +59,25 @@ impl Footprints {
             let targets = one.executed.iter().map(|executed| executed.target.clone());
             let targets: Vec<String> = targets.take(1).collect();
             said.extend(one.doubt.clone().map(|doubt| warning(doubt, targets)));
-            self.take_trace(block, run, one);
+            self.take_trace(block, run, one, &|executed| Some(executed.target.clone()));
         }
         said
     }
 
-    fn take_trace(&mut self, block: &mut Block, run: usize, studied: &Studied) {
+    /// Takes in what was executed that has a label.
+    pub(super) fn take_trace(
+        &mut self,
+        block: &mut Block,
+        run: usize,
+        studied: &Studied,
+        label: &dyn Fn(&Executed) -> Option<String>,
+    ) {
         let mut known = HashMap::new();
         for executed in &studied.executed {
+            let Some(target) = label(executed) else { continue };
             let traced = Traced {
                 run: narrow(run),
-                target: executed.target.clone(),
+                target,
                 operation: executed.operation.clone(),
                 repetition: executed.repetition.number,
                 repetitions: executed.repetition.of,

@@ -2,6 +2,7 @@
 
 use record::{
     CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, SimulatedCache,
+    SimulatedCaches,
 };
 
 use super::columns::{self, Row};
@@ -30,21 +31,26 @@ pub(super) fn extent(document: &Document) -> String {
 
 /// Which caches were simulated; none where no cell has their misses.
 pub(super) fn caches(document: &Document) -> Option<String> {
-    let Some(simulated) = &document.run.simulated_caches else {
-        let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
-        let has_misses = is_counted(document) && { metrics }.any(|one| one.name.ends_with(MISSES));
-        return has_misses.then(|| {
-            "This run has not recorded which caches its misses are of; maps and graphs take \
-             those of its machine."
-                .to_owned()
-        });
-    };
+    if let Some(simulated) = &document.run.simulated_caches {
+        return Some(simulated_caches(simulated));
+    }
+    let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
+    let has_misses = is_counted(document) && { metrics }.any(|one| one.name.ends_with(MISSES));
+    has_misses.then(|| {
+        "This run has not recorded which caches its misses are of; maps and graphs take those of \
+         its machine."
+            .to_owned()
+    })
+}
+
+/// Where misses are counted.
+pub(crate) fn simulated_caches(simulated: &SimulatedCaches) -> String {
     let origin = match simulated.origin {
-        CachesOrigin::Machine => "shaped as those of the run's machine",
-        CachesOrigin::Given => "as given by --cache, not those of the run's machine",
+        CachesOrigin::Machine => "shaped as those of the machine that counted them",
+        CachesOrigin::Given => "as given by --cache, not those of the machine that counted them",
     };
     let caches: Vec<String> = simulated.caches.iter().map(shape).collect();
-    Some(format!("Misses are of simulated caches, {origin}: {}.", caches.join(", ")))
+    format!("Misses are of simulated caches, {origin}: {}.", caches.join(", "))
 }
 
 /// `l2 1 MiB (16 ways, LRU)`; what is usual is not said.
@@ -165,7 +171,7 @@ fn percent(part: f64, whole: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, SimulatedCaches};
+    use record::Better;
 
     use super::super::Options;
     use super::*;
@@ -241,7 +247,7 @@ mod tests {
             caches(&document).unwrap().replace(units::UNBREAKABLE, " ")
         };
         let text = said(CachesOrigin::Machine, &cache);
-        assert!(text.ends_with("of the run's machine: l1 32 KiB (8 ways, LRU)."), "{text}");
+        assert!(text.ends_with("that counted them: l1 32 KiB (8 ways, LRU)."), "{text}");
         (cache.line_bytes, cache.inclusive) = (128, true);
         cache.replacement = Replacement::TreePlru;
         let text = said(CachesOrigin::Given, &cache);
