@@ -33,7 +33,7 @@ pub struct Program {
 #[non_exhaustive]
 pub enum ProgramRefusal {
     /// It is not there.
-    #[error("there is no program `{0}`: give its path")]
+    #[error("there is no program `{0}` that can be executed: give its path")]
     Missing(String),
     /// It is a script, or of another architecture.
     #[error("{} is no program for x86-64: of a script, trace its interpreter, as in /bin/sh FILE",

@@ -22,7 +22,17 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
     let caches = options.out.is_some().then(machine).flatten();
     let questions = Questions { caches };
     let mut compared = Vec::new();
-    for paths in pairs(&options.before, &options.after, &mut warnings)? {
+    let pairs = pairs(&options.before, &options.after, &mut warnings)?;
+    if pairs.is_empty() {
+        let why = anyhow::anyhow!(
+            "{} and {} have no trace of one name: name two traces",
+            options.before.display(),
+            options.after.display()
+        );
+        return Err(why).blame_input();
+    }
+    warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
+    for paths in pairs {
         compared.extend(pair(paths, &questions, options, &mut warnings)?);
     }
     if compared.is_empty() {
@@ -93,7 +103,7 @@ fn operations(first: &Studied, second: &Studied, asked: Option<&str>) -> Vec<Str
     names
 }
 
-/// Two traces, or those of two directories that have one name; others are said to be left out.
+/// Two traces, or those of two directories that have one name; others become warnings.
 fn pairs(
     before: &Path,
     after: &Path,
@@ -110,7 +120,6 @@ fn pairs(
             None => {
                 let warning =
                     format!("{} has no trace of its name in {}", one.display(), after.display());
-                output::say(&format!("fsprism: {warning}"));
                 warnings.push(warning);
             }
         }

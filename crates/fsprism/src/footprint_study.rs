@@ -13,12 +13,11 @@ use ::report::footprint::documents::{Map, MapDocument, SCHEMA_VERSION, StacksDoc
 use ::report::footprint::{
     Executed, Questions, Studied, StudyError, Weighted, caches_of, text, traces_in,
 };
-use anyhow::Context as _;
 use footprint_trace::header::MAGIC;
 
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{FramesOf, MapOptions, Of, StacksOptions};
-use crate::{output, stats};
+use crate::{output, page, stats};
 
 /// Lines of a map that the terminal shows unless all are asked for.
 const LINES_SHOWN: usize = 40;
@@ -103,7 +102,9 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
     };
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    page::check_directory(path).blame_input()?;
+    let cannot = |error| anyhow::anyhow!("cannot write {}: {error}", path.display());
+    fs::write(path, bytes).map_err(cannot)?;
     output::print(&format!("{}\n", path.display()))
 }
 
@@ -139,8 +140,8 @@ pub(crate) fn categorised(
     let categories = match file {
         None => Categories::default(),
         Some(path) => {
-            let read = fs::read_to_string(path);
-            let read = read.with_context(|| format!("cannot read {}", path.display()));
+            let cannot = |error| anyhow::anyhow!("cannot read {}: {error}", path.display());
+            let read = fs::read_to_string(path).map_err(cannot);
             let parsed = Categories::parse(&read.blame_input()?);
             let named = parsed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()));
             named.blame_input()?

@@ -45,7 +45,6 @@ struct RegionFigures {
 }
 
 pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
-    prepare(&options.out).blame_input()?;
     let answer = match options.command.is_empty() {
         true => of_targets(options)?,
         false => of_program(options)?,
@@ -79,6 +78,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     machine::target::refuse_duplicate_labels(&specs).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    prepare(&options.out).blame_input()?;
     let traced = tracing.trace(targets, &plan, &options.out);
     if tracing.is_stopped() {
         return Err(InterruptedEarly.into());
@@ -109,7 +109,12 @@ fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
 }
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
+    if !options.tracing.are_defaults() {
+        let why = "--op, --warm-up, --cold and --kernel say how targets are traced";
+        return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
+    }
     let program = Program::new(&options.command).blame_input()?;
+    prepare(&options.out).blame_input()?;
     let directory = tempfile::tempdir()?;
     let library = footprint_library::write_into(directory.path())?;
     let trace = options.out.join(format!("{}.{SUFFIX}", program.name()));

@@ -101,6 +101,27 @@ fn a_comparison_is_a_page() {
 }
 
 #[test]
+fn what_cannot_be_done_is_refused_with_why() {
+    let place = place();
+    let refused = |arguments: &str, words: &[&str]| {
+        footprint(&place, arguments).assert_refused(words);
+    };
+    let map = "map traces/xfs.trace --op stat --of data";
+    refused(&format!("{map} --png nowhere/a.png"), &["there is no directory nowhere"]);
+    refused("stacks traces --categories nowhere", &["cannot read nowhere: No such file"]);
+    let full = footprint(&place, &format!("{map} --png /dev/full"));
+    full.assert_code(1).assert_says(&["cannot write /dev/full: No space left"]);
+    place.make("others");
+    fs::copy(place.path("traces/xfs.trace"), place.path("others/a.trace")).expect("a fixture");
+    refused("diff traces others", &["traces and others have no trace of one name"]);
+    refused("trace --out made --op create -- /bin/true", &["--op, --warm-up", "for a program"]);
+    refused("trace --out made --cache l1d=32k,64,8 --target xfs", &["--cache"]);
+    refused("trace --out made --target nope", &["`nope` is neither"]);
+    refused("trace --out made -- /etc/passwd", &["no program `/etc/passwd` that can be executed"]);
+    assert!(!place.path("made").exists(), "nothing was made");
+}
+
+#[test]
 fn each_operation_of_a_trace_is_simulated() {
     let place = place();
     let caches = "--cache l1i=32k,64,8 --cache l1d=32k,64,8";
