@@ -124,6 +124,8 @@ impl Tracer {
         };
         let is_of_target = |failed: &&Failed| failed.operation.is_none();
         if let Some(failed) = outcome.failed.iter().find(is_of_target) {
+            // Nothing was traced.
+            fs::remove_file(trace).map_err(at(trace))?;
             return Err(TracingError::Target(failed.why.clone()));
         }
         let stops = attachments::end_early(trace)?;

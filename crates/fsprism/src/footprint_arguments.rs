@@ -66,7 +66,7 @@ its names inside, so it can be studied elsewhere.
 
 Examples:
   fsprism footprint trace --target xfs --op create,unlink,rename --out traces
-  fsprism footprint trace --target xfs --target 'small=xfs:mkfs=-m crc=0' \\
+  fsprism footprint trace --target xfs --target 'small=xfs:mkfs=-b size=1k' \\
       --out two
   fsprism footprint trace --target ext4 --op read --cold --out cold
   fsprism footprint trace --out grep -- /bin/grep -r x /etc

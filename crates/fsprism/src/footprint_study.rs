@@ -35,13 +35,21 @@ pub(crate) fn is_traced(path: &Path) -> bool {
     path.is_dir() || path.is_file() && File::open(path).is_ok_and(is_trace)
 }
 
-/// Reads a trace, or those of a directory. What makes one doubtful is said.
+/// Reads a trace, or those of a directory. What makes one doubtful is said, and which of several
+/// cannot be read.
 pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<StudiedTraces> {
-    let mut traces = Vec::new();
-    for trace in traces_in(path).blame_input()? {
-        traces.push(Studied::read(&trace, questions).blame_input()?);
+    let (mut traces, mut warnings) = (Vec::new(), Vec::new());
+    let paths = traces_in(path).blame_input()?;
+    for (trace, left) in paths.iter().zip((0..paths.len()).rev()) {
+        match Studied::read(trace, questions) {
+            Ok(one) => {
+                warnings.extend(one.doubt.clone());
+                traces.push(one);
+            }
+            Err(error) if left == 0 && traces.is_empty() => return Err(error).blame_input(),
+            Err(error) => warnings.push(error.to_string()),
+        }
     }
-    let warnings: Vec<String> = traces.iter().filter_map(|one| one.doubt.clone()).collect();
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
     Ok(StudiedTraces { traces, warnings })
 }

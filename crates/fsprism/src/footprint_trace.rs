@@ -101,11 +101,15 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace has by now that was not brought to its end; none where nothing was traced.
+/// What a trace has by now that was not brought to its end. One that has nothing is removed.
 fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
     let Ok(description) = footprint_symbols::attached(&trace) else { return Ok(None) };
     let made = made(subject, trace, description.unwrap_or_default())?;
-    Ok((!made.regions.is_empty()).then_some(made))
+    if made.regions.is_empty() {
+        fs::remove_file(&made.file)?;
+        return Ok(None);
+    }
+    Ok(Some(made))
 }
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {

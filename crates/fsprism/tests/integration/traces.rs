@@ -155,6 +155,13 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     assert!(nameless.assert_code(0).stdout.contains("0xffffffff81000300"), "{nameless:?}");
     let differ = footprint(&place, "diff cut cut --format json").assert_code(0).document();
     assert!(differ["warnings"][0].as_str().is_some_and(|text| text.contains("stops after")));
+    place.make("some");
+    fs::write(place.path("some/a.trace"), "no trace").expect("ours");
+    footprint(&place, "map some").assert_refused(&["a.trace: this is no footprint trace"]);
+    fs::copy(place.path("traces/xfs.trace"), place.path("some/b.trace")).expect("a fixture");
+    let rest = footprint(&place, "map some --op stat");
+    assert!(rest.assert_code(0).stdout.starts_with("xfs, stat, instructions"), "{rest:?}");
+    assert!(rest.stderr.contains("a.trace: this is no footprint trace"), "{rest:?}");
     place.make("empty");
     footprint(&place, "diff empty traces").assert_refused(&["empty holds no *.trace"]);
 }
