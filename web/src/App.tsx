@@ -49,20 +49,20 @@ export function App({ report }: { report: Report }) {
     <ViewContext.Provider value={view}>
       <a
         class="skip"
-        href={formatRoute({ ...route, section: "summary" })}
+        href={formatRoute({ ...route, section: shown[0]?.id ?? "summary" })}
         onClick={() => main.current?.focus()}
       >
         Skip to the report
       </a>
       <header class="top">
         <p class="brand">
-          fsprism <span>{report.runs.map(({ document }) => document.run.suite).join(", ")}</span>
+          fsprism <span>{subjectOf(report)}</span>
         </p>
         <button type="button" class="theme" onClick={theme.toggle}>
           {theme.name === "dark" ? "Light" : "Dark"}
           <span class="hidden"> colours</span>
         </button>
-        <Filters />
+        {report.runs.length > 0 && <Filters />}
       </header>
       <div class="columns">
         <nav class="contents" aria-label="Sections">
@@ -103,6 +103,12 @@ export function App({ report }: { report: Report }) {
       </div>
     </ViewContext.Provider>
   );
+}
+
+/** What the page is about, in a few words. */
+function subjectOf({ runs, payload }: Report): string {
+  if (payload.compared != null) return "footprints compared";
+  return runs.map(({ document }) => document.run.suite).join(", ");
 }
 
 /** Light or dark: what the reader chose here, else what the system prefers; paper is light. */

@@ -342,6 +342,21 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
+ * Which line of a full set leaves.
+ */
+export type Replacement = ("lru" | "tree-plru" | {
+random: {
+/**
+ * The seed of the choice.
+ */
+seed: number
+}
+})
+/**
+ * Where the shapes of simulated caches are from.
+ */
+export type CachesOrigin = ("machine" | "given")
+/**
  * How values that a device served are compared with those that came from memory.
  */
 export type Compared = ("device-apart" | "alike")
@@ -1617,6 +1632,11 @@ precision_percent: number
  */
 seed: number
 /**
+ * The caches whose misses were simulated; none where none were, and in runs of
+ * before they were recorded.
+ */
+simulated_caches?: (SimulatedCaches | null)
+/**
  * When it began: RFC 3339, UTC.
  */
 started: string
@@ -1628,6 +1648,42 @@ suite: string
  * Whether the content of what was read was verified.
  */
 verify: boolean
+}
+/**
+ * Caches below each other.
+ */
+export interface SimulatedCaches {
+/**
+ * The caches by name, from the first level down.
+ */
+caches: SimulatedCache[]
+origin: CachesOrigin
+}
+/**
+ * One simulated cache.
+ */
+export interface SimulatedCache {
+/**
+ * Whether lines of the levels above leave with its own; of a first level it says nothing.
+ */
+inclusive: boolean
+/**
+ * Bytes of a line.
+ */
+line_bytes: number
+/**
+ * `l1i` and `l1d`, or `l1` where one holds both, or `l1d` alone; then `l2` and so on.
+ */
+name: string
+replacement: Replacement
+/**
+ * Bytes of data that it holds.
+ */
+size_bytes: number
+/**
+ * Lines of a set.
+ */
+ways: number
 }
 /**
  * How far one search came.
@@ -1867,6 +1923,10 @@ export interface Payload {
  * Cache lines that were touched, of each run's targets and operations in their order.
  */
 cachemaps: Cachemap[]
+/**
+ * What a page without runs is about: traces beside each other.
+ */
+compared?: (ComparedTraces | null)
 effects: Effects
 /**
  * Where work was done, by call stack, of each run's targets and operations in their order.
@@ -1930,6 +1990,14 @@ export interface Traced {
  */
 operation: string
 /**
+ * Which repetition of it, from 1: the one whose counts are nearest to their medians.
+ */
+repetition: number
+/**
+ * How many repetitions were traced.
+ */
+repetitions: number
+/**
  * The run, by its place among the page's.
  */
 run: number
@@ -1937,6 +2005,81 @@ run: number
  * The label of the target, or what was traced.
  */
 target: string
+}
+/**
+ * Traces beside each other, whose cachemaps and flame graphs the page holds.
+ */
+export interface ComparedTraces {
+/**
+ * Which caches were simulated, in a sentence.
+ */
+caches?: (string | null)
+/**
+ * What changed, for each pair of traces operation by operation; targets are called as those
+ * of the cachemaps.
+ */
+differences: Difference[]
+/**
+ * What makes the traces doubtful.
+ */
+warnings: string[]
+}
+/**
+ * One operation of two traces.
+ */
+export interface Difference {
+/**
+ * The target of the second.
+ */
+after: string
+/**
+ * The target of the first trace.
+ */
+before: string
+/**
+ * By category, what changed most first.
+ */
+categories: Row[]
+/**
+ * By function, what changed most first; those that are the same in both are left out.
+ */
+functions: Row[]
+/**
+ * The operation.
+ */
+operation: string
+}
+/**
+ * A function or category in both footprints.
+ */
+export interface Row {
+after: Share
+before: Share
+/**
+ * The category.
+ */
+category: string
+/**
+ * The function; none in rows of categories.
+ */
+function?: (string | null)
+}
+/**
+ * What one function or category does.
+ */
+export interface Share {
+/**
+ * Lines of 64 bytes with bytes that were accessed.
+ */
+data_lines: number
+/**
+ * Lines of 64 bytes with bytes of executed instructions.
+ */
+instruction_lines: number
+/**
+ * Instructions executed.
+ */
+instructions: number
 }
 /**
  * How targets, or runs, compare over all benchmarks.

@@ -218,17 +218,42 @@ describe.skipIf(executable === undefined)("a page", () => {
     await section.getByLabel("Frames are").selectOption("functions");
     await section.getByLabel("Widths are").selectOption("instructions");
     await expect.poll(titles).toHaveLength(7);
-    expect((await titles()).at(-1)).toBe("create: xfs (now), compared with ext4 (before)");
+    expect((await titles()).at(-1)).toBe("create: what changes from ext4 to xfs: instructions");
     const address = await tab.evaluate(() => location.hash);
     expect(address).toContain("against=ext4");
     const again = await open(browser, page(runs.traced), {}, address);
-    const said = again.page.locator("#footprint figure", { hasText: "compared with ext4" });
-    await expect.poll(() => said.textContent()).toContain("126 instructions; before: 114");
+    const said = again.page.locator("#footprint figure", { hasText: "what changes from ext4" });
+    await expect
+      .poll(() => said.textContent())
+      .toContain("114 instructions in ext4, 126 in xfs: +12");
     await section.getByLabel("Operation").selectOption("stat");
     await expect.poll(async () => (await titles())[0]).toBe("xfs, stat: instructions");
     expect([...troubles, ...again.troubles]).toEqual([]);
     expect(await tab.locator("#warnings").textContent()).toContain("other.trace");
     await Promise.all([tab.context().close(), again.page.context().close()]);
+  });
+
+  it("shows two traces beside each other, and names both sides", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.compared));
+    expect(await sections(tab)).toEqual(["difference", "footprint", "warnings"]);
+    const section = tab.locator("#difference");
+    const figures = await cellsOf(section.locator("table").first().locator("tr"));
+    expect(figures.map((row) => row.join(" "))).toContain("114 126 +12");
+    await section.getByLabel("Widths are").selectOption("instructions");
+    const flames = section.locator("figure");
+    expect(await flames.locator("h4").textContent()).toBe(
+      "create: what changes from ext4 (before) to xfs (after): instructions",
+    );
+    expect(await flames.textContent()).toContain("Red frames do more in xfs (after) than in ext4");
+    const functions = await section.locator("details").textContent();
+    expect(functions).toContain("kmem_cache_alloc (malloc)");
+    const titles = await tab.locator("#footprint h4").allTextContents();
+    expect(titles.slice(0, 2)).toEqual([
+      "ext4 (before), create: instructions",
+      "xfs (after), create: instructions",
+    ]);
+    expect(troubles).toEqual([]);
+    await tab.context().close();
   });
 
   it("tells by keyboard which stacks touched a byte", async () => {

@@ -46,7 +46,7 @@ export function writeWithFootprint(from: string, to: string): number {
     return { type, offset, length: array.length };
   };
   const { title, unit, names, parent, name, own } = sample.flame;
-  const traced = { run: 0, target: "bash", operation: "program" };
+  const traced = { run: 0, target: "bash", operation: "program", repetition: 1, repetitions: 1 };
   const changed = withPayload(html, (payload) => {
     payload.stacks = { names, parent: add("u32", parent), name: add("u32", name) };
     payload.cachemaps = sample.cachemaps.map((map) => ({

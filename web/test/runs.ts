@@ -45,6 +45,8 @@ export interface Runs {
   cliff: string;
   /** A survey with traces of its targets, and a file that is none. */
   traced: string;
+  /** No run: a page of traces beside each other. */
+  compared: string;
   /** A survey with a hostile label. */
   hostile: string;
 }
@@ -66,6 +68,7 @@ export function makeRuns(): Runs {
     traced: withTraces(
       measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", "--budget", "3s"),
     ),
+    compared: compared(),
     hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", "--budget", "3s")),
   };
 }
@@ -76,6 +79,16 @@ function withTraces(run: string): string {
   writeFileSync(join(run, "footprint/other.trace"), "no trace");
   fsprism("report", run);
   return run;
+}
+
+/** A directory with the page of two traces. */
+function compared(): string {
+  const directory = join(place, "compared");
+  mkdirSync(directory);
+  const fixture = (name: string) => join(root, "crates/report/tests/fixtures", name);
+  const page = join(directory, "report.html");
+  fsprism("footprint", "diff", fixture("ext4.trace"), fixture("xfs.trace"), "--out", page);
+  return directory;
 }
 
 /** A run whose label has been changed by hand, since the command line takes none such. */

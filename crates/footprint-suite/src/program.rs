@@ -3,16 +3,15 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use footprint::description::{Description, Subject};
-use footprint_symbols::describe::{Sources, describe, images};
-use footprint_symbols::touched::Touched;
-use footprint_trace::attachments::{self, MAPS};
-use footprint_trace::reader::{Ending, TraceReader};
+use footprint_symbols::SymbolsError;
+use footprint_trace::attachments;
+use footprint_trace::reader::Ending;
 use thiserror::Error;
 
 use crate::trace::TracingError;
@@ -21,8 +20,6 @@ use crate::trace::TracingError;
 const EMULATOR: &str = "qemu-x86_64";
 /// `e_machine` of x86-64 in an ELF file's header.
 const X86_64: [u8; 2] = [62, 0];
-/// Bytes that are read at once.
-const BUFFER_BYTES: usize = 1 << 18;
 
 /// A program to trace.
 #[derive(Clone, Debug)]
@@ -36,7 +33,7 @@ pub struct Program {
 #[non_exhaustive]
 pub enum ProgramRefusal {
     /// It is not there.
-    #[error("there is no program `{0}`: give its path")]
+    #[error("there is no program `{0}` that can be executed: give its path")]
     Missing(String),
     /// It is a script, or of another architecture.
     #[error("{} is no program for x86-64: of a script, trace its interpreter, as in /bin/sh FILE",
@@ -57,8 +54,10 @@ pub struct ProgramTraced {
     pub status: ExitStatus,
     /// What the trace says of its end; none where it has none.
     pub ending: Option<Ending>,
-    /// The names of the trace's addresses, which are in the trace too.
+    /// The names of the trace's addresses.
     pub description: Description,
+    /// Whether they are in the trace too; they are not where the disk is full.
+    pub attached: Result<(), SymbolsError>,
 }
 
 impl Program {
@@ -92,7 +91,7 @@ impl Program {
     /// Runs it to its end, and writes the trace to `trace`.
     ///
     /// # Errors
-    /// The emulator cannot be started or refuses, or the trace is damaged or cannot be named.
+    /// The emulator cannot be started or refuses, or the trace is damaged.
     pub fn trace(&self, library: &Path, trace: &Path) -> Result<ProgramTraced, TracingError> {
         let path = |path: &Path| {
             let path = std::path::absolute(path).map_err(at(path))?;
@@ -105,23 +104,19 @@ impl Program {
         command.arg("-plugin").arg(plugin).arg(&self.file).args(&self.arguments);
         lab::die_with_parent(&mut command);
         let status = command.status().map_err(at(Path::new(EMULATOR)))?;
-        let (description, ending) = self.describe(trace)?;
-        footprint_symbols::attach(trace, &description)?;
-        Ok(ProgramTraced { status, ending, description })
+        File::open(trace).map_err(at(trace))?;
+        attachments::end_early(trace)?;
+        let (mut description, ending) = footprint_symbols::describe::program(trace)?;
+        description.subject = self.subject();
+        let attached = footprint_symbols::attach(trace, &description);
+        Ok(ProgramTraced { status, ending, description, attached })
     }
 
-    fn describe(&self, trace: &Path) -> Result<(Description, Option<Ending>), TracingError> {
-        let file = File::open(trace).map_err(at(trace))?;
-        let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-        let touched = Touched::of(&mut reader)?;
-        let maps = attachments::read(trace, MAPS)?.unwrap_or_default();
-        let sources = Sources { kernel: None, images: images(&maps, &touched)? };
-        let mut description = describe(&touched, &sources)?;
+    fn subject(&self) -> Subject {
         let words = std::iter::once(self.file.as_os_str())
             .chain(self.arguments.iter().map(OsString::as_os_str));
         let command: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        description.subject = Subject { title: command.join(" "), command, ..Subject::default() };
-        Ok((description, reader.ending().copied()))
+        Subject { title: command.join(" "), command, ..Subject::default() }
     }
 }
 

@@ -12,6 +12,7 @@ use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{Kernel as KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
 use footprint_trace::TraceError;
+use footprint_trace::attachments;
 use footprint_trace::reader::{Cut, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 use thiserror::Error;
@@ -98,7 +99,8 @@ impl Tracer {
     /// nothing may be. An operation that failed is told in the outcome.
     ///
     /// # Errors
-    /// The guest fails, or cannot make the target, or the trace cannot be named.
+    /// The guest fails, or cannot make the target, or the trace cannot be named or is not whole.
+    /// What was traced by then is kept, with the names that can be found.
     pub fn trace(
         &self,
         target: &GuestTarget,
@@ -106,20 +108,71 @@ impl Tracer {
         trace: &Path,
     ) -> Result<Traced, TracingError> {
         let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
-        self.boot(target, plan, trace)?.run(handed.path())?;
-        let outcome = handed.path().join(inside::OUTCOME);
-        let outcome = fs::read(&outcome).map_err(at(&outcome))?;
-        let outcome: Outcome = serde_json::from_slice(&outcome).map_err(TracingError::Outcome)?;
+        let mut boot = self.boot(target, plan)?;
+        boot.plugin = Some(Plugin {
+            library: self.library.clone(),
+            trace: trace.to_owned(),
+            options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
+        });
+        let outcome = match perform(&boot, handed.path()) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                // What failed first is what is told, whether or not there are names.
+                let _named = self.rescue(target, plan, (trace, handed.path()), &error);
+                return Err(error);
+            }
+        };
         let is_of_target = |failed: &&Failed| failed.operation.is_none();
         if let Some(failed) = outcome.failed.iter().find(is_of_target) {
+            // Nothing was traced.
+            fs::remove_file(trace).map_err(at(trace))?;
             return Err(TracingError::Target(failed.why.clone()));
         }
-        let description = self.describe(target, plan, (trace, handed.path()), &outcome)?;
-        footprint_symbols::attach(trace, &description)?;
+        let stops = attachments::end_early(trace)?;
+        let (description, cut) = self.describe(target, plan, (trace, handed.path()), &outcome)?;
+        let attached = footprint_symbols::attach(trace, &description);
+        if stops || cut.is_some() {
+            let cut = cut.filter(|_| !stops);
+            return Err(TracingError::Cut { path: trace.to_owned(), cut });
+        }
+        attached?;
         Ok(Traced { outcome, description })
     }
 
-    fn boot(&self, target: &GuestTarget, plan: &Plan, trace: &Path) -> Result<Boot, TracingError> {
+    /// Gives names to the trace of a guest that did not come to its end. What the guest has not
+    /// handed back is taken from another boot, in which nothing is done on the target: code lies
+    /// at the same addresses, data does not.
+    fn rescue(
+        &self,
+        target: &GuestTarget,
+        plan: &Plan,
+        (trace, handed): (&Path, &Path),
+        error: &TracingError,
+    ) -> Result<(), TracingError> {
+        attachments::end_early(trace)?;
+        let mut outcome = Outcome { kernel: self.kernel.release.clone(), ..Outcome::default() };
+        let mut nameless = "data has";
+        let wants_end = matches!(error, TracingError::Boot(BootError::Stopped));
+        if !wants_end && !handed.join(inside::SYMBOLS).exists() {
+            let idle = Plan { operations: Vec::new(), ..plan.clone() };
+            outcome = perform(&self.boot(target, &idle)?, handed).unwrap_or(outcome);
+            for of_another_boot in [inside::MEMORY, inside::MAPPINGS] {
+                let _is_missing = fs::remove_file(handed.join(of_another_boot));
+            }
+        }
+        let described = self.describe(target, plan, (trace, handed), &outcome);
+        let mut description = described.map(|(description, _)| description).unwrap_or_else(|_| {
+            nameless = "addresses have";
+            self.labelled(target, plan, &outcome)
+        });
+        description.missing = Some(format!(
+            "the guest did not come to its end, so operations can be missing, and {nameless} no \
+             names"
+        ));
+        Ok(footprint_symbols::attach(trace, &description)?)
+    }
+
+    fn boot(&self, target: &GuestTarget, plan: &Plan) -> Result<Boot, TracingError> {
         let job = Job {
             target: target.in_guest().to_string(),
             operations: plan.operations.clone(),
@@ -133,11 +186,6 @@ impl Tracer {
             inside::JOB.to_owned(),
             serde_json::to_vec(&job).map_err(TracingError::Outcome)?,
         )];
-        boot.plugin = Some(Plugin {
-            library: self.library.clone(),
-            trace: trace.to_owned(),
-            options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
-        });
         // How large the guest's device is.
         let size = target.size_bytes() >> 10;
         boot.arguments = vec![
@@ -155,17 +203,11 @@ impl Tracer {
         plan: &Plan,
         (trace, handed): (&Path, &Path),
         outcome: &Outcome,
-    ) -> Result<Description, TracingError> {
+    ) -> Result<(Description, Option<Cut>), TracingError> {
         let file = File::open(trace).map_err(at(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-        let cut_off = |cut| TracingError::Cut { path: trace.to_owned(), cut };
-        let touched = match Touched::of(&mut reader) {
-            Err(SymbolsError::Trace(TraceError::Truncated { .. })) => return Err(cut_off(None)),
-            touched => touched?,
-        };
-        if let Some(cut) = reader.ending().and_then(|ending| ending.cut) {
-            return Err(cut_off(Some(cut)));
-        }
+        let touched = Touched::of(&mut reader)?;
+        let cut = reader.ending().and_then(|ending| ending.cut);
         let text = |name: &str| fs::read_to_string(handed.join(name)).ok();
         let symbols = text(inside::SYMBOLS).unwrap_or_default();
         let (memory, mappings) = (text(inside::MEMORY), text(inside::MAPPINGS));
@@ -186,14 +228,22 @@ impl Tracer {
             mappings: mappings.as_deref(),
         };
         let sources = Sources { kernel: Some(kernel), images: Vec::new() };
-        let mut description = describe(&touched, &sources)?;
-        description.subject = self.subject(target, outcome);
-        description.regions = vec![Named { number: 0, name: target.spec.label.clone() }];
-        description.operations = Operation::ALL
-            .map(|operation| Named { number: operation.number(), name: operation.to_string() })
-            .to_vec();
-        description.repetitions = Repetitions { warm_up: 0, traced: plan.repetitions };
-        Ok(description)
+        let Description { functions, inlined, data, types, .. } = describe(&touched, &sources)?;
+        let labelled = self.labelled(target, plan, outcome);
+        Ok((Description { functions, inlined, data, types, ..labelled }, cut))
+    }
+
+    /// What was traced, without the names of any address.
+    fn labelled(&self, target: &GuestTarget, plan: &Plan, outcome: &Outcome) -> Description {
+        let operations = Operation::ALL
+            .map(|operation| Named { number: operation.number(), name: operation.to_string() });
+        Description {
+            subject: self.subject(target, outcome),
+            regions: vec![Named { number: 0, name: target.spec.label.clone() }],
+            operations: operations.to_vec(),
+            repetitions: Repetitions { warm_up: 0, traced: plan.repetitions },
+            ..Description::default()
+        }
     }
 
     fn subject(&self, target: &GuestTarget, outcome: &Outcome) -> Subject {
@@ -210,6 +260,14 @@ impl Tracer {
             ..Subject::default()
         }
     }
+}
+
+/// Has a guest do its job, and reads what it says of it.
+fn perform(boot: &Boot, handed: &Path) -> Result<Outcome, TracingError> {
+    boot.run(handed)?;
+    let outcome = handed.join(inside::OUTCOME);
+    let outcome = fs::read(&outcome).map_err(at(&outcome))?;
+    serde_json::from_slice(&outcome).map_err(TracingError::Outcome)
 }
 
 /// The kernel's types that were handed back, by the name of their file.

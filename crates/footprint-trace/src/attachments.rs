@@ -5,13 +5,13 @@
 //! leaves a whole trace, with all of the attachments or none of them.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::TraceError;
 use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
 use crate::header::{Header, VERSION_ATTACHMENTS};
-use crate::reader::Ending;
+use crate::reader::{Cut, Ending};
 use crate::varint;
 
 /// Name of what the addresses are called and what was traced: JSON, deflated with zlib's header.
@@ -83,6 +83,52 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
         let _ = file.set_len(end_bytes);
     }
     written.map_err(TraceError::Io)
+}
+
+/// Ends a trace that stops without an end, because its writer could not write any: behind its last
+/// whole chunk, with an end that says [`Cut::Killed`]. Says whether that had to be done. How many
+/// processes were forked is not known then, and is told as 0.
+///
+/// # Errors
+/// The file is no trace, a newer one, damaged, or cannot be written.
+pub fn end_early(path: &Path) -> Result<bool, TraceError> {
+    let mut file = File::options().read(true).write(true).open(path).map_err(TraceError::Io)?;
+    file.lock().map_err(TraceError::Io)?;
+    match scan(&mut file, None) {
+        Err(TraceError::Truncated { .. }) => {}
+        scanned => return scanned.map(|_| false),
+    }
+    let (end_bytes, chunks) = whole_chunks(&mut file)?;
+    let ending = Ending { cut: Some(Cut::Killed), forks: 0, chunks };
+    let write = |file: &mut File| {
+        file.set_len(end_bytes)?;
+        file.seek(SeekFrom::Start(end_bytes))?;
+        chunk::write(file, Kind::End, &ending.encode())?;
+        file.sync_data()
+    };
+    write(&mut file).map_err(TraceError::Io)?;
+    Ok(true)
+}
+
+/// Bytes up to the first chunk that is not whole, and how many chunks there are before.
+fn whole_chunks(file: &mut File) -> Result<(u64, u64), TraceError> {
+    file.rewind().map_err(TraceError::Io)?;
+    let mut source = BufReader::new(file);
+    Header::read(&mut source)?;
+    let (mut at_bytes, mut chunks) = (Header::BYTES as u64, 0);
+    let mut payload = Vec::new();
+    loop {
+        match chunk::read(&mut source, at_bytes, &mut payload) {
+            Ok(_) => {}
+            // What was written over an end, but not whole, can look like anything.
+            Err(TraceError::Truncated { .. } | TraceError::Damaged { .. }) => {
+                return Ok((at_bytes, chunks));
+            }
+            Err(error) => return Err(error),
+        }
+        at_bytes += (payload.len() + FRAME_BYTES) as u64;
+        chunks += 1;
+    }
 }
 
 fn add(

@@ -41,7 +41,9 @@ pub enum TraceError {
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Foreign => f.write_str("this is no footprint trace: name a file of `--out`"),
+            Self::Foreign => {
+                f.write_str("this is no footprint trace: name one that `footprint trace` has made")
+            }
             Self::Newer { found, known } => write!(
                 f,
                 "the trace has version {found} of its format, of which version {known} is the \

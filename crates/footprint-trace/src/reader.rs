@@ -32,8 +32,8 @@ impl fmt::Display for Cut {
             Self::Limit => "the trace has reached its limit of size and stops there",
             Self::Vcpus => "the trace stops where there were more threads than can be recorded",
             Self::Killed => {
-                "the program or QEMU was killed, or the program replaced itself by exec: the \
-                 trace lacks what each vCPU did last"
+                "the trace is not whole, and lacks what each vCPU did last: the program or QEMU \
+                 was killed, the program replaced itself by exec, or the disk was full"
             }
         })
     }

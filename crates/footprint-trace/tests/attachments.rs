@@ -191,3 +191,24 @@ fn a_file_holds_a_whole_trace_after_each_commit() {
     let (events, ending) = read(&path).unwrap();
     assert_eq!((events.len(), ending.cut, ending.forks), (3, None, 1));
 }
+
+#[test]
+fn a_trace_without_an_end_gets_one_behind_its_last_whole_chunk() {
+    let (_directory, path) = trace();
+    assert!(!attachments::end_early(&path).unwrap(), "it has an end");
+    let whole = fs::read(&path).unwrap();
+    let mut lengths = Vec::new();
+    for length in 32..whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(attachments::end_early(&path).unwrap(), "{length} bytes");
+        let (events, ending) = read(&path).unwrap();
+        assert_eq!((ending.cut, ending.forks), (Some(Cut::Killed), 0));
+        attachments::append(&path, &[("description", b"late")]).unwrap();
+        assert_eq!(attached(&path, "description").unwrap(), b"late");
+        assert_eq!(read(&path).unwrap().0, events);
+        lengths.push(events.len());
+    }
+    assert!(lengths.is_sorted() && lengths.first() == Some(&0) && lengths.last() == Some(&1));
+    fs::write(&path, "no trace").unwrap();
+    assert!(attachments::end_early(&path).is_err());
+}

@@ -25,6 +25,9 @@ pub struct Description {
     pub data: Vec<DataObject>,
     /// The layouts of the types that [`DataObject::type_name`] names, sorted by name.
     pub types: Vec<TypeLayout>,
+    /// Which names are missing that a trace has otherwise, and why, as the end of a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// What was traced.

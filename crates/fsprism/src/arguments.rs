@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
-use crate::footprint_arguments::{Footprint, TracingOptions};
+use crate::footprint_arguments::{CachesOptions, Footprint, TracingOptions};
 use crate::lab_arguments::LabCommand;
 use crate::values;
 
@@ -144,6 +144,8 @@ pub(crate) struct RunOptions {
     pub(crate) measuring: Measuring,
     #[command(flatten)]
     pub(crate) tracing: TracingOptions,
+    #[command(flatten)]
+    pub(crate) simulated: CachesOptions,
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
 use crate::footprint_caches::Chosen;
-use crate::{footprint_study, footprint_trace, output, stats};
+use crate::{footprint_diff, footprint_study, footprint_trace, output, stats};
 
 /// Computes and prints.
 pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
@@ -24,7 +24,7 @@ pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
         Footprint::Simulate(options) => simulate(options),
         Footprint::Map(options) => footprint_study::map(options),
         Footprint::Stacks(options) => footprint_study::stacks(options),
-        Footprint::Diff(options) => footprint_study::diff(options),
+        Footprint::Diff(options) => footprint_diff::diff(options),
     }
 }
 
@@ -58,10 +58,9 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
     let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
     let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
     if let Some(path) = options.file.as_deref().filter(|path| footprint_study::is_traced(path)) {
-        let (regions, done) = traced(path, hierarchy)?;
+        let regions = traced(path, hierarchy)?;
         let answer = Answer { machine: is_machine, regions };
-        stats::print(options.output.format, &answer, || text(&answer))?;
-        return Ok(done);
+        return stats::print(options.output.format, &answer, || text(&answer));
     }
     let mut simulation = Simulation::new(&hierarchy);
     let regions = match &options.file {
@@ -98,7 +97,7 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<Region> {
 }
 
 /// Each operation of the traces on empty caches.
-fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<(Vec<Region>, Done)> {
+fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<Vec<Region>> {
     let studied = footprint_study::studied(path, &Questions { caches: Some(caches) })?;
     let mut regions = Vec::new();
     for one in studied.traces.iter().flat_map(|studied| &studied.executed) {
@@ -106,7 +105,7 @@ fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<(Vec<Region>, Done)>
         let report = one.outcome.as_ref().map(|outcome| outcome.report.clone());
         regions.extend(report.map(|report| Region { stream, report }));
     }
-    Ok((regions, studied.done()))
+    Ok(regions)
 }
 
 fn streams(simulation: &mut Simulation, options: &SimulateOptions) -> anyhow::Result<Vec<Region>> {

@@ -15,59 +15,68 @@ use crate::footprint_values::{self as given, CacheGiven};
 use crate::values;
 
 const MODEL_EXAMPLES: &str = "\
-The active footprint of file system and benchmark stays in the cache; the lines left over hold the
-file's segments, one each. The pictures are those of Figures 2 and 3 of \"Memory-rich
-microbenchmarks\", for any size.
+The active footprint of file system and benchmark stays in the cache; the lines
+left over hold the file's segments, one each. The pictures are those of Figures
+2 and 3 of \"Memory-rich microbenchmarks\", for any size.
 
 Examples:
-  fsprism footprint model --lines 4 --footprint 3 --file 16 write,read     Figure 2
-  fsprism footprint model --lines 4 --footprint 1 --file 16 write,read     Figure 3
-  fsprism footprint model --lines 4096 --footprint 1024 --file 16384 write,read --format json
+  fsprism footprint model --lines 4 --footprint 3 --file 16 write,read
+  fsprism footprint model --lines 4 --footprint 1 --file 16 write,read
+  fsprism footprint model --lines 4096 --footprint 1024 --file 16384 write,read
+
+The first two are Figure 2 and Figure 3.
 ";
 
 const SIMULATE_EXAMPLES: &str = "\
-Streams (--stream, several separated by commas, each a region on the caches as the one before left
-them):
-  sequential[:KIND]                  one access after the other, and never back
-  loop:SIZE[:KIND]                   through SIZE bytes, and from their start again
-  random:SIZE[:KIND]                 anywhere in SIZE bytes
-  KIND is load (by default), store or fetch; all streams begin at the same address.
+Streams (--stream, several separated by commas, each a region on the caches as
+the one before left them):
+  sequential[:KIND]    one access after the other, and never back
+  loop:SIZE[:KIND]     through SIZE bytes, and from their start again
+  random:SIZE[:KIND]   anywhere in SIZE bytes
+  KIND is load (by default), store or fetch; all streams begin at the same
+  address.
 
 Caches (--cache, once for each; without any, those of this machine):
   NAME=SIZE,LINE,WAYS[,POLICY][,INCLUSION]
-  NAME is l1i and l1d, or l1 for both, or l1d alone; then l2, l3 and so on. WAYS of 0 are all.
-  POLICY is lru (by default), plru or random; INCLUSION, of a lower level, non-inclusive (by
-  default) or inclusive. What else is not told takes --policy and --inclusion.
+  NAME is l1i and l1d, or l1 for both, or l1d alone; then l2, l3 and so on.
+  WAYS of 0 are all. POLICY is lru (by default), plru or random; INCLUSION, of
+  a lower level, non-inclusive (by default) or inclusive. What else is not told
+  takes --policy and --inclusion.
 
 Examples:
   fsprism footprint simulate --stream loop:24k,loop:48k
   fsprism footprint simulate --stream loop:1m:store,loop:1m --accesses 131072
-  fsprism footprint simulate --cache l1d=32k,64,8,plru --cache l2=1m,64,16,inclusive \\
-      --stream random:256k
+  fsprism footprint simulate --cache l1d=32k,64,8,plru \\
+      --cache l2=1m,64,16,inclusive --stream random:256k
   valgrind --tool=lackey --trace-mem=yes --log-file=trace /bin/true
-  fsprism footprint simulate trace --cache l1i=32k,64,8 --cache l1d=32k,64,8 --cache l2=1m,64,16
+  fsprism footprint simulate trace --cache l1i=32k,64,8 \\
+      --cache l1d=32k,64,8 --cache l2=1m,64,16
   fsprism footprint simulate run/footprint/xfs.trace
 
-Of a trace, each operation begins with empty caches; the last one of its kind is shown.
+Of a trace, each operation begins with empty caches; of several repetitions one
+is shown, the one nearest to the medians of instructions and lines.
 
 docs/cache-simulation.md says what is simulated.
 ";
 
 const TRACE_EXAMPLES: &str = "\
-Targets are made in a guest (fsprism lab build makes one, once), each in a boot of its own; a
-program runs here, and its user side alone is traced. A trace has its names inside, so it can be
-studied elsewhere.
+Targets are made in a guest (fsprism lab build makes one, once), each in a boot
+of its own; a program runs here, and its user side alone is traced. A trace has
+its names inside, so it can be studied elsewhere.
 
 Examples:
   fsprism footprint trace --target xfs --op create,unlink,rename --out traces
-  fsprism footprint trace --target xfs --target 'small=xfs:mkfs=-m crc=0' --out traces
+  fsprism footprint trace --target xfs --target 'small=xfs:mkfs=-b size=1k' \\
+      --out two
   fsprism footprint trace --target ext4 --op read --cold --out cold
   fsprism footprint trace --out grep -- /bin/grep -r x /etc
 ";
 
 const MAP_EXAMPLES: &str = "\
-In the terminal a map shows the lines that bring the most bytes for nothing, the worst first; --all
-shows every line, by address. Of an operation that was traced several times, the last is shown.
+In the terminal a map shows the lines that bring the most bytes for nothing, the
+worst first; --all shows every line, by address. Of an operation that was traced
+several times, the repetition nearest to the medians of instructions and lines
+is shown.
 
 Examples:
   fsprism footprint map run/footprint/xfs.trace --op create
@@ -77,27 +86,33 @@ Examples:
 ";
 
 const STACKS_EXAMPLES: &str = "\
-Weights: bytes (of code, each counted once per stack), instructions, lines (of code), data_lines,
-and the misses of each level of this machine's caches, which are simulated: l1i_misses, ...
+Weights: bytes (of code, each counted once per stack), instructions, lines (of
+code), data_lines, and the misses of each level of this machine's caches, which
+are simulated: l1i_misses, ...
 
 Categories (--categories FILE), of which the first rule that matches wins:
-  path   fs/xfs/*      file system       by source file, where it is known
-  symbol kmem_cache_*  malloc            by name, where it is not
-  module xfs           file system       by vmlinux, or a module's or program's name
-  path   include/*     -                 belongs to what called it
+  path   fs/xfs/*      file system   by source file, where it is known
+  symbol kmem_cache_*  malloc        by name, where it is not
+  module xfs           file system   by vmlinux, or a module's or program's name
+  path   include/*     -             belongs to what called it
 
 Examples:
   fsprism footprint stacks run/footprint/xfs.trace --op create
-  fsprism footprint stacks xfs.trace --op create --weight l1i_misses --frames functions
-  fsprism footprint stacks xfs.trace --op create --folded | flamegraph.pl > create.svg
+  fsprism footprint stacks xfs.trace --op create --weight l1i_misses
+  fsprism footprint stacks xfs.trace --op create --frames functions --folded
 ";
 
 const DIFF_EXAMPLES: &str = "\
-Functions are compared by name, lines are counted: a line counts for each function and category that
-touches it. Of two directories, traces of one name are compared.
+Functions are compared by name, lines are counted: a line counts for each
+function and category that touches it. Of two directories, traces of one name
+are compared.
+
+--out writes a page instead, with flame graphs of what was gained (red) and lost
+(blue), and the cachemaps of both.
 
 Examples:
   fsprism footprint diff ext4.trace xfs.trace --op create
+  fsprism footprint diff before/footprint after/footprint --out diff.html
   fsprism footprint diff before/footprint after/footprint --format json
 ";
 
@@ -201,6 +216,9 @@ pub(crate) struct DiffOptions {
     /// One operation alone
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
+    /// Write a page of it
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(crate) out: Option<PathBuf>,
     /// Rules that give functions their categories, in the place of those that fsprism has
     #[arg(long, value_name = "FILE")]
     pub(crate) categories: Option<PathBuf>,
@@ -251,13 +269,19 @@ pub(crate) struct TracingOptions {
     /// Drop the kernel's pages, dentries and inodes before each operation
     #[arg(long)]
     pub(crate) cold: bool,
+    /// The guest's kernel, of those in the lab; by default the one that was built last
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) kernel: Option<String>,
+}
+
+/// Which caches are simulated.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of the suite footprint")]
+pub(crate) struct CachesOptions {
     /// A cache to simulate: l1d=32k,64,8; by default those of this machine
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
         value_parser = given::cache)]
     pub(crate) caches: Vec<CacheGiven>,
-    /// The guest's kernel, of those in the lab; by default the one that was built last
-    #[arg(long, value_name = "RELEASE")]
-    pub(crate) kernel: Option<String>,
 }
 
 /// Executions of each operation before those that are traced, where none are asked for.
@@ -265,8 +289,7 @@ const WARM_UP: u32 = 3;
 
 impl Default for TracingOptions {
     fn default() -> Self {
-        let (operations, caches) = (Vec::new(), Vec::new());
-        Self { operations, warm_up: WARM_UP, cold: false, caches, kernel: None }
+        Self { operations: Vec::new(), warm_up: WARM_UP, cold: false, kernel: None }
     }
 }
 
@@ -289,8 +312,8 @@ impl TracingOptions {
 
     /// Whether nothing was asked for.
     pub(crate) fn are_defaults(&self) -> bool {
-        let is_plain = self.operations.is_empty() && self.caches.is_empty();
-        is_plain && self.warm_up == WARM_UP && !self.cold && self.kernel.is_none()
+        let is_warm = self.warm_up == WARM_UP && !self.cold;
+        self.operations.is_empty() && is_warm && self.kernel.is_none()
     }
 }
 
@@ -347,4 +370,21 @@ pub(crate) struct SimulateOptions {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_a_narrow_terminal() {
+        let commands = Footprint::augment_subcommands(clap::Command::new("footprint"));
+        assert_eq!(commands.get_subcommands().count(), 6);
+        for command in commands.get_subcommands() {
+            let text = command.get_after_long_help().expect("examples").to_string();
+            for line in text.lines() {
+                assert!(line.len() <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
-use anyhow::Context;
+use ::report::footprint::recorded;
 use footprint_suite::{GuestTarget, Measured, Plan, SUITE};
 use machine::target::TargetFacts;
 use measure::SystemClock;
 use record::{
-    End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord, SCHEMA_VERSION,
-    Skipped, Start, TRACES, TargetRecord,
+    CachesOrigin, End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord,
+    SCHEMA_VERSION, SimulatedCaches, Skipped, Start, TRACES, TargetRecord,
 };
 
 use crate::arguments::{Measuring, RunOptions};
@@ -19,6 +19,7 @@ use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::footprint_arguments::TracingOptions;
 use crate::footprint_caches::Chosen;
 use crate::footprint_tracing::{OfTarget, Tracing};
+use crate::footprint_values::CacheGiven;
 use crate::{output, start};
 
 /// Repetitions that are traced where none are asked for: enough for an interval of the median.
@@ -35,7 +36,8 @@ struct Outcome {
 
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
-    let path = made("run", &options.targets, &options.tracing, measuring)?;
+    let what = (&options.tracing, &options.simulated.caches[..]);
+    let path = made("run", &options.targets, what, measuring)?;
     let document = output::print_run(&path, measuring.output.format)?;
     output::print_path(&path, measuring.output.format)?;
     let has_failed =
@@ -47,14 +49,14 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
 pub(crate) fn made(
     command: &str,
     targets: &[String],
-    options: &TracingOptions,
+    (options, given): (&TracingOptions, &[CacheGiven]),
     measuring: &Measuring,
 ) -> anyhow::Result<PathBuf> {
     refuse_what_has_no_effect(measuring)?;
     let targets = self::targets(targets)?;
     let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
-    let caches = caches(options)?;
-    let run = run_record(command, measuring, &plan);
+    let caches = caches(given)?;
+    let run = run_record(command, measuring, &plan, recorded_caches(given, caches.as_ref()));
     let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
     RunDirectory::check_new(&path).blame_input()?;
     let tracing = Tracing::open(options.kernel.as_deref())?;
@@ -112,8 +114,7 @@ fn targets(texts: &[String]) -> anyhow::Result<Vec<GuestTarget>> {
 }
 
 /// The caches whose misses are simulated; none where none are given and this machine tells none.
-fn caches(options: &TracingOptions) -> anyhow::Result<Option<Hierarchy>> {
-    let caches = &options.caches[..];
+fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
     let (policy, inclusion) = (Policy::Lru, Inclusion::NonInclusive);
     match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
         Err(error) if caches.is_empty() => {
@@ -126,11 +127,11 @@ fn caches(options: &TracingOptions) -> anyhow::Result<Option<Hierarchy>> {
 
 /// An empty directory, whatever a killed process left there.
 fn empty(directory: &Path) -> anyhow::Result<()> {
-    let cannot = || format!("cannot make {}", directory.display());
+    let cannot = |error| anyhow::anyhow!("cannot make {}: {error}", directory.display());
     if directory.exists() {
-        fs::remove_dir_all(directory).with_context(cannot)?;
+        fs::remove_dir_all(directory).map_err(cannot)?;
     }
-    fs::create_dir_all(directory).with_context(cannot)
+    fs::create_dir_all(directory).map_err(cannot)
 }
 
 /// Removes what lies in the directory of a run that never was, and the directory if that is all.
@@ -177,7 +178,21 @@ fn write(
     Ok(())
 }
 
-fn run_record(command: &str, measuring: &Measuring, plan: &Plan) -> RunRecord {
+/// The caches as the run records them, so that its page simulates the same.
+fn recorded_caches(given: &[CacheGiven], caches: Option<&Hierarchy>) -> Option<SimulatedCaches> {
+    let origin = match given.is_empty() {
+        true => CachesOrigin::Machine,
+        false => CachesOrigin::Given,
+    };
+    caches.map(|caches| recorded(caches, origin))
+}
+
+fn run_record(
+    command: &str,
+    measuring: &Measuring,
+    plan: &Plan,
+    simulated_caches: Option<SimulatedCaches>,
+) -> RunRecord {
     let (started, seed) = start::moment_and_seed();
     RunRecord {
         command: command.to_owned(),
@@ -191,6 +206,7 @@ fn run_record(command: &str, measuring: &Measuring, plan: &Plan) -> RunRecord {
         blocks: Some(plan.repetitions),
         verify: false,
         data_file_bytes: 0,
+        simulated_caches,
     }
 }
 

@@ -1,26 +1,23 @@
-//! `fsprism footprint map`, `stacks` and `diff`: what traces hold.
+//! `fsprism footprint map` and `stacks`: what traces hold.
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ::footprint::cachemap::picture::{self, Scale};
 use ::footprint::cachemap::text::Rows;
 use ::footprint::cachemap::{Cachemap, CachemapOf};
 use ::footprint::categories::Categories;
 use ::footprint::cgstacks::Frames;
-use ::report::footprint::documents::{
-    DiffDocument, Difference, Map, MapDocument, SCHEMA_VERSION, StacksDocument, Tree,
-};
+use ::report::footprint::documents::{Map, MapDocument, SCHEMA_VERSION, StacksDocument, Tree};
 use ::report::footprint::{
     Executed, Questions, Studied, StudyError, Weighted, caches_of, text, traces_in,
 };
-use anyhow::Context as _;
 use footprint_trace::header::MAGIC;
 
 use crate::exit::{Blame, Done};
-use crate::footprint_arguments::{DiffOptions, FramesOf, MapOptions, Of, StacksOptions};
-use crate::{output, stats};
+use crate::footprint_arguments::{FramesOf, MapOptions, Of, StacksOptions};
+use crate::{output, page, stats};
 
 /// Lines of a map that the terminal shows unless all are asked for.
 const LINES_SHOWN: usize = 40;
@@ -28,14 +25,7 @@ const LINES_SHOWN: usize = 40;
 /// Traces that were read, and what is said of them.
 pub(crate) struct StudiedTraces {
     pub(crate) traces: Vec<Studied>,
-    warnings: Vec<String>,
-}
-
-impl StudiedTraces {
-    /// Traces that are not whole, or have no names, are a failure that is survived.
-    pub(crate) fn done(&self) -> Done {
-        if self.warnings.is_empty() { Done::Well } else { Done::WithFailures }
-    }
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Whether a path is a directory, or a trace by its first bytes.
@@ -45,13 +35,21 @@ pub(crate) fn is_traced(path: &Path) -> bool {
     path.is_dir() || path.is_file() && File::open(path).is_ok_and(is_trace)
 }
 
-/// Reads a trace, or those of a directory. What makes one doubtful is said.
+/// Reads a trace, or those of a directory. What makes one doubtful is said, and which of several
+/// cannot be read.
 pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<StudiedTraces> {
-    let mut traces = Vec::new();
-    for trace in traces_in(path).blame_input()? {
-        traces.push(Studied::read(&trace, questions).blame_input()?);
+    let (mut traces, mut warnings) = (Vec::new(), Vec::new());
+    let paths = traces_in(path).blame_input()?;
+    for (trace, left) in paths.iter().zip((0..paths.len()).rev()) {
+        match Studied::read(trace, questions) {
+            Ok(one) => {
+                warnings.extend(one.doubt.clone());
+                traces.push(one);
+            }
+            Err(error) if left == 0 && traces.is_empty() => return Err(error).blame_input(),
+            Err(error) => warnings.push(error.to_string()),
+        }
     }
-    let warnings: Vec<String> = traces.iter().filter_map(|one| one.doubt.clone()).collect();
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
     Ok(StudiedTraces { traces, warnings })
 }
@@ -86,7 +84,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     }
     if let Some(png) = &options.png {
         draw(png, options.scale, &maps)?;
-        return Ok(studied.done());
+        return Ok(Done::Well);
     }
     let rows = if options.all { Rows::All } else { Rows::Wasteful(LINES_SHOWN) };
     let document = MapDocument {
@@ -98,8 +96,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     stats::print(options.output.format, &document, || {
         let texts = maps.iter().map(|(executed, map)| text::map(map, executed, rows, width));
         texts.collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(studied.done())
+    })
 }
 
 /// Writes the only map as a picture.
@@ -113,7 +110,9 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
     };
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    page::check_directory(path).blame_input()?;
+    let cannot = |error| anyhow::anyhow!("cannot write {}: {error}", path.display());
+    fs::write(path, bytes).map_err(cannot)?;
     output::print(&format!("{}\n", path.display()))
 }
 
@@ -131,99 +130,30 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
         let weight = Weighted::named(&options.weight, executed).blame_input()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
-    let done = StudiedTraces { traces, warnings: warnings.clone() }.done();
     if options.folded {
         output::print(&text::folded(&trees))?;
-        return Ok(done);
+        return Ok(Done::Well);
     }
     let document = StacksDocument { schema_version: SCHEMA_VERSION, trees, warnings };
     stats::print(options.output.format, &document, || {
         document.trees.iter().map(text::tree).collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(done)
+    })
 }
 
-/// The traces with the categories of a file, where one is named; refuses those without names.
-fn categorised(traces: Vec<Studied>, file: Option<&Path>) -> anyhow::Result<Vec<Studied>> {
+/// The traces with the categories of a file, where one is named.
+pub(crate) fn categorised(
+    traces: Vec<Studied>,
+    file: Option<&Path>,
+) -> anyhow::Result<Vec<Studied>> {
     let categories = match file {
         None => Categories::default(),
         Some(path) => {
-            let read = fs::read_to_string(path);
-            let read = read.with_context(|| format!("cannot read {}", path.display()));
+            let cannot = |error| anyhow::anyhow!("cannot read {}: {error}", path.display());
+            let read = fs::read_to_string(path).map_err(cannot);
             let parsed = Categories::parse(&read.blame_input()?);
             let named = parsed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()));
             named.blame_input()?
         }
     };
-    let named = traces.into_iter().map(|one| Ok(one.named()?.with_categories(categories.clone())));
-    named.collect::<Result<_, StudyError>>().blame_input()
-}
-
-/// Compares traces.
-pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
-    let mut warnings = Vec::new();
-    let mut differences = Vec::new();
-    for (before, after) in pairs(&options.before, &options.after, &mut warnings)? {
-        let [first, second] = [before, after].map(|path| -> anyhow::Result<Studied> {
-            let StudiedTraces { traces, warnings: own } = studied(&path, &Questions::default())?;
-            warnings.extend(own);
-            let mut traces = categorised(traces, options.categories.as_deref())?;
-            Ok(traces.swap_remove(0))
-        });
-        let (first, second) = (first?, second?);
-        for operation in operations(&first, &second, options.operation.as_deref()) {
-            let found = Difference::new(&first, &second, &operation);
-            differences.push(found.blame_input()?);
-        }
-    }
-    if differences.is_empty() {
-        let why = anyhow::anyhow!("the traces have no operation in common: name others");
-        return Err(why).blame_input();
-    }
-    let done = if warnings.is_empty() { Done::Well } else { Done::WithFailures };
-    let document = DiffDocument { schema_version: SCHEMA_VERSION, differences, warnings };
-    stats::print(options.output.format, &document, || {
-        document.differences.iter().map(text::difference).collect::<Vec<String>>().join("\n")
-    })?;
-    Ok(done)
-}
-
-/// The operation that is asked for, or all that both traces have.
-fn operations(first: &Studied, second: &Studied, asked: Option<&str>) -> Vec<String> {
-    if let Some(asked) = asked {
-        return vec![asked.to_owned()];
-    }
-    let has = |name: &String| second.executed.iter().any(|one| one.operation == *name);
-    let mut names: Vec<String> = Vec::new();
-    for one in &first.executed {
-        if has(&one.operation) && !names.contains(&one.operation) {
-            names.push(one.operation.clone());
-        }
-    }
-    names
-}
-
-/// Two traces, or those of two directories that have one name; others are said to be left out.
-fn pairs(
-    before: &Path,
-    after: &Path,
-    warnings: &mut Vec<String>,
-) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
-    let (first, second) = (traces_in(before).blame_input()?, traces_in(after).blame_input()?);
-    if let ([one], [other]) = (first.as_slice(), second.as_slice()) {
-        return Ok(vec![(one.clone(), other.clone())]);
-    }
-    let mut pairs = Vec::new();
-    for one in first {
-        match second.iter().find(|other| other.file_name() == one.file_name()) {
-            Some(other) => pairs.push((one, other.clone())),
-            None => {
-                let warning =
-                    format!("{} has no trace of its name in {}", one.display(), after.display());
-                output::say(&format!("fsprism: {warning}"));
-                warnings.push(warning);
-            }
-        }
-    }
-    Ok(pairs)
+    Ok(traces.into_iter().map(|one| one.with_categories(categories.clone())).collect())
 }

@@ -45,7 +45,6 @@ struct RegionFigures {
 }
 
 pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
-    prepare(&options.out).blame_input()?;
     let answer = match options.command.is_empty() {
         true => of_targets(options)?,
         false => of_program(options)?,
@@ -79,6 +78,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     machine::target::refuse_duplicate_labels(&specs).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    prepare(&options.out).blame_input()?;
     let traced = tracing.trace(targets, &plan, &options.out);
     if tracing.is_stopped() {
         return Err(InterruptedEarly.into());
@@ -92,14 +92,33 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
             }
-            Err(error) => answer.failed.push(format!("{label}: {error}")),
+            Err(error) => {
+                answer.failed.push(format!("{label}: {error}"));
+                answer.traces.extend(kept(&label, trace)?);
+            }
         }
     }
     Ok(answer)
 }
 
+/// What a trace has by now that was not brought to its end. One that has nothing is removed.
+fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
+    let Ok(description) = footprint_symbols::attached(&trace) else { return Ok(None) };
+    let made = made(subject, trace, description.unwrap_or_default())?;
+    if made.regions.is_empty() {
+        fs::remove_file(&made.file)?;
+        return Ok(None);
+    }
+    Ok(Some(made))
+}
+
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
+    if !options.tracing.are_defaults() {
+        let why = "--op, --warm-up, --cold and --kernel say how targets are traced";
+        return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
+    }
     let program = Program::new(&options.command).blame_input()?;
+    prepare(&options.out).blame_input()?;
     let directory = tempfile::tempdir()?;
     let library = footprint_library::write_into(directory.path())?;
     let trace = options.out.join(format!("{}.{SUFFIX}", program.name()));
@@ -110,6 +129,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     }
     if let Some(ending) = traced.ending {
         failed.extend(ending.cut.map(|cut| cut.to_string()));
+        failed.extend(traced.description.missing.clone());
+        failed.extend(traced.attached.err().map(|error| format!("names are not kept: {error}")));
         if ending.forks > 0 {
             output::say(&format!(
                 "{} started {} further processes, of which nothing is in the trace",

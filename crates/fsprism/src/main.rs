@@ -9,6 +9,7 @@ mod exit;
 mod footprint;
 mod footprint_arguments;
 mod footprint_caches;
+mod footprint_diff;
 mod footprint_run;
 mod footprint_study;
 mod footprint_trace;

@@ -127,7 +127,7 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
         operations: operations.collect::<Result<_, _>>()?,
         ..TracingOptions::default()
     };
-    footprint_run::made("reproduce", &targets, &tracing, &measuring(options))
+    footprint_run::made("reproduce", &targets, (&tracing, &[]), &measuring(options))
 }
 
 /// What the traces of a run have. One that is gone or cannot be read is said, and left out.

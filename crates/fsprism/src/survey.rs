@@ -34,7 +34,7 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if suite == footprint_suite::SUITE {
         return footprint_run::run(options);
     }
-    if !options.tracing.are_defaults() {
+    if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
         let why = "--op, --warm-up, --cold, --cache and --kernel are of the suite footprint alone";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
     }
@@ -231,5 +231,6 @@ fn run_record(
         blocks: measuring.blocks,
         verify: measuring.verify,
         data_file_bytes,
+        simulated_caches: None,
     }
 }

@@ -20,6 +20,7 @@ mod metric;
 mod observation;
 mod probe;
 mod schema;
+mod simulated;
 mod warning;
 
 pub use cliff::{
@@ -45,4 +46,5 @@ pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::{SCHEMA_VERSION, document_schema};
+pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
 pub use warning::Warning;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::metric::MetricDefinition;
+use crate::simulated::SimulatedCaches;
 
 /// Everything that is known of a run before its first replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +64,10 @@ pub struct RunRecord {
     pub verify: bool,
     /// Size of the data file that reads and writes work on, in bytes.
     pub data_file_bytes: u64,
+    /// The caches whose misses were simulated; none where none were, and in runs of
+    /// before they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated_caches: Option<SimulatedCaches>,
 }
 
 /// The clock behind every time of the run, as calibrated when it began.

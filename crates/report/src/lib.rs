@@ -25,5 +25,5 @@ pub use export::{
     Direction, Export, Latencies, LeftOut, render_bmf, render_csv, render_fio, render_github,
     render_json, render_openmetrics,
 };
-pub use page::{Source, render_html};
+pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
 pub use terminal::{Options, render_machine, render_terminal};

@@ -153,12 +153,17 @@ fn description(file_system: &str) -> Description {
 
 /// `create` allocates so often, the first time once more, which is not studied; `stat` never does.
 pub(crate) fn events(allocations: u32, coverage: Coverage) -> Vec<u8> {
+    repeated(&[allocations + 1, allocations], coverage)
+}
+
+/// Repetitions, in each of which `create` allocates so often.
+pub(crate) fn repeated(allocations: &[u32], coverage: Coverage) -> Vec<u8> {
     let mut made = Made::new(Scope::Machine, coverage);
     if coverage == Coverage::Whole {
         made.run(0x2000, NOP);
     }
-    for extra in [1, 0] {
-        operation(&mut made, 0, allocations + extra);
+    for &allocations in allocations {
+        operation(&mut made, 0, allocations);
         operation(&mut made, 4, 0);
     }
     made.finish()

@@ -1,7 +1,7 @@
 // A flame graph: what was done in each stack of calls, to zoom, search and walk through.
 
 import { useMemo, useState } from "preact/hooks";
-import { count, digits } from "../format/units";
+import { changed, count, digits } from "../format/units";
 import { canvasPicture, type Size } from "./bitmap";
 import { drawFlame, flameHeight, rowAt } from "./flame-draw";
 import {
@@ -33,9 +33,14 @@ export interface FlameGraphProps {
   own: Float64Array;
   /** Own values of the same nodes in what is compared with: shows the difference. */
   before?: Float64Array;
+  /** What both are called, where they are compared. */
+  sides?: { now: string; before: string };
   /** Flames stand on their root; icicles, the default, hang from it. */
   shape?: "icicle" | "flame";
 }
+
+type Sides = NonNullable<FlameGraphProps["sides"]>;
+const NOW_AND_BEFORE: Sides = { now: "now", before: "before" };
 
 const LEGEND = {
   first: 0,
@@ -81,11 +86,11 @@ export function FlameGraph(props: FlameGraphProps) {
       title={title}
       summary={summaryOf(tree, props)}
       file={props.file}
-      table={() => tableOf(tree, props.unit)}
+      table={() => tableOf(tree, props)}
       picture={() =>
         canvasPicture({ title, theme, size: { width, height: whole }, draw: drawWith(-1) })
       }
-      notes={before && <ChangeNote />}
+      notes={before && <ChangeNote sides={props.sides ?? NOW_AND_BEFORE} />}
     >
       <Controls text={text} onText={setText} said={saidOf(found, seen)} />
       <Breadcrumb tree={tree} zoomed={zoomed} onZoom={zoom} />
@@ -102,12 +107,12 @@ export function FlameGraph(props: FlameGraphProps) {
           if (node >= 0) zoom(node);
         }}
         onKey={(event) => typed(event.key, { tree, zoomed, selected, zoom, setSelected })}
-        tip={selected >= 0 ? describe(tree, selected, props.unit) : null}
+        tip={selected >= 0 ? describe(tree, selected, props) : null}
         cursor="pointer"
       />
       <p class="reading" aria-live="polite">
         {selected >= 0
-          ? describe(tree, selected, props.unit)
+          ? describe(tree, selected, props)
           : "Point at a frame to read it, click to zoom in."}
       </p>
     </ChartFrame>
@@ -174,11 +179,11 @@ function Breadcrumb(props: { tree: FlameTree; zoomed: number; onZoom(node: numbe
   );
 }
 
-function ChangeNote() {
+function ChangeNote({ sides }: { sides: Sides }) {
   return (
     <p>
-      Widths are the mean of before and now, so that what vanished is still seen. Red frames do more
-      now, blue ones less.
+      Red frames do more in {sides.now} than in {sides.before}, blue ones less. Widths are the mean
+      of both, so that what only one of them does is still seen.
     </p>
   );
 }
@@ -192,17 +197,22 @@ function saidOf(found: Found | null, seen: Rectangles): string {
   return `${count(seen.hidden)} frames narrower than half a pixel are not drawn.`;
 }
 
-function describe(tree: FlameTree, node: number, unit: string): string {
+function describe(tree: FlameTree, node: number, { unit, sides }: FlameGraphProps): string {
   const total = tree.total[node] ?? 0;
   const whole = tree.total[0] ?? 0;
   const share = whole > 0 ? ` (${digits((total / whole) * 100)} %)` : "";
   const name = tree.names[tree.name[node] as number];
   const own = `${count(tree.own[node] ?? 0)} of them itself`;
-  const then = tree.before ? `; before: ${count(tree.before[node] ?? 0)}` : "";
-  return `${name}: ${count(total)} ${unit}${share}, ${own}${then}`;
+  if (tree.before) {
+    const then = tree.before[node] ?? 0;
+    const { now, before } = sides ?? NOW_AND_BEFORE;
+    const both = `${before} ${count(then)}, ${now} ${count(total)} ${unit}`;
+    return `${name}: ${both}: ${changed(then, total)}`;
+  }
+  return `${name}: ${count(total)} ${unit}${share}, ${own}`;
 }
 
-function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
+function summaryOf(tree: FlameTree, { unit, before, sides }: FlameGraphProps): string {
   if (tree.parent.length === 0) return "Nothing was recorded.";
   let top = 0;
   const byName = new Float64Array(tree.names.length);
@@ -213,15 +223,21 @@ function summaryOf(tree: FlameTree, { unit, before }: FlameGraphProps): string {
   });
   const whole = tree.total[0] ?? 0;
   const share = whole > 0 ? digits(((byName[top] ?? 0) / whole) * 100) : "0";
-  const compared = before ? `; before: ${count(tree.before?.[0] ?? 0)}` : "";
+  if (before) {
+    const then = tree.before?.[0] ?? 0;
+    const names = sides ?? NOW_AND_BEFORE;
+    const both = `${count(then)} ${unit} in ${names.before}, ${count(whole)} in ${names.now}`;
+    return `${both}: ${changed(then, whole)}, in ${count(tree.parent.length)} stacks.`;
+  }
   return (
-    `${count(whole)} ${unit}${compared} in ${count(tree.parent.length)} stacks, ` +
+    `${count(whole)} ${unit} in ${count(tree.parent.length)} stacks, ` +
     `${tree.depthMost} deep at most; by itself, ${tree.names[top]} has the most: ${share} %.`
   );
 }
 
 /** A row for each stack that did something itself, the most first. */
-function tableOf(tree: FlameTree, unit: string): Table {
+function tableOf(tree: FlameTree, { unit, sides }: FlameGraphProps): Table {
+  if (tree.before) return changesOf(tree, tree.before, unit, sides ?? NOW_AND_BEFORE);
   const nodes = [...tree.own.keys()].filter((node) => (tree.own[node] ?? 0) > 0);
   nodes.sort((left, right) => (tree.own[right] ?? 0) - (tree.own[left] ?? 0));
   const stack = (node: number) =>
@@ -230,4 +246,22 @@ function tableOf(tree: FlameTree, unit: string): Table {
       .join(";");
   const rows = nodes.map((node) => [stack(node), tree.own[node] ?? 0, tree.total[node] ?? 0]);
   return { head: ["stack", `${unit}, own`, `${unit}, total`], rows };
+}
+
+/** A row for each stack of which something changed, the largest change first. */
+function changesOf(tree: FlameTree, then: Float64Array, unit: string, sides: Sides): Table {
+  const change = (node: number) => (tree.total[node] ?? 0) - (then[node] ?? 0);
+  const nodes = [...tree.total.keys()].filter((node) => change(node) !== 0);
+  nodes.sort((left, right) => Math.abs(change(right)) - Math.abs(change(left)));
+  const stack = (node: number) =>
+    pathTo(tree, node)
+      .map((one) => tree.names[tree.name[one] as number])
+      .join(";");
+  const rows = nodes.map((node) => [
+    stack(node),
+    then[node] ?? 0,
+    tree.total[node] ?? 0,
+    changed(then[node] ?? 0, tree.total[node] ?? 0),
+  ]);
+  return { head: ["stack", `${unit}, ${sides.before}`, `${unit}, ${sides.now}`, "change"], rows };
 }

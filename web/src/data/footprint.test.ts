@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Cachemap, FlameGraph } from "../contract";
+import type { Cachemap, ComparedTraces, FlameGraph } from "../contract";
 import { flamesOf, shownOf, subjectsOf } from "./footprint";
 import type { Report } from "./model";
 import { HOME } from "./route";
@@ -12,7 +12,7 @@ function map(target: string, operation: string, run = 0): Cachemap {
 }
 
 function graph(target: string, frames: string, weights: string[]): FlameGraph {
-  const traced = { run: 0, target, operation: "create" };
+  const traced = { run: 0, target, operation: "create", repetition: 1, repetitions: 1 };
   return { traced, frames, weights: weights.map((name) => ({ name })) } as FlameGraph;
 }
 
@@ -34,6 +34,19 @@ it("shows what was traced of the targets that are shown, and what is no target",
   const labels = (selection: Selection) => subjectsOf(report, selection).map(({ label }) => label);
   expect(labels(all)).toEqual(["xfs", "ext4", "grep"]);
   expect(labels({ sides: sides.slice(1) } as unknown as Selection)).toEqual(["xfs", "grep"]);
+});
+
+it("compares what a page of comparisons says, whatever the address names", () => {
+  const subjects = subjectsOf(report, all);
+  const one = { operation: "create", before: "ext4", after: "xfs" };
+  const compared = { differences: [one], warnings: [] } as unknown as ComparedTraces;
+  for (const change of [{}, { traced: "ext4", against: "grep", operation: "create" }]) {
+    const shown = shownOf(subjects, { ...route, ...change }, compared);
+    expect([shown?.subject.label, shown?.against?.label]).toEqual(["xfs", "ext4"]);
+    expect(shown?.difference).toBe(one);
+    expect(shown?.subjects.length).toBe(1);
+  }
+  expect(shownOf(subjects, route)?.difference).toBe(null);
 });
 
 it("falls back to what there is", () => {

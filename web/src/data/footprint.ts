@@ -1,7 +1,14 @@
 // What was traced, found by what the address names, and its stacks as the widgets take them.
 
 import type { CachemapData, StackTree } from "../charts/cachemap-layout";
-import type { Cachemap, CachemapOf, FlameGraph, FlameWeight } from "../contract";
+import type {
+  Cachemap,
+  CachemapOf,
+  ComparedTraces,
+  Difference,
+  FlameGraph,
+  FlameWeight,
+} from "../contract";
 import type { Report } from "./model";
 import { floats, unsigned, unsigned64 } from "./payload";
 import type { FootprintRoute } from "./route";
@@ -30,6 +37,8 @@ export interface Shown {
   against: Subject | null;
   frames: string;
   weight: string;
+  /** What changed, on a page of comparisons. */
+  difference: Difference | null;
 }
 
 /** All that was traced of the targets that are shown, in the order of the page. */
@@ -56,25 +65,36 @@ export function subjectsOf(report: Report, selection: Selection): Subject[] {
   return [...subjects.values()];
 }
 
-/** What an address shows; null where nothing was traced. */
-export function shownOf(subjects: Subject[], route: FootprintRoute): Shown | null {
-  const subject = subjects.find(({ label }) => label === route.traced) ?? subjects[0];
+/** What an address shows; null where nothing was traced. On a page of comparisons it is one of
+ * them, the first where the address names none. */
+export function shownOf(
+  subjects: Subject[],
+  route: FootprintRoute,
+  compared?: ComparedTraces | null,
+): Shown | null {
+  const labels = compared?.differences.map(({ after }) => after);
+  const known = subjects.filter(({ label }) => labels?.includes(label) ?? true);
+  const subject = known.find(({ label }) => label === route.traced) ?? known[0];
   if (subject === undefined) return null;
   const operations = [...subject.operations.keys()];
   const operation = operations.find((name) => name === route.operation) ?? operations[0] ?? "";
-  const isOther = (one: Subject) => one.label === route.against && one !== subject;
+  const isIts = (one: Difference) => one.after === subject.label && one.operation === operation;
+  const difference = compared?.differences.find(isIts) ?? null;
+  const wanted = compared ? difference?.before : route.against;
+  const isOther = (one: Subject) => one.label === wanted && one !== subject;
   const against = subjects.find((one) => isOther(one) && one.operations.has(operation)) ?? null;
   const graphs = subject.operations.get(operation)?.graphs ?? new Map<string, FlameGraph>();
   const frames = [...graphs.keys()].find((name) => name === route.frames) ?? [...graphs.keys()][0];
   const weights = graphs.get(frames ?? "")?.weights ?? [];
   const weight = weights.find(({ name }) => name === route.weight) ?? weights[0];
   return {
-    subjects,
+    subjects: known,
     subject,
     operation,
     against,
     frames: frames ?? "",
     weight: weight?.name ?? "",
+    difference,
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   bytes,
+  changed,
   count,
   digits,
   figure,
@@ -102,4 +103,10 @@ describe("sentences of the terminal", () => {
     expect(typeset("us 5 usb 2xfs")).toBe("us 5 usb 2xfs");
     expect(typeset("disk2x: 3x (0.9x to 1.1x)")).toBe("disk2x: 3× (0.9× to 1.1×)");
   });
+});
+
+it("shows a change with its sign", () => {
+  expect(changed(180, 1225)).toBe("+1,045");
+  expect(changed(200, 155)).toBe("−45");
+  expect(changed(7, 7)).toBe("0");
 });

@@ -116,6 +116,12 @@ export function count(value: number): string {
     : figure("count", value);
 }
 
+/** How a number of things changed, with its sign: `+45`, `−45`, `0`. */
+export function changed(before: number, after: number): string {
+  if (before === after) return "0";
+  return `${after > before ? "+" : "−"}${count(Math.abs(after - before))}`;
+}
+
 /** A ratio: `1.05×`; near 1 with as many digits as its distance from 1 needs. */
 export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;

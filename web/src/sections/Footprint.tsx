@@ -23,9 +23,12 @@ const KINDS = ["instructions", "data"] as const;
 export function Footprint() {
   const { report, selection, route } = useView();
   const subjects = useMemo(() => subjectsOf(report, selection), [report, selection]);
-  const shown = shownOf(subjects, route.footprint);
+  const { compared } = report.payload;
+  const shown = shownOf(subjects, route.footprint, compared);
   if (shown === null) return <p class="note">Of the targets that are shown, none was traced.</p>;
   const sides = shown.against === null ? [shown.subject] : [shown.subject, shown.against];
+  // On a page of comparisons what was before stands before.
+  if (compared) sides.reverse();
   const { operation, frames } = shown;
   const graphs = sides.flatMap((side) => side.operations.get(operation)?.graphs.get(frames) ?? []);
   const maps = KINDS.flatMap((of) =>
@@ -33,39 +36,48 @@ export function Footprint() {
   );
   return (
     <>
-      <Choices shown={shown} />
+      {!compared && <Choices shown={shown} />}
+      {maps.some((map) => map.traced.repetitions > 1) && (
+        <p class="note">
+          Maps and graphs are of one repetition: of those traced, the one whose instructions, lines
+          of instructions and lines of data are nearest to their medians.
+        </p>
+      )}
       <div class="pair">
         {maps.map((map) => (
           <OneCachemap key={`${map.of} ${map.title}`} map={map} />
         ))}
       </div>
-      {graphs.length > 0 && <WeightChoices shown={shown} graphs={graphs} />}
+      {!compared && graphs.length > 0 && <WeightChoices shown={shown} graphs={graphs} />}
+      {!compared && shown.weight.endsWith("_misses") && <SimulatedCaches graphs={graphs} />}
       <div class="pair">
         {graphs.map((graph) => (
           <OneFlameGraph key={`${graph.title} ${frames}`} graphs={[graph]} weight={shown.weight} />
         ))}
       </div>
-      {graphs.length === 2 && (
+      {!compared && graphs.length === 2 && (
         <OneFlameGraph key={`${frames} compared`} graphs={graphs} weight={shown.weight} />
       )}
     </>
   );
 }
 
-function Choices({ shown }: { shown: Shown }) {
-  const { subject, operation, against, subjects } = shown;
+export function Choices({ shown }: { shown: Shown }) {
+  const { subject, operation, against, subjects, difference } = shown;
   const others = subjects.filter((one) => one !== subject && one.operations.has(operation));
   const labels = (all: Subject[]): Option[] => all.map(({ label }) => [label, label]);
   return (
     <p class="choices">
-      <Choice of="traced" name="Target" value={subject.label} options={labels(subjects)} />
+      {(difference === null || subjects.length > 1) && (
+        <Choice of="traced" name="Target" value={subject.label} options={labels(subjects)} />
+      )}
       <Choice
         of="operation"
         name="Operation"
         value={operation}
         options={[...subject.operations.keys()].map((name) => [name, name])}
       />
-      {others.length > 0 && (
+      {difference === null && others.length > 0 && (
         <Choice
           of="against"
           name="Compared with"
@@ -77,7 +89,7 @@ function Choices({ shown }: { shown: Shown }) {
   );
 }
 
-function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRefs[] }) {
+export function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRefs[] }) {
   const weights = graphs[0]?.weights ?? [];
   const kinds = [...(shown.subject.operations.get(shown.operation)?.graphs.keys() ?? [])];
   return (
@@ -95,6 +107,26 @@ function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRefs[] })
         options={kinds.map((kind) => [kind, kind])}
       />
     </p>
+  );
+}
+
+/** Which caches the misses are of: a sentence of each run. */
+export function SimulatedCaches({ graphs }: { graphs: GraphRefs[] }) {
+  const { report } = useView();
+  const { caches } = report.payload.compared ?? {};
+  const runs = [...new Set(graphs.map((graph) => graph.traced.run))];
+  const said = runs.flatMap(
+    (run) => report.runs[run]?.page.prose.filter((one) => one.subject === "simulated caches") ?? [],
+  );
+  const texts = [...new Set([...said.map((one) => one.text), ...(caches ? [caches] : [])])];
+  return (
+    <>
+      {texts.map((text) => (
+        <p key={text} class="note">
+          {text}
+        </p>
+      ))}
+    </>
   );
 }
 
@@ -137,7 +169,7 @@ function OneCachemap({ map }: { map: CachemapRefs }) {
 }
 
 /** One graph, or the first compared with the second. */
-function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight: string }) {
+export function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight: string }) {
   const { report, theme } = useView();
   const [now, before] = graphs as [GraphRefs, GraphRefs?];
   const flames = useMemo(() => {
@@ -152,11 +184,12 @@ function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight: string
   if (flames === null) return null;
   const unit = now.weights.find(({ name }) => name === weight)?.unit ?? "";
   const { target, operation } = now.traced;
-  const compared =
-    before && `${operation}: ${target} (now), compared with ${before.traced.target} (before)`;
+  const sides = before && { now: target, before: before.traced.target };
+  const compared = sides && `${operation}: what changes from ${sides.before} to ${sides.now}`;
   return (
     <FlameGraph
-      title={compared ?? `${now.title}: ${unit}`}
+      title={`${compared ?? now.title}: ${unit}`}
+      sides={sides}
       unit={unit}
       file={`flame-${target}-${operation}-${weight}`}
       theme={theme}

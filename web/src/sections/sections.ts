@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { dimensionName, isOfOthers, isSearch } from "../data/model";
 import type { View } from "../view";
 import { Cliffs } from "./Cliffs";
+import { Difference, DifferenceWarnings } from "./Difference";
 import { DimensionSection } from "./Dimension";
 import { Distribution } from "./Distribution";
 import { Drift } from "./Drift";
@@ -44,12 +45,15 @@ export function sections({ report, selection }: View): Section[] {
     map: report.runs.some(({ document }) => (document.dimensions ?? []).length > 0),
     benchmarks: selection.benchmarks.length > 0,
     footprint: report.payload.cachemaps.length + report.payload.flame_graphs.length > 0,
+    runs: report.runs.length > 0,
+    compared: report.payload.compared != null,
   };
   const dimensions = report.dimensions.filter((dimension) =>
     selection.benchmarks.some((one) => one.dimension === dimension && isOfOthers(report, one)),
   );
   const all: (Section | false)[] = [
-    { id: "summary", title: "Summary", Body: Summary },
+    has.runs && { id: "summary", title: "Summary", Body: Summary },
+    has.compared && { id: "difference", title: "What changed", Body: Difference },
     has.map && { id: "map", title: "Dimensions × targets", Body: CostMap },
     has.searches && { id: "cliffs", title: "Cliffs", Body: Cliffs },
     ...dimensions.map((dimension) => ({
@@ -62,9 +66,9 @@ export function sections({ report, selection }: View): Section[] {
     has.footprint && { id: "footprint", title: "Cache lines", Body: Footprint },
     has.others && { id: "effects", title: "Effects and contrasts", Body: Effects },
     has.benchmarks && { id: "drift", title: "Replicates in run order", Body: Drift },
-    { id: "warnings", title: "Warnings", Body: Warnings },
-    { id: "machine", title: "Machine and targets", Body: MachineSection },
-    { id: "repeat", title: "Repeat it, and the raw data", Body: Repeat },
+    { id: "warnings", title: "Warnings", Body: has.compared ? DifferenceWarnings : Warnings },
+    has.runs && { id: "machine", title: "Machine and targets", Body: MachineSection },
+    has.runs && { id: "repeat", title: "Repeat it, and the raw data", Body: Repeat },
   ];
   return all.filter((section) => section !== false);
 }

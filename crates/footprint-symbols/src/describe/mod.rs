@@ -16,7 +16,7 @@ use crate::symbol::{Symbol, SymbolTable};
 use crate::touched::Touched;
 use crate::{SymbolsError, memory};
 
-pub use program::images;
+pub use program::{images, program};
 
 /// What is known of a kernel and of what it was doing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,14 +1,42 @@
 //! The programs and libraries of a program's trace.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 
+use footprint::description::Description;
+use footprint_trace::TraceError;
+use footprint_trace::attachments::{self, MAPS};
 use footprint_trace::maps::Mapping;
+use footprint_trace::reader::{Ending, TraceReader};
 
 use crate::SymbolsError;
-use crate::describe::Image;
+use crate::describe::{Image, Sources, describe};
 use crate::elf::Binary;
 use crate::touched::Touched;
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Names what a program's trace touches, by the files that it had mapped, with what the trace says
+/// of its end. Where these files are gone, the description says so and has no names.
+///
+/// # Errors
+/// The trace cannot be read to its end.
+pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsError> {
+    let file = File::open(trace).map_err(TraceError::Io)?;
+    let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
+    let touched = Touched::of(&mut reader)?;
+    let maps = attachments::read(trace, MAPS)?.unwrap_or_default();
+    let named = images(&maps, &touched)
+        .and_then(|images| describe(&touched, &Sources { kernel: None, images }));
+    let description = named.unwrap_or_else(|error| Description {
+        missing: Some(format!("functions have no names, since {error}")),
+        ..Description::default()
+    });
+    Ok((description, reader.ending().copied()))
+}
 
 /// The files that a traced program executed code of, from its attachment `maps`.
 ///

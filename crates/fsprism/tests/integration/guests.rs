@@ -3,6 +3,7 @@
 //! The lab of these tests lies beside what cargo builds, as fetching a kernel is worth doing once.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -115,7 +116,9 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     let page = fs::read_to_string(place.path("run/report.html")).expect("a page");
     assert!(page.len() > 100_000, "the page has maps: {}", page.len());
     let text = place.finish(fsprism(&place, "report run --terminal"));
-    assert!(text.assert_code(0).stdout.contains("Lines of instructions per line of data"));
+    let text = &text.assert_code(0).stdout;
+    assert!(text.contains("Lines of instructions per line of data"));
+    assert!(text.contains("as given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
 }
 
@@ -188,6 +191,75 @@ fn a_program_is_traced_with_its_names() {
     again.assert_refused(&["holds traces already"]);
     let failing = place.finish(place.fsprism("footprint trace --out failing -- /bin/false"));
     assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
+}
+
+/// Puts a script in the place of an emulator, which lets it write no file beyond 1 MiB while it
+/// traces: `trap` says what becomes of it then.
+fn limited(
+    place: &Place,
+    emulator: &str,
+    (out, trap): (&str, &str),
+    mut command: Command,
+) -> Command {
+    let which = Command::new("which").arg(emulator).output().expect("which");
+    let real = String::from_utf8(which.stdout).expect("a path");
+    let real = real.trim();
+    let script = format!(
+        "#!/bin/bash\n{trap}\ncase \"$*\" in *-plugin*) ulimit -f 1024;; esac\nexec {real} \"$@\"\n"
+    );
+    let path = place.make(&format!("emulators-{out}")).join(emulator);
+    fs::write(&path, script).expect("ours");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+    let all = std::env::var("PATH").expect("a path");
+    command.env("PATH", format!("{}:{all}", path.parent().expect("a directory").display()));
+    command
+}
+
+/// A write beyond the limit kills, as an impatient user does; or it fails, as on a full disk.
+const TRAPS: [(&str, &str); 2] = [("killed", "trap - XFSZ"), ("full", "trap '' XFSZ")];
+
+#[test]
+fn what_a_dying_guest_leaves_has_names() {
+    let test = "what_a_dying_guest_leaves_has_names";
+    let Some((place, fsprism)) = with_lab(test) else { return };
+    let arguments = "footprint trace --target tmpfs --op create,stat --repetitions 200 --out cut";
+    let command = fsprism(&place, arguments);
+    let traced = place.finish(limited(&place, "qemu-system-x86_64", TRAPS[0], command));
+    assert!(traced.assert_code(1).stdout.contains("  create 3 "), "{traced:?}");
+    let stacks = place.fsprism("footprint stacks cut --op create --frames functions");
+    let stacks = place.finish(stacks);
+    assert!(stacks.assert_code(0).stdout.contains("shmem_mknod"), "{stacks:?}");
+    assert!(stacks.stderr.contains("is not whole"), "{stacks:?}");
+    assert!(stacks.stderr.contains("data has no names"), "{stacks:?}");
+    let differ = place.finish(place.fsprism("footprint diff cut cut --op create"));
+    assert!(differ.assert_code(0).stderr.contains("is not whole"), "{differ:?}");
+}
+
+#[test]
+fn what_a_dying_program_leaves_has_names() {
+    let test = "what_a_dying_program_leaves_has_names";
+    if Command::new("qemu-x86_64").arg("--version").output().is_err() {
+        return say_skipped(test, "it needs qemu-x86_64");
+    }
+    let place = Place::new();
+    let stacks = |out: &str| {
+        let arguments = format!("footprint stacks {out} --frames functions");
+        let stacks = place.finish(place.fsprism(&arguments));
+        assert!(stacks.assert_code(0).stdout.contains("_start"), "{stacks:?}");
+        assert!(stacks.stderr.contains("is not whole"), "{stacks:?}");
+    };
+    let mut command = place.fsprism("footprint trace --out own -- /bin/sh -c");
+    command.arg("kill -9 $$");
+    let traced = place.finish(command);
+    assert!(traced.assert_code(1).stderr.contains("sh ended with signal: 9"), "{traced:?}");
+    stacks("own");
+    for (out, trap) in TRAPS {
+        let mut command = place.fsprism(&format!("footprint trace --out {out} -- /bin/sh -c"));
+        command.arg("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+        let traced = place.finish(limited(&place, "qemu-x86_64", (out, trap), command));
+        assert!(traced.assert_code(1).stdout.contains("  whole "), "{traced:?}");
+        stacks(out);
+    }
 }
 
 #[test]

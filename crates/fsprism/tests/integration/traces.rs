@@ -83,6 +83,45 @@ fn two_traces_and_two_directories_are_compared() {
 }
 
 #[test]
+fn a_comparison_is_a_page() {
+    let place = place();
+    let diff = |out: &str| {
+        footprint(&place, &format!("diff traces/ext4.trace traces/xfs.trace --out {out}"))
+    };
+    assert_eq!(diff("page.html").assert_code(0).stdout, "page.html\n");
+    let page = fs::read_to_string(place.path("page.html")).expect("a page");
+    assert!(page.contains("<title>Footprints from ext4 to xfs - fsprism</title>"));
+    assert!(page.contains("create: from ext4 to xfs"), "as text too");
+    diff("page.html").assert_code(0);
+    fs::write(place.path("notes"), "mine").expect("ours");
+    diff("notes").assert_refused(&["notes is no page of fsprism's: name another file"]);
+    diff("nowhere/page.html").assert_refused(&["there is no directory nowhere"]);
+    diff("traces").assert_refused(&["traces is a directory: name a file in it"]);
+    assert_eq!(fs::read_to_string(place.path("notes")).expect("ours"), "mine");
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_why() {
+    let place = place();
+    let refused = |arguments: &str, words: &[&str]| {
+        footprint(&place, arguments).assert_refused(words);
+    };
+    let map = "map traces/xfs.trace --op stat --of data";
+    refused(&format!("{map} --png nowhere/a.png"), &["there is no directory nowhere"]);
+    refused("stacks traces --categories nowhere", &["cannot read nowhere: No such file"]);
+    let full = footprint(&place, &format!("{map} --png /dev/full"));
+    full.assert_code(1).assert_says(&["cannot write /dev/full: No space left"]);
+    place.make("others");
+    fs::copy(place.path("traces/xfs.trace"), place.path("others/a.trace")).expect("a fixture");
+    refused("diff traces others", &["traces and others have no trace of one name"]);
+    refused("trace --out made --op create -- /bin/true", &["--op, --warm-up", "for a program"]);
+    refused("trace --out made --cache l1d=32k,64,8 --target xfs", &["--cache"]);
+    refused("trace --out made --target nope", &["`nope` is neither"]);
+    refused("trace --out made -- /etc/passwd", &["no program `/etc/passwd` that can be executed"]);
+    assert!(!place.path("made").exists(), "nothing was made");
+}
+
+#[test]
 fn each_operation_of_a_trace_is_simulated() {
     let place = place();
     let caches = "--cache l1i=32k,64,8 --cache l1d=32k,64,8";
@@ -109,10 +148,20 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     let name = whole.windows(11).position(|bytes| bytes == b"description").expect("a name");
     fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
     let partial = footprint(&place, "map cut");
-    partial.assert_code(1);
-    assert!(partial.stderr.contains("stops after"), "{partial:?}");
+    partial.assert_code(0);
+    assert!(partial.stderr.contains("cut: the trace stops after"), "{partial:?}");
     assert!(partial.stdout.starts_with("cut, 0, instructions: 6 lines"), "{partial:?}");
-    footprint(&place, "stacks cut").assert_refused(&["no names of functions"]);
+    let nameless = footprint(&place, "stacks cut --op 0 --frames functions");
+    assert!(nameless.assert_code(0).stdout.contains("0xffffffff81000300"), "{nameless:?}");
+    let differ = footprint(&place, "diff cut cut --format json").assert_code(0).document();
+    assert!(differ["warnings"][0].as_str().is_some_and(|text| text.contains("stops after")));
+    place.make("some");
+    fs::write(place.path("some/a.trace"), "no trace").expect("ours");
+    footprint(&place, "map some").assert_refused(&["a.trace: this is no footprint trace"]);
+    fs::copy(place.path("traces/xfs.trace"), place.path("some/b.trace")).expect("a fixture");
+    let rest = footprint(&place, "map some --op stat");
+    assert!(rest.assert_code(0).stdout.starts_with("xfs, stat, instructions"), "{rest:?}");
+    assert!(rest.stderr.contains("a.trace: this is no footprint trace"), "{rest:?}");
     place.make("empty");
     footprint(&place, "diff empty traces").assert_refused(&["empty holds no *.trace"]);
 }

@@ -49,10 +49,8 @@ pub enum TargetError {
         message: String,
     },
     /// The kernel did not mount it.
-    #[error(
-        "{file_system} could not be mounted with the options `{options}`: {source}; \
-        change mount= or mkfs="
-    )]
+    #[error("{file_system} could not be mounted{}: {source}; change mount= or mkfs=",
+        with_options(.options))]
     Mount {
         /// The file system.
         file_system: FileSystem,
@@ -133,4 +131,8 @@ pub enum TargetError {
         /// What the kernel or the guardian said.
         source: io::Error,
     },
+}
+
+fn with_options(options: &str) -> String {
+    if options.is_empty() { String::new() } else { format!(" with the options `{options}`") }
 }

@@ -22,6 +22,7 @@ fn manifest() -> Manifest {
             blocks: None,
             verify: false,
             data_file_bytes: 1 << 26,
+            simulated_caches: None,
         },
         machine: Machine::default(),
         clock: ClockRecord {

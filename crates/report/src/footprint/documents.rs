@@ -10,7 +10,7 @@ use footprint::tree::FlameTree;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Executed, Studied, StudyError, Weighted};
+use super::{Executed, Repetition, Studied, StudyError, Weighted};
 
 /// Version of the documents.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -33,6 +33,10 @@ pub struct Map {
     pub target: String,
     /// The operation.
     pub operation: String,
+    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    pub repetition: u32,
+    /// How many repetitions the trace has.
+    pub repetitions: u32,
     /// What the lines hold.
     pub of: CachemapOf,
     /// Bytes of a line.
@@ -72,6 +76,10 @@ pub struct Tree {
     pub target: String,
     /// The operation.
     pub operation: String,
+    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    pub repetition: u32,
+    /// How many repetitions the trace has.
+    pub repetitions: u32,
     /// The weight's name.
     pub weight: String,
     /// What is counted, in words.
@@ -131,7 +139,8 @@ impl Map {
         };
         let (target, operation) = (executed.target.clone(), executed.operation.clone());
         let lines = map.lines.iter().map(line).collect();
-        Self { target, operation, of: map.of, line_bytes: 64, lines }
+        let Repetition { number: repetition, of: repetitions } = executed.repetition;
+        Self { target, operation, repetition, repetitions, of: map.of, line_bytes: 64, lines }
     }
 }
 
@@ -141,7 +150,9 @@ impl Tree {
     pub fn new(studied: &Studied, executed: &Executed, frames: Frames, weight: &Weighted) -> Self {
         let tree = weight.tree(studied, executed, frames);
         let (target, operation) = (executed.target.clone(), executed.operation.clone());
-        Self { target, operation, weight: weight.name(), unit: weight.unit(), nodes: nodes(&tree) }
+        let Repetition { number: repetition, of: repetitions } = executed.repetition;
+        let (weight, unit, nodes) = (weight.name(), weight.unit(), nodes(&tree));
+        Self { target, operation, repetition, repetitions, weight, unit, nodes }
     }
 }
 

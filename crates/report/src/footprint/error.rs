@@ -41,15 +41,6 @@ pub enum StudyError {
         /// Why.
         source: SymbolsError,
     },
-    /// It has no names.
-    #[error(
-        "{} has no names of functions, so stacks and categories would say nothing: trace again \
-         with the kernel's symbols", path.display()
-    )]
-    Nameless {
-        /// The trace.
-        path: PathBuf,
-    },
     /// Nothing is marked in it, or it stops before.
     #[error("{} holds no operation that was traced: trace again", path.display())]
     Empty {

@@ -8,13 +8,15 @@
 mod caches;
 pub mod documents;
 mod error;
+mod repetition;
 mod study;
 #[cfg(test)]
 mod tests;
 pub mod text;
 mod weight;
 
-pub use caches::caches_of;
+pub use caches::{RecordedCachesError, caches_of, caches_of_run, recorded};
 pub use error::StudyError;
+pub use repetition::Repetition;
 pub use study::{Executed, Questions, Studied, traces_in};
 pub use weight::Weighted;

@@ -1,5 +1,6 @@
 //! A trace, walked through once.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -13,15 +14,22 @@ use footprint::simulated::{Outcome, Simulated, Warmth};
 use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
 use footprint::trace::{Completeness, Region, Walk};
 use footprint_trace::TraceError;
+use footprint_trace::header::Scope;
 use footprint_trace::reader::TraceReader;
 
-use super::StudyError;
+use super::repetition::nearest_to_medians;
+use super::{Repetition, StudyError};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// What the file of a trace ends in.
 const EXTENSION: &str = "trace";
+
+/// What is said of a trace without names.
+const NAMELESS: &str = "it has no names, so addresses are shown";
+/// What is said of one whose names are found in the files that the program had mapped.
+const LOOKED_UP: &str = "it has no names, which are now those of the program's files as they are";
 
 /// What is asked of a trace besides its footprints.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +43,8 @@ pub struct Questions {
 pub struct Studied {
     /// The trace's file.
     pub path: PathBuf,
-    /// What was executed, in the order of the marks' numbers: of each operation of each target, the
-    /// last repetition that the trace has whole.
+    /// What was executed, in the order of the marks' numbers: of each operation of each target, of
+    /// the repetitions that the trace has whole, the one whose counts are nearest to their medians.
     pub executed: Vec<Executed>,
     /// Why the trace is not whole, in a sentence.
     pub doubt: Option<String>,
@@ -51,6 +59,8 @@ pub struct Executed {
     pub target: String,
     /// The operation's name; its number where the trace does not name it.
     pub operation: String,
+    /// Which of its repetitions it is.
+    pub repetition: Repetition,
     /// What it touched.
     pub footprint: Footprint,
     /// What simulated caches made of it, if any were.
@@ -91,8 +101,8 @@ impl Studied {
         let open = |source| StudyError::Open { path: path.to_owned(), source };
         let source = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(open)?);
         let mut reader = TraceReader::new(source).map_err(failed)?;
-        let (description, nameless) = description_of(path)?;
         let header = *reader.header();
+        let (description, missing) = description_of(path, header.scope)?;
         let warm_up = description.repetitions.warm_up;
         let mut walk = Walk::new(header, description);
         let mut collector = Collector::new(Selection { warm_up, repeated: Repeated::Apart });
@@ -105,16 +115,19 @@ impl Studied {
         };
         let outcomes = simulated.map(Simulated::into_outcomes).unwrap_or_default();
         let executed = chosen(&walk, collector.into_footprints(), outcomes, path);
-        let cut = reader.ending().and_then(|ending| ending.cut);
         let doubt = match walked {
             Err(source) if executed.is_empty() => return Err(failed(source)),
-            Err(source) => Some(failed(source).to_string()),
+            Err(source) => Some(source.to_string()),
             Ok(()) if executed.is_empty() => {
                 return Err(StudyError::Empty { path: path.to_owned() });
             }
-            Ok(()) => cut.map(|cut| format!("{}: {cut}", path.display())),
+            Ok(()) => reader.ending().and_then(|ending| ending.cut).map(|cut| cut.to_string()),
         };
-        let doubt = doubt.or(nameless);
+        // What keeps a damaged trace from being read keeps its description too.
+        let missing = missing.filter(|missing| doubt.as_ref() != Some(missing));
+        let doubts: Vec<String> = doubt.into_iter().chain(missing).collect();
+        let said = || format!("{}: {}", path.display(), doubts.join("; "));
+        let doubt = (!doubts.is_empty()).then(said);
         Ok(Self { path: path.to_owned(), executed, doubt, walk, categories: Categories::default() })
     }
 
@@ -148,9 +161,7 @@ impl Studied {
     /// The figures of one execution.
     #[must_use]
     pub fn figures(&self, executed: &Executed) -> Figures {
-        let scope = self.walk.scope();
-        let counts = |context: footprint::trace::Context| context.counts(scope);
-        executed.footprint.figures(self.walk.code(), self.walk.stacks(), counts)
+        figures(&self.walk, &executed.footprint)
     }
 
     /// What was executed of an operation; everything where none is named.
@@ -177,66 +188,80 @@ impl Studied {
             _ => Ok(found),
         }
     }
-
-    /// Refuses a trace in which no function has a name.
-    ///
-    /// # Errors
-    /// It has none.
-    pub fn named(self) -> Result<Self, StudyError> {
-        if self.description().functions.is_empty() {
-            return Err(StudyError::Nameless { path: self.path });
-        }
-        Ok(self)
-    }
 }
 
-/// What a trace says of itself, and a sentence where it says nothing. A trace whose end is missing
-/// has lost its description with it.
-fn description_of(path: &Path) -> Result<(Description, Option<String>), StudyError> {
+/// What a trace says of itself, and a sentence where something is missing of that. A trace whose
+/// end is missing has lost its description with it; of a program the files that it had mapped are
+/// asked for names, which may still be there.
+fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
     match footprint_symbols::attached(path) {
-        Ok(Some(description)) => Ok((description, None)),
-        Ok(None) => without(format!("{} has no names: addresses are shown", path.display())),
-        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
-            TraceError::Truncated { .. } | TraceError::Damaged { .. } => {
-                without(format!("{}: {error}", path.display()))
+        Ok(Some(mut description)) => {
+            let missing = description.missing.take();
+            Ok((description, missing))
+        }
+        Ok(None) if scope == Scope::Program => match footprint_symbols::describe::program(path) {
+            Ok((description, _)) if description.missing.is_none() => {
+                Ok((description, Some(LOOKED_UP.to_owned())))
             }
+            _ => without(NAMELESS.to_owned()),
+        },
+        Ok(None) => without(NAMELESS.to_owned()),
+        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
+            TraceError::Truncated { .. } | TraceError::Damaged { .. } => without(error.to_string()),
             source => Err(StudyError::Trace { path: path.to_owned(), source }),
         },
         Err(source) => Err(StudyError::Description { path: path.to_owned(), source }),
     }
 }
 
-/// Of the repetitions of an operation the last one that is whole, or the last.
+fn figures(walk: &Walk<Description>, footprint: &Footprint) -> Figures {
+    let scope = walk.scope();
+    let counts = |context: footprint::trace::Context| context.counts(scope);
+    footprint.figures(walk.code(), walk.stacks(), counts)
+}
+
+/// One repetition of each operation.
 fn chosen(
     walk: &Walk<Description>,
     footprints: Vec<Footprint>,
     mut outcomes: Vec<Outcome>,
     path: &Path,
 ) -> Vec<Executed> {
-    let mut found: Vec<Footprint> = Vec::new();
+    let mut repeated: BTreeMap<Option<(u8, u16)>, Vec<Footprint>> = BTreeMap::new();
     for footprint in footprints {
-        match found.iter_mut().find(|known| key(known.region) == key(footprint.region)) {
-            None => found.push(footprint),
-            Some(known) => {
-                let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
-                if is_whole(&footprint) || !is_whole(known) {
-                    *known = footprint;
-                }
-            }
-        }
+        repeated.entry(key(footprint.region)).or_default().push(footprint);
     }
     // What is unmarked counts only where nothing is marked.
-    let has_marked = found.iter().any(|footprint| footprint.region != Region::Unmarked);
-    found.retain(|footprint| !has_marked || footprint.region != Region::Unmarked);
-    found.sort_by_key(|footprint| key(footprint.region));
-    let named = found.into_iter().map(|footprint| {
+    if repeated.len() > 1 {
+        repeated.remove(&None);
+    }
+    let chosen = repeated.into_values().filter_map(|repetitions| {
+        let (repetition, footprint) = one_of(walk, repetitions)?;
         let (target, operation) = names_of(walk.names(), footprint.region, path);
         let is_its = |outcome: &Outcome| outcome.region == footprint.region;
         let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
-        Executed { target, operation, footprint, outcome }
+        Some(Executed { target, operation, repetition, footprint, outcome })
     });
-    named.collect()
+    chosen.collect()
+}
+
+/// Of the repetitions of an operation, of those that are whole if any is, the one whose counts are
+/// nearest to their medians.
+fn one_of(
+    walk: &Walk<Description>,
+    mut repetitions: Vec<Footprint>,
+) -> Option<(Repetition, Footprint)> {
+    let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
+    let has_whole = repetitions.iter().any(is_whole);
+    let places = 0..repetitions.len();
+    let places = places.filter(|&place| !has_whole || is_whole(&repetitions[place]));
+    let places: Vec<usize> = places.collect();
+    let counted: Vec<Figures> =
+        places.iter().map(|&place| figures(walk, &repetitions[place])).collect();
+    let place = places[nearest_to_medians(&counted)?];
+    let [number, of] = [place + 1, repetitions.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    Some((Repetition { number, of }, repetitions.swap_remove(place)))
 }
 
 /// What all repetitions have in common: region and operation.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use footprint::cachemap::text::Rows;
 use footprint::cachemap::{Cachemap, CachemapOf};
 use footprint::cgstacks::{Frames, Weight};
 use footprint::trace::Completeness;
@@ -9,7 +10,7 @@ use footprint_trace::header::Coverage;
 
 use super::documents::{Difference, Map, Tree};
 use super::*;
-use crate::sample_traces::{FILE_SYSTEMS, events, write};
+use crate::sample_traces::{FILE_SYSTEMS, events, repeated, write};
 
 fn read(path: &Path) -> Studied {
     Studied::read(path, &Questions::default()).expect("a trace")
@@ -27,17 +28,39 @@ fn map(studied: &Studied, of: CachemapOf) -> Map {
 }
 
 #[test]
-fn the_last_repetition_is_studied_and_everything_has_its_name() {
+fn what_follows_the_warm_up_is_studied_and_everything_has_its_name() {
     let (_place, ext4, _) = traces();
     let studied = read(&ext4);
     let names: Vec<(&str, &str)> =
         studied.executed.iter().map(|one| (one.target.as_str(), one.operation.as_str())).collect();
     assert_eq!(names, [("ext4", "create"), ("ext4", "stat")]);
     assert_eq!(studied.doubt, None);
+    assert_eq!(studied.executed[0].repetition, Repetition { number: 1, of: 1 });
     let figures = studied.figures(&studied.executed[0]);
     // 4 calls, 4 returns, 2 loads, 103 of nothing, and the way out.
     assert_eq!(figures.instructions, 4 + 4 + 2 + 103 + 1);
     assert_eq!((figures.instruction_lines, figures.data_lines), (6, 6));
+}
+
+#[test]
+fn of_several_repetitions_the_one_at_the_medians_is_studied() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.trace");
+    let create = |allocations: &[u32]| {
+        std::fs::write(&path, repeated(allocations, Coverage::Marked)).unwrap();
+        let studied = read(&path);
+        let executed = &studied.executed[0];
+        (executed.repetition.number, studied.figures(executed).instructions)
+    };
+    // An allocation takes six instructions.
+    let (_, once) = create(&[1]);
+    assert_eq!(create(&[9, 1, 3, 2, 5]), (3, once + 2 * 6));
+    assert_eq!(create(&[1, 1, 9, 1]), (4, once), "the last of equals");
+    let studied = read(&path);
+    let executed = &studied.executed[0];
+    let map = Cachemap::new(CachemapOf::Data, &executed.footprint, studied.known());
+    let shown = text::map(&map, executed, Rows::All, 100);
+    assert!(shown.lines().next().unwrap().ends_with("are used (repetition 4 of 4)"), "{shown}");
 }
 
 #[test]
@@ -125,7 +148,13 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
     assert_eq!(studied.executed[0].operation, "0", "without names");
     assert_eq!(studied.executed[0].target, "cut");
     assert_eq!(studied.executed[0].footprint.completeness, Completeness::Whole);
-    assert!(studied.named().unwrap_err().to_string().contains("no names of functions"));
+    let tree = Tree::new(
+        &studied,
+        &studied.executed[0],
+        Frames::Functions,
+        &Weighted::By(Weight::Instructions),
+    );
+    assert!(text::tree(&tree).contains("0xffffffff81000400"), "functions are where calls lead to");
     for (bytes, sentence) in [
         (&b"hello, this is a text"[..], "no footprint trace"),
         (&whole[..40], "stops after"),

@@ -6,8 +6,8 @@ use footprint::cachemap::Cachemap;
 use footprint::cachemap::text::{Rows, text};
 use footprint::diff::Row;
 
-use super::Executed;
 use super::documents::{Difference, Tree};
+use super::{Executed, Repetition};
 
 /// Nodes with less than this share of the whole are left out.
 const SHARE_LEAST: f64 = 0.005;
@@ -19,14 +19,20 @@ const FUNCTIONS_SHOWN: usize = 40;
 pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
     let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
     let heading = format!(
-        "{}, {}, {}: {} lines, of their {} bytes {used} are used",
+        "{}, {}, {}: {} lines, of their {} bytes {used} are used{}",
         executed.target,
         executed.operation,
         map.of.name(),
         map.lines.len(),
         map.lines.len() * 64,
+        shown(executed.repetition),
     );
     format!("{heading}\n\n{}", text(map, rows, width))
+}
+
+/// Which repetition is shown, behind what is said of it.
+fn shown(repetition: Repetition) -> String {
+    repetition.text().map_or_else(String::new, |text| format!(" ({text})"))
 }
 
 /// A tree, callees indented below their callers, with shares of the whole. What has less than
@@ -34,7 +40,9 @@ pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> Str
 #[must_use]
 pub fn tree(tree: &Tree) -> String {
     let whole = tree.nodes.first().map_or(0.0, |root| root.total);
-    let mut text = format!("{}, {}: {whole} {}\n\n", tree.target, tree.operation, tree.unit);
+    let repetition = Repetition { number: tree.repetition, of: tree.repetitions };
+    let (target, operation, unit) = (&tree.target, &tree.operation, &tree.unit);
+    let mut text = format!("{target}, {operation}: {whole} {unit}{}\n\n", shown(repetition));
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate().skip(1) {
         children[node.parent as usize].push(place);
@@ -100,7 +108,7 @@ pub fn difference(difference: &Difference) -> String {
     let Difference { operation, before, after, categories, functions } = difference;
     let mut text = format!(
         "{operation}: from {before} to {after}\n\
-         instructions executed, lines of code and lines of data, and what was gained of each\n\n"
+         instructions executed, lines of code and lines of data of {after}, and what was gained\n\n"
     );
     let head = "executed  gained   code  gained   data  gained";
     let _ = writeln!(text, "{head}  category");

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::compare::CompareDocument;
+use crate::footprint::documents::Difference;
 
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 1;
@@ -31,6 +32,21 @@ pub struct Payload {
     pub cachemaps: Vec<Cachemap>,
     /// Where work was done, by call stack, of each run's targets and operations in their order.
     pub flame_graphs: Vec<FlameGraph>,
+    /// What a page without runs is about: traces beside each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ComparedTraces>,
+}
+
+/// Traces beside each other, whose cachemaps and flame graphs the page holds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ComparedTraces {
+    /// What changed, for each pair of traces operation by operation; targets are called as those
+    /// of the cachemaps.
+    pub differences: Vec<Difference>,
+    /// Which caches were simulated, in a sentence.
+    pub caches: Option<String>,
+    /// What makes the traces doubtful.
+    pub warnings: Vec<String>,
 }
 
 /// One run.
@@ -184,6 +200,10 @@ pub struct Traced {
     pub target: String,
     /// The operation.
     pub operation: String,
+    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    pub repetition: u32,
+    /// How many repetitions were traced.
+    pub repetitions: u32,
 }
 
 /// The lines of a cache that were touched, byte by byte.

@@ -16,7 +16,9 @@ use record::{Run, TRACES};
 use super::Source;
 use super::block::Block;
 use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
-use crate::footprint::{Executed, Questions, Studied, Weighted, caches_of, traces_in};
+use crate::footprint::{
+    Executed, Questions, Repetition, Studied, Weighted, caches_of_run, traces_in,
+};
 
 /// The footprints of all runs of a page, under construction.
 #[derive(Debug, Default)]
@@ -37,8 +39,14 @@ impl Footprints {
             Ok(traces) => traces,
             Err(error) => return vec![warning(error.to_string(), Vec::new())],
         };
-        let questions = Questions { caches: caches_of(&source.run.manifest.machine.caches) };
         let mut said = Vec::new();
+        let manifest = &source.run.manifest;
+        let caches =
+            caches_of_run(&manifest.run, &manifest.machine.caches).unwrap_or_else(|error| {
+                said.push(warning(error.to_string(), Vec::new()));
+                None
+            });
+        let questions = Questions { caches };
         let mut studied = Vec::new();
         for trace in traces {
             match Studied::read(&trace, &questions) {
@@ -51,18 +59,28 @@ impl Footprints {
             let targets = one.executed.iter().map(|executed| executed.target.clone());
             let targets: Vec<String> = targets.take(1).collect();
             said.extend(one.doubt.clone().map(|doubt| warning(doubt, targets)));
-            self.take_trace(block, run, one);
+            self.take_trace(block, run, one, &|executed| Some(executed.target.clone()));
         }
         said
     }
 
-    fn take_trace(&mut self, block: &mut Block, run: usize, studied: &Studied) {
+    /// Takes in what was executed that has a label.
+    pub(super) fn take_trace(
+        &mut self,
+        block: &mut Block,
+        run: usize,
+        studied: &Studied,
+        label: &dyn Fn(&Executed) -> Option<String>,
+    ) {
         let mut known = HashMap::new();
         for executed in &studied.executed {
+            let Some(target) = label(executed) else { continue };
             let traced = Traced {
                 run: narrow(run),
-                target: executed.target.clone(),
+                target,
                 operation: executed.operation.clone(),
+                repetition: executed.repetition.number,
+                repetitions: executed.repetition.of,
             };
             for of in CachemapOf::ALL {
                 let map = Cachemap::new(of, &executed.footprint, studied.known());
@@ -97,9 +115,8 @@ impl Footprints {
             Some(narrow(*end))
         });
         let counts = map.lines.iter().flat_map(|line| line.counts.iter());
-        let Traced { target, operation, .. } = &traced;
         contract::Cachemap {
-            title: format!("{target}, {operation}: {}", map.of.name()),
+            title: format!("{}: {}", title(&traced), map.of.name()),
             of: map.of,
             line_bytes: narrow(usize::try_from(LINE_BYTES).unwrap_or(0)),
             address: block.u64s(map.lines.iter().map(|line| line.address)),
@@ -133,9 +150,8 @@ impl Footprints {
             own: block.f64s(own.values().map(|values| values[place])),
         });
         let weights = arrays.collect();
-        let Traced { target, operation, .. } = &traced;
         FlameGraph {
-            title: format!("{target}, {operation}"),
+            title: title(&traced),
             frames: match frames {
                 Frames::Functions => FlameFrames::Functions,
                 Frames::Categories => FlameFrames::Categories,
@@ -230,6 +246,14 @@ impl StackTable {
     }
 }
 
+/// `xfs, create, repetition 3 of 8`.
+fn title(traced: &Traced) -> String {
+    let Traced { target, operation, repetition, repetitions, .. } = traced;
+    let repetition = Repetition { number: *repetition, of: *repetitions };
+    let parts = [Some(target.clone()), Some(operation.clone()), repetition.text()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// The place of a trace's target among those of the run, behind all where it is none of them.
 fn place_of(run: &Run, studied: &Studied) -> (usize, PathBuf) {
     let target = studied.executed.first().map(|executed| executed.target.as_str());
@@ -247,6 +271,8 @@ fn narrow(number: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use record::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
+
     use super::*;
     use crate::sample::Sample;
     use crate::sample_traces::{FILE_SYSTEMS, write};
@@ -279,6 +305,40 @@ mod tests {
         assert_eq!(maps[0].address.length * 64, maps[0].count.length);
         assert_eq!(maps[0].touches.length, maps[0].address.length + 1);
         assert_eq!(maps[0].touch_stack.length, maps[0].touch_bytes.length);
+    }
+
+    #[test]
+    fn the_caches_that_a_run_has_recorded_are_simulated() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join(TRACES);
+        std::fs::create_dir(&directory).unwrap();
+        write(&directory, "ext4", 1);
+        let mut run = Sample::new(&["ext4"]).run;
+        let cache = SimulatedCache {
+            name: "l1".to_owned(),
+            size_bytes: 1 << 15,
+            line_bytes: 64,
+            ways: 8,
+            replacement: Replacement::Lru,
+            inclusive: false,
+        };
+        let origin = CachesOrigin::Given;
+        let mut weights = |cache: SimulatedCache| {
+            let caches = vec![cache];
+            run.manifest.run.simulated_caches = Some(SimulatedCaches { origin, caches });
+            let source = Source { path: place.path(), run: &run };
+            let (mut footprints, mut block) = (Footprints::default(), Block::default());
+            let said = footprints.take(&mut block, 0, &source);
+            let graphs = footprints.finish(&mut block).2;
+            let names = graphs[0].weights.iter().map(|weight| weight.name.clone());
+            (names.collect::<Vec<_>>(), said)
+        };
+        let (names, said) = weights(cache.clone());
+        assert_eq!((names[4].as_str(), names.len()), ("l1_misses", 5));
+        assert_eq!(said, Vec::new());
+        let (names, said) = weights(SimulatedCache { ways: 3, ..cache });
+        assert_eq!(names.len(), 4);
+        assert!(said[0].text.contains("a cache l1 that cannot be simulated"), "{said:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod block;
 mod cells;
 mod command;
+mod compared;
 pub mod contract;
 mod footprints;
 mod html;
@@ -22,6 +23,7 @@ use block::Block;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
 use footprints::Footprints;
 
+pub use compared::{ComparedPair, Comparison, render_comparison};
 pub use html::HEAD;
 
 /// How far from 1 a ratio may be and still be the same, where targets or runs are compared.
@@ -63,6 +65,7 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
         stacks,
         cachemaps,
         flame_graphs,
+        compared: None,
     };
     let options = Options { width: TEXT_COLUMNS, colour: false };
     let texts: Vec<String> =

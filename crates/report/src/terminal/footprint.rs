@@ -1,10 +1,16 @@
 //! Footprints: what operations touch, counted in traces of a guest. Nothing of it is a time.
 
-use record::{CellReport, Dimension, Document, MetricReport};
+use record::{
+    CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, SimulatedCache,
+    SimulatedCaches,
+};
 
 use super::columns::{self, Row};
 use super::text::{Page, plural};
 use super::{names, units};
+
+/// How the metrics of misses end.
+const MISSES: &str = "_misses";
 
 /// Whether all that the document has was counted in traces.
 pub(super) fn is_counted(document: &Document) -> bool {
@@ -21,6 +27,48 @@ pub(super) fn extent(document: &Document) -> String {
         plural(document.cells.len(), "cell"),
         plural(repetitions as usize, "repetition"),
     )
+}
+
+/// Which caches were simulated; none where no cell has their misses.
+pub(super) fn caches(document: &Document) -> Option<String> {
+    if let Some(simulated) = &document.run.simulated_caches {
+        return Some(simulated_caches(simulated));
+    }
+    let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
+    let has_misses = is_counted(document) && { metrics }.any(|one| one.name.ends_with(MISSES));
+    has_misses.then(|| {
+        "This run has not recorded which caches its misses are of; maps and graphs take those of \
+         its machine."
+            .to_owned()
+    })
+}
+
+/// Where misses are counted.
+pub(crate) fn simulated_caches(simulated: &SimulatedCaches) -> String {
+    let origin = match simulated.origin {
+        CachesOrigin::Machine => "shaped as those of the machine that counted them",
+        CachesOrigin::Given => "as given by --cache, not those of the machine that counted them",
+    };
+    let caches: Vec<String> = simulated.caches.iter().map(shape).collect();
+    format!("Misses are of simulated caches, {origin}: {}.", caches.join(", "))
+}
+
+/// `l2 1 MiB (16 ways, LRU)`; what is usual is not said.
+fn shape(cache: &SimulatedCache) -> String {
+    let SimulatedCache { name, size_bytes, line_bytes, ways, replacement, inclusive } = cache;
+    let lines = match line_bytes {
+        64 => String::new(),
+        _ => format!("lines of {line_bytes} bytes, "),
+    };
+    let replacement = match replacement {
+        Replacement::Lru => "LRU",
+        Replacement::TreePlru => "tree-PLRU",
+        Replacement::Random { .. } => "random",
+    };
+    let inclusive = if *inclusive { ", inclusive" } else { "" };
+    let size = units::bytes(*size_bytes);
+    let text = format!("{name} {size} ({lines}{ways} ways, {replacement}{inclusive})");
+    units::unbroken(&text)
 }
 
 /// How sure the figures are.
@@ -63,7 +111,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let heads = heads.chain(levels.iter().map(|level| format!("{level} miss"))).collect();
     let row = |cell: &&CellReport| {
         let counted = COLUMNS.iter().map(|(_, of)| of(cell));
-        let missed = levels.iter().map(|level| median(cell, &format!("{level}_misses")));
+        let missed = levels.iter().map(|level| median(cell, &format!("{level}{MISSES}")));
         let figures = counted.chain(missed).map(|one| one.unwrap_or_else(|| "-".to_owned()));
         Row::new(&format!("  {}", names::label(&cell.target)), figures.collect())
     };
@@ -80,7 +128,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
 fn levels(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     let cell = benchmarks.iter().flatten().next();
     let names = cell.into_iter().flat_map(|cell| &cell.metrics);
-    names.filter_map(|metric| metric.name.strip_suffix("_misses").map(str::to_owned)).collect()
+    names.filter_map(|metric| metric.name.strip_suffix(MISSES).map(str::to_owned)).collect()
 }
 
 /// How instruction and data footprints compare, which "DenseFS" (section 2) says of its own:
@@ -179,5 +227,33 @@ mod tests {
         assert!(is_counted(&document));
         document.cells[0].dimension = Dimension::Io;
         assert!(!is_counted(&document));
+    }
+
+    #[test]
+    fn the_simulated_caches_are_named() {
+        let mut document = counted();
+        assert!(caches(&document).unwrap().contains("has not recorded"));
+        let mut cache = SimulatedCache {
+            name: "l1".to_owned(),
+            size_bytes: 32 << 10,
+            line_bytes: 64,
+            ways: 8,
+            replacement: Replacement::Lru,
+            inclusive: false,
+        };
+        let mut said = |origin, cache: &SimulatedCache| {
+            let caches_of = SimulatedCaches { origin, caches: vec![cache.clone()] };
+            document.run.simulated_caches = Some(caches_of);
+            caches(&document).unwrap().replace(units::UNBREAKABLE, " ")
+        };
+        let text = said(CachesOrigin::Machine, &cache);
+        assert!(text.ends_with("that counted them: l1 32 KiB (8 ways, LRU)."), "{text}");
+        (cache.line_bytes, cache.inclusive) = (128, true);
+        cache.replacement = Replacement::TreePlru;
+        let text = said(CachesOrigin::Given, &cache);
+        let shape = "l1 32 KiB (lines of 128 bytes, 8 ways, tree-PLRU, inclusive)";
+        assert!(text.contains("given by --cache") && text.contains(shape), "{text}");
+        document = Sample::four_targets().document();
+        assert_eq!(caches(&document), None, "nothing is simulated");
     }
 }

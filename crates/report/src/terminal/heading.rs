@@ -27,6 +27,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if !footprint::is_counted(document) {
         page.sentence(&clock(document));
     }
+    footprint::caches(document).iter().for_each(|text| page.sentence(text));
     page.heading("Targets");
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     for (target, label) in document.targets.iter().zip(&labels) {

@@ -31,6 +31,7 @@ mod warnings;
 use record::Document;
 use record::machine::Machine;
 
+pub(crate) use footprint::simulated_caches;
 pub(crate) use prose::prose;
 use text::Page;
 

@@ -6,6 +6,9 @@ use record::{Better, CellReport, Dimension, Document, Verdict};
 use super::{cliffs, closing, curve, fit, footprint, heading, policies, section, warnings};
 use crate::page::contract::{Said, SaidKind};
 
+/// The subject of the sentence that names the simulated caches, by which the page finds it.
+const SIMULATED_CACHES: &str = "simulated caches";
+
 /// All that is said, in the order of the report.
 pub(crate) fn prose(document: &Document) -> Vec<Said> {
     let mut said: Vec<Said> = conditions(document);
@@ -46,6 +49,10 @@ fn conditions(document: &Document) -> Vec<Said> {
     }
     let mut said: Vec<Said> =
         texts.into_iter().map(|text| plain(SaidKind::Condition, text)).collect();
+    said.extend(footprint::caches(document).map(|text| Said {
+        subject: Some(SIMULATED_CACHES.to_owned()),
+        ..plain(SaidKind::Condition, text)
+    }));
     said.extend(document.targets.iter().map(|target| {
         let description = heading::description(target, &target.label, &document.machine);
         let targets = vec![target.label.clone()];

@@ -150,6 +150,7 @@ fn manifest() -> Manifest {
             blocks: None,
             verify: false,
             data_file_bytes: 1 << 28,
+            simulated_caches: None,
         },
         machine: Machine::default(),
         clock: ClockRecord {

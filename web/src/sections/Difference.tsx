@@ -1,0 +1,160 @@
+// What changed between two traces: figures of both, a flame graph of the difference, and tables by
+// category and function.
+
+import { useMemo } from "preact/hooks";
+import type { Row, Share } from "../contract";
+import { type Shown, shownOf, subjectsOf } from "../data/footprint";
+import { changed, count } from "../format/units";
+import { useView } from "../view";
+import { Fold } from "./Fold";
+import { Choices, OneFlameGraph, SimulatedCaches, WeightChoices } from "./Footprint";
+
+/** Functions that are shown without being asked for. */
+const FUNCTIONS_SHOWN = 40;
+
+export function Difference() {
+  const { report, selection, route } = useView();
+  const subjects = useMemo(() => subjectsOf(report, selection), [report, selection]);
+  const shown = shownOf(subjects, route.footprint, report.payload.compared);
+  const difference = shown?.difference;
+  if (!shown || !difference) return <p class="note">Nothing was compared.</p>;
+  const { before, after, operation, categories, functions } = difference;
+  const graphs = [shown.subject, shown.against].flatMap(
+    (side) => side?.operations.get(operation)?.graphs.get(shown.frames) ?? [],
+  );
+  return (
+    <>
+      <Choices shown={shown} />
+      <Figures shown={shown} />
+      {graphs.length === 2 && (
+        <>
+          <WeightChoices shown={shown} graphs={graphs} />
+          {shown.weight.endsWith("_misses") && <SimulatedCaches graphs={graphs} />}
+          <OneFlameGraph key={shown.frames} graphs={graphs} weight={shown.weight} />
+        </>
+      )}
+      <p>
+        By category, from {before} to {after}. A line counts for each category that touches it.
+      </p>
+      <Rows rows={categories} name="Category" />
+      {functions.length === 0 ? (
+        <p>No function does anything else than before.</p>
+      ) : (
+        <Fold title={`The ${count(functions.length)} functions that do something else`} open>
+          {() => (
+            <>
+              <Rows rows={functions.slice(0, FUNCTIONS_SHOWN)} name="Function" />
+              {functions.length > FUNCTIONS_SHOWN && (
+                <Fold title={`${count(functions.length - FUNCTIONS_SHOWN)} more`}>
+                  {() => <Rows rows={functions.slice(FUNCTIONS_SHOWN)} name="Function" />}
+                </Fold>
+              )}
+            </>
+          )}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+/** What makes the traces doubtful. */
+export function DifferenceWarnings() {
+  const { report } = useView();
+  const warnings = report.payload.compared?.warnings ?? [];
+  if (warnings.length === 0) return <p>Nothing.</p>;
+  return (
+    <ul class="warnings">
+      {[...new Set(warnings)].map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The figures of both traces as a whole. */
+function Figures({ shown }: { shown: Shown }) {
+  const { subject, against, operation, difference } = shown;
+  const executed = (of: "before" | "after") =>
+    difference?.categories.reduce((sum, row) => sum + row[of].instructions, 0) ?? 0;
+  const lines = (side: typeof against, of: "instructions" | "data") =>
+    side?.operations.get(operation)?.cachemaps.get(of)?.address.length ?? 0;
+  const rows: [string, number, number][] = [
+    ["instructions executed", executed("before"), executed("after")],
+    ["lines of code", lines(against, "instructions"), lines(subject, "instructions")],
+    ["lines of data", lines(against, "data"), lines(subject, "data")],
+  ];
+  return (
+    <div class="scrolling">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{operation}</th>
+            <th scope="col">{against?.label}</th>
+            <th scope="col">{subject.label}</th>
+            <th scope="col">change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, before, after]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">{count(before)}</td>
+              <td class="number">{count(after)}</td>
+              <td class="number">{changed(before, after)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const COUNTS: readonly [keyof Share, string][] = [
+  ["instructions", "instructions"],
+  ["instruction_lines", "code lines"],
+  ["data_lines", "data lines"],
+];
+
+/** What categories or functions do after, each with what changed. */
+function Rows({ rows, name }: { rows: Row[]; name: string }) {
+  return (
+    <div class="scrolling">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{name}</th>
+            {COUNTS.flatMap(([key, unit]) => [
+              <th key={`${key} before`} scope="col">
+                {unit} before
+              </th>,
+              <th key={`${key} after`} scope="col">
+                after
+              </th>,
+              <th key={`${key} change`} scope="col">
+                change
+              </th>,
+            ])}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ category, function: own, before, after }) => (
+            <tr key={`${category} ${own}`}>
+              <th scope="row">{own == null ? category : `${own} (${category})`}</th>
+              {COUNTS.flatMap(([key]) => [
+                <td key={`${key} before`} class="number">
+                  {count(before[key])}
+                </td>,
+                <td key={`${key} after`} class="number">
+                  {count(after[key])}
+                </td>,
+                <td key={`${key} change`} class="number">
+                  {changed(before[key], after[key])}
+                </td>,
+              ])}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
