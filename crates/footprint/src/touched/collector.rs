@@ -366,6 +366,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_taken_leaves_no_room_behind() {
+        let mut collector = Collector::new(Selection::default());
+        for repetition in 0..100 {
+            let region = Region::Marked { region: 1, operation: 2, repetition };
+            collector.begin(0, region);
+            collector.end(0, Completeness::Whole);
+            let taken: Vec<Region> =
+                collector.take_ended().iter().map(|footprint| footprint.region).collect();
+            assert_eq!(taken, [region]);
+        }
+        assert_eq!((collector.tables.len(), collector.free.len()), (1, 1));
+        assert_eq!(collector.into_footprints(), []);
+    }
+
+    #[test]
     fn accesses_are_cut_at_lines() {
         let access = Access { kind: AccessKind::Store, address: 0x103c, bytes: 72 };
         let found: Vec<_> =

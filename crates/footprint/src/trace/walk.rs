@@ -129,6 +129,13 @@ impl<N: Names> Walk<N> {
         self.header.scope
     }
 
+    /// Goes back to the trace's start. Blocks and stacks keep their numbers.
+    pub fn rewind(&mut self) {
+        self.vcpus.clear();
+        self.places.clear();
+        self.current = 0;
+    }
+
     /// Walks to the trace's end. A region that has not ended there is cut, but the unmarked part.
     ///
     /// # Errors

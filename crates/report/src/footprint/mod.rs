@@ -6,6 +6,7 @@
 //! [`text`] what terminals show.
 
 mod caches;
+mod choice;
 pub mod documents;
 mod error;
 mod repetition;

@@ -1,6 +1,6 @@
-//! A trace, walked through once.
+//! A trace, walked through: once to choose of each operation the repetition that is shown, and
+//! where there are several again, to look at that alone.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use footprint::cachemap::Known;
 use footprint::categories::Categories;
 use footprint::cgstacks::Walked;
 use footprint::description::{Description, Named};
+use footprint::regions::{Wanted, for_each_region};
 use footprint::simulate::Hierarchy;
-use footprint::simulated::{Outcome, Simulated, Warmth};
-use footprint::touched::{Collector, Figures, Footprint, Repeated, Selection};
-use footprint::trace::{Completeness, Region, Walk};
+use footprint::simulated::{Outcome, Warmth};
+use footprint::touched::{Figures, Footprint};
+use footprint::trace::{Region, Walk};
 use footprint_trace::TraceError;
 use footprint_trace::header::Scope;
 use footprint_trace::reader::TraceReader;
 
-use super::repetition::nearest_to_medians;
+use super::choice::{Choice, Shown, key};
 use super::{Repetition, StudyError};
 
 /// Bytes that are read at once.
@@ -99,22 +100,33 @@ impl Studied {
     pub fn read(path: &Path, questions: &Questions) -> Result<Self, StudyError> {
         let failed = |source| StudyError::Trace { path: path.to_owned(), source };
         let open = |source| StudyError::Open { path: path.to_owned(), source };
-        let source = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(open)?);
-        let mut reader = TraceReader::new(source).map_err(failed)?;
+        let start = || -> Result<_, StudyError> {
+            let file = File::open(path).map_err(open)?;
+            TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file)).map_err(failed)
+        };
+        let mut reader = start()?;
         let header = *reader.header();
         let (description, missing) = description_of(path, header.scope)?;
-        let warm_up = description.repetitions.warm_up;
+        let mut choice = Choice::new(description.repetitions);
         let mut walk = Walk::new(header, description);
-        let mut collector = Collector::new(Selection { warm_up, repeated: Repeated::Apart });
-        let caches = questions.caches.as_ref();
-        let mut simulated =
-            caches.map(|caches| Simulated::new(header.scope, caches, Warmth::Empty));
-        let walked = match &mut simulated {
-            Some(simulated) => walk.run(&mut reader, &mut (&mut collector, simulated)),
-            None => walk.run(&mut reader, &mut collector),
-        };
-        let outcomes = simulated.map(Simulated::into_outcomes).unwrap_or_default();
-        let executed = chosen(&walk, collector.into_footprints(), outcomes, path);
+        let caches = questions.caches.as_ref().map(|caches| (caches, Warmth::Empty));
+        let wanted = choice.wanted(caches);
+        let walked = for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
+            choice.add(figures(walk, &footprint), footprint, outcome);
+        });
+        let (chosen, mut shown) = choice.made();
+        if shown.is_empty() && !chosen.is_empty() {
+            walk.rewind();
+            let regions: Vec<Region> = chosen.iter().map(|(region, _)| *region).collect();
+            let wanted = Wanted { regions: Some(&regions), caches };
+            let again =
+                for_each_region(&mut walk, &mut start()?, wanted, |_, footprint, outcome| {
+                    shown.push((footprint, outcome));
+                });
+            // Where the trace stops, it stops again.
+            let _as_before = again;
+        }
+        let executed = named(&walk, path, &chosen, shown);
         let doubt = match walked {
             Err(source) if executed.is_empty() => return Err(failed(source)),
             Err(source) => Some(source.to_string()),
@@ -221,55 +233,20 @@ fn figures(walk: &Walk<Description>, footprint: &Footprint) -> Figures {
     footprint.figures(walk.code(), walk.stacks(), counts)
 }
 
-/// One repetition of each operation.
-fn chosen(
+/// What was chosen, with its names, in the order of the choice.
+fn named(
     walk: &Walk<Description>,
-    footprints: Vec<Footprint>,
-    mut outcomes: Vec<Outcome>,
     path: &Path,
+    chosen: &[(Region, Repetition)],
+    mut shown: Vec<Shown>,
 ) -> Vec<Executed> {
-    let mut repeated: BTreeMap<Option<(u8, u16)>, Vec<Footprint>> = BTreeMap::new();
-    for footprint in footprints {
-        repeated.entry(key(footprint.region)).or_default().push(footprint);
-    }
-    // What is unmarked counts only where nothing is marked.
-    if repeated.len() > 1 {
-        repeated.remove(&None);
-    }
-    let chosen = repeated.into_values().filter_map(|repetitions| {
-        let (repetition, footprint) = one_of(walk, repetitions)?;
-        let (target, operation) = names_of(walk.names(), footprint.region, path);
-        let is_its = |outcome: &Outcome| outcome.region == footprint.region;
-        let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
+    let executed = chosen.iter().filter_map(|&(region, repetition)| {
+        let at = shown.iter().position(|(footprint, _)| footprint.region == region)?;
+        let (footprint, outcome) = shown.swap_remove(at);
+        let (target, operation) = names_of(walk.names(), region, path);
         Some(Executed { target, operation, repetition, footprint, outcome })
     });
-    chosen.collect()
-}
-
-/// Of the repetitions of an operation, of those that are whole if any is, the one whose counts are
-/// nearest to their medians.
-fn one_of(
-    walk: &Walk<Description>,
-    mut repetitions: Vec<Footprint>,
-) -> Option<(Repetition, Footprint)> {
-    let is_whole = |one: &Footprint| one.completeness == Completeness::Whole;
-    let has_whole = repetitions.iter().any(is_whole);
-    let places = 0..repetitions.len();
-    let places = places.filter(|&place| !has_whole || is_whole(&repetitions[place]));
-    let places: Vec<usize> = places.collect();
-    let counted: Vec<Figures> =
-        places.iter().map(|&place| figures(walk, &repetitions[place])).collect();
-    let place = places[nearest_to_medians(&counted)?];
-    let [number, of] = [place + 1, repetitions.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    Some((Repetition { number, of }, repetitions.swap_remove(place)))
-}
-
-/// What all repetitions have in common: region and operation.
-fn key(region: Region) -> Option<(u8, u16)> {
-    match region {
-        Region::Unmarked => None,
-        Region::Marked { region, operation, .. } => Some((region, operation)),
-    }
+    executed.collect()
 }
 
 /// The names of the target and the operation.
