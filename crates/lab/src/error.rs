@@ -123,6 +123,15 @@ pub enum BootError {
         /// The console's last lines.
         console: String,
     },
+    /// There is no room for the guest's files, or what it hands back.
+    #[error(
+        "there is no room left in {} for what the guest reads and writes: make some, or name another \
+         directory in TMPDIR", directory.display()
+    )]
+    Full {
+        /// Where they are kept until the guest ends.
+        directory: PathBuf,
+    },
     /// The guest's kernel panicked.
     #[error("the guest's kernel panicked:\n{console}")]
     Panicked {

@@ -98,14 +98,18 @@ impl Boot {
     /// QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
     pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
         qemu::check(self.plugin.is_some())?;
-        let initial = self.initial_files()?;
+        let initial = self.initial_files().map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => BootError::Full { directory: std::env::temp_dir() },
+            _ => BootError::Io(error),
+        })?;
         let handover = tempfile::tempfile()?;
         let words = tempfile::tempfile()?;
         let console = Console::create(self.console.as_deref())?;
         let mut command = self.command(&initial, &handover, console.file())?;
         command.stderr(words.try_clone()?).stdout(words.try_clone()?);
         edge::guard(&mut command, &[&initial, &handover, console.file()]);
-        let limits = Limits { time: self.time_limit, stop: self.stop.as_deref() };
+        let stop = self.stop.as_deref();
+        let limits = Limits { time: self.time_limit, stop, written: &handover };
         let end = supervise::run(&mut command, &limits)?;
         let said = console::text(words)?;
         let console = console.text()?;
@@ -125,6 +129,7 @@ impl Boot {
         let limit = self.time_limit;
         match (end, handed.ending) {
             (End::Stopped, _) => Err(BootError::Stopped),
+            (End::Full, Ending::Cut) => Err(BootError::Full { directory: std::env::temp_dir() }),
             (_, Ending::Well) => Ok(Handed { files: handed.files, console }),
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
             (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),

@@ -1,5 +1,6 @@
 //! QEMU's process: started, waited for, ended for certain.
 
+use std::fs::File;
 use std::io;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,9 @@ use crate::error::BootError;
 pub(super) struct Limits<'a> {
     pub(super) time: Duration,
     pub(super) stop: Option<&'a AtomicBool>,
+    /// A file that the guest's words are written to: once there is no room for it, the guest waits
+    /// in vain.
+    pub(super) written: &'a File,
 }
 
 /// How QEMU ended.
@@ -27,6 +31,8 @@ pub(super) enum End {
     Late,
     /// It was killed, as the caller asked for it.
     Stopped,
+    /// It was killed, as there is no room for what it writes.
+    Full,
 }
 
 /// A process that does not outlive this.
@@ -40,7 +46,7 @@ impl Drop for Guarded {
     }
 }
 
-/// How often the wish to stop is looked at, should a signal arrive between look and wait.
+/// How often the wish to stop, and the room, are looked at, should a signal arrive between look and wait.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.
@@ -56,6 +62,9 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<End, Boo
         if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Ok(End::Stopped);
         }
+        if has_no_room(limits.written) {
+            return Ok(End::Full);
+        }
         let Some(left) = limits.time.checked_sub(start.elapsed()) else { return Ok(End::Late) };
         let wait = Timespec::try_from(left.min(LOOK)).map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&wait)) {
@@ -63,4 +72,9 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<End, Boo
             Err(error) => return Err(BootError::Io(error.into())),
         }
     }
+}
+
+/// Whether the file system of a file is full.
+fn has_no_room(file: &File) -> bool {
+    rustix::fs::fstatvfs(file).is_ok_and(|found| found.f_blocks > 0 && found.f_bfree == 0)
 }
