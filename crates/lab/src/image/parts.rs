@@ -41,7 +41,7 @@ pub const TOOLS: [Tool; 9] = [
     tool_of("mkfs.f2fs", "f2fs", "f2fs-tools"),
     tool_of("mkfs.vfat", "vfat", "dosfstools"),
     tool_of("mkfs.minix", "minix", "util-linux-extra"),
-    tool_of("mkfs.hfs", "hfs", "hfsprogs"),
+    tool_of("hformat", "hfs", "hfsutils"),
 ];
 
 const fn tool_of(name: &'static str, file_system: &'static str, package: &'static str) -> Tool {

@@ -61,9 +61,11 @@ pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
     let names: Vec<&str> = known.iter().map(String::as_str).filter(can_make).collect();
     assert!(names.contains(&"ext4"));
     let one = |name: &&str| {
-        let quiet = if ["btrfs", "f2fs", "xfs"].contains(name) { "-f" } else { "" };
+        let program = tool(name).map(|tool| tool.name).unwrap_or_default();
+        let force = if ["btrfs", "f2fs", "hfs", "xfs"].contains(name) { "-f" } else { "" };
+        let whole = if *name == "hfs" { "0" } else { "" };
         format!(
-            "mkfs.{name} {quiet} /dev/ram0 >/hand-back/{name} 2>&1 && \
+            "{program} {force} /dev/ram0 {whole} >/hand-back/{name} 2>&1 && \
              mount -t {name} /dev/ram0 /mnt && echo kept >/mnt/file && umount /mnt && \
              mount -t {name} /dev/ram0 /mnt && cat /mnt/file >/hand-back/{name} && umount /mnt || \
              exit 1\n"
