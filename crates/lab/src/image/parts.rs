@@ -59,7 +59,7 @@ pub(super) fn busybox(lab: &Lab) -> Result<PathBuf, LabError> {
         return Ok(fetched);
     }
     let temporary = lab.temporary()?;
-    let unpacked = package::fetch(&package::look_up(BUSYBOX)?, temporary.path())?;
+    let unpacked = package::fetch(&[package::look_up(BUSYBOX)?], temporary.path())?;
     let places = ["bin/busybox", "usr/bin/busybox"].map(|path| unpacked.join(path));
     let found = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
     fs::rename(found, &fetched).map_err(LabError::at(found))?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -188,6 +188,60 @@ pub(crate) fn a_kernel_that_is_none_is_refused(place: &Place) {
     boot.kernel = Kernel { directory: elsewhere.path().to_owned(), ..boot.kernel };
     let error = boot.run(elsewhere.path()).unwrap_err();
     assert!(matches!(error, BootError::Qemu(_)), "{error}");
+}
+
+/// A package with the files of a kernel that is in the lab.
+fn packaged(kernel: &Kernel, directory: &Path, words: &str) -> PathBuf {
+    let root = directory.join("root");
+    let modules = root.join("lib/modules").join(&kernel.release).join("kernel");
+    for path in [&modules, &root.join("boot"), &root.join("DEBIAN")] {
+        fs::create_dir_all(path).unwrap();
+    }
+    let control = "Package: linux-image-mine\nVersion: 1\nArchitecture: amd64\nMaintainer: me\n\
+                   Description: a kernel\n";
+    fs::write(root.join("DEBIAN/control"), control).unwrap();
+    let boot = |name: &str| root.join("boot").join(format!("{name}-{}", kernel.release));
+    fs::copy(kernel.file(), boot("vmlinuz")).unwrap();
+    let configuration = fs::read_to_string(kernel.configuration_file()).unwrap();
+    fs::write(boot("config"), configuration + words).unwrap();
+    for module in fs::read_dir(kernel.modules_directory()).unwrap() {
+        let module = module.unwrap();
+        fs::copy(module.path(), modules.join(module.file_name())).unwrap();
+    }
+    let file = directory.join("mine.deb");
+    let mut build = Command::new("dpkg-deb");
+    build.args(["--root-owner-group", "-Znone", "-b"]).arg(&root).arg(&file);
+    assert!(build.stdout(Stdio::null()).status().unwrap().success());
+    file
+}
+
+pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
+    let elsewhere = directory();
+    let lab = Lab::at(elsewhere.path().join("lab"));
+    let plan_of = |words: &str| {
+        let file = packaged(&place.kernel, elsewhere.path(), words);
+        kernel::plan(&lab, &Request::Files(vec![file])).unwrap()
+    };
+    let plan = plan_of("");
+    assert!(plan.sentence().is_some_and(|sentence| sentence.contains("mine.deb")));
+    let kernel = kernel::build(&lab, &plan, &|_| ()).unwrap();
+    assert_eq!(kernel.release, place.kernel.release);
+    assert_eq!(plan_of("").sentence(), None, "it is there");
+    // The image of the shared lab has the same modules, and this program.
+    let mut boot = place.boot("uname -r >/hand-back/release");
+    boot.kernel = kernel.clone();
+    boot.run(elsewhere.path()).unwrap();
+    let release = fs::read_to_string(elsewhere.path().join("release")).unwrap();
+    assert_eq!(release.trim(), kernel.release);
+    // Built again under the same release, it is another kernel, and the one to take.
+    let again = kernel::build(&lab, &plan_of("# again\n"), &|_| ()).unwrap();
+    assert_ne!(again.directory, kernel.directory);
+    assert_eq!(kernel::find(&lab, Some(&kernel.release)).unwrap(), again);
+    let empty = elsewhere.path().join("empty.deb");
+    fs::write(&empty, "").unwrap();
+    let plan = kernel::plan(&lab, &Request::Files(vec![empty])).unwrap();
+    let error = kernel::build(&lab, &plan, &|_| ()).unwrap_err().to_string();
+    assert!(error.contains("not a Debian format archive"), "{error}");
 }
 
 /// Boots a guest which writes a line once it runs, and then runs for ever.
