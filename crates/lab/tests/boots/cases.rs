@@ -210,7 +210,8 @@ fn packaged(kernel: &Kernel, directory: &Path, words: &str) -> PathBuf {
     }
     let file = directory.join("mine.deb");
     let mut build = Command::new("dpkg-deb");
-    build.args(["--root-owner-group", "-Znone", "-b"]).arg(&root).arg(&file);
+    build.env("SOURCE_DATE_EPOCH", "0").args(["--root-owner-group", "-Znone", "-b"]);
+    build.arg(&root).arg(&file);
     assert!(build.stdout(Stdio::null()).status().unwrap().success());
     file
 }
@@ -237,9 +238,9 @@ pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
     let again = kernel::build(&lab, &plan_of("# again\n"), &|_| ()).unwrap();
     assert_ne!(again.directory, kernel.directory);
     assert_eq!(kernel::find(&lab, Some(&kernel.release)).unwrap(), again);
-    let empty = elsewhere.path().join("empty.deb");
-    fs::write(&empty, "").unwrap();
-    let plan = kernel::plan(&lab, &Request::Files(vec![empty])).unwrap();
+    let none = elsewhere.path().join("none.deb");
+    fs::write(&none, "no package at all\n").unwrap();
+    let plan = kernel::plan(&lab, &Request::Files(vec![none])).unwrap();
     let error = kernel::build(&lab, &plan, &|_| ()).unwrap_err().to_string();
     assert!(error.contains("not a Debian format archive"), "{error}");
 }
