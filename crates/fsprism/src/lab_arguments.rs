@@ -9,10 +9,10 @@ use crate::analysis_arguments::AnswerOptions;
 use crate::values;
 
 const BUILD_EXAMPLES: &str = "\
-A guest is a machine that QEMU emulates, without root and without KVM. Its kernel is Debian's or your
-own, installed or in packages as `make bindeb-pkg` makes them, or is built from Debian's source; its
-image holds fsprism itself, busybox and the mkfs tools that are installed here. Both lie in
-$FSPRISM_LAB, else in fsprism/lab of the user's cache.
+A guest is a machine that QEMU emulates, without root and without KVM. Its kernel is Debian's or
+your own, installed or in packages as `make bindeb-pkg` makes them, or is built from Debian's
+source; its image holds fsprism itself, busybox and the mkfs tools that are installed here. Both lie
+in $FSPRISM_LAB, else in fsprism/lab of the user's cache.
 
 Examples:
   fsprism lab build                          Debian's newest packaged kernel, fetched by apt

@@ -36,7 +36,7 @@ fn parse(name: &str, text: &str) -> Option<Package> {
     Some(Package { name: name.to_owned(), version, size_bytes, needs: needs.collect() })
 }
 
-/// A kernel's package with those that it is divided into since Linux 7.0: which it needs, and which
+/// A kernel's package with those that newer ones are divided into: which it needs, and whose names
 /// end in its release.
 pub(crate) fn with_parts(name: &str, release: &str) -> Result<Vec<Package>, LabError> {
     let package = look_up(name)?;

@@ -74,7 +74,7 @@ impl Layout {
             let offset = bits("page", "page_type", "page.page_type")? / 8;
             SlabMark::Type(value.to_le_bytes()[0], offset)
         };
-        // Since Linux 7.0 it does not hold an address alone any more.
+        // Linux 7.2 names it so, as it holds no mere address any more.
         let head = bits("page", "compound_head", "page.compound_head");
         let head = head.or_else(|_| bits("page", "compound_info", "page.compound_info"))?;
         let cache = |member, what| bits("kmem_cache", member, what).map(|bit| bit as u64 / 8);

@@ -27,7 +27,7 @@ impl Files {
     /// Finds the kernel of a release.
     pub(super) fn of(root: &Path, release: &str) -> Option<Self> {
         let beside = |name: &str| MODULES.map(|path| root.join(path).join(release).join(name));
-        // Debian has kernels in /boot, and since Linux 7.0 with their modules.
+        // Debian's newer packages have kernels with their modules, and copy them to /boot.
         let either = |name: &str, there: &str| {
             let boot = root.join("boot").join(format!("{name}-{release}"));
             [boot].into_iter().chain(beside(there)).find(|path| path.is_file())
