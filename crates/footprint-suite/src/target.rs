@@ -1,5 +1,6 @@
 //! Targets that a guest can make.
 
+use footprint_guest::Operation;
 use machine::target::{FileSystem, Place, SpecError, TargetSpec};
 use thiserror::Error;
 
@@ -84,6 +85,22 @@ impl GuestTarget {
         Ok(Self { spec, file_system })
     }
 
+    /// Why an operation means nothing on it, if it does.
+    #[must_use]
+    pub fn lacks(&self, operation: Operation) -> Option<String> {
+        let is_link = matches!(operation, Operation::Link | Operation::Symlink);
+        let file_system = self.file_system;
+        (is_link && !file_system.has_links()).then(|| format!("{file_system} has no links"))
+    }
+
+    /// The operations that it has, and the others, each with why.
+    #[must_use]
+    pub fn divide(&self, operations: &[Operation]) -> (Vec<Operation>, Vec<(Operation, String)>) {
+        let lacking = operations.iter().filter_map(|&one| Some((one, self.lacks(one)?))).collect();
+        let has = |one: &Operation| self.lacks(*one).is_none();
+        (operations.iter().copied().filter(has).collect(), lacking)
+    }
+
     /// Bytes of the device that it is made on, or of its memory.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
@@ -134,6 +151,19 @@ mod tests {
         assert_eq!(again, xfs.in_guest());
         assert!(text.contains("device=/dev/ram0") && text.contains("crc=0"), "{text}");
         assert_eq!(GuestTarget::parse("ext4:size=200m").unwrap().size_bytes(), 200 << 20);
+    }
+
+    #[test]
+    fn file_systems_without_links_are_not_asked_for_any() {
+        let asked = [Operation::Create, Operation::Link, Operation::Symlink];
+        for (name, links) in [("vfat", false), ("hfs", false), ("minix", true), ("ext2", true)] {
+            let (has, lacking) = GuestTarget::parse(name).unwrap().divide(&asked);
+            assert_eq!(has.len() + lacking.len(), 3);
+            assert_eq!(has.contains(&Operation::Link), links, "{name}");
+            assert_eq!(has.contains(&Operation::Symlink), links, "{name}");
+            let named = |(_, why): &(Operation, String)| *why == format!("{name} has no links");
+            assert!(lacking.iter().all(named), "{lacking:?}");
+        }
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub enum TracingError {
     /// The guest could not make the target.
     #[error("{0}")]
     Target(String),
+    /// None of the operations means anything on the target.
+    #[error("{0}: ask for other operations with --op")]
+    NoOperation(String),
 }
 
 /// A target that was traced.
@@ -107,6 +110,10 @@ impl Tracer {
         plan: &Plan,
         trace: &Path,
     ) -> Result<Traced, TracingError> {
+        if plan.operations.is_empty() {
+            let lacking = format!("{} has none of the operations", target.file_system);
+            return Err(TracingError::NoOperation(lacking));
+        }
         let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
         let mut boot = self.boot(target, plan)?;
         boot.plugin = Some(Plugin {

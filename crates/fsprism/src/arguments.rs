@@ -30,7 +30,7 @@ Examples:
 const SURVEY_EXAMPLES: &str = "\
 Targets:
   PATH                                       a directory of a mounted file system
-  tmpfs  ramfs  ext2  ext3  ext4  xfs  btrfs  f2fs  vfat
+  tmpfs  ramfs  ext2  ext3  ext4  xfs  btrfs  f2fs  vfat  minix  hfs
                                              a scratch file system, made and removed (root)
   LABEL=TARGET                               the same, under a name of its own
   FS:size=4G,mkfs=-O ^has_journal,mount=noatime

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
 use ::report::footprint::recorded;
+use footprint_guest::Operation;
 use footprint_suite::{GuestTarget, Measured, Plan, SUITE};
 use machine::target::TargetFacts;
 use measure::SystemClock;
@@ -28,10 +29,14 @@ const REPETITIONS: u32 = 8;
 /// A target with what was measured of it, or why nothing was.
 struct Outcome {
     target: GuestTarget,
+    /// What was to be done on it.
+    plan: Plan,
+    /// Operations that mean nothing on it, each with why.
+    left_out: Vec<(Operation, String)>,
     facts: Option<TargetFacts>,
     measured: Vec<Measured>,
     /// Why something is missing: of an operation, or of all.
-    why: Vec<(Option<footprint_guest::Operation>, String)>,
+    why: Vec<(Option<Operation>, String)>,
 }
 
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
@@ -40,9 +45,14 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let path = made("run", &options.targets, what, measuring)?;
     let document = output::print_run(&path, measuring.output.format)?;
     output::print_path(&path, measuring.output.format)?;
-    let has_failed =
-        !document.skipped.is_empty() || document.cells.iter().any(|cell| cell.failed.is_some());
+    let has_failed = document.cells.iter().any(|cell| cell.failed.is_some())
+        || document.skipped.iter().any(|one| !is_left_out(one, &document.targets));
     Ok(if has_failed { Done::WithFailures } else { Done::Well })
+}
+
+/// Whether what was skipped is an operation of a target which was traced: it lacks that.
+fn is_left_out(skipped: &Skipped, targets: &[TargetRecord]) -> bool {
+    targets.iter().any(|target| skipped.target.starts_with(&format!("{}: ", target.label)))
 }
 
 /// Traces targets for a command, which prints what it makes of the run.
@@ -78,8 +88,8 @@ pub(crate) fn made(
         anyhow::bail!("no target could be traced: {}: {why}", first.target.spec.label);
     }
     let metrics = footprint_suite::definitions(caches.as_ref());
-    let manifest = manifest(run, &plan, &outcomes, &metrics, &measuring.making.scratch);
-    write(&path, &manifest, &plan, &outcomes, begun)?;
+    let manifest = manifest(run, &outcomes, &metrics, &measuring.making.scratch);
+    write(&path, &manifest, &outcomes, begun)?;
     Ok(path)
 }
 
@@ -142,36 +152,37 @@ fn remove(path: &Path, traces: &Path) -> anyhow::Result<()> {
 }
 
 fn measured(one: OfTarget, caches: Option<&Hierarchy>) -> Outcome {
-    let OfTarget { target, trace, traced } = one;
+    let OfTarget { target, plan, left_out, trace, traced } = one;
     let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
         let measured = footprint_suite::measure(&trace, traced.description, caches);
         Ok((traced.outcome, measured.map_err(|error| error.to_string())?))
     });
-    match measured {
+    let (facts, measured, why) = match measured {
         Ok((outcome, measured)) => {
             let failed = outcome.failed.into_iter();
             let why = failed.map(|failed| (failed.operation, failed.why)).collect();
-            Outcome { target, facts: outcome.target, measured, why }
+            (outcome.target, measured, why)
         }
-        Err(why) => Outcome { target, facts: None, measured: Vec::new(), why: vec![(None, why)] },
-    }
+        Err(why) => (None, Vec::new(), vec![(None, why)]),
+    };
+    Outcome { target, plan, left_out, facts, measured, why }
 }
 
 fn write(
     path: &Path,
     manifest: &Manifest,
-    plan: &Plan,
     outcomes: &[Outcome],
     begun: Instant,
 ) -> anyhow::Result<()> {
     let mut directory = RunDirectory::create(path, manifest)?;
     directory.append(&Line::Start(Start { used_s: 0.0 }))?;
-    let made = outcomes.iter().filter(|outcome| outcome.facts.is_some());
-    for (at, outcome) in made.enumerate() {
-        let first_cell = u32::try_from(at * plan.operations.len())?;
-        for line in footprint_suite::lines(first_cell, plan, &outcome.measured, &outcome.why) {
+    let mut first_cell = 0;
+    for outcome in outcomes.iter().filter(|outcome| outcome.facts.is_some()) {
+        let Outcome { plan, measured, why, .. } = outcome;
+        for line in footprint_suite::lines(first_cell, plan, measured, why) {
             directory.append(&line)?;
         }
+        first_cell += u32::try_from(plan.operations.len())?;
     }
     let (reason, used_s) = (EndReason::Blocks, begun.elapsed().as_secs_f64());
     directory.append(&Line::End(End { reason, used_s, clock_drift_ppm: 0.0 }))?;
@@ -212,30 +223,39 @@ fn run_record(
 
 fn manifest(
     run: RunRecord,
-    plan: &Plan,
     outcomes: &[Outcome],
     metrics: &[MetricDefinition],
     scratch: &Path,
 ) -> Manifest {
     let (clock, report) = SystemClock::calibrate();
-    let targets: Vec<TargetRecord> = outcomes.iter().filter_map(target_record).collect();
-    let labels: Vec<String> = targets.iter().map(|record| record.label.clone()).collect();
-    let cells = footprint_suite::cells(&labels, plan, metrics);
-    let skipped = outcomes.iter().filter(|outcome| outcome.facts.is_none());
-    let skipped = skipped.map(|outcome| Skipped {
-        target: outcome.target.spec.label.clone(),
-        why: outcome.why.first().map(|(_, why)| why.clone()).unwrap_or_default(),
-    });
+    let made = outcomes.iter().filter(|outcome| outcome.facts.is_some());
+    let cells_of = |outcome: &Outcome| {
+        footprint_suite::cells(&outcome.target.spec.label, &outcome.plan, metrics)
+    };
     Manifest {
         schema_version: SCHEMA_VERSION,
         tool: start::tool(),
         run,
         machine: start::described(scratch),
         clock: start::clock_record(&clock, &report),
-        skipped: skipped.collect(),
-        targets,
-        cells,
+        skipped: outcomes.iter().flat_map(skipped).collect(),
+        targets: outcomes.iter().filter_map(target_record).collect(),
+        cells: made.flat_map(cells_of).collect(),
     }
+}
+
+/// What was not traced of a target: all of it, or operations that it lacks.
+fn skipped(outcome: &Outcome) -> Vec<Skipped> {
+    let label = &outcome.target.spec.label;
+    if outcome.facts.is_none() {
+        let why = outcome.why.first().map(|(_, why)| why.clone()).unwrap_or_default();
+        return vec![Skipped { target: label.clone(), why }];
+    }
+    let of = |(operation, why): &(Operation, String)| Skipped {
+        target: format!("{label}: {operation}"),
+        why: why.clone(),
+    };
+    outcome.left_out.iter().map(of).collect()
 }
 
 /// What is recorded of a target that a guest made.

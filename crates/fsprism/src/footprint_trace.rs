@@ -19,6 +19,8 @@ use crate::{output, stats};
 #[derive(Debug, Serialize)]
 struct Answer {
     traces: Vec<TraceMade>,
+    /// What means nothing on a target, each with why.
+    left_out: Vec<String>,
     /// What failed, each with why.
     failed: Vec<String>,
 }
@@ -49,7 +51,8 @@ pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
         true => of_targets(options)?,
         false => of_program(options)?,
     };
-    answer.failed.iter().for_each(|why| output::say(why));
+    let words = answer.left_out.iter().chain(&answer.failed);
+    words.for_each(|why| output::say(why));
     let has_failed = !answer.failed.is_empty();
     let done = stats::print(options.output.format, &answer, || text(&answer))?;
     Ok(if has_failed { Done::WithFailures } else { done })
@@ -83,9 +86,11 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     if tracing.is_stopped() {
         return Err(InterruptedEarly.into());
     }
-    let mut answer = Answer { traces: Vec::new(), failed: Vec::new() };
-    for OfTarget { target, trace, traced } in traced {
+    let mut answer = Answer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
+    for OfTarget { target, left_out, trace, traced, .. } in traced {
         let label = target.spec.label;
+        let left_out = left_out.into_iter();
+        answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
         match traced {
             Ok(Traced { outcome, description }) => {
                 answer.traces.push(made(&label, trace, description)?);
@@ -140,7 +145,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         }
     }
     let subject = traced.description.subject.title.clone();
-    Ok(Answer { traces: vec![made(&subject, trace, traced.description)?], failed })
+    let traces = vec![made(&subject, trace, traced.description)?];
+    Ok(Answer { traces, left_out: Vec::new(), failed })
 }
 
 fn made(

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::lab::{Lab, Parts, image, kernel};
+use footprint_guest::Operation;
 use footprint_suite::{GuestTarget, Plan, SUFFIX, Traced, Tracer, TracingError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
@@ -25,6 +26,10 @@ pub(crate) struct Tracing {
 /// A target, its trace, and what came of it.
 pub(crate) struct OfTarget {
     pub(crate) target: GuestTarget,
+    /// What was to be done: all but what is left out.
+    pub(crate) plan: Plan,
+    /// Operations that mean nothing on the target, each with why.
+    pub(crate) left_out: Vec<(Operation, String)>,
     pub(crate) trace: PathBuf,
     pub(crate) traced: Result<Traced, TracingError>,
 }
@@ -80,13 +85,15 @@ impl Tracing {
 
     fn trace_one(&self, target: GuestTarget, plan: &Plan, directory: &Path) -> OfTarget {
         let trace = directory.join(trace_name(&target.spec.label));
+        let (operations, left_out) = target.divide(&plan.operations);
+        let plan = Plan { operations, ..plan.clone() };
         let begun = Instant::now();
-        let traced = self.tracer.trace(&target, plan, &trace);
+        let traced = self.tracer.trace(&target, &plan, &trace);
         if traced.is_ok() {
             let seconds = begun.elapsed().as_secs_f64();
             output::say(&format!("{}: traced in {seconds:.1} s", target.spec.label));
         }
-        OfTarget { target, trace, traced }
+        OfTarget { target, plan, left_out, trace, traced }
     }
 }
 

@@ -34,21 +34,41 @@ struct Built {
 }
 
 fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
-    let request = match (&options.kernel, &options.from_source) {
-        (Some(release), _) => Request::Release(release.clone()),
-        (None, Some(version)) if version.is_empty() => Request::Source(None),
-        (None, Some(version)) => Request::Source(Some(version.clone())),
-        (None, None) => Request::Newest,
+    let request = request(options).blame_input()?;
+    let made = || {
+        let plan = kernel::plan(lab, &request)?;
+        plan.sentence().iter().for_each(|sentence| output::say(sentence));
+        kernel::build(lab, &plan, &output::say)
     };
-    let plan = kernel::plan(lab, &request)?;
-    plan.sentence().iter().for_each(|sentence| output::say(sentence));
-    let kernel = kernel::build(lab, &plan, &output::say)?;
+    let kernel = match request {
+        Request::Files(_) => made().blame_input()?,
+        _ => made()?,
+    };
     let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
     let built = Built { kernel, image };
     stats::print(options.output.format, &built, || {
         let Built { kernel, image } = &built;
         format!("kernel  {}\nimage   {}\n", kernel.directory.display(), image.file.display())
     })
+}
+
+/// Which kernel is asked for: packages in files end in `.deb`.
+fn request(options: &BuildOptions) -> anyhow::Result<Request> {
+    let is_file = |word: &String| word.ends_with(".deb");
+    match (&options.kernel[..], &options.from_source) {
+        ([], Some(version)) if version.is_empty() => Ok(Request::Source(None)),
+        ([], Some(version)) => Ok(Request::Source(Some(version.clone()))),
+        ([], None) => Ok(Request::Newest),
+        (files, _) if files.iter().all(is_file) => {
+            Ok(Request::Files(files.iter().map(PathBuf::from).collect()))
+        }
+        ([release], _) if !release.contains('/') => Ok(Request::Release(release.clone())),
+        (words, _) => anyhow::bail!(
+            "--kernel {}: name one release, as uname -r prints it, or packages whose names end in \
+             .deb",
+            words.join(" ")
+        ),
+    }
 }
 
 fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Done> {

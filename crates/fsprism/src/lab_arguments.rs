@@ -9,13 +9,18 @@ use crate::analysis_arguments::AnswerOptions;
 use crate::values;
 
 const BUILD_EXAMPLES: &str = "\
-A guest is a machine that QEMU emulates, without root and without KVM. Its kernel is Debian's, or is
-built from Debian's source; its image holds fsprism itself, busybox and the mkfs tools that are
-installed here. Both lie in $FSPRISM_LAB, else in fsprism/lab of the user's cache.
+A guest is a machine that QEMU emulates, without root and without KVM. Its kernel is Debian's or
+your own, installed or in packages as `make bindeb-pkg` makes them, or is built from Debian's
+source; its image holds fsprism itself, busybox and the mkfs tools that are installed here. Both lie
+in $FSPRISM_LAB, else in fsprism/lab of the user's cache.
 
 Examples:
   fsprism lab build                          Debian's newest packaged kernel, fetched by apt
   fsprism lab build --kernel 6.1.0-50-amd64  another one, installed here or fetched
+  fsprism lab build --kernel \"$(uname -r)\"    the one that runs here
+  fsprism lab build --kernel ../linux-image-6.12.0-mine_1_amd64.deb
+  fsprism lab build --kernel linux-*-7.2.13+deb14-amd64_*.deb
+                                             one that is divided into several packages
   fsprism lab build --from-source            built here: all file systems, debug information
   fsprism lab build --from-source 6.1        of this version
 ";
@@ -45,9 +50,10 @@ pub(crate) enum LabCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct BuildOptions {
-    /// The packaged kernel of this release; by default the newest one
-    #[arg(long, value_name = "RELEASE", conflicts_with = "from_source")]
-    pub(crate) kernel: Option<String>,
+    /// The kernel of this release, installed or packaged, or the one in these packages; by default
+    /// the newest packaged one
+    #[arg(long, value_name = "RELEASE|DEB", num_args = 1.., conflicts_with = "from_source")]
+    pub(crate) kernel: Vec<String>,
     /// Build the kernel here, from Debian's source of this version; by default the newest one's
     #[arg(long, value_name = "VERSION", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_source: Option<String>,

@@ -57,6 +57,44 @@ pub enum LabError {
         /// What is wrong with it.
         why: String,
     },
+    /// apt knows no source of this version.
+    #[error(
+        "apt has no source of Linux {version} (package linux-source-{version}); it has that of \
+        {offered}: ask for one of these, or run apt update"
+    )]
+    NoSource {
+        /// The version that was asked for.
+        version: String,
+        /// The versions that there are, or `no version`.
+        offered: String,
+    },
+    /// Packages lack a part of a kernel.
+    #[error("there is no {what} in {place}: name the package with it too")]
+    NotInPackages {
+        /// The part, with the packages that have it.
+        what: String,
+        /// The packages.
+        place: String,
+    },
+    /// Packages hold more than one kernel.
+    #[error("there are several kernels in {place}: name the packages of one of {releases}")]
+    SeveralKernels {
+        /// Their releases.
+        releases: String,
+        /// The packages.
+        place: String,
+    },
+    /// The kernel was not built for what guests do.
+    #[error(
+        "kernel {release} was built without {options}, which guests need: build it with that, \
+        or take another"
+    )]
+    Lacks {
+        /// The kernel's release.
+        release: String,
+        /// The options of its configuration.
+        options: String,
+    },
     /// The kernel lacks a part that the lab needs.
     #[error("kernel {release} has no module {module}: ask for one of the full flavour")]
     NoModule {

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// What is fetched, in bytes.
     pub(crate) size_bytes: u64,
+    /// Names of packages that it needs.
+    needs: Vec<String>,
 }
 
 /// What apt says of a package, of the version that it would install.
@@ -29,7 +31,32 @@ fn parse(name: &str, text: &str) -> Option<Package> {
     let field = |field: &str| text.lines().find_map(|line| line.strip_prefix(field));
     let version = field("Version: ")?.to_owned();
     let size_bytes = field("Size: ")?.parse().ok()?;
-    Some(Package { name: name.to_owned(), version, size_bytes })
+    let needs = field("Depends: ").unwrap_or_default().split([',', '|']);
+    let needs = needs.filter_map(|need| need.split_whitespace().next()).map(str::to_owned);
+    Some(Package { name: name.to_owned(), version, size_bytes, needs: needs.collect() })
+}
+
+/// A kernel's package with those that newer ones are divided into: which it needs, and whose names
+/// end in its release.
+pub(crate) fn with_parts(name: &str, release: &str) -> Result<Vec<Package>, LabError> {
+    let package = look_up(name)?;
+    let end = format!("-{release}");
+    let parts: Vec<String> =
+        package.needs.iter().filter(|name| name.ends_with(&end)).cloned().collect();
+    let parts = parts.iter().map(|part| look_up(part)).collect::<Result<Vec<_>, _>>()?;
+    Ok([package].into_iter().chain(parts).collect())
+}
+
+/// The versions of which apt has the kernel's source.
+pub(crate) fn sources() -> Result<Vec<String>, LabError> {
+    let mut command = tool::command("apt-cache", "apt")?;
+    let text = tool::run(command.args(["pkgnames", "linux-source-"]))?;
+    let text = String::from_utf8_lossy(&text);
+    let versions = text.lines().filter_map(|line| line.strip_prefix("linux-source-"));
+    let mut versions: Vec<String> =
+        versions.filter(|rest| rest.starts_with(digit)).map(str::to_owned).collect();
+    versions.sort();
+    Ok(versions)
 }
 
 /// The package that a meta-package stands for: the first it depends on that begins so.
@@ -49,8 +76,14 @@ fn digit(character: char) -> bool {
     character.is_ascii_digit()
 }
 
-/// Fetches a package and unpacks it below `directory`; where.
-pub(crate) fn fetch(package: &Package, directory: &Path) -> Result<PathBuf, LabError> {
+/// Fetches packages and unpacks them below `directory`, all in one; where.
+pub(crate) fn fetch(packages: &[Package], directory: &Path) -> Result<PathBuf, LabError> {
+    let unpacked = directory.join("unpacked");
+    packages.iter().try_for_each(|package| fetch_one(package, directory, &unpacked))?;
+    Ok(unpacked)
+}
+
+fn fetch_one(package: &Package, directory: &Path, unpacked: &Path) -> Result<(), LabError> {
     let mut download = tool::command("apt-get", "apt")?;
     // apt's own user may not write where the lab lies.
     download.args(["-qq", "-o", "APT::Sandbox::User=root", "download"]);
@@ -63,11 +96,16 @@ pub(crate) fn fetch(package: &Package, directory: &Path) -> Result<PathBuf, LabE
         tool: "apt-get download".to_owned(),
         why: "it left no package".to_owned(),
     })?;
-    let unpacked = directory.join("unpacked");
+    unpack(&archive, unpacked)?;
+    std::fs::remove_file(&archive).map_err(LabError::at(&archive))
+}
+
+/// Unpacks a package's file into a directory, where others may be unpacked already.
+pub(crate) fn unpack(archive: &Path, into: &Path) -> Result<(), LabError> {
+    // A name that begins with a dash would be an option.
+    let archive = std::path::absolute(archive).map_err(LabError::at(archive))?;
     let mut unpack = tool::command("dpkg-deb", "dpkg")?;
-    tool::run(unpack.arg("-x").arg(&archive).arg(&unpacked))?;
-    std::fs::remove_file(&archive).map_err(LabError::at(&archive))?;
-    Ok(unpacked)
+    tool::run(unpack.arg("-x").arg(archive).arg(into)).map(drop)
 }
 
 #[cfg(test)]
@@ -80,5 +118,7 @@ mod tests {
         let package = parse("x", text).unwrap();
         assert_eq!((package.version.as_str(), package.size_bytes), ("1:2.3-4", 1234));
         assert!(parse("x", "").is_none());
+        let text = format!("{text}Depends: dracut | initramfs-tools (>= 0.120), x-7.2 (= 7.2-1)\n");
+        assert_eq!(parse("x", &text).unwrap().needs, ["dracut", "initramfs-tools", "x-7.2"]);
     }
 }

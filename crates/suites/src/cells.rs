@@ -209,7 +209,7 @@ fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusa
 fn without_links(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let file_system = &live.target.facts().file_system;
     let is_link = matches!(of.workload.operation, Operation::Link | Operation::Symlink);
-    let has_none = matches!(file_system.as_str(), "vfat" | "msdos" | "exfat");
+    let has_none = matches!(file_system.as_str(), "vfat" | "msdos" | "exfat" | "hfs");
     (is_link && has_none).then(|| ("links".to_owned(), format!("{file_system} has none")))
 }
 

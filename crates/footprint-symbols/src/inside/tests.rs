@@ -23,6 +23,8 @@ const DATA: u64 = 0xffff_ffff_8200_0000;
 const MAPPED: u64 = 0xff11_0000_0000_0000;
 const DESCRIPTORS: u64 = 0xffd4_0000_0000_0000;
 const PAGES: usize = 16;
+/// `include/linux/poison.h`.
+const TAIL_MAPPING: u64 = 0xdead_0000_0000_0400;
 
 /// A core file of three ranges of memory.
 struct Core {
@@ -52,12 +54,17 @@ impl Core {
         mapped[0x2105..0x210c].copy_from_slice(b"dentry\0");
         let mut core = Self { data, mapped, descriptors: vec![0; PAGES * 64] };
         core.page(4, [1 << 9, MAPPED + 0x2000, 21 << 16 | 7]);
+        // What follows a slab's first page has other words where mappings are, since Linux 6.7.
+        core.tail(5, 4, DESCRIPTORS + 5 * 64 + 16);
         core.page(6, [1, MAPPED + 0x8000, 0]);
         core.page(7, [1, MAPPED + 0x8000, 0]);
         // Memory of a program, whose mapping has its lowest bit set.
         core.page(8, [1, MAPPED + 0x8001, 0]);
         // A slab that is just being made, without a cache.
         core.page(9, [1 << 9, 0, 0]);
+        // Two pages of a file as one.
+        core.page(10, [1, MAPPED + 0x8000, 0]);
+        core.tail(11, 10, TAIL_MAPPING);
         core
     }
 
@@ -66,6 +73,12 @@ impl Core {
         put(&mut self.descriptors, number * 64, flags);
         put(&mut self.descriptors, number * 64 + 24, owner);
         put(&mut self.descriptors, number * 64 + 40, counters);
+    }
+
+    /// Makes a page one of those behind a first one.
+    fn tail(&mut self, number: u64, head: u64, mapping: u64) {
+        self.page(number, [0, mapping, 0]);
+        put(&mut self.descriptors, number * 64 + 8, DESCRIPTORS + head * 64 + 1);
     }
 
     fn write(&self) -> (TempDir, PathBuf) {
@@ -101,12 +114,13 @@ ff11000000000000 65536 memory
 ffd4000000000000 1024 page_descriptors
 ff11000000004000 4032 slab 192 184 dentry
 ff11000000006000 8192 page_cache
+ff1100000000a000 8192 page_cache
 1000 8192 per_cpu
 9000 8192 per_cpu
 ";
     assert_eq!(table(&Core::new(), SYMBOLS).unwrap(), expected);
     let ranges = crate::memory::parse(expected).unwrap();
-    assert_eq!(ranges.len(), 6);
+    assert_eq!(ranges.len(), 7);
 }
 
 #[test]

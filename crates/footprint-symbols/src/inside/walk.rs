@@ -40,6 +40,7 @@ const PAGES_AT_ONCE: u64 = 1 << 14;
 struct Layout {
     page_bytes: u64,
     mapping: usize,
+    head: usize,
     section_bytes: u64,
     slab: SlabMark,
     slab_cache: usize,
@@ -73,10 +74,14 @@ impl Layout {
             let offset = bits("page", "page_type", "page.page_type")? / 8;
             SlabMark::Type(value.to_le_bytes()[0], offset)
         };
+        // Linux 7.2 names it so, as it holds no mere address any more.
+        let head = bits("page", "compound_head", "page.compound_head");
+        let head = head.or_else(|_| bits("page", "compound_info", "page.compound_info"))?;
         let cache = |member, what| bits("kmem_cache", member, what).map(|bit| bit as u64 / 8);
         Ok(Self {
             page_bytes: bytes("page", "page")?,
             mapping: bits("page", "mapping", "page.mapping")? / 8,
+            head: head / 8,
             section_bytes: bytes("mem_section", "mem_section")?,
             slab,
             slab_cache: bits("slab", "slab_cache", "slab.slab_cache")? / 8,
@@ -92,6 +97,12 @@ impl Layout {
             SlabMark::Flag(bit) => field(page, 0) >> (bit & 63) & 1 == 1,
             SlabMark::Type(value, offset) => page.get(offset + 3) == Some(&value),
         }
+    }
+
+    /// Whether it belongs to the pages before it, with which it was allocated: it has no mapping of
+    /// its own, and other words may lie there.
+    fn is_tail(&self, page: &[u8]) -> bool {
+        field(page, self.head) & 1 == 1
     }
 
     /// Whether it is a page of a file: `mapping` is an address, whose low bits mark others.
@@ -233,13 +244,14 @@ impl Walk {
                     let usage = Usage::Slab { element_bytes, object_bytes, cache: name };
                     ranges.push(Range { address, bytes, usage });
                 }
-            } else if self.layout.is_page_cache(page) {
+            } else if self.layout.is_page_cache(page) || self.layout.is_tail(page) {
                 match ranges.last_mut() {
                     Some(Range { address: begin, bytes, usage: Usage::PageCache })
                         if *begin + *bytes == address =>
                     {
                         *bytes += PAGE_BYTES;
                     }
+                    _ if self.layout.is_tail(page) => {}
                     _ => ranges.push(Range { address, bytes: PAGE_BYTES, usage: Usage::PageCache }),
                 }
             }

@@ -123,6 +123,47 @@ fn the_footprints_of_five_file_systems_are_a_run() {
 }
 
 #[test]
+fn small_file_systems_are_traced_without_what_they_lack() {
+    let test = "small_file_systems_are_traced_without_what_they_lack";
+    let Some((place, fsprism)) = with_lab(test) else { return };
+    for program in ["mkfs.vfat", "mkfs.minix", "hformat"] {
+        let found = Command::new("which").arg(program).output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            return say_skipped(test, &format!("it needs {program}"));
+        }
+    }
+    let arguments = "run footprint ramfs ext2 vfat minix hfs --op create,link --blocks 2 \
+                     --warm-up 1 --out run --format json";
+    let document = place.finish(fsprism(&place, arguments)).assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    let has = |target: &str, operation: &str| {
+        let is_it = |cell: &&Value| cell["target"] == target && cell["benchmark"] == operation;
+        cells.iter().find(is_it)
+    };
+    for (target, links) in
+        [("ramfs", true), ("ext2", true), ("vfat", false), ("minix", true), ("hfs", false)]
+    {
+        let create = has(target, "create").unwrap_or_else(|| panic!("no create: {document}"));
+        let lines = median(create, "instruction_lines");
+        assert!((300.0..1500.0).contains(&lines), "create on {target}: {lines}");
+        assert_eq!(has(target, "link").is_some(), links, "{target}");
+    }
+    let instructions = |target: &str| median(has(target, "create").expect("seen"), "instructions");
+    assert!(1.5 * instructions("ramfs") < instructions("minix"));
+    let why = |target: &str| {
+        let skipped = document["skipped"].as_array().expect("a list");
+        let one = skipped.iter().find(|one| one["target"] == format!("{target}: link"));
+        one.and_then(|one| one["why"].as_str()).unwrap_or_default().to_owned()
+    };
+    assert_eq!([why("vfat"), why("hfs")], ["vfat has no links", "hfs has no links"]);
+    let text = place.finish(fsprism(&place, "report run --terminal"));
+    assert!(text.assert_code(0).stdout.contains("vfat has no links"), "{}", text.stdout);
+    let alone = fsprism(&place, "run footprint vfat --op link --out none");
+    let words = "vfat has none of the operations";
+    assert!(place.finish(alone).assert_code(1).stderr.contains(words));
+}
+
+#[test]
 fn a_papers_figure_is_traced_and_shown_again() {
     let test = "a_papers_figure_is_traced_and_shown_again";
     let Some((place, fsprism)) = with_lab(test) else { return };
@@ -280,6 +321,8 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     refused("run footprint tmpfs --size 1m", &["without --size"]);
     refused("run survey/metadata . --op create", &["of the suite footprint alone"]);
     refused("run footprint tmpfs --cache l1d=3,64,8", &["l1d"]);
+    refused("lab build --kernel ./6.1", &["one release", ".deb"]);
+    refused("lab build --kernel nowhere.deb", &["nowhere.deb", "No such file"]);
     refused("footprint trace --target tmpfs --kernel 1.2.3 --out a", &["1.2.3", "lab build"]);
     refused("footprint trace --out b -- /nowhere/program", &["there is no program"]);
     fs::write(place.path("script"), "#!/bin/sh\n").expect("ours");

@@ -155,6 +155,14 @@ fn what_the_kernel_or_the_tools_lack_is_refused() {
     } else {
         place.run("survey f2fs").assert_refused(&["kernel has no f2fs", "linux-image"]);
     }
+    for file_system in ["minix", "hfs"] {
+        if known.contains(&format!("\t{file_system}\n")) {
+            say_skipped(name, &format!("its part on {file_system} needs a kernel without it"));
+            continue;
+        }
+        let words = format!("kernel has no {file_system}");
+        place.run(&format!("survey {file_system}")).assert_refused(&[&words, "linux-image"]);
+    }
     let mounts = PrivateMounts::new("mount --bind /dev/null \"$(command -v mkfs.xfs)\"");
     let words = ["mkfs.xfs is not installed", "apt install xfsprogs"];
     mounts.run(&place, "survey xfs").assert_refused(&words);

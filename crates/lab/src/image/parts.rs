@@ -41,7 +41,7 @@ pub const TOOLS: [Tool; 9] = [
     tool_of("mkfs.f2fs", "f2fs", "f2fs-tools"),
     tool_of("mkfs.vfat", "vfat", "dosfstools"),
     tool_of("mkfs.minix", "minix", "util-linux-extra"),
-    tool_of("mkfs.hfs", "hfs", "hfsprogs"),
+    tool_of("hformat", "hfs", "hfsutils"),
 ];
 
 const fn tool_of(name: &'static str, file_system: &'static str, package: &'static str) -> Tool {
@@ -59,7 +59,7 @@ pub(super) fn busybox(lab: &Lab) -> Result<PathBuf, LabError> {
         return Ok(fetched);
     }
     let temporary = lab.temporary()?;
-    let unpacked = package::fetch(&package::look_up(BUSYBOX)?, temporary.path())?;
+    let unpacked = package::fetch(&[package::look_up(BUSYBOX)?], temporary.path())?;
     let places = ["bin/busybox", "usr/bin/busybox"].map(|path| unpacked.join(path));
     let found = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
     fs::rename(found, &fetched).map_err(LabError::at(found))?;

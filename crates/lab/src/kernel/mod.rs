@@ -4,8 +4,10 @@
 //! (those that the lab may need, plain) with `modules.list` (which, in what order), and, if it was
 //! built here, `vmlinux` with its debug information.
 
+mod files;
 mod modules;
 mod packaged;
+mod requirements;
 mod source;
 
 use std::fs;

@@ -126,6 +126,7 @@ impl Modules {
         let tool = match path.extension().and_then(|end| end.to_str()) {
             Some("xz") => ("xz", "xz-utils"),
             Some("zst") => ("zstd", "zstd"),
+            Some("gz") => ("gzip", "gzip"),
             _ => return fs::read(path).map_err(LabError::at(path)),
         };
         tool::run(tool::command(tool.0, tool.1)?.arg("-dc").arg(path))
@@ -220,7 +221,7 @@ fn plain_name(name: &str) -> String {
 
 fn name_of(path: &Path) -> Option<String> {
     let (name, end) = path.file_name()?.to_str()?.split_once(".ko")?;
-    matches!(end, "" | ".xz" | ".zst").then(|| plain_name(name))
+    matches!(end, "" | ".xz" | ".zst" | ".gz").then(|| plain_name(name))
 }
 
 fn walk(directory: &Path, files: &mut BTreeMap<String, PathBuf>) -> Result<(), LabError> {

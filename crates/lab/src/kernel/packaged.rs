@@ -1,17 +1,22 @@
-//! Debian's packaged kernels: found installed, or fetched and unpacked.
+//! Kernels that others have built: installed here, in package files, or fetched and unpacked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::{KERNELS, Kernel, RECIPE, modules, source};
+use super::files::Files;
+use super::{KERNELS, Kernel, RECIPE, modules, requirements, source};
 use crate::decompress;
 use crate::error::LabError;
 use crate::package::{self, Package};
-use crate::place::Lab;
+use crate::place::{Lab, name_of};
 
 /// The package that depends on the newest kernel of the full flavour. The cloud flavour has no
 /// f2fs, minix and hfs.
 const NEWEST: &str = "linux-image-amd64";
+
+/// How long what may be in use is kept.
+const OLD: Duration = Duration::from_secs(24 * 3600);
 
 /// Which kernel is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +24,10 @@ const NEWEST: &str = "linux-image-amd64";
 pub enum Request {
     /// Debian's newest packaged one that apt offers.
     Newest,
-    /// The packaged one of this release, as `uname -r` prints it.
+    /// The one of this release, as `uname -r` prints it: the installed one, or else apt's.
     Release(String),
+    /// The one in these files, which are Debian's packages: of `make bindeb-pkg`, or downloaded.
+    Files(Vec<PathBuf>),
     /// One built here from Debian's source of this version, as `6.1`; none: the newest one's.
     Source(Option<String>),
 }
@@ -35,8 +42,9 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     Lab(Kernel),
-    Installed { release: String },
-    Package { release: String, package: Package },
+    Installed(Files),
+    Files(Vec<PathBuf>),
+    Packages { release: String, packages: Vec<Package> },
     Source(Package),
 }
 
@@ -44,23 +52,29 @@ impl Plan {
     /// What will be done and about how long it takes, as a sentence; none if the kernel is there.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
-        let fetched = |package: &Package| {
-            let megabytes = package.size_bytes.div_ceil(1_000_000);
-            format!("{megabytes} MB ({} {})", package.name, package.version)
+        let fetched = |packages: &[Package]| {
+            let bytes: u64 = packages.iter().map(|package| package.size_bytes).sum();
+            let megabytes = bytes.div_ceil(1_000_000);
+            let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
+            let version = packages.first().map_or("", |package| &package.version);
+            format!("{megabytes} MB ({} {version})", names.join(", "))
         };
         match &self.origin {
             Origin::Lab(_) => None,
-            Origin::Installed { release } => {
-                Some(format!("the kernel is the installed {release}; a few seconds"))
+            Origin::Installed(files) => {
+                Some(format!("the kernel is the installed {}; a few seconds", files.release))
             }
-            Origin::Package { package, .. } => Some(format!(
+            Origin::Files(files) => {
+                Some(format!("the kernel is the one in {}; a few seconds", names_of(files)))
+            }
+            Origin::Packages { packages, .. } => Some(format!(
                 "fetching a kernel, {}; less than a minute with a fast connection",
-                fetched(package)
+                fetched(packages)
             )),
             Origin::Source(package) => Some(format!(
                 "fetching a kernel's source, {}, and building it; on this machine about {} minutes \
                  and 6 GB of disk while it is built",
-                fetched(package),
+                fetched(std::slice::from_ref(package)),
                 source::minutes()
             )),
         }
@@ -70,23 +84,52 @@ impl Plan {
 /// Says how a kernel can be had, and changes nothing.
 ///
 /// # Errors
-/// apt does not know it, or a tool is missing.
+/// apt does not know it, a file cannot be read, or a tool is missing.
 pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
-    let release = match request {
-        Request::Source(version) => return source::plan(lab, version.as_deref()),
-        Request::Release(release) => release.clone(),
-        Request::Newest => newest()?,
-    };
-    let directory = lab.directory().join(KERNELS).join(format!("packaged-{release}-{RECIPE}"));
-    let origin = if let Some(kernel) = Kernel::at(&directory) {
-        Origin::Lab(kernel)
-    } else if is_installed(&release) {
-        Origin::Installed { release }
-    } else {
-        let package = package::look_up(&format!("linux-image-{release}"))?;
-        Origin::Package { release, package }
-    };
-    Ok(Plan { directory, origin })
+    match request {
+        Request::Source(version) => source::plan(lab, version.as_deref()),
+        Request::Files(files) => of_files(lab, files),
+        Request::Release(release) => of_release(lab, release),
+        Request::Newest => of_release(lab, &newest()?),
+    }
+}
+
+fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
+    let installed = Files::of(Path::new("/"), release).filter(|files| files.modules.is_some());
+    if let Some(files) = installed {
+        // What is installed changes under the same release, when a developer builds it again.
+        let name = format!("installed-{release}-{}", files.state()?);
+        return Ok(planned(lab, &name, Origin::Installed(files)));
+    }
+    let name = format!("packaged-{release}");
+    if let Some(kernel) = Kernel::at(&directory_of(lab, &name)) {
+        return Ok(planned(lab, &name, Origin::Lab(kernel)));
+    }
+    let packages = package::with_parts(&format!("linux-image-{release}"), release)?;
+    Ok(planned(lab, &name, Origin::Packages { release: release.to_owned(), packages }))
+}
+
+fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
+    let mut parts = Vec::new();
+    for path in files {
+        parts.push(fs::read(path).map_err(LabError::at(path))?);
+    }
+    parts.sort();
+    // Packages of one release differ when a developer builds them again.
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    let name = format!("files-{}", name_of(&parts));
+    Ok(planned(lab, &name, Origin::Files(files.to_owned())))
+}
+
+fn directory_of(lab: &Lab, name: &str) -> PathBuf {
+    lab.directory().join(KERNELS).join(format!("{name}-{RECIPE}"))
+}
+
+/// A plan for a kernel in a directory, where it may be already.
+fn planned(lab: &Lab, name: &str, origin: Origin) -> Plan {
+    let directory = directory_of(lab, name);
+    let origin = Kernel::at(&directory).map_or(origin, Origin::Lab);
+    Plan { directory, origin }
 }
 
 /// The release of the newest kernel that apt offers.
@@ -96,9 +139,10 @@ pub(super) fn newest() -> Result<String, LabError> {
     Ok(name.trim_start_matches(prefix).to_owned())
 }
 
-fn is_installed(release: &str) -> bool {
-    let kernel = Path::new("/boot").join(format!("vmlinuz-{release}"));
-    kernel.is_file() && Path::new("/lib/modules").join(release).join("kernel").is_dir()
+/// Names of files, for people.
+fn names_of(files: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    files.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Makes the kernel that was planned; `say` is told of long steps as they begin.
@@ -111,14 +155,39 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             renew(&kernel.directory);
             Ok(kernel.clone())
         }
-        Origin::Installed { release } => keep(lab, plan, release, Path::new("/")),
-        Origin::Package { release, package } => {
+        Origin::Installed(files) => keep(lab, plan, files, None),
+        Origin::Files(files) => {
             let temporary = lab.temporary()?;
-            let unpacked = package::fetch(package, temporary.path())?;
-            keep(lab, plan, release, &unpacked)
+            let unpacked = temporary.path().join("unpacked");
+            files.iter().try_for_each(|file| package::unpack(file, &unpacked))?;
+            let place = names_of(files);
+            let found = only(Files::all(&unpacked), &place)?;
+            keep(lab, plan, &found, Some(&place))
+        }
+        Origin::Packages { release, packages } => {
+            let temporary = lab.temporary()?;
+            let unpacked = package::fetch(packages, temporary.path())?;
+            let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
+            let place = names.join(", ");
+            let found = Files::of(&unpacked, release);
+            keep(lab, plan, &found.ok_or_else(|| lacks("kernel", &place))?, Some(&place))
         }
         Origin::Source(package) => source::build(lab, plan, package, say),
     }
+}
+
+fn lacks(what: &str, place: &str) -> LabError {
+    LabError::NotInPackages { what: what.to_owned(), place: place.to_owned() }
+}
+
+/// The kernel in packages, if there is one alone.
+fn only(mut kernels: Vec<Files>, place: &str) -> Result<Files, LabError> {
+    if kernels.len() > 1 {
+        let releases = kernels.into_iter().map(|files| files.release);
+        let releases = releases.collect::<Vec<_>>().join(", ");
+        return Err(LabError::SeveralKernels { releases, place: place.to_owned() });
+    }
+    kernels.pop().ok_or_else(|| lacks("kernel (linux-image, or linux-binary)", place))
 }
 
 /// A kernel that was asked for again is the one to use from here on: the newest.
@@ -131,21 +200,55 @@ fn renew(directory: &Path) {
     let _unless_read_only = rustix::fs::utimensat(rustix::fs::CWD, directory, &now, flags);
 }
 
-fn keep(lab: &Lab, plan: &Plan, release: &str, root: &Path) -> Result<Kernel, LabError> {
+/// Keeps what is used of a kernel, which lies in these packages, or is installed.
+fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result<Kernel, LabError> {
     let made = lab.temporary()?;
     let write = |name: &str, bytes: &[u8]| {
         let path = made.path().join(name);
         fs::write(&path, bytes).map_err(LabError::at(&path))
     };
-    let boot = root.join("boot");
-    write("kernel", &decompress::kernel(&boot.join(format!("vmlinuz-{release}")))?)?;
-    let configuration = boot.join(format!("config-{release}"));
-    write("config", &fs::read(&configuration).map_err(LabError::at(&configuration))?)?;
-    let module_root = ["lib/modules", "usr/lib/modules"].map(|path| root.join(path).join(release));
-    let from = module_root.iter().find(|path| path.is_dir()).unwrap_or(&module_root[0]);
-    modules::collect(from, made.path(), release)?;
+    let Files { release, kernel, .. } = files;
+    let lacking = |what: &str, packaged: &str| match packages {
+        Some(place) => lacks(&format!("{what} of Linux {release} ({packaged})"), place),
+        None => LabError::NotBootable {
+            path: kernel.clone(),
+            why: format!("there is no {what} of Linux {release} here"),
+        },
+    };
+    let configuration = files.configuration.as_ref();
+    let configuration =
+        configuration.ok_or_else(|| lacking("configuration", "linux-image, or linux-base"))?;
+    let text = fs::read_to_string(configuration).map_err(LabError::at(configuration))?;
+    requirements::check(release, &text)?;
+    let modules = files.modules.as_ref();
+    let modules =
+        modules.ok_or_else(|| lacking("directory of modules", "linux-image, or linux-modules"))?;
+    write("kernel", &decompress::kernel(kernel)?)?;
+    write("config", text.as_bytes())?;
+    modules::collect(modules, made.path(), release)?;
     write("release", release.as_bytes())?;
-    finish(lab, made, &plan.directory)
+    let kept = finish(lab, made, &plan.directory)?;
+    remove_old(lab, &kept);
+    Ok(kept)
+}
+
+/// Removes what was kept of the same release before it was built or installed anew.
+fn remove_old(lab: &Lab, kept: &Kernel) {
+    for kernel in super::kernels(lab).unwrap_or_default() {
+        let name = kernel.directory.file_name().unwrap_or_default().to_string_lossy();
+        let may_change = ["installed-", "files-"].iter().any(|prefix| name.starts_with(prefix));
+        let is_other = kernel.release == kept.release && kernel.directory != kept.directory;
+        if may_change && is_other && is_old(&kernel.directory) {
+            let _another_was_faster = fs::remove_dir_all(&kernel.directory);
+        }
+    }
+}
+
+/// Whether no other fsprism can be about to use it any more.
+fn is_old(directory: &Path) -> bool {
+    let modified = directory.metadata().and_then(|metadata| metadata.modified()).ok();
+    let age = modified.and_then(|modified| modified.elapsed().ok());
+    age.is_some_and(|age| age > OLD)
 }
 
 /// Gives what was made its name, now that it is whole.

@@ -42,9 +42,13 @@ fn processors() -> usize {
 pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
     let version = match version {
         Some(version) => version.to_owned(),
-        None => newest()?.split('.').take(2).collect::<Vec<_>>().join("."),
+        None => version_of(&newest()?),
     };
-    let package = package::look_up(&format!("linux-source-{version}"))?;
+    let package = package::look_up(&format!("linux-source-{version}"));
+    let package = package.or_else(|error| match error {
+        LabError::NoPackage { .. } => Err(not_offered(&version)?),
+        error => Err(error),
+    })?;
     let compiler = compiler()?;
     let recipe = [package.version.as_str(), CONFIGURATION, compiler.as_str(), RECIPE];
     let name = name_of(&recipe.map(str::as_bytes));
@@ -58,6 +62,20 @@ pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
         }
     };
     Ok(Plan { directory, origin })
+}
+
+/// The version of a release: its first two numbers.
+fn version_of(release: &str) -> String {
+    let numbers = release.split(|character: char| !character.is_ascii_digit());
+    numbers.take(2).collect::<Vec<_>>().join(".")
+}
+
+fn not_offered(version: &str) -> Result<LabError, LabError> {
+    let mut offered = package::sources()?.join(", ");
+    if offered.is_empty() {
+        offered.push_str("no version");
+    }
+    Ok(LabError::NoSource { version: version.to_owned(), offered })
 }
 
 fn compiler() -> Result<String, LabError> {
@@ -85,7 +103,7 @@ pub(super) fn build(
     say: &dyn Fn(&str),
 ) -> Result<Kernel, LabError> {
     let temporary = lab.temporary()?;
-    let unpacked = package::fetch(package, temporary.path())?;
+    let unpacked = package::fetch(std::slice::from_ref(package), temporary.path())?;
     say("unpacking the kernel's source");
     let archive = unpacked.join("usr/src").join(format!("{}.tar.xz", package.name));
     let mut tar = tool::command("tar", "tar")?;
@@ -143,4 +161,21 @@ fn keep(lab: &Lab, plan: &Plan, source: &Path) -> Result<Kernel, LabError> {
     modules::collect(source, made.path(), &release)?;
     write("release", release.as_bytes())?;
     finish(lab, made, &plan.directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_of;
+
+    #[test]
+    fn the_version_of_a_release_has_two_numbers() {
+        for (release, version) in [
+            ("6.1.0-56-amd64", "6.1"),
+            ("6.12.107+deb13-amd64", "6.12"),
+            ("7.3-amd64", "7.3"),
+            ("7.0-rc4-amd64", "7.0"),
+        ] {
+            assert_eq!(version_of(release), version);
+        }
+    }
 }

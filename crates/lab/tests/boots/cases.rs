@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -61,9 +61,11 @@ pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
     let names: Vec<&str> = known.iter().map(String::as_str).filter(can_make).collect();
     assert!(names.contains(&"ext4"));
     let one = |name: &&str| {
-        let quiet = if ["btrfs", "f2fs", "xfs"].contains(name) { "-f" } else { "" };
+        let program = tool(name).map(|tool| tool.name).unwrap_or_default();
+        let force = if ["btrfs", "f2fs", "hfs", "xfs"].contains(name) { "-f" } else { "" };
+        let whole = if *name == "hfs" { "0" } else { "" };
         format!(
-            "mkfs.{name} {quiet} /dev/ram0 >/hand-back/{name} 2>&1 && \
+            "{program} {force} /dev/ram0 {whole} >/hand-back/{name} 2>&1 && \
              mount -t {name} /dev/ram0 /mnt && echo kept >/mnt/file && umount /mnt && \
              mount -t {name} /dev/ram0 /mnt && cat /mnt/file >/hand-back/{name} && umount /mnt || \
              exit 1\n"
@@ -186,6 +188,61 @@ pub(crate) fn a_kernel_that_is_none_is_refused(place: &Place) {
     boot.kernel = Kernel { directory: elsewhere.path().to_owned(), ..boot.kernel };
     let error = boot.run(elsewhere.path()).unwrap_err();
     assert!(matches!(error, BootError::Qemu(_)), "{error}");
+}
+
+/// A package with the files of a kernel that is in the lab.
+fn packaged(kernel: &Kernel, directory: &Path, words: &str) -> PathBuf {
+    let root = directory.join("root");
+    let modules = root.join("lib/modules").join(&kernel.release).join("kernel");
+    for path in [&modules, &root.join("boot"), &root.join("DEBIAN")] {
+        fs::create_dir_all(path).unwrap();
+    }
+    let control = "Package: linux-image-mine\nVersion: 1\nArchitecture: amd64\nMaintainer: me\n\
+                   Description: a kernel\n";
+    fs::write(root.join("DEBIAN/control"), control).unwrap();
+    let boot = |name: &str| root.join("boot").join(format!("{name}-{}", kernel.release));
+    fs::copy(kernel.file(), boot("vmlinuz")).unwrap();
+    let configuration = fs::read_to_string(kernel.configuration_file()).unwrap();
+    fs::write(boot("config"), configuration + words).unwrap();
+    for module in fs::read_dir(kernel.modules_directory()).unwrap() {
+        let module = module.unwrap();
+        fs::copy(module.path(), modules.join(module.file_name())).unwrap();
+    }
+    let file = directory.join("mine.deb");
+    let mut build = Command::new("dpkg-deb");
+    build.env("SOURCE_DATE_EPOCH", "0").args(["--root-owner-group", "-Znone", "-b"]);
+    build.arg(&root).arg(&file);
+    assert!(build.stdout(Stdio::null()).status().unwrap().success());
+    file
+}
+
+pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
+    let elsewhere = directory();
+    let lab = Lab::at(elsewhere.path().join("lab"));
+    let plan_of = |words: &str| {
+        let file = packaged(&place.kernel, elsewhere.path(), words);
+        kernel::plan(&lab, &Request::Files(vec![file])).unwrap()
+    };
+    let plan = plan_of("");
+    assert!(plan.sentence().is_some_and(|sentence| sentence.contains("mine.deb")));
+    let kernel = kernel::build(&lab, &plan, &|_| ()).unwrap();
+    assert_eq!(kernel.release, place.kernel.release);
+    assert_eq!(plan_of("").sentence(), None, "it is there");
+    // The image of the shared lab has the same modules, and this program.
+    let mut boot = place.boot("uname -r >/hand-back/release");
+    boot.kernel = kernel.clone();
+    boot.run(elsewhere.path()).unwrap();
+    let release = fs::read_to_string(elsewhere.path().join("release")).unwrap();
+    assert_eq!(release.trim(), kernel.release);
+    // Built again under the same release, it is another kernel, and the one to take.
+    let again = kernel::build(&lab, &plan_of("# again\n"), &|_| ()).unwrap();
+    assert_ne!(again.directory, kernel.directory);
+    assert_eq!(kernel::find(&lab, Some(&kernel.release)).unwrap(), again);
+    let none = elsewhere.path().join("none.deb");
+    fs::write(&none, "no package at all\n").unwrap();
+    let plan = kernel::plan(&lab, &Request::Files(vec![none])).unwrap();
+    let error = kernel::build(&lab, &plan, &|_| ()).unwrap_err().to_string();
+    assert!(error.contains("not a Debian format archive"), "{error}");
 }
 
 /// Boots a guest which writes a line once it runs, and then runs for ever.

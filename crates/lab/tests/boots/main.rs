@@ -28,6 +28,7 @@ const CASES: &[Case] = &[
     ("the_wish_to_stop_is_heard", cases::the_wish_to_stop_is_heard),
     ("the_same_parts_give_the_same_image", cases::the_same_parts_give_the_same_image),
     ("a_kernel_that_is_none_is_refused", cases::a_kernel_that_is_none_is_refused),
+    ("a_kernel_in_a_package_is_booted", cases::a_kernel_in_a_package_is_booted),
     ("nobody_outlives_fsprism", cases::nobody_outlives_fsprism),
 ];
 

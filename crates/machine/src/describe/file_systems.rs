@@ -13,24 +13,35 @@ use super::sources::{Reader, Sources};
 
 /// How a file system is formatted.
 struct Formatter {
-    /// The option that makes `mkfs.<name>` tell its version and do nothing else.
+    program: &'static str,
+    /// The option that makes the program tell its version and do nothing else.
     version_option: &'static str,
     /// The Debian package it comes in.
     package: &'static str,
 }
 
+const fn formatter(
+    program: &'static str,
+    version_option: &'static str,
+    package: &'static str,
+) -> Option<Formatter> {
+    Some(Formatter { program, version_option, package })
+}
+
 /// The file systems that can become scratch targets; those in memory need no formatting.
-const FILE_SYSTEMS: [(&str, Option<Formatter>); 9] = [
+const FILE_SYSTEMS: [(&str, Option<Formatter>); 11] = [
     ("tmpfs", None),
     ("ramfs", None),
-    ("ext2", Some(Formatter { version_option: "-V", package: "e2fsprogs" })),
-    ("ext3", Some(Formatter { version_option: "-V", package: "e2fsprogs" })),
-    ("ext4", Some(Formatter { version_option: "-V", package: "e2fsprogs" })),
-    ("xfs", Some(Formatter { version_option: "-V", package: "xfsprogs" })),
-    ("btrfs", Some(Formatter { version_option: "-V", package: "btrfs-progs" })),
-    ("f2fs", Some(Formatter { version_option: "-V", package: "f2fs-tools" })),
+    ("ext2", formatter("mkfs.ext2", "-V", "e2fsprogs")),
+    ("ext3", formatter("mkfs.ext3", "-V", "e2fsprogs")),
+    ("ext4", formatter("mkfs.ext4", "-V", "e2fsprogs")),
+    ("xfs", formatter("mkfs.xfs", "-V", "xfsprogs")),
+    ("btrfs", formatter("mkfs.btrfs", "-V", "btrfs-progs")),
+    ("f2fs", formatter("mkfs.f2fs", "-V", "f2fs-tools")),
     // It has no option for its version, but prints it above its help.
-    ("vfat", Some(Formatter { version_option: "--help", package: "dosfstools" })),
+    ("vfat", formatter("mkfs.vfat", "--help", "dosfstools")),
+    ("minix", formatter("mkfs.minix", "-V", "util-linux-extra")),
+    ("hfs", formatter("hformat", "--version", "hfsutils")),
 ];
 
 /// How much of a tool's output is looked at: more than any prints to tell its version.
@@ -61,7 +72,7 @@ pub(crate) fn file_systems(
             } else {
                 KernelSupport::Missing
             },
-            mkfs: formatter.as_ref().and_then(|formatter| mkfs(reader.sources(), name, formatter)),
+            mkfs: formatter.as_ref().and_then(|formatter| mkfs(reader.sources(), formatter)),
             mkfs_package: formatter.as_ref().map(|formatter| formatter.package.to_owned()),
         })
         .collect()
@@ -79,8 +90,8 @@ fn loadable(reader: &Reader<'_>, kernel: &Kernel) -> Vec<String> {
 }
 
 /// The tool that formats a file system, if it is installed.
-fn mkfs(sources: &Sources, name: &str, formatter: &Formatter) -> Option<Mkfs> {
-    let path = find_tool(sources, &format!("mkfs.{name}"))?;
+fn mkfs(sources: &Sources, formatter: &Formatter) -> Option<Mkfs> {
+    let path = find_tool(sources, formatter.program)?;
     let output = output_of(&path, formatter.version_option, sources.tool_timeout());
     Some(Mkfs {
         version: output.ok().and_then(|output| version_in(&output)),
@@ -184,10 +195,12 @@ mod tests {
         machine.tool("mkfs.ext4", "echo 'mke2fs 1.47.0 (5-Feb-2023)' >&2");
         machine.tool("mkfs.btrfs", "echo \"mkfs$1, part of btrfs-progs v6.2\"");
         machine.tool("mkfs.xfs", "exit 1");
+        machine.tool("hformat", "test $1 = --version && echo 'hfsutils version 3.2.6 - (C)'");
         let of = support(&machine);
         let version = |name| of(name).mkfs.and_then(|mkfs| mkfs.version);
         assert_eq!(version("ext4").as_deref(), Some("1.47.0"));
         assert_eq!(version("btrfs").as_deref(), Some("6.2"));
+        assert_eq!(version("hfs").as_deref(), Some("3.2.6"));
         assert_eq!(of("xfs").mkfs.unwrap().version, None);
         assert_eq!(
             (of("f2fs").mkfs, of("f2fs").mkfs_package.as_deref()),

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::cgroup_tree::{Controller, Hierarchy};
 use super::device::{DeviceError, NamedDevice};
 use super::file_system::FileSystem;
-use super::mkfs::{find_program, program_name, try_modprobe};
+use super::mkfs::{find_program, try_modprobe};
 use super::spec::{Conditions, Place, ScratchSpec, TargetSpec};
 use super::surroundings::Surroundings;
 
@@ -182,11 +182,10 @@ pub(super) fn check(
     if !kernel_has(file_system) {
         return Err(Unavailable::KernelLacks { file_system });
     }
-    if let Some(package) = file_system.mkfs_package() {
-        let program = program_name(file_system);
-        if find_program(&program).is_none() {
-            return Err(Unavailable::MkfsMissing { program, package });
-        }
+    if let (Some(program), Some(package)) = (file_system.mkfs_program(), file_system.mkfs_package())
+        && find_program(program).is_none()
+    {
+        return Err(Unavailable::MkfsMissing { program: program.to_owned(), package });
     }
     check_conditions(&spec.conditions)?;
     match &scratch.device {

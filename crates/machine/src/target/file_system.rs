@@ -32,11 +32,15 @@ pub enum FileSystem {
     F2fs,
     /// FAT with long names.
     Vfat,
+    /// The file system of Minix.
+    Minix,
+    /// The hierarchical file system of the Macintosh.
+    Hfs,
 }
 
 impl FileSystem {
     /// Every file system, in the order in which help texts list them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Tmpfs,
         Self::Ramfs,
         Self::Ext2,
@@ -46,6 +50,8 @@ impl FileSystem {
         Self::Btrfs,
         Self::F2fs,
         Self::Vfat,
+        Self::Minix,
+        Self::Hfs,
     ];
 
     /// The kernel's name, which is also the one on the command line.
@@ -61,6 +67,8 @@ impl FileSystem {
             Self::Btrfs => "btrfs",
             Self::F2fs => "f2fs",
             Self::Vfat => "vfat",
+            Self::Minix => "minix",
+            Self::Hfs => "hfs",
         }
     }
 
@@ -70,7 +78,31 @@ impl FileSystem {
         matches!(self, Self::Tmpfs | Self::Ramfs)
     }
 
-    /// The Debian package of `mkfs.<name>`; `None` where nothing is formatted.
+    /// Whether files can have several names, and names can stand for paths.
+    #[must_use]
+    pub fn has_links(self) -> bool {
+        !matches!(self, Self::Vfat | Self::Hfs)
+    }
+
+    /// The program that makes it; `None` where nothing is formatted.
+    #[must_use]
+    pub fn mkfs_program(self) -> Option<&'static str> {
+        match self {
+            Self::Tmpfs | Self::Ramfs => None,
+            Self::Ext2 => Some("mkfs.ext2"),
+            Self::Ext3 => Some("mkfs.ext3"),
+            Self::Ext4 => Some("mkfs.ext4"),
+            Self::Xfs => Some("mkfs.xfs"),
+            Self::Btrfs => Some("mkfs.btrfs"),
+            Self::F2fs => Some("mkfs.f2fs"),
+            Self::Vfat => Some("mkfs.vfat"),
+            Self::Minix => Some("mkfs.minix"),
+            // Debian has no mkfs.hfs.
+            Self::Hfs => Some("hformat"),
+        }
+    }
+
+    /// The Debian package of that program; `None` where nothing is formatted.
     #[must_use]
     pub fn mkfs_package(self) -> Option<&'static str> {
         match self {
@@ -80,6 +112,8 @@ impl FileSystem {
             Self::Btrfs => Some("btrfs-progs"),
             Self::F2fs => Some("f2fs-tools"),
             Self::Vfat => Some("dosfstools"),
+            Self::Minix => Some("util-linux-extra"),
+            Self::Hfs => Some("hfsutils"),
         }
     }
 
@@ -92,6 +126,8 @@ impl FileSystem {
             Self::Xfs => 320 * MIB,
             Self::Btrfs => 256 * MIB,
             Self::F2fs => 128 * MIB,
+            // More than hformat's 800 KiB, and what version 1 of minix can have at most.
+            Self::Minix | Self::Hfs => 64 * MIB,
             Self::Ext2 | Self::Ext3 | Self::Ext4 | Self::Vfat => 64 * MIB,
         }
     }

@@ -286,7 +286,9 @@ impl Target {
     }
 
     fn format(&mut self) -> Result<(), TargetError> {
-        let Home::Scratch { source, scratch, .. } = &self.home else { return Ok(()) };
+        let Home::Scratch { source, scratch, mount_point, .. } = &self.home else {
+            return Ok(());
+        };
         let device = source.path();
         match source {
             Source::Memory => return Ok(()),
@@ -297,14 +299,14 @@ impl Target {
                 let binding = image.binding();
                 let failed = self.io_error();
                 self.shop.guardian.add(Kind::LoopBinding, &binding).map_err(&failed)?;
-                let command = mkfs::format(scratch, &device);
+                let command = mkfs::format(scratch, &device, mount_point);
                 self.shop.guardian.remove(Kind::LoopBinding, &binding).map_err(&failed)?;
                 self.facts.mkfs = Some(command?);
             }
             Source::Device(named) => {
                 // Devices come and go; another device may stand at the path by now.
                 named.check_again()?;
-                self.facts.mkfs = Some(mkfs::format(scratch, &device)?);
+                self.facts.mkfs = Some(mkfs::format(scratch, &device, mount_point)?);
             }
         }
         self.tell(Step::Formatted);

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -25,23 +26,38 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     directories.map(|directory| directory.join(name)).find(can_run)
 }
 
-/// Formats `device` and returns the command line that did it.
-pub(super) fn format(scratch: &ScratchSpec, device: &Path) -> Result<String, TargetError> {
+/// What hformat leaves in the user's home: which volume is the current one of its other tools.
+const CURRENT_VOLUME: &str = ".hcwd";
+
+/// Formats `device` and returns the command line that did it. The program has the directory `home`,
+/// which is ours and empty, for the user's; nothing stays there.
+pub(super) fn format(
+    scratch: &ScratchSpec,
+    device: &Path,
+    home: &Path,
+) -> Result<String, TargetError> {
     let name = program_name(scratch.file_system);
     let arguments = arguments(scratch.file_system, scratch.mkfs.as_deref().unwrap_or_default());
-    let command_line = format!("{name} {} {}", arguments.join(" "), device.display());
+    let behind = behind_device(scratch.file_system);
+    let device_text = device.display().to_string();
+    let words = arguments.iter().map(String::as_str);
+    let words: Vec<&str> =
+        words.chain([device_text.as_str()]).chain(behind.iter().copied()).collect();
+    let command_line = format!("{name} {}", words.join(" "));
     let failed = |message: String| TargetError::Mkfs { command: command_line.clone(), message };
     let absolute = |path: &Path| path::absolute(path).map_err(|error| failed(error.to_string()));
-    let program = match find_program(&name) {
+    let program = match find_program(name) {
         Some(program) => absolute(&program)?,
         None => name.into(),
     };
     let mut command = Command::new(program);
-    command.args(&arguments).arg(absolute(device)?).env("LC_ALL", "C").stdin(Stdio::null());
+    command.args(&arguments).arg(absolute(device)?).args(behind);
+    command.env("LC_ALL", "C").env("HOME", home).stdin(Stdio::null());
     // No word of the user's, which has no slash, names a device here.
     command.current_dir("/");
     sys::die_with_parent(&mut command);
     let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let _most_leave_nothing = fs::remove_file(home.join(CURRENT_VOLUME));
     if output.status.success() {
         return Ok(command_line);
     }
@@ -52,8 +68,12 @@ pub(super) fn format(scratch: &ScratchSpec, device: &Path) -> Result<String, Tar
 
 /// The first line in which mkfs tells its version, if it does.
 pub(super) fn version(file_system: FileSystem) -> Option<String> {
-    let asks_version = if file_system == FileSystem::Vfat { "--help" } else { "-V" };
-    let output = Command::new(find_program(&program_name(file_system))?)
+    let asks_version = match file_system {
+        FileSystem::Vfat => "--help",
+        FileSystem::Hfs => "--version",
+        _ => "-V",
+    };
+    let output = Command::new(find_program(program_name(file_system))?)
         .arg(asks_version)
         .stdin(Stdio::null())
         .output()
@@ -89,17 +109,27 @@ pub(super) fn unmount_at(mount_point: &Path) -> std::io::Result<()> {
     Err(error.into())
 }
 
-pub(super) fn program_name(file_system: FileSystem) -> String {
-    format!("mkfs.{file_system}")
+/// The program that makes a file system on a device.
+pub(super) fn program_name(file_system: FileSystem) -> &'static str {
+    file_system.mkfs_program().unwrap_or_default()
+}
+
+/// The words behind the device.
+fn behind_device(file_system: FileSystem) -> &'static [&'static str] {
+    match file_system {
+        // The whole device, whatever partitions were on it.
+        FileSystem::Hfs => &["0"],
+        _ => &[],
+    }
 }
 
 /// The options before the device: ours, then the user's.
 fn arguments(file_system: FileSystem, user: &str) -> Vec<String> {
     let ours: &[&str] = match file_system {
-        FileSystem::Tmpfs | FileSystem::Ramfs | FileSystem::Vfat => &[],
+        FileSystem::Tmpfs | FileSystem::Ramfs | FileSystem::Vfat | FileSystem::Minix => &[],
         FileSystem::Ext2 | FileSystem::Ext3 | FileSystem::Ext4 => &["-F", "-q"],
         FileSystem::Xfs | FileSystem::Btrfs => &["-f", "-q"],
-        FileSystem::F2fs => &["-f"],
+        FileSystem::F2fs | FileSystem::Hfs => &["-f"],
     };
     let ours = ours.iter().map(|&option| option.to_owned());
     let mut all: Vec<String> = ours.chain(user.split_whitespace().map(str::to_owned)).collect();
@@ -157,6 +187,7 @@ pub(super) fn try_modprobe(module: impl AsRef<OsStr>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{Place, TargetSpec};
 
     const NOW: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
@@ -169,6 +200,32 @@ mod tests {
         assert_eq!(line("-Estride=16"), format!("-F -q -Estride=16,{NOW}"));
         assert_eq!(line("-E lazy_itable_init=1"), "-F -q -E lazy_itable_init=1");
         assert_eq!(arguments(FileSystem::Xfs, "-m crc=0").join(" "), "-f -q -m crc=0");
+    }
+
+    #[test]
+    fn hfs_takes_the_whole_device_and_the_users_home_is_left_alone() {
+        let Some(_) = find_program("hformat") else {
+            println!("skipped: hformat is not installed (package hfsutils)");
+            return;
+        };
+        let home = std::env::temp_dir().join(format!("fsprism-hfs-{}", std::process::id()));
+        fs::create_dir(&home).unwrap();
+        let image = home.join("image");
+        fs::File::create(&image).unwrap().set_len(1 << 20).unwrap();
+        let scratch = ScratchSpec { mkfs: Some("-l name".to_owned()), ..hfs() };
+        let line = format(&scratch, &image, &home).unwrap();
+        assert_eq!(line, format!("hformat -f -l name {} 0", image.display()));
+        // The signature of the volume's description, in its third sector.
+        assert_eq!(fs::read(&image).unwrap()[1024..1026], *b"BD");
+        assert_eq!(fs::read_dir(&home).unwrap().count(), 1, "the image alone");
+        assert!(version(FileSystem::Hfs).is_some_and(|text| text.contains("hfsutils version")));
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    fn hfs() -> ScratchSpec {
+        let spec: TargetSpec = "hfs".parse().unwrap();
+        let Place::Scratch(scratch) = spec.place else { unreachable!("hfs is made") };
+        scratch
     }
 
     #[test]

@@ -35,6 +35,8 @@ const CASES: &[Case] = &[
     ("btrfs_lives", || whole_life::on_a_loop_device("btrfs:size=512m")),
     ("f2fs_lives", || whole_life::on_a_loop_device("f2fs:size=512m")),
     ("vfat_lives", || whole_life::on_a_loop_device("vfat:size=128m")),
+    ("minix_lives", || whole_life::on_a_loop_device("minix:size=64m")),
+    ("hfs_lives", || whole_life::on_a_loop_device("hfs:size=64m")),
     ("a_directory_lives", whole_life::in_a_directory),
     ("a_mount_inside_keeps_its_content", whole_life::a_mount_inside_keeps_its_content),
     ("images_of_one_run_share_the_scratch_directory", whole_life::images_share_room),
