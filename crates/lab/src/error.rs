@@ -163,8 +163,8 @@ pub enum BootError {
     },
     /// There is no room for the guest's files, or what it hands back.
     #[error(
-        "there is no room left in {} for what the guest reads and writes: make some, or name another \
-         directory in TMPDIR", directory.display()
+        "there is no room left in {} for what the guest reads and writes: make some, or name \
+         another directory in TMPDIR", directory.display()
     )]
     Full {
         /// Where they are kept until the guest ends.

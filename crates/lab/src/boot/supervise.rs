@@ -46,7 +46,8 @@ impl Drop for Guarded {
     }
 }
 
-/// How often the wish to stop, and the room, are looked at, should a signal arrive between look and wait.
+/// How often the wish to stop is looked at, should a signal arrive between look and wait, and the
+/// room that is left.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.
