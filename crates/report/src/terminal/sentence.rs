@@ -97,11 +97,26 @@ fn slower(other: Entry<'_>, slower: Slower) -> String {
     format!("{own} {}", unbroken(&ratio.interval))
 }
 
-/// `tmpfs and ext4 cannot be told apart (0.98x to 1.05x, p = 0.41)`.
+/// `xfs and f2fs the same; tmpfs and ext4 cannot be told apart (0.98x to 1.05x, p = 0.41)`.
 pub(super) fn alike_the_best(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Option<String> {
-    let alike: Vec<&(Entry<'_>, Relation)> =
-        related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotToldApart).collect();
-    if let [(other, relation)] = alike.as_slice() {
+    let alike = related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotToldApart);
+    let mut alike: Vec<&(Entry<'_>, Relation)> = alike.collect();
+    let same: Vec<String> = alike
+        .extract_if(.., |(_, relation)| is_same(relation))
+        .map(|(other, _)| label(*other))
+        .collect();
+    let same = (!same.is_empty()).then(|| format!("{} the same", list(&same, "and")));
+    let parts: Vec<String> = same.into_iter().chain(not_told_apart(best, &alike)).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Whether there is no difference in any block, as between counts.
+fn is_same(relation: &Relation) -> bool {
+    relation.slower.is_some_and(|slower| slower.low >= 1.0 && slower.high <= 1.0)
+}
+
+fn not_told_apart(best: Entry<'_>, alike: &[&(Entry<'_>, Relation)]) -> Option<String> {
+    if let [(other, relation)] = alike {
         let possible = possible(relation);
         return Some(format!(
             "{} and {} cannot be told apart{possible}",
@@ -139,6 +154,9 @@ pub(super) fn alike_neighbours(
         let relation = relation(document, pair[0], pair[1]);
         let (first, second) = (label(pair[0]), label(pair[1]));
         (relation.verdict == Verdict::NotToldApart).then(|| {
+            if is_same(&relation) {
+                return format!("{first} and {second} are the same");
+            }
             let p = relation.p.map(|p| format!(" ({})", unbroken(&units::p_value(p))));
             format!("{first} and {second} cannot be told apart{}", p.unwrap_or_default())
         })
@@ -275,6 +293,14 @@ mod tests {
             text.contains("; b and a cannot be told apart (0.990x to 1.010x, p = 0.98)"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn equal_counts_are_the_same() {
+        let count = vec![33.0; 8];
+        let sample = Sample::new(&["a", "b", "c"]).benchmark("create", &[&count, &count, &count]);
+        let text = sentence(&sample.document());
+        assert!(text.ends_with("; b and c the same"), "{text}");
     }
 
     #[test]
