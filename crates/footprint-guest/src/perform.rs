@@ -87,6 +87,7 @@ fn repeat(job: &Job, operation: Operation, directory: &Path, number: &mut u32) -
         *number += 1;
         if job.state == State::Cold {
             drop_caches()?;
+            prepared.after_drop()?;
         }
         prepared.execute(code)?;
     }

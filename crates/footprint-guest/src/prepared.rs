@@ -151,6 +151,18 @@ impl Prepared {
         Ok(Self { operation, call, _names: names, _buffer: buffer, descriptor, left })
     }
 
+    /// Does again what dropping the kernel's caches has undone: a file that is to be written back
+    /// must have something to be written.
+    pub(crate) fn after_drop(&self) -> io::Result<()> {
+        match &self.descriptor {
+            Some(file) if self.operation == Operation::Fsync => {
+                rustix::io::pwrite(file, &[0x5a; BYTES], 0)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Executes the operation, and removes what it left.
     pub(crate) fn execute(mut self, code: &MarkedCall) -> io::Result<()> {
         if self.operation == Operation::Close {

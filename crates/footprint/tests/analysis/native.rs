@@ -42,10 +42,16 @@ impl Native {
 
     /// The trace of one run; none, with the reason printed, where QEMU takes no plugins.
     pub(crate) fn trace(&self) -> Option<Vec<u8>> {
+        self.trace_with(&[])
+    }
+
+    /// The same with these variables in its and QEMU's environment.
+    pub(crate) fn trace_with(&self, variables: &[(&str, &str)]) -> Option<Vec<u8>> {
         let library = footprint_library::write_into(self.directory.path()).expect("a file");
         let out = self.directory.path().join("trace");
         let plugin = format!("{},out={}", library.display(), out.display());
         let mut qemu = Command::new("qemu-x86_64");
+        qemu.envs(variables.iter().copied());
         let output = qemu.arg("-plugin").arg(plugin).arg(self.path()).output().expect("QEMU runs");
         let trace = fs::read(out).ok();
         if trace.is_none() {

@@ -214,6 +214,11 @@ fn two_boots_of_one_job_give_the_same_trace() {
     }
     let [one, two] = ["one", "two"].map(|out| fs::read(place.path(&format!("{out}/ext4.trace"))));
     assert!(one.expect("a trace") == two.expect("a trace"), "two boots differ");
+    let job = "--target ext4 --op fsync --cold --repetitions 1 --out cold --format json";
+    let answer = place.finish(fsprism(&place, &format!("footprint trace {job}")));
+    let fsync = &answer.assert_code(0).document()["traces"][0]["regions"][0];
+    // A file without anything to be written takes a hundred.
+    assert!(fsync["instruction_lines"].as_u64().is_some_and(|lines| lines > 500), "{fsync}");
 }
 
 #[test]
