@@ -1624,6 +1624,11 @@ confidence_level: number
  */
 data_file_bytes: number
 /**
+ * Release of the kernel whose operations were traced in guests, as `uname -r` says it; none
+ * where nothing was, and in runs of before it was recorded.
+ */
+guest_kernel?: (string | null)
+/**
  * Wanted relative half-width of every cell's interval, in percent.
  */
 precision_percent: number
@@ -2029,11 +2034,11 @@ warnings: string[]
  */
 export interface Difference {
 /**
- * The target of the second.
+ * The same of the second.
  */
 after: string
 /**
- * The target of the first trace.
+ * The target of the first trace, and its kernel where the second's is another.
  */
 before: string
 /**

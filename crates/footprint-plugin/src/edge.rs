@@ -190,8 +190,8 @@ extern "C" fn register(id: u64) {
     }
 }
 
-/// Has QEMU translate everything again, before this vCPU begins with other translated code. Until
-/// then it is in code that holds a mark.
+/// Has QEMU translate everything again, before this vCPU begins with other translated code. If it
+/// begins to record, it is in code that holds a mark until then, which has its callbacks.
 fn translate_again() {
     // SAFETY: the id is this plugin's. A reset while one is pending is ignored, and the pending
     // one then finds the state of now.

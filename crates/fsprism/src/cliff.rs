@@ -120,6 +120,7 @@ fn run_record(options: &CliffOptions, started: String, plans: &[Planned]) -> Run
         blocks: None,
         verify: false,
         data_file_bytes: plans.iter().map(|plan| plan.file_bytes).max().unwrap_or(0),
+        guest_kernel: None,
         simulated_caches: None,
     }
 }

@@ -66,10 +66,11 @@ pub(crate) fn made(
     let targets = self::targets(targets)?;
     let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
-    let run = run_record(command, measuring, &plan, recorded_caches(given, caches.as_ref()));
+    let mut run = run_record(command, measuring, &plan, recorded_caches(given, caches.as_ref()));
     let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
     RunDirectory::check_new(&path).blame_input()?;
     let tracing = Tracing::open(options.kernel.as_deref())?;
+    run.guest_kernel = Some(tracing.kernel().release.clone());
     let traces = path.join(TRACES);
     empty(&traces)?;
     let begun = Instant::now();
@@ -217,6 +218,7 @@ fn run_record(
         blocks: Some(plan.repetitions),
         verify: false,
         data_file_bytes: 0,
+        guest_kernel: None,
         simulated_caches,
     }
 }

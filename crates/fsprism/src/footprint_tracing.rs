@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use ::lab::{Lab, Parts, image, kernel};
+use ::lab::{Kernel, Lab, Parts, image, kernel};
 use footprint_guest::Operation;
 use footprint_suite::{GuestTarget, Plan, SUFFIX, Traced, Tracer, TracingError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -35,6 +35,11 @@ pub(crate) struct OfTarget {
 }
 
 impl Tracing {
+    /// The guests' kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.tracer.kernel
+    }
+
     /// Takes the kernel of this release, or the one that was built last, and packs the image.
     pub(crate) fn open(release: Option<&str>) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));

@@ -231,6 +231,7 @@ fn run_record(
         blocks: measuring.blocks,
         verify: measuring.verify,
         data_file_bytes,
+        guest_kernel: None,
         simulated_caches: None,
     }
 }

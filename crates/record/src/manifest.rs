@@ -64,6 +64,10 @@ pub struct RunRecord {
     pub verify: bool,
     /// Size of the data file that reads and writes work on, in bytes.
     pub data_file_bytes: u64,
+    /// Release of the kernel whose operations were traced in guests, as `uname -r` says it; none
+    /// where nothing was, and in runs of before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest_kernel: Option<String>,
     /// The caches whose misses were simulated; none where none were, and in runs of
     /// before they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

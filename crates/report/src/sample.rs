@@ -270,6 +270,7 @@ fn run_record() -> RunRecord {
         blocks: None,
         verify: false,
         data_file_bytes: 64 << 20,
+        guest_kernel: None,
         simulated_caches: None,
     }
 }

@@ -129,7 +129,7 @@ pub fn paired_difference(
     let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
     check_finite(&differences)?;
     if sample::is_constant(&differences) {
-        return Ok(judge_constant(differences[0], differences.len(), limits));
+        return Ok(judge_constant(differences[0], one_sign(differences.len()), limits));
     }
     Ok(judge(&Estimated::mean(&differences)?, limits))
 }
@@ -146,26 +146,41 @@ pub fn paired_ratio(first: &[f64], second: &[f64], limits: Limits) -> Result<Equ
     if logs.are_constant() {
         let log_ratio = sample::mean(&logs.values);
         let log_ratio = if logs.is_zero(log_ratio) { 0.0 } else { log_ratio };
-        return Ok(judge_constant(log_ratio, logs.values.len(), limits.as_log()).as_ratio());
+        let chance = one_sign(logs.values.len());
+        return Ok(judge_constant(log_ratio, chance, limits.as_log()).as_ratio());
     }
     Ok(judge(&Estimated::mean(&logs.values)?, limits.as_log()).as_ratio())
 }
 
 /// Compares the means of two independent samples.
 ///
+/// Samples of which neither has any spread leave t nothing to divide by. They are worth their
+/// order, as in [`crate::mann_whitney::mann_whitney`]: of the ways to choose n1 of n1 + n2 values
+/// one alone has all larger ones, so `p_within` is 1 in that number if the difference is within the
+/// limits, and `p_different` 2 in it if there is one.
+///
 /// # Errors
-/// Refuses fewer than two values in either sample, values that are not finite, two samples without
-/// any spread, a level outside 0.5 to 1 and limits that are not above 0.
+/// Refuses fewer than two values in either sample, values that are not finite, a level outside 0.5
+/// to 1 and limits that are not above 0.
 pub fn unpaired_difference(
     first: &[f64],
     second: &[f64],
     limits: Limits,
 ) -> Result<Equivalence, Refusal> {
     limits.check()?;
+    for values in [first, second] {
+        check_count("a comparison of two means", values.len(), 2)?;
+        check_finite(values)?;
+    }
+    if sample::is_constant(first) && sample::is_constant(second) {
+        let chance = one_order([first.len(), second.len()]);
+        return Ok(judge_constant(first[0] - second[0], chance, limits));
+    }
     Ok(judge(&Estimated::difference_of_means(first, second)?, limits))
 }
 
 /// Compares the geometric means of two independent samples, by the logarithms of their values.
+/// Samples without any spread are treated as in [`unpaired_difference`].
 ///
 /// # Errors
 /// As for [`unpaired_difference`], and values that are not above 0.
@@ -176,7 +191,7 @@ pub fn unpaired_ratio(
 ) -> Result<Equivalence, Refusal> {
     limits.check()?;
     let (first, second) = (logarithms(first)?, logarithms(second)?);
-    Ok(judge(&Estimated::difference_of_means(&first, &second)?, limits.as_log()).as_ratio())
+    Ok(unpaired_difference(&first, &second, limits.as_log())?.as_ratio())
 }
 
 fn logarithms(values: &[f64]) -> Result<Vec<f64>, Refusal> {
@@ -200,11 +215,22 @@ fn judge(of: &Estimated, limits: Limits) -> Equivalence {
     }
 }
 
-/// The comparison of `n` pairs that all differ by `value`.
-fn judge_constant(value: f64, n: usize, limits: Limits) -> Equivalence {
-    let all_signs_equal = 2f64.powf(-(n as f64));
-    let p_different = if value == 0.0 { 1.0 } else { 2.0 * all_signs_equal };
-    let p_within = if value.abs() < limits.within { all_signs_equal } else { 1.0 };
+/// The probability that chance alone gives `n` differences one sign that was named before.
+fn one_sign(n: usize) -> f64 {
+    2f64.powf(-(n as f64))
+}
+
+/// The probability that chance alone puts all values of the first of two samples above those of
+/// the second: 1 in binomial(n1 + n2, n1).
+fn one_order([n1, n2]: [usize; 2]) -> f64 {
+    (1..=n1).map(|k| k as f64 / (n2 + k) as f64).product()
+}
+
+/// A comparison of what differs by `value` without any spread. `chance` is the probability that
+/// this comes about, in one direction, where there is no difference.
+fn judge_constant(value: f64, chance: f64, limits: Limits) -> Equivalence {
+    let p_different = if value == 0.0 { 1.0 } else { 2.0 * chance };
+    let p_within = if value.abs() < limits.within { chance } else { 1.0 };
     let at = |level: f64| Interval { low: value, high: value, level };
     Equivalence {
         estimate: value,

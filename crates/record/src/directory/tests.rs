@@ -22,6 +22,7 @@ fn manifest() -> Manifest {
             blocks: None,
             verify: false,
             data_file_bytes: 1 << 26,
+            guest_kernel: None,
             simulated_caches: None,
         },
         machine: Machine::default(),

@@ -210,21 +210,31 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
             format!("{} was cut off before its end (--resume goes on with it)", named.name)
         })
         .collect();
-    for other in rest {
-        let [a, b] = [&first.run.manifest, &other.run.manifest];
-        if a.machine.kernel != b.machine.kernel {
-            warnings.push(format!("{} and {} ran on different kernels", first.name, other.name));
-        }
-        if a.machine.processor != b.machine.processor {
-            warnings.push(format!("{} and {} ran on different processors", first.name, other.name));
-        }
-        warnings.push(format!(
-            "{} and {} are one run each, and their blocks do not pair: what the machine did to one \
-             and not to the other is in the difference, and how much runs differ by themselves is \
-             not known",
-            first.name, other.name
-        ));
+    warnings.extend(rest.iter().flat_map(|other| between(first, other)));
+    warnings
+}
+
+/// What makes the comparison of two runs doubtful. What was counted in guests depends neither on
+/// the machine nor on chance.
+fn between(first: &NamedRun, other: &NamedRun) -> Vec<String> {
+    let [a, b] = [&first.run.manifest, &other.run.manifest];
+    let (first, other) = (&first.name, &other.name);
+    if let (Some(one), Some(another)) = (&a.run.guest_kernel, &b.run.guest_kernel) {
+        let said = || format!("{first} traced Linux {one}, {other} Linux {another}");
+        return (one != another).then(said).into_iter().collect();
     }
+    let mut warnings = Vec::new();
+    if a.machine.kernel != b.machine.kernel {
+        warnings.push(format!("{first} and {other} ran on different kernels"));
+    }
+    if a.machine.processor != b.machine.processor {
+        warnings.push(format!("{first} and {other} ran on different processors"));
+    }
+    warnings.push(format!(
+        "{first} and {other} are one run each, and their blocks do not pair: what the machine did \
+         to one and not to the other is in the difference, and how much runs differ by themselves \
+         is not known"
+    ));
     warnings
 }
 

@@ -117,9 +117,9 @@ pub struct DiffDocument {
 pub struct Difference {
     /// The operation.
     pub operation: String,
-    /// The target of the first trace.
+    /// The target of the first trace, and its kernel where the second's is another.
     pub before: String,
-    /// The target of the second.
+    /// The same of the second.
     pub after: String,
     /// By category, what changed most first.
     pub categories: Vec<Row>,
@@ -182,11 +182,22 @@ impl Difference {
         let found = diff::difference((&left, &first.footprint), (&right, &second.footprint));
         Ok(Self {
             operation: operation.to_owned(),
-            before: first.target.clone(),
-            after: second.target.clone(),
+            before: side((before, after), &first.target),
+            after: side((after, before), &second.target),
             categories: found.categories,
             functions: found.functions,
         })
+    }
+}
+
+/// What the target of a trace is called beside another trace.
+pub(crate) fn side((own, other): (&Studied, &Studied), target: &str) -> String {
+    let kernel = |studied: &Studied| studied.description().subject.kernel.clone();
+    match kernel(own) {
+        Some(release) if kernel(other).as_ref() != Some(&release) => {
+            format!("{target} on Linux {release}")
+        }
+        _ => target.to_owned(),
     }
 }
 

@@ -108,7 +108,8 @@ pub fn difference(difference: &Difference) -> String {
     let Difference { operation, before, after, categories, functions } = difference;
     let mut text = format!(
         "{operation}: from {before} to {after}\n\
-         instructions executed, lines of code and lines of data of {after}, and what was gained\n\n"
+         instructions executed, lines of code and lines of data of the latter, and what was \
+         gained\n\n"
     );
     let head = "executed  gained   code  gained   data  gained";
     let _ = writeln!(text, "{head}  category");

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::contract::{ComparedTraces, Effects, PAGE_VERSION, Payload};
 use super::footprints::Footprints;
 use super::html;
-use crate::footprint::documents::Difference;
+use crate::footprint::documents::{self, Difference};
 use crate::footprint::{Executed, Studied, text};
 use crate::terminal;
 
@@ -37,16 +37,16 @@ pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) ->
     let mut differences = Vec::new();
     for pair in pairs {
         let ComparedPair { before, after, differences: own } = pair;
-        let side = |of: fn(&Difference) -> &String, name: &'static str| {
+        let named = |of: fn(&Difference) -> &String, traces, name: &'static str| {
             move |executed: &Executed| {
-                let is_its = |one: &&Difference| {
-                    (&executed.operation, &executed.target) == (&one.operation, of(one))
-                };
-                let difference = own.iter().find(is_its)?;
-                Some(format!("{} ({name})", of(difference)))
+                let side = documents::side(traces, &executed.target);
+                let is_its =
+                    |one: &Difference| executed.operation == one.operation && side == *of(one);
+                own.iter().any(is_its).then(|| format!("{side} ({name})"))
             }
         };
-        let [first, second] = [side(|one| &one.before, BEFORE), side(|one| &one.after, AFTER)];
+        let first = named(|one| &one.before, (before, after), BEFORE);
+        let second = named(|one| &one.after, (after, before), AFTER);
         footprints.take_trace(&mut block, 0, before, &first);
         footprints.take_trace(&mut block, 0, after, &second);
         differences.extend(own.iter().map(|one| Difference {

@@ -21,11 +21,15 @@ pub(super) fn is_counted(document: &Document) -> bool {
 /// How much was traced.
 pub(super) fn extent(document: &Document) -> String {
     let repetitions = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
+    let kernel = document.run.guest_kernel.as_ref();
+    let kernel =
+        kernel.map(|release| format!(" of {}", units::unbroken(&format!("Linux {release}"))));
     format!(
-        "{} with {} each, traced in guests: every instruction and every access is counted, and \
+        "{} with {} each, traced in guests{}: every instruction and every access is counted, and \
          nothing is timed.",
         plural(document.cells.len(), "cell"),
         plural(repetitions as usize, "repetition"),
+        kernel.unwrap_or_default(),
     )
 }
 

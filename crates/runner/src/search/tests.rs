@@ -150,6 +150,7 @@ fn manifest() -> Manifest {
             blocks: None,
             verify: false,
             data_file_bytes: 1 << 28,
+            guest_kernel: None,
             simulated_caches: None,
         },
         machine: Machine::default(),

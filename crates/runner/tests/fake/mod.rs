@@ -191,6 +191,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             blocks: plan.blocks,
             verify: false,
             data_file_bytes: 0,
+            guest_kernel: None,
             simulated_caches: None,
         },
         machine: Machine::default(),

@@ -95,6 +95,22 @@ fn senseless_requests_are_refused() {
     }
     let uneven = paired_difference(&BASE, &BASE[1..], LIMITS);
     assert!(matches!(uneven, Err(Refusal::LengthsDiffer { .. })));
-    let constant = unpaired_difference(&[1.0; 4], &[1.0; 4], LIMITS);
-    assert!(matches!(constant, Err(Refusal::NoSpread { .. })));
+}
+
+#[test]
+fn samples_without_spread_are_worth_their_order() {
+    let lines = |count: f64, n: usize| vec![count; n];
+    let grown = unpaired_ratio(&lines(691.0, 8), &lines(601.0, 8), LIMITS).unwrap();
+    assert!((grown.estimate - 691.0 / 601.0).abs() < 1e-12);
+    assert_eq!((grown.interval.low, grown.interval.high), (grown.estimate, grown.estimate));
+    // 8 of 16 can be chosen in 12,870 ways.
+    assert!((grown.p_different - 2.0 / 12_870.0).abs() < 1e-15);
+    assert_eq!((grown.p_within, grown.verdict), (1.0, Verdict::Different));
+    let ranked = crate::mann_whitney::mann_whitney(&lines(691.0, 8), &lines(601.0, 8)).unwrap();
+    assert!((grown.p_different - ranked.p).abs() < 1e-15);
+    let same = unpaired_ratio(&lines(33.0, 6), &lines(33.0, 7), LIMITS).unwrap();
+    assert_eq!((same.estimate, same.p_different, same.verdict), (1.0, 1.0, Verdict::SameWithin));
+    assert!((same.p_within - 1.0 / 1716.0).abs() < 1e-15);
+    let few = unpaired_difference(&[1.0; 2], &[2.0; 2], LIMITS).unwrap();
+    assert_eq!(few.verdict, Verdict::NotToldApart, "2 in 6");
 }
