@@ -42,6 +42,12 @@ pub enum ProgramRefusal {
     /// The emulator is missing.
     #[error("{EMULATOR} is not installed, which runs the program to trace: apt install qemu-user")]
     NoEmulator,
+    /// The emulator was built without plugins.
+    #[error(
+        "this {EMULATOR} takes no plugins, as Debian 13's: install one that was built with \
+             --enable-plugins, as Debian 12's was"
+    )]
+    NoPlugins,
     /// The path of the plugin or the trace has a comma, which ends a value in QEMU's options.
     #[error("QEMU takes no path with a comma: {}", .0.display())]
     Comma(PathBuf),
@@ -64,7 +70,7 @@ impl Program {
     /// The program of a command line: its first word, looked up in `PATH` unless it has a slash.
     ///
     /// # Errors
-    /// It is missing, or none that can be traced; or the emulator is missing.
+    /// It is missing, or none that can be traced; or the emulator is missing, or takes no plugins.
     pub fn new(command: &[OsString]) -> Result<Self, ProgramRefusal> {
         let (name, arguments) = command
             .split_first()
@@ -79,6 +85,12 @@ impl Program {
             return Err(ProgramRefusal::Foreign(file));
         }
         find(EMULATOR.as_ref()).ok_or(ProgramRefusal::NoEmulator)?;
+        // Its help has an exit status of its own, and names the option only where there is one.
+        let help = Command::new(EMULATOR).arg("-h").output();
+        let help = help.map_err(|_| ProgramRefusal::NoEmulator)?;
+        if !String::from_utf8_lossy(&help.stdout).contains("-plugin") {
+            return Err(ProgramRefusal::NoPlugins);
+        }
         Ok(Self { file, arguments: arguments.to_vec() })
     }
 

@@ -70,6 +70,10 @@ fn described(options: &[&str]) -> Option<(TempDir, PathBuf, Description)> {
     let mut qemu = Command::new("qemu-x86_64");
     qemu.arg("-plugin").arg(format!("{},out={}", library.display(), trace.display()));
     assert!(qemu.arg(root.join("program")).status().is_ok());
+    if !trace.exists() {
+        eprintln!("skipped: this qemu-x86_64 takes no plugins");
+        return None;
+    }
     let touched = touched(&trace);
     let maps = attachments::read(&trace, attachments::MAPS).unwrap().unwrap();
     let images = images(&maps, &touched).unwrap();
