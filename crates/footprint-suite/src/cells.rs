@@ -65,6 +65,8 @@ fn cell(label: &str, operation: Operation, plan: &Plan, metrics: &[MetricDefinit
         working_set_bytes: None,
         curve: None,
         floor: None,
+        rank: 0,
+        least: None,
     }
 }
 
@@ -109,6 +111,8 @@ fn replicate(cell: u32, measured: &Measured) -> Line {
         latency: LatencySummary::default(),
         histogram: None,
         timeline: None,
+        course: None,
+        spent: None,
         evidence: CacheEvidence::default(),
         steal_ns: 0,
         warnings: Vec::new(),

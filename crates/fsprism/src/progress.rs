@@ -109,10 +109,15 @@ impl Observer for Progress {
             Event::Probing { plan, position, done, used } => {
                 self.probing(plan, position, done, used);
             }
-            Event::Planned { blocks } => {
+            Event::Planned { blocks, left_out } => {
                 self.blocks_planned = Some(blocks);
                 if self.bar.is_none() {
-                    self.say(&format!("pilot done; about {blocks} blocks fit into the budget"));
+                    let without = match left_out {
+                        0 => String::new(),
+                        1 => "; 1 benchmark is left out".to_owned(),
+                        more => format!("; {more} benchmarks are left out"),
+                    };
+                    self.say(&format!("about {blocks} blocks fit into the budget{without}"));
                 }
             }
             Event::BlockDone { block, width } => {

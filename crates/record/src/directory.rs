@@ -211,7 +211,11 @@ impl Run {
 
 fn cells_of(line: &Line) -> Vec<u32> {
     match line {
-        Line::Planned(planned) => planned.pilots.iter().map(|pilot| pilot.cell).collect(),
+        Line::Block(block) => block.cells.clone().unwrap_or_default(),
+        Line::Planned(planned) => {
+            let left_out = planned.left_out.iter().flat_map(|one| &one.cells).copied();
+            planned.pilots.iter().map(|pilot| pilot.cell).chain(left_out).collect()
+        }
         Line::Replicate(replicate) => vec![replicate.cell],
         Line::Discarded(discarded) => vec![discarded.cell],
         Line::CellFailed(failed) => vec![failed.cell],

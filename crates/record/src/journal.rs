@@ -18,7 +18,10 @@ pub enum Line {
     Search(Box<SearchPlan>),
     /// A search asks for a cell that the manifest does not have.
     CellAdded(Box<CellAdded>),
-    /// The pilot is done: every cell's operations are counted out.
+    /// Targets were made for a block.
+    Block(Block),
+    /// The pilot is done: every cell's operations are counted out. Again after the first block,
+    /// which tells what a block takes.
     Planned(Planned),
     /// A replicate was measured in the state that its cell asks for.
     Replicate(Box<Replicate>),
@@ -37,15 +40,47 @@ pub struct Start {
     pub used_s: f64,
 }
 
-/// What the pilot led to. One line for all cells: a run has all of it, or none.
+/// Targets were made for a block, or for the pilot and the block that follows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Block {
+    /// The block, from 0.
+    pub block: u32,
+    /// Moment within the run's budget when they were made, in seconds.
+    pub at_s: f64,
+    /// How long that took, in seconds.
+    pub making_s: f64,
+    /// The cells that it is to hold, where it does not hold all that are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Vec<u32>>,
+}
+
+/// What the pilot led to. One line for all cells: a run has all of it, or none; a later one takes
+/// the place of an earlier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
     /// Moment within the run's budget, in seconds.
     pub at_s: f64,
     /// Blocks that fit into the budget.
     pub blocks: u32,
-    /// Each cell that the pilot could measure.
+    /// Each cell that is measured.
     pub pilots: Vec<Pilot>,
+    /// What is not, for want of time or of operations; by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// How long the pilot took, in seconds, making targets apart; 0 where it is not known.
+    #[serde(default)]
+    pub pilot_s: f64,
+}
+
+/// A benchmark that is left out, rather than measured with less than it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Its name.
+    pub benchmark: String,
+    /// Its indices into the manifest's cells.
+    pub cells: Vec<u32>,
+    /// Why, and what would change it.
+    pub why: String,
 }
 
 /// How many operations a replicate of a cell holds, and what that was derived from.
@@ -53,8 +88,11 @@ pub struct Planned {
 pub struct Pilot {
     /// Index into the manifest's cells.
     pub cell: u32,
-    /// Operations per thread of every replicate.
+    /// Operations per thread of every replicate, those of its start apart.
     pub operations: u64,
+    /// Operations per thread of its start.
+    #[serde(default)]
+    pub start_operations: u64,
     /// Operations per timed interval: 1, or more where one is too short for the clock.
     pub batch: u32,
     /// Time per operation seen in the pilot, in nanoseconds.
@@ -90,8 +128,14 @@ pub struct Replicate {
     pub latency: LatencySummary,
     /// Where the histogram of this replicate lies.
     pub histogram: Option<HistogramLocation>,
-    /// How the latency developed within the replicate.
+    /// How the latency developed within the replicate, its start apart.
     pub timeline: Option<TimelineRecord>,
+    /// How the time of operations developed by their number, from the first of the start on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<CourseRecord>,
+    /// Where the time around the operations went; none in runs of before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// What was in the cache before and after, and what the device was asked for meanwhile.
     pub evidence: CacheEvidence,
     /// Processor time stolen by the hypervisor meanwhile, in nanoseconds.
@@ -101,6 +145,31 @@ pub struct Replicate {
     /// What was seen besides its metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
+}
+
+/// Stretch by stretch, the operations of one replicate in their order: how many, and the time spent
+/// in them in nanoseconds, all threads together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CourseRecord {
+    /// Those of the start: of each thread 1, 1, 2, 4 and so on.
+    pub start: Vec<(u64, u64)>,
+    /// Those that follow, in parts of equal numbers.
+    pub steady: Vec<(u64, u64)>,
+}
+
+/// Where the time of one turn of a cell went, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// In operations that were timed, those of the start among them; of several threads, of one.
+    pub timed_ns: u64,
+    /// Making the cache state, and what operations need: files opened, filled, rehearsed.
+    pub state_ns: u64,
+    /// Proving the state: pages counted, counters read.
+    pub proof_ns: u64,
+    /// Undoing what operations did, and writing it back.
+    pub undo_ns: u64,
+    /// The whole turn, attempts that were thrown away and everything else among it.
+    pub turn_ns: u64,
 }
 
 /// The distribution of one replicate's latencies in short, in nanoseconds.

@@ -35,12 +35,12 @@ pub use document::{
 pub use error::RecordError;
 pub use histogram_log::HistogramLocation;
 pub use journal::{
-    CacheEvidence, CellFailed, Discarded, End, EndReason, LatencySummary, Line, Pilot, Planned,
-    Replicate, Start, TimelineRecord,
+    Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
+    LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord,
 };
 pub use manifest::{
-    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord,
-    Skipped, TargetRecord, Tool,
+    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
+    RunRecord, Skipped, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};

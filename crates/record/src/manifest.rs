@@ -294,6 +294,29 @@ pub struct Cell {
     /// own cost.
     #[serde(default)]
     pub floor: Option<String>,
+    /// How late it is left out where the budget has no room for all: 0 comes last.
+    #[serde(default)]
+    pub rank: u32,
+    /// What a replicate must have to count; none where it is a procedure that has its own measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<Least>,
+}
+
+/// What a replicate must have for its figure to mean what the benchmark's name says. It does not
+/// depend on the budget, and nothing is shrunk below it: what cannot have it is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Least {
+    /// Operations of each thread before those that are measured: the start, which is a figure of
+    /// its own.
+    pub start_operations: u64,
+    /// Operations of each thread that are measured.
+    pub operations: u64,
+    /// Time that these take, in nanoseconds.
+    pub time_ns: u64,
+    /// Share of that time in which all threads run, in percent; none with a single one.
+    pub overlap_percent: Option<u32>,
+    /// Why these numbers.
+    pub why: String,
 }
 
 /// A point of a curve: cells that are alike but for one parameter.

@@ -119,7 +119,14 @@ impl Sample {
 
     fn measure(&mut self, cell: u32, times_ns: &[f64]) {
         let (operations, batch, time_per_operation_ns) = (self.operations, self.batch, times_ns[0]);
-        let pilot = Pilot { cell, operations, batch, time_per_operation_ns, overhead_ns: 0 };
+        let pilot = Pilot {
+            cell,
+            operations,
+            batch,
+            time_per_operation_ns,
+            overhead_ns: 0,
+            start_operations: 0,
+        };
         match &mut self.run.lines[0] {
             Line::Planned(planned) => planned.pilots.push(pilot),
             other => panic!("the plan comes first, not {other:?}"),
@@ -223,6 +230,8 @@ impl Sample {
             working_set_bytes: None,
             curve: None,
             floor: None,
+            rank: 0,
+            least: None,
         }
     }
 
@@ -249,6 +258,8 @@ impl Sample {
             latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
             histogram: None,
             timeline: None,
+            course: None,
+            spent: None,
             evidence: CacheEvidence::default(),
             steal_ns: 0,
             warnings: Vec::new(),

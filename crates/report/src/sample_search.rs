@@ -102,6 +102,8 @@ fn cell_at(plan: &SearchPlan, position: f64) -> Cell {
         working_set_bytes: None,
         curve: None,
         floor: None,
+        rank: 0,
+        least: None,
     }
 }
 

@@ -1,25 +1,30 @@
 //! The course of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use record::{
-    CellFailed, Discarded, End, EndReason, Line, Pilot, Planned, RecordError, RunDirectory, Start,
+    Block, CellFailed, Discarded, End, EndReason, LeftOut, Line, Pilot, Planned, RecordError,
+    RunDirectory, Start,
 };
 use thiserror::Error;
 
+use crate::economy::{self, Costs};
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
 use crate::observer::{Event, Observer};
 use crate::plan::{Plan, Stopwatch};
-use crate::sizing::{self, Means, Size};
+use crate::sizing::{self, Size};
 
 /// Successive blocks after which every interval must be narrow enough. One would do if nobody
 /// looked before; but a run that looks after each block and stops at the first narrow look prefers
 /// samples that are narrow by luck, whose intervals then cover less than they say.
 const NARROW_LOOKS: u32 = 2;
+/// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
+/// saw: what is rehearsed, written back and undone grows with the operations.
+const TIME_PER_TIMED: f64 = 1.5;
 /// Executions of a cell in one block before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;
 
@@ -49,7 +54,9 @@ pub fn conduct<E: Executor>(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
-    let mut run = Conductor { plan, ledger, executor, directory, surroundings, used_before };
+    let pilots = BTreeMap::new();
+    let mut run =
+        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots };
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64() }))?;
     let reason = run.measure()?;
     let used_s = run.used().as_secs_f64();
@@ -75,14 +82,19 @@ struct Conductor<'a, 'b, E> {
     directory: &'a mut RunDirectory,
     surroundings: &'a mut Surroundings<'b>,
     used_before: Duration,
+    /// What the pilot learnt; nothing in a run that goes on with another's work.
+    pilots: BTreeMap<u32, PilotMeasure>,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
     fn measure(&mut self) -> Result<EndReason, RunError> {
-        if self.ledger.sizes.is_empty()
-            && let Some(end) = self.pilot_all()?
-        {
-            return Ok(end);
+        let mut is_made = false;
+        if self.ledger.sizes.is_empty() {
+            if let Some(end) = self.pilot_all()? {
+                return Ok(end);
+            }
+            // The first block is measured on what the pilot has tried.
+            is_made = true;
         }
         let mut block = self.ledger.next_block(self.plan);
         let mut narrow_looks = 0;
@@ -93,9 +105,15 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if self.used() >= self.plan.budget && self.plan.blocks.is_none() {
                 return Ok(EndReason::Budget);
             }
-            if let Some(end) = self.block(block)? {
+            let Some(cells) = self.cells_of_block(block) else { return Ok(EndReason::Budget) };
+            if !is_made {
+                self.begin_block(block, &cells)?;
+            }
+            is_made = false;
+            if let Some(end) = self.block(block, &cells)? {
                 return Ok(end);
             }
+            self.plan_again(block)?;
             let width = self.ledger.width(self.plan);
             self.tell(&Event::BlockDone { block, width });
             let narrow = width.widest.is_some_and(|widest| widest <= self.plan.precision);
@@ -107,12 +125,31 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
     }
 
-    /// Executes each cell briefly and decides how many operations its replicates hold.
+    /// The cells that a block is to hold, or none if there is no time for any that needs it.
+    fn cells_of_block(&self, block: u32) -> Option<BTreeSet<u32>> {
+        let live = self.ledger.live(self.plan);
+        if let Some(held) = self.ledger.held(block) {
+            return Some(held);
+        }
+        if self.plan.blocks.is_some() {
+            return Some(live.into_iter().collect());
+        }
+        let groups = economy::groups(&self.plan.cells, &live);
+        let widths = self.ledger.widths(self.plan);
+        // While all are narrow, a last look at all of them decides.
+        let is_narrow = |width: &Option<f64>| width.is_some_and(|it| it <= self.plan.precision);
+        if widths.values().all(is_narrow) {
+            return Some(live.into_iter().collect());
+        }
+        let left_s = self.left().as_secs_f64();
+        economy::next_block(&groups, &widths, self.plan.precision, self, (block, left_s))
+    }
+
+    /// Executes each cell briefly, counts out its replicates, and leaves out what has no room.
     fn pilot_all(&mut self) -> Result<Option<EndReason>, RunError> {
-        let setup_began = self.used();
-        self.begin_block(None)?;
-        let block_setup = self.used().saturating_sub(setup_began);
-        let mut pilots: BTreeMap<u32, PilotMeasure> = BTreeMap::new();
+        let all: BTreeSet<u32> = (0u32..).take(self.plan.cells.len()).collect();
+        self.begin_block(0, &all)?;
+        let began = self.used();
         let order = self.plan.order_of_block(u32::MAX);
         for (done, &cell) in order.iter().enumerate() {
             if !self.ledger.is_live(cell) {
@@ -120,26 +157,75 @@ impl<E: Executor> Conductor<'_, '_, E> {
             }
             self.announce(cell, None, done);
             match self.pilot(cell)? {
-                Step::Done(pilot) => _ = pilots.insert(cell, pilot),
+                Step::Done(pilot) => _ = self.pilots.insert(cell, pilot),
                 Step::Failed => {}
                 Step::Stop => return Ok(Some(EndReason::Interrupted)),
             }
         }
-        let budget = self.plan.budget.saturating_sub(self.used());
-        let means = Means { budget, block_setup, blocks: self.plan.blocks };
-        let sizing = sizing::size(&self.plan.cells, &pilots, means);
-        let pilot_of = |(&cell, size): (&u32, &Size)| {
-            let PilotMeasure { time_per_operation_ns, overhead_ns, .. } = pilots[&cell];
-            let Size { operations, batch } = *size;
-            Pilot { cell, operations, batch, time_per_operation_ns, overhead_ns }
+        let sizing = sizing::size(&self.plan.cells, &self.pilots);
+        self.ledger.sizes = sizing.sizes;
+        let pilot_s = self.used().saturating_sub(began).as_secs_f64();
+        self.write_plan(0, sizing.left_out, pilot_s)?;
+        Ok(self.ledger.sizes.is_empty().then_some(EndReason::NothingLeft))
+    }
+
+    /// After the first block, which has shown what a block takes.
+    fn plan_again(&mut self, block: u32) -> Result<(), RunError> {
+        if self.ledger.plans >= 2 || self.plan.blocks.is_some() {
+            return Ok(());
+        }
+        self.write_plan(block + 1, Vec::new(), 0.0)
+    }
+
+    /// Leaves out what has no room behind `done` blocks, and writes down what is measured.
+    fn write_plan(
+        &mut self,
+        done: u32,
+        mut left_out: Vec<LeftOut>,
+        pilot_s: f64,
+    ) -> Result<(), RunError> {
+        let live = self.ledger.live(self.plan);
+        let left_s = self.left().as_secs_f64();
+        if self.plan.blocks.is_none() {
+            let gone = economy::left_out(&self.plan.cells, &live, self, done, left_s);
+            let why = self.too_long();
+            left_out.extend(gone.into_iter().map(|group| LeftOut {
+                benchmark: group.benchmark,
+                cells: group.own,
+                why: why.clone(),
+            }));
+        }
+        let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
+        let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
+        let fit = || economy::blocks_that_fit(&live, self, done, left_s);
+        let blocks = self.plan.blocks.unwrap_or_else(fit);
+        let pilot_of = |&cell: &u32| {
+            let Size { start_operations, operations, batch } = self.ledger.sizes[&cell];
+            let known = self.pilots.get(&cell);
+            Pilot {
+                cell,
+                operations,
+                start_operations,
+                batch,
+                time_per_operation_ns: known.map_or(0.0, |pilot| pilot.time_per_operation_ns),
+                overhead_ns: known.map_or(0, |pilot| pilot.overhead_ns),
+            }
         };
-        self.write(&Line::Planned(Planned {
-            at_s: self.used().as_secs_f64(),
-            blocks: sizing.blocks,
-            pilots: sizing.sizes.iter().map(pilot_of).collect(),
-        }))?;
-        self.tell(&Event::Planned { blocks: sizing.blocks });
-        Ok(sizing.sizes.is_empty().then_some(EndReason::NothingLeft))
+        let at_s = self.used().as_secs_f64();
+        let pilots = live.iter().map(pilot_of).collect();
+        self.tell(&Event::Planned { blocks, left_out: left_out.len() });
+        self.write(&Line::Planned(Planned { at_s, blocks, pilots, left_out, pilot_s }))
+    }
+
+    /// Why there is no room for something.
+    fn too_long(&self) -> String {
+        format!(
+            "the budget of {} s has no room for the {} blocks that an interval needs; a longer \
+             --budget has, or --blocks {}",
+            self.plan.budget.as_secs(),
+            economy::BLOCKS_LEAST,
+            economy::BLOCKS_LEAST
+        )
     }
 
     fn pilot(&mut self, cell: u32) -> Result<Step<PilotMeasure>, RunError> {
@@ -163,15 +249,16 @@ impl<E: Executor> Conductor<'_, '_, E> {
         Ok(Step::Failed)
     }
 
-    /// Executes every live cell once, in random order. Returns the end, if it was reached.
-    fn block(&mut self, block: u32) -> Result<Option<EndReason>, RunError> {
-        self.begin_block(Some(block))?;
+    /// Executes every live cell among `cells` once, in random order. Returns the end, if it was
+    /// reached.
+    fn block(&mut self, block: u32, cells: &BTreeSet<u32>) -> Result<Option<EndReason>, RunError> {
         let order = self.plan.order_of_block(block);
         if !order.iter().any(|&cell| self.ledger.is_live(cell)) {
             return Ok(Some(EndReason::NothingLeft));
         }
         for (position, &cell) in (0u32..).zip(&order) {
-            if !self.ledger.is_live(cell) || self.ledger.is_done(block, cell) {
+            let is_wanted = cells.contains(&cell) && self.ledger.is_live(cell);
+            if !is_wanted || self.ledger.is_done(block, cell) {
                 continue;
             }
             if self.plan.blocks.is_none() && self.used() >= self.plan.budget {
@@ -188,7 +275,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
     fn replicate(&mut self, cell: u32, block: u32, order: u32) -> Result<Step<()>, RunError> {
         let Some(&size) = self.ledger.sizes.get(&cell) else { return Ok(Step::Failed) };
         let seed = self.plan.replicate_seed(cell, block);
-        let (operations, batch) = (size.operations, size.batch);
+        let Size { start_operations, operations, batch } = size;
+        let began = self.used();
         let mut last_why = String::new();
         for attempt in 1..=ATTEMPTS {
             if self.told_to_stop() {
@@ -197,9 +285,11 @@ impl<E: Executor> Conductor<'_, '_, E> {
             let at_s = self.used().as_secs_f64();
             // Another attempt makes other choices: the first has warmed what it touched.
             let seed = seed.rotate_left(attempt - 1);
-            match self.executor.execute(&Request { cell, block, operations, batch, seed }) {
+            let request = Request { cell, block, operations, start_operations, batch, seed };
+            match self.executor.execute(&request) {
                 Ok(measured) => {
-                    let place = Place { cell, block, order, attempt, at_s };
+                    let turn = self.used().saturating_sub(began);
+                    let place = Place { cell, block, order, attempt, at_s, turn };
                     self.keep(&place, measured)?;
                     return Ok(Step::Done(()));
                 }
@@ -231,12 +321,23 @@ impl<E: Executor> Conductor<'_, '_, E> {
         self.write(&line)
     }
 
-    fn begin_block(&mut self, block: Option<u32>) -> Result<(), RunError> {
+    fn begin_block(&mut self, block: u32, cells: &BTreeSet<u32>) -> Result<(), RunError> {
         self.tell(&Event::PreparingTargets { block });
-        let number = block.unwrap_or(u32::MAX);
-        for (cell, why) in self.executor.begin_block(number) {
+        let wanted: Vec<u32> =
+            cells.iter().copied().filter(|&cell| self.ledger.is_live(cell)).collect();
+        let began = self.used();
+        let lost = self.executor.begin_block(block, &wanted);
+        let making_s = self.used().saturating_sub(began).as_secs_f64();
+        let holds_all = wanted.len() == self.ledger.live(self.plan).len();
+        self.write(&Line::Block(Block {
+            block,
+            at_s: self.used().as_secs_f64(),
+            making_s,
+            cells: (!holds_all).then_some(wanted),
+        }))?;
+        for (cell, why) in lost {
             if self.ledger.is_live(cell) {
-                self.fail(cell, block.unwrap_or(0), why)?;
+                self.fail(cell, block, why)?;
             }
         }
         Ok(())
@@ -266,8 +367,32 @@ impl<E: Executor> Conductor<'_, '_, E> {
         self.used_before + self.surroundings.stopwatch.elapsed()
     }
 
+    fn left(&self) -> Duration {
+        self.plan.budget.saturating_sub(self.used())
+    }
+
     fn told_to_stop(&self) -> bool {
         self.surroundings.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl<E: Executor> Costs for Conductor<'_, '_, E> {
+    fn turn_s(&self, cell: u32) -> f64 {
+        if let Some(known_s) = self.ledger.turn_s(cell) {
+            return known_s;
+        }
+        // Before its first turn, from what the pilot saw.
+        let Some(pilot) = self.pilots.get(&cell) else { return 0.0 };
+        let size = self.ledger.sizes.get(&cell);
+        let operations = size.map_or(0, |size| size.start_operations + size.operations);
+        let timed_ns = operations as f64 * pilot.time_per_operation_ns;
+        (pilot.overhead_ns as f64 + TIME_PER_TIMED * timed_ns) / 1e9
+    }
+
+    fn making_s(&self, cells: &[u32]) -> f64 {
+        let seen = &self.ledger.makings_s;
+        let mean_s = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+        self.executor.making(cells).map_or(mean_s, |making| making.as_secs_f64())
     }
 }
 

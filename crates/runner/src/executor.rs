@@ -1,13 +1,20 @@
 //! The seam between the rules of a run and the measuring itself.
 
+use std::time::Duration;
+
 use measure::Histogram;
-use record::{CacheEvidence, LatencySummary, Observation, TimelineRecord, Warning};
+use record::{
+    CacheEvidence, CourseRecord, LatencySummary, Observation, Spent, TimelineRecord, Warning,
+};
 
 /// Executes cells. The suites implement it with real targets; tests with a table of numbers.
 pub trait Executor {
-    /// Brings every target into its initial state for a new block. Returns the cells that cannot
-    /// go on, each with why.
-    fn begin_block(&mut self, block: u32) -> Vec<(u32, String)>;
+    /// Brings every target into its initial state for a new block that holds these cells. Returns
+    /// the cells that cannot go on, each with why.
+    fn begin_block(&mut self, block: u32, cells: &[u32]) -> Vec<(u32, String)>;
+
+    /// How long making what these cells work on takes, by what was seen so far; none before.
+    fn making(&self, cells: &[u32]) -> Option<Duration>;
 
     /// Executes a cell briefly, to learn how long its operations take.
     ///
@@ -33,8 +40,10 @@ pub struct Request {
     pub cell: u32,
     /// The block it belongs to.
     pub block: u32,
-    /// Operations per thread.
+    /// Operations per thread, those of the start apart.
     pub operations: u64,
+    /// Operations per thread of the start.
+    pub start_operations: u64,
     /// Operations per timed interval.
     pub batch: u32,
     /// Seed of the replicate's own choices.
@@ -48,10 +57,16 @@ pub struct PilotMeasure {
     pub time_per_operation_ns: f64,
     /// Time of everything around the operations, in nanoseconds.
     pub overhead_ns: u64,
-    /// Fewest operations per thread that show what the cell is to show.
+    /// Operations per thread that come first.
+    pub start_operations: u64,
+    /// Fewest operations per thread, after those, that show what the cell is to show.
     pub operations_min: u64,
-    /// Most operations per thread that the file set allows in one replicate.
+    /// Most operations per thread, all together, that the file set allows in one replicate.
     pub operations_max: u64,
+    /// Time that the operations after the start take at least, in nanoseconds.
+    pub time_min_ns: u64,
+    /// Time that they are to take where there may be more of them, in nanoseconds.
+    pub time_wanted_ns: u64,
     /// Operations that must share a timed interval because one is too short for the clock.
     pub batch: u32,
 }
@@ -75,6 +90,10 @@ pub struct Measured {
     pub histogram: Histogram,
     /// The distribution over time.
     pub timeline: Option<TimelineRecord>,
+    /// The time of operations by their number, where single ones were timed.
+    pub course: Option<CourseRecord>,
+    /// Where the time around the operations went; the runner adds that of the whole turn.
+    pub spent: Spent,
     /// What proves the cache state.
     pub evidence: CacheEvidence,
     /// Processor time stolen meanwhile, in nanoseconds.

@@ -1,6 +1,8 @@
 //! Putting what was measured on the disk.
 
-use record::{Line, RecordError, Replicate, RunDirectory};
+use std::time::Duration;
+
+use record::{Line, RecordError, Replicate, RunDirectory, Spent};
 
 use crate::executor::Measured;
 
@@ -11,6 +13,8 @@ pub(crate) struct Place {
     pub(crate) order: u32,
     pub(crate) attempt: u32,
     pub(crate) at_s: f64,
+    /// How long the turn of the cell took, attempts that were thrown away among it.
+    pub(crate) turn: Duration,
 }
 
 /// Appends a replicate's histogram and gives the line that makes it count.
@@ -39,6 +43,11 @@ pub(crate) fn line_of(
         latency: measured.latency,
         histogram: Some(histogram),
         timeline: measured.timeline,
+        course: measured.course,
+        spent: Some(Spent {
+            turn_ns: u64::try_from(place.turn.as_nanos()).unwrap_or(u64::MAX),
+            ..measured.spent
+        }),
         evidence: measured.evidence,
         steal_ns: measured.steal_ns,
         warnings: measured.warnings,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use record::Line;
 
+use crate::economy::Widths;
 use crate::observer::Width;
 use crate::plan::Plan;
 use crate::sizing::Size;
@@ -20,6 +21,14 @@ pub struct Ledger {
     /// Cells done, by block.
     done: BTreeSet<(u32, u32)>,
     failed: BTreeSet<u32>,
+    /// The cells of blocks that do not hold all.
+    held: BTreeMap<u32, Vec<u32>>,
+    /// Per cell, how long its turns took together, and how many there were, in seconds.
+    turns: BTreeMap<u32, (f64, u32)>,
+    /// How long targets took to be made, in seconds.
+    pub(crate) makings_s: Vec<f64>,
+    /// How often it was planned.
+    pub(crate) plans: u32,
     used: Duration,
     ended: bool,
 }
@@ -42,15 +51,33 @@ impl Ledger {
                 self.ended = false;
                 self.note_time(start.used_s);
             }
+            Line::Block(block) => {
+                self.makings_s.push(block.making_s);
+                if let Some(cells) = &block.cells {
+                    self.held.insert(block.block, cells.clone());
+                }
+                self.note_time(block.at_s);
+            }
             Line::Planned(planned) => {
+                self.sizes.clear();
                 for pilot in &planned.pilots {
-                    let size = Size { operations: pilot.operations, batch: pilot.batch };
+                    let size = Size {
+                        start_operations: pilot.start_operations,
+                        operations: pilot.operations,
+                        batch: pilot.batch,
+                    };
                     self.sizes.insert(pilot.cell, size);
                 }
+                self.plans += 1;
                 self.note_time(planned.at_s);
             }
             Line::Replicate(replicate) => {
                 self.done.insert((replicate.block, replicate.cell));
+                if let Some(spent) = replicate.spent {
+                    let (sum_s, count) = self.turns.entry(replicate.cell).or_default();
+                    *sum_s += spent.turn_ns as f64 / 1e9;
+                    *count += 1;
+                }
                 if let Some(&value) = replicate.metrics.first() {
                     self.values.entry(replicate.cell).or_default().push(value);
                 }
@@ -81,10 +108,35 @@ impl Ledger {
 
     /// The first block that is not complete.
     pub(crate) fn next_block(&self, plan: &Plan) -> u32 {
-        let last = self.done.last().map_or(0, |&(block, _)| block);
-        let live = || (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell));
-        let complete = live().all(|cell| self.done.contains(&(last, cell)));
-        if !self.done.is_empty() && complete { last + 1 } else { last }
+        let Some(&(last, _)) = self.done.last() else { return 0 };
+        let held = self.held.get(&last);
+        let is_held = |cell: &u32| held.is_none_or(|cells| cells.contains(cell));
+        let mut held = self.live(plan).into_iter().filter(is_held);
+        if held.all(|cell| self.done.contains(&(last, cell))) { last + 1 } else { last }
+    }
+
+    /// The cells that a block which was begun is to hold, where those are not all.
+    pub(crate) fn held(&self, block: u32) -> Option<BTreeSet<u32>> {
+        self.held.get(&block).map(|cells| cells.iter().copied().collect())
+    }
+
+    /// The cells that are still measured.
+    pub(crate) fn live(&self, plan: &Plan) -> Vec<u32> {
+        (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell)).collect()
+    }
+
+    /// How long a turn of this cell takes, on average, in seconds; none before its first.
+    pub(crate) fn turn_s(&self, cell: u32) -> Option<f64> {
+        self.turns.get(&cell).map(|(sum_s, count)| sum_s / f64::from(*count))
+    }
+
+    /// How wide the interval of each live cell is.
+    pub(crate) fn widths(&self, plan: &Plan) -> Widths {
+        let width = |cell: u32| {
+            let values = self.values.get(&cell)?;
+            relative_half_width(values, plan.confidence_level)
+        };
+        self.live(plan).into_iter().map(|cell| (cell, width(cell))).collect()
     }
 
     pub(crate) fn is_done(&self, block: u32, cell: u32) -> bool {
@@ -98,22 +150,17 @@ impl Ledger {
 
     /// How narrow the intervals of the live cells are.
     pub(crate) fn width(&self, plan: &Plan) -> Width {
-        let cells = || (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell));
-        let mut widths: Vec<(f64, u32)> = cells()
-            .filter_map(|cell| {
-                let values = self.values.get(&cell)?;
-                Some((relative_half_width(values, plan.confidence_level)?, cell))
-            })
-            .collect();
+        let all = self.widths(plan);
+        let mut widths: Vec<(f64, u32)> =
+            all.iter().filter_map(|(&cell, width)| Some(((*width)?, cell))).collect();
         widths.sort_by(|left, right| left.0.total_cmp(&right.0));
         let narrow = widths.iter().filter(|(width, _)| *width <= plan.precision).count();
-        let all = cells().count() == widths.len();
         Width {
             median: widths.get(widths.len() / 2).map(|&(width, _)| width),
-            widest: widths.last().filter(|_| all).map(|&(width, _)| width),
+            widest: widths.last().filter(|_| all.len() == widths.len()).map(|&(width, _)| width),
             widest_cell: widths.last().map(|&(_, cell)| cell),
             narrow,
-            of: cells().count(),
+            of: all.len(),
         }
     }
 

@@ -6,13 +6,15 @@
 //! stopwatch writes the same bytes every time.
 //!
 //! Start reading at [`conduct`]. The course of a run: the pilot measures each cell once, small;
-//! `sizing` turns that into operations per replicate; then blocks follow, each executing every
-//! cell once in an order of its own, until every interval is narrow enough or the budget is used.
+//! `sizing` counts out its replicates as the benchmark declares them; `economy` leaves out what the
+//! budget has no room for; then blocks follow, each executing cells once in an order of its own,
+//! until every interval is narrow enough or the budget is used.
 //!
 //! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value decides
 //! what is measured next.
 
 mod conduct;
+mod economy;
 mod executor;
 mod keeping;
 mod ledger;

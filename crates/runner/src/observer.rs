@@ -13,10 +13,10 @@ pub trait Observer {
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
-    /// Targets are being made (anew) for a block; none for the pilot.
+    /// Targets are being made (anew) for a block; for the first, before the pilot.
     PreparingTargets {
         /// The block.
-        block: Option<u32>,
+        block: u32,
     },
     /// A cell is about to be executed.
     Executing {
@@ -42,10 +42,12 @@ pub enum Event<'a> {
         /// Budget used.
         used: Duration,
     },
-    /// The pilot is done, and the run is planned.
+    /// The run is planned: when the pilot is done, and again after the first block.
     Planned {
         /// Blocks that fit into the budget.
         blocks: u32,
+        /// Benchmarks that were left out just now.
+        left_out: usize,
     },
     /// A block is complete.
     BlockDone {

@@ -92,7 +92,7 @@ fn a_noisy_run_goes_on_until_the_budget_ends_and_not_longer() {
     let lines = lines(&path);
     let Some(Line::End(end)) = lines.last() else { panic!("no end: {:?}", lines.last()) };
     let budget_s = plan.budget.as_secs_f64();
-    assert!(end.used_s >= budget_s && end.used_s < budget_s * 1.2, "{} s used", end.used_s);
+    assert!(end.used_s > budget_s * 0.9 && end.used_s < budget_s * 1.1, "{} s used", end.used_s);
     assert!(cells_by_block(&lines).len() >= 6);
 }
 

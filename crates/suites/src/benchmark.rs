@@ -124,6 +124,10 @@ impl Benchmark {
             working_set_bytes: self.working_set_bytes(data_file_bytes),
             curve: self.curve.clone(),
             floor: self.floor.clone(),
+            rank: self.rank,
+            least: self
+                .operations()
+                .map(|of| of.need(self.cache_state, data_file_bytes).least(of.workload.threads)),
         }
     }
 

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
-use workload::{OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers};
+use workload::{Access, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::laboratory::{QUEUES_IN_ALL, REWRITTEN_BYTES_MAX};
 use crate::live_target::LiveTarget;
 use crate::nano::scaling;
+use crate::need::WINDOWS_LEAST;
 use crate::operations::{Operations, Question};
 use crate::place::Place;
 use crate::room;
@@ -108,6 +109,7 @@ fn inapplicable(
         .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_processors(benchmark, scaling::processors()).map(owned))
+        .or_else(|| without_windows(benchmark.cache_state, operations, live, bounds))
         .or_else(|| without_links(operations, live))
         .or_else(|| bounds.refuse(operations))
 }
@@ -203,6 +205,32 @@ fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusa
         "several threads or processes at the same time",
         "there is one processor, on which they only take turns: allow this process two",
     ))
+}
+
+/// Cold streams through files of few read-aheads: what is waited for at their start, and what is
+/// read ahead in vain at their end, would be much of them.
+fn without_windows(
+    state: CacheState,
+    of: &Operations,
+    live: &LiveTarget,
+    bounds: &Bounds,
+) -> Option<(String, String)> {
+    let is_stream = of.workload.operation == Operation::Read
+        && of.workload.access == Access::Sequential
+        && !of.is_direct();
+    let window_bytes = live.target.facts().read_ahead_bytes.filter(|&bytes| bytes > 0)?;
+    let needed_bytes = window_bytes * WINDOWS_LEAST;
+    let file_bytes = of.place.file_bytes(bounds.data_file_bytes);
+    if !is_stream || state != CacheState::Cold || file_bytes >= needed_bytes {
+        return None;
+    }
+    let why = format!(
+        "the files hold less than {WINDOWS_LEAST} windows of its read-ahead of {} KiB: --size \
+         {}m, or a smaller read_ahead=",
+        window_bytes >> 10,
+        needed_bytes.div_ceil(1 << 20)
+    );
+    Some(("cold sequential reads".to_owned(), why))
 }
 
 /// Links, on a file system that has none.

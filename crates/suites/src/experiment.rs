@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use measure::{Clock, Histogram, Recorder, SystemClock};
-use record::{CacheEvidence, MetricDefinition, Observation, TimelineRecord, Warning};
+use record::{CacheEvidence, MetricDefinition, Observation, Spent, TimelineRecord, Warning};
 use runner::{Failure, Measured};
 use serde_json::Value;
 use workload::FileSet;
@@ -175,6 +175,12 @@ impl Findings {
             latency: observed::summary(&histogram),
             histogram,
             timeline,
+            course: None,
+            spent: Spent {
+                timed_ns: self.elapsed_ns.min(whole_ns),
+                state_ns: whole_ns.saturating_sub(self.elapsed_ns),
+                ..Spent::default()
+            },
             evidence,
             steal_ns: share(happened.steal_ns, self.elapsed_ns, whole_ns),
             warnings: self.warnings,

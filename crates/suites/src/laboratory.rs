@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use machine::target::Target;
 use measure::{ClockReport, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{CacheState, Cell};
+use record::{CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use workload::{OnDevice, Operation, Verification, Workload, WriteMemory};
 
@@ -21,7 +21,7 @@ use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
-use crate::replicate::{Replicate, failed};
+use crate::replicate::{Replicate, failed, nanos};
 use crate::throttle::Throttle;
 
 /// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
@@ -29,10 +29,9 @@ const PILOT_OPERATIONS: u64 = 32;
 const PILOT_BYTES: u64 = 4 << 20;
 /// Operations of a pilot that keeps several in flight, in queues full of them.
 const QUEUES_PILOT: u64 = 4;
-/// As many more has a replicate at least: filling the queue and emptying it are to be little of it.
-const QUEUES_MIN: u64 = 4;
-/// Queues full that a replicate does at least.
-pub(crate) const QUEUES_IN_ALL: u64 = QUEUES_PILOT * QUEUES_MIN;
+/// Queues full that a replicate does at least: filling the queue and emptying it are to be little
+/// of it.
+pub(crate) const QUEUES_IN_ALL: u64 = 4 * QUEUES_PILOT;
 /// What one replicate writes on a device at most.
 pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
@@ -100,7 +99,8 @@ impl Laboratory {
         self.targets
     }
 
-    /// Most operations per thread that the file set allows in one replicate.
+    /// Most operations per thread, those of the start among them, that the file set allows in one
+    /// replicate.
     fn operations_max(&self, live: &LiveTarget, of: &Operations, state: CacheState) -> u64 {
         let (target, workload) = (&live.target, &of.workload);
         if of.question == Question::DeviceWrites {
@@ -148,6 +148,7 @@ impl Laboratory {
         experiment: &dyn Experiment,
         seed: u64,
     ) -> Result<Measured, Failure> {
+        let began = Instant::now();
         let (target, _) = self.cells[cell as usize];
         let site = self.site(target, seed);
         let directory = site.directory.clone();
@@ -158,14 +159,25 @@ impl Laboratory {
         if made.is_ok() && experiment.begins_mounted_again() {
             made = self.targets[target].remount().map_err(|error| failed(&error));
         }
+        let state = began.elapsed();
         let measured = made.and_then(|()| self.execute_experiment(target, experiment, seed));
+        let undoing = Instant::now();
+        // Whatever it did to the files of its place, they are not as they were read in.
+        self.targets[target].read_in.clear();
         let site = self.site(target, seed);
         site.entered(|_| {
             fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
             // What this one made dirty is not to be written while another target is measured.
             site.live.target.sync().map_err(|error| failed(&error))
         })?;
-        measured
+        measured.map(|measured| Measured {
+            spent: Spent {
+                state_ns: measured.spent.state_ns + nanos(state),
+                undo_ns: nanos(undoing.elapsed()),
+                ..measured.spent
+            },
+            ..measured
+        })
     }
 
     fn execute_experiment(
@@ -180,7 +192,7 @@ impl Laboratory {
             let before = counters.read().map_err(|error| failed(&error))?;
             let began = Instant::now();
             let found = experiment.execute(site)?;
-            let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
             Ok(found.into_measured(&after.since(&before), whole_ns, &self.clock))
         })
@@ -202,7 +214,7 @@ impl Laboratory {
         &self,
         live: &LiveTarget,
         of: &Operations,
-        operations: u64,
+        (start_operations, operations): (u64, u64),
         batch: u32,
     ) -> Workload {
         let verification = match of.layer {
@@ -214,6 +226,7 @@ impl Laboratory {
         Workload {
             write_memory: if keeps_writes { WriteMemory::Own } else { WriteMemory::Reused },
             operations_per_thread: operations,
+            start_operations,
             batch: batch as usize,
             verification,
             ..of.workload.clone()
@@ -234,10 +247,13 @@ impl Laboratory {
         order
     }
 
-    /// The places of a target's cells, in the order in which they are made.
-    fn places(&self, target: usize) -> BTreeSet<Place> {
-        let own = self.cells.iter().filter(|cell| cell.0 == target);
-        own.filter_map(|cell| self.benchmarks[cell.1].place()).collect()
+    /// The places of those of a target's cells that are among `cells`, in the order in which they
+    /// are made; none if it has no such cell.
+    fn places(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<Place>> {
+        let all = cells.iter().map(|&cell| self.cells[cell as usize]);
+        let own: Vec<usize> = all.filter(|cell| cell.0 == target).map(|cell| cell.1).collect();
+        let places = || own.iter().filter_map(|&one| self.benchmarks[one].place()).collect();
+        (!own.is_empty()).then(places)
     }
 
     /// A first look at the engine's operations.
@@ -255,7 +271,7 @@ impl Laboratory {
         let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
-        let workload = self.workload(&self.targets[target], of, operations, 1);
+        let workload = self.workload(&self.targets[target], of, (0, operations), 1);
         let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
@@ -270,14 +286,15 @@ impl Laboratory {
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
             None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
         };
+        let need = of.need(cache_state, self.settings.data_file_bytes);
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,
-            operations_min: throttle
-                .operations_min
-                .max(in_flight * QUEUES_MIN)
-                .max(of.operations_min(cache_state)),
-            operations_max,
+            start_operations: need.start,
+            operations_min: throttle.operations_min.max(need.operations),
+            operations_max: operations_max.max(need.start + need.operations),
+            time_min_ns: nanos(need.time),
+            time_wanted_ns: nanos(need.time_wanted()),
             batch,
         })
     }
@@ -291,7 +308,7 @@ struct Engine<'a> {
 }
 
 impl Executor for Laboratory {
-    fn begin_block(&mut self, block: u32) -> Vec<(u32, String)> {
+    fn begin_block(&mut self, block: u32, cells: &[u32]) -> Vec<(u32, String)> {
         let mut lost = Vec::new();
         for index in self.order_of_making(block) {
             let fill = Fill {
@@ -299,7 +316,7 @@ impl Executor for Laboratory {
                 seed: self.settings.seed ^ u64::from(block),
                 stop: &self.settings.stop,
             };
-            let places = self.places(index);
+            let Some(places) = self.places(index, cells) else { continue };
             let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && !self.settings.stop.load(Ordering::Relaxed)
@@ -311,6 +328,13 @@ impl Executor for Laboratory {
         lost
     }
 
+    fn making(&self, cells: &[u32]) -> Option<Duration> {
+        let of_target = |(index, live): (usize, &LiveTarget)| {
+            self.places(index, cells).map(|places| live.making(&places))
+        };
+        Some(self.targets.iter().enumerate().filter_map(of_target).sum())
+    }
+
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
         let benchmark = self.benchmark(cell);
         match &benchmark.work {
@@ -318,13 +342,16 @@ impl Executor for Laboratory {
             Work::Experiment(experiment) => {
                 let began = Instant::now();
                 self.experiment(cell, experiment.as_ref(), seed)?;
-                let overhead_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                let overhead_ns = nanos(began.elapsed());
                 // An execution is whole: there is nothing to count out.
                 Ok(PilotMeasure {
                     time_per_operation_ns: 1.0,
                     overhead_ns,
+                    start_operations: 0,
                     operations_min: 1,
                     operations_max: 1,
+                    time_min_ns: 0,
+                    time_wanted_ns: 0,
                     batch: 1,
                 })
             }
@@ -337,7 +364,8 @@ impl Executor for Laboratory {
             Work::Operations(of) => {
                 let (target, _) = self.cells[request.cell as usize];
                 let live = &self.targets[target];
-                let workload = self.workload(live, of, request.operations, request.batch);
+                let operations = (request.start_operations, request.operations);
+                let workload = self.workload(live, of, operations, request.batch);
                 let one = Engine { of, cache_state: benchmark.cache_state, workload };
                 let observed = self.observe(request.cell, &one, request.seed)?;
                 Ok(observed.into_measured(of, &self.clock))

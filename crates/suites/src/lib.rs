@@ -15,6 +15,7 @@ mod experiment;
 mod laboratory;
 mod live_target;
 mod nano;
+mod need;
 mod observed;
 mod operations;
 mod place;

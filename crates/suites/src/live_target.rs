@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use machine::describe;
 use machine::target::{Place as TargetPlace, Target, TargetError};
@@ -23,6 +24,12 @@ pub struct LiveTarget {
     pub(crate) counters: Option<Counters>,
     /// Places whose directories were found not to be in memory.
     pub(crate) cooled: BTreeSet<Place>,
+    /// Data files that were read in, in the one way in which a warm file is made, and nothing but
+    /// read since.
+    pub(crate) read_in: BTreeSet<PathBuf>,
+    /// How long it took to make the target without files, and each of its places, when that was
+    /// done last.
+    took: (Duration, BTreeMap<Place, Duration>),
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
     /// What was found when it was tried what can be done with its files.
@@ -38,6 +45,8 @@ impl LiveTarget {
             file_sets: BTreeMap::new(),
             counters: None,
             cooled: BTreeSet::new(),
+            read_in: BTreeSet::new(),
+            took: (Duration::ZERO, BTreeMap::new()),
             is_new: true,
             trial: OnceLock::new(),
         }
@@ -68,11 +77,18 @@ impl LiveTarget {
         self.target.close()
     }
 
+    /// How long it took to make the target with these places, as far as they have been made.
+    pub(crate) fn making(&self, places: &BTreeSet<Place>) -> Duration {
+        let (itself, each) = &self.took;
+        *itself + places.iter().filter_map(|place| each.get(place)).sum::<Duration>()
+    }
+
     /// Unmounts and mounts it, after which nothing is in memory but what mounting reads.
     pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
         self.target.sync()?;
         self.target.remount()?;
         self.cooled.extend(self.file_sets.keys());
+        self.read_in.clear();
         Ok(())
     }
 
@@ -84,8 +100,10 @@ impl LiveTarget {
         places: &BTreeSet<Place>,
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
+        let began = Instant::now();
         self.file_sets.clear();
         self.cooled.clear();
+        self.read_in.clear();
         if !self.is_new || self.trial.get().is_some() {
             self.counters = None;
             self.target.remake()?;
@@ -94,14 +112,18 @@ impl LiveTarget {
         self.target.age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
+        self.took.0 = began.elapsed();
         for &place in places {
+            let began = Instant::now();
             let root: PathBuf = self.target.root().join(place.name());
             fs::create_dir(&root)?;
             let spec = place.specification(fill.data_file_bytes);
             let file_set = FileSet::create(&root, &spec, fill.seed, fill.stop)?;
             self.file_sets.insert(place, file_set);
+            // What is written back belongs to what was written.
+            self.target.sync()?;
+            self.took.1.insert(place, began.elapsed());
         }
-        self.target.sync()?;
         drop(entered);
         self.counters = Some(Counters::of(&self.target, self.is_scratch())?);
         Ok(())

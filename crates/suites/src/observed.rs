@@ -1,12 +1,14 @@
 //! What was observed of a replicate, and what the run keeps of it.
 
 use measure::{Clock, Histogram};
-use record::{CacheEvidence, LatencySummary, MetricDefinition, TimelineRecord, Warning};
+use record::{
+    CacheEvidence, CourseRecord, LatencySummary, MetricDefinition, Spent, TimelineRecord, Warning,
+};
 use runner::Measured;
-use workload::Outcome;
+use workload::{Course, Outcome, Stretch};
 
 use crate::counters::Happened;
-use crate::operations::{Operations, Written};
+use crate::operations::{Operations, START_TIME, SYSTEM_TIME, USER_TIME, Written};
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -20,6 +22,8 @@ pub(crate) struct Observed {
     pub(crate) written: Option<Written>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
+    /// Where that went.
+    pub(crate) spent: Spent,
 }
 
 impl Observed {
@@ -33,7 +37,11 @@ impl Observed {
         let written = self.written.unwrap_or_default();
         let page_bytes = rustix::param::page_size() as u64;
         let evidence = self.evidence.clone();
+        let per_operation = |ns: u64| ns as f64 / operations.max(1) as f64;
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
+            START_TIME => start_ns(&outcome.course).unwrap_or(time_ns),
+            USER_TIME => per_operation(outcome.processor_time.user_ns),
+            SYSTEM_TIME => per_operation(outcome.processor_time.system_ns),
             "bandwidth" => outcome.rate_per_s * request_bytes,
             "throughput" => outcome.rate_per_s,
             "time_per_kib" => time_ns * 1024.0 / request_bytes,
@@ -58,6 +66,7 @@ impl Observed {
         }
         let metrics = of.metrics().iter().map(value).collect();
         let timeline = timeline(outcome.recorder.timeline(), clock);
+        let course = course(&outcome.course);
         let latency = summary(outcome.recorder.histogram());
         let (histogram, _) = outcome.recorder.into_parts();
         Measured {
@@ -69,12 +78,29 @@ impl Observed {
             latency,
             histogram,
             timeline: Some(timeline),
+            course: Some(course),
+            spent: self.spent,
             evidence: self.evidence,
             steal_ns: self.happened.steal_ns,
             warnings,
             observations: Vec::new(),
         }
     }
+}
+
+/// The mean time of the operations after a state was made: those of the start; where there is none
+/// because all operations are what is measured, the first part of these.
+fn start_ns(course: &Course) -> Option<f64> {
+    let first = || course.steady.first().copied().and_then(Stretch::mean_ns);
+    course.whole_start().mean_ns().or_else(first)
+}
+
+/// The course as the journal keeps it.
+fn course(course: &Course) -> CourseRecord {
+    let pairs = |stretches: &[Stretch]| {
+        stretches.iter().map(|stretch| (stretch.operations, stretch.busy_ns)).collect()
+    };
+    CourseRecord { start: pairs(&course.start), steady: pairs(&course.steady) }
 }
 
 /// A metric of operations in flight that has its own meaning there; medians of the latencies'

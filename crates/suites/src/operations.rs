@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
-    Access, Alignment, DirectorySync, IoPath, Operation, Sharing, Workers, Workload, WriteMemory,
+    Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Sharing, Workers,
+    Workload, WriteMemory,
 };
 
 use crate::live_target::LiveTarget;
@@ -49,6 +50,11 @@ pub enum Question {
     SteadyState,
 }
 
+/// The mean time of the first operations after the state was made.
+pub(crate) const START_TIME: &str = "start_time_per_operation";
+/// Processor time of the threads that operate, per operation.
+pub(crate) const USER_TIME: &str = "user_time_per_operation";
+pub(crate) const SYSTEM_TIME: &str = "system_time_per_operation";
 /// Metrics of the question what the device writes.
 const SYNCED_TIME: &str = "synced_time_per_operation";
 const DEVICE_BYTES: &str = "device_bytes_written_per_operation";
@@ -89,13 +95,20 @@ impl Operations {
             Question::Time | Question::Throughput => {}
         }
         if self.question == Question::Throughput || self.workload.threads > 1 {
-            return vec![throughput, time];
+            return [vec![throughput, time], Self::metrics_beside()].concat();
         }
         if self.moves_data_in_place() {
             let time_per_kib = MetricDefinition::time_per_kib();
-            return vec![time, MetricDefinition::bandwidth(), throughput, time_per_kib];
+            let own = vec![time, MetricDefinition::bandwidth(), throughput, time_per_kib];
+            return [own, Self::metrics_beside()].concat();
         }
-        vec![time, throughput]
+        [vec![time, throughput], Self::metrics_beside()].concat()
+    }
+
+    /// What the first operations cost, and what all take of the processor.
+    fn metrics_beside() -> Vec<MetricDefinition> {
+        let time = |name| MetricDefinition::new(name, "ns", Better::Lower);
+        [START_TIME, USER_TIME, SYSTEM_TIME].map(time).to_vec()
     }
 
     fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {
@@ -208,7 +221,7 @@ impl Operations {
         all / self.workload.request_bytes as u64 / self.workload.threads as u64
     }
 
-    /// Missing names that each thread has for itself: as many as there are entries.
+    /// Missing names that each thread has for itself.
     pub(crate) fn missing_names_per_thread(&self) -> u64 {
         let (directories, entries) = self.place.directories().unwrap_or_default();
         let threads = self.workload.threads;
@@ -216,19 +229,7 @@ impl Operations {
             Sharing::Own => (directories / threads) as u64 * entries,
             Sharing::Same => entries / threads as u64,
         };
-        names.max(1)
-    }
-
-    /// Least operations of a replicate.
-    pub(crate) fn operations_min(&self, cache_state: CacheState) -> u64 {
-        /// Neighbouring attributes come from the device together: a few operations would be of
-        /// those that fetch.
-        const COLD: u64 = 64;
-        if self.question == Question::DeviceWrites {
-            return OPERATIONS_PER_SYNC;
-        }
-        let lists = self.workload.operation == Operation::Readdir;
-        if self.is_of_names_cold(cache_state) && !lists { COLD } else { 1 }
+        (names * MISSING_PER_ENTRY).max(1)
     }
 
     /// Whether several may be timed as one. Cold ones take long enough by themselves, and differ;

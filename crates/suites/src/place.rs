@@ -50,12 +50,12 @@ impl Directories {
     /// Bytes of names where nothing else is asked for.
     pub const NAME_BYTES: usize = 12;
     /// Entries of all directories together at least, as far as directories are few.
-    const ENTRIES: u64 = 3200;
+    const ENTRIES: u64 = 6400;
     /// Directories at most: each is held open.
-    const COUNT: u64 = 100;
+    const COUNT: u64 = 480;
 
     /// Directories of so many entries each. Small ones are several, so that operations can change
-    /// each by no more than a tenth; names of 12 bytes, in an open directory.
+    /// each by no more than a quarter; names of 12 bytes, in an open directory.
     #[must_use]
     pub fn of(entries: u64) -> Self {
         let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);
@@ -64,7 +64,7 @@ impl Directories {
             count: usize::try_from(count).unwrap_or(1),
             depth: 1,
             name_bytes: Self::NAME_BYTES,
-            additions: (count * entries / 10).max(1),
+            additions: (count * entries / 4).max(1),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Place {
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
             Self::Data | Self::Files(_) => None,
-            Self::SmallDirectories => Some((32, 100)),
+            Self::SmallDirectories => Some((64, 100)),
             Self::LargeDirectory => Some((1, 10_000)),
             Self::TwoDirectories => Some((2, 1_000)),
             Self::Directories(set) => Some((set.count, set.entries)),
@@ -88,9 +88,9 @@ impl Place {
     #[must_use]
     pub fn additions_max(self) -> u64 {
         match self {
-            Self::TwoDirectories => 1_000,
+            Self::TwoDirectories => 1_152,
             Self::Directories(set) => set.additions,
-            _ => self.entries() / 10,
+            _ => self.entries() / 4,
         }
     }
 
@@ -188,10 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_directories_are_several_so_that_each_changes_by_a_tenth_at_most() {
-        for (entries, count, additions) in
-            [(10, 100, 100), (100, 32, 320), (1_000, 3, 300), (10_000, 1, 1_000), (1, 100, 10)]
-        {
+    fn small_directories_are_several_so_that_each_changes_by_a_quarter_at_most() {
+        for (entries, count, additions) in [
+            (10, 480, 1_200),
+            (100, 64, 1_600),
+            (1_000, 6, 1_500),
+            (10_000, 1, 2_500),
+            (1, 480, 120),
+        ] {
             let set = Directories::of(entries);
             assert_eq!((set.count, set.additions), (count, additions), "{entries}");
         }

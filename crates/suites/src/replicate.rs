@@ -1,23 +1,25 @@
 //! One execution of a cell: the cache state made and proved, the operations, the proof, the
 //! restoration.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::{MonotonicClock, SystemClock};
-use record::CacheState;
+use record::{CacheState, Spent};
 use runner::Failure;
 use workload::{ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workload};
 
 use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
+use crate::need::overlaps_too_little;
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question, Written};
-use crate::state::{self, Claim};
+use crate::state::{self, Claim, Warming};
 use crate::trial::prepare_below;
 
 /// What is to be executed, and with what.
@@ -33,6 +35,7 @@ pub(crate) struct Replicate<'a> {
 
 /// What was seen around the operations.
 struct Seen {
+    spent: Spent,
     outcome: Outcome,
     happened: Happened,
     before: Option<Residency>,
@@ -53,10 +56,18 @@ impl Replicate<'_> {
             live.cooled.insert(self.of.place);
             return Err(Failure::State { why, evidence });
         }
-        let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
-        let Seen { outcome, happened, written, .. } = seen;
-        Ok(Observed { outcome, evidence, happened, written, overhead_ns })
+        let overlap = seen.outcome.overlap;
+        if self.workload.threads > 1 && overlaps_too_little(overlap) {
+            let why = format!(
+                "all {} ran at the same time for {:.0} % of the time only",
+                self.workload.threads,
+                overlap * 100.0
+            );
+            return Err(Failure::State { why, evidence });
+        }
+        let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
+        let Seen { spent, outcome, happened, written, .. } = seen;
+        Ok(Observed { outcome, evidence, happened, written, overhead_ns, spent })
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -74,6 +85,7 @@ impl Replicate<'_> {
 
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
+        let began = Instant::now();
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place), live.counters.as_ref())
@@ -98,19 +110,60 @@ impl Replicate<'_> {
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
         let files = if self.of.moves_data_in_place() { touched } else { Vec::new() };
-        let before = state::make(self.cache_state, live.target.root(), &files)
-            .map_err(|error| failed(&error))?;
+        let before = self.make_state(&live.target, &mut live.read_in, &files)?;
+        let state_ns = nanos(began.elapsed());
+        let running = Instant::now();
         let (outcome, happened, before_run) = self.run(&mut session, counters)?;
+        let run_ns = nanos(running.elapsed());
+        let proving = Instant::now();
         let written = match self.of.question {
             Question::DeviceWrites => Some(self.written(live, counters, &before_run, &outcome)?),
             _ => None,
         };
         let after = self.resident_after(before, &files)?;
+        let proof_ns = nanos(proving.elapsed());
+        let undoing = Instant::now();
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
-        Ok(Seen { outcome, happened, before, after, written })
+        let start_ns = outcome.course.whole_start().busy_ns;
+        let timed_ns = outcome.recorder.busy_ns() + start_ns;
+        let spent = Spent {
+            // Operations in flight overlap.
+            timed_ns: (timed_ns / self.workload.threads as u64).min(run_ns),
+            state_ns,
+            proof_ns,
+            undo_ns: nanos(undoing.elapsed()),
+            turn_ns: 0,
+        };
+        Ok(Seen { spent, outcome, happened, before, after, written })
+    }
+
+    /// The cache state, and which files are in it as they were read in.
+    fn make_state(
+        &self,
+        target: &Target,
+        read_in: &mut BTreeSet<PathBuf>,
+        files: &[PathBuf],
+    ) -> Result<Option<Residency>, Failure> {
+        let is_read_in = files.iter().all(|file| read_in.contains(file));
+        let how = match (target.supports_cold(), is_read_in) {
+            (false, _) => Warming::OnlyCopy,
+            (true, true) => Warming::ReadIn,
+            (true, false) => Warming::Unknown,
+        };
+        let made = state::make(self.cache_state, how, target.root(), files);
+        let made = made.map_err(|error| failed(&error))?;
+        let stays = self.cache_state == CacheState::Warm && !self.of.changes_anything();
+        for file in files {
+            if stays {
+                read_in.insert(file.clone())
+            } else {
+                read_in.remove(file)
+            };
+        }
+        Ok(made)
     }
 
     /// Mounts the file system of cold names again. What operations are to remove is made before,
@@ -146,7 +199,9 @@ impl Replicate<'_> {
     /// Does what changes directories once, and undoes it: only then is in memory what the file
     /// system needs for it (bitmaps, tables of inodes, free space), which no count of pages shows.
     fn rehearse(&self, file_set: &FileSet) -> Result<(), Failure> {
-        let changes = self.workload.operation.changes_directories();
+        // What is to be removed has been made just before, which brings in the same.
+        let operation = self.workload.operation;
+        let changes = operation.changes_directories() && !operation.removes_names();
         if !changes || self.cache_state != CacheState::Warm {
             return Ok(());
         }
@@ -213,6 +268,11 @@ impl Replicate<'_> {
         }
         failed(error)
     }
+}
+
+/// A time in nanoseconds.
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A cell that cannot be measured, for this reason.

@@ -14,12 +14,29 @@ use crate::counters::Happened;
 /// How long pages that the phase before has asked for ahead of its reads may take to come.
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 
+/// What is known of files that are to be warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warming {
+    /// Their pages are the only copy and never leave memory.
+    OnlyCopy,
+    /// They have been read in as below, and nothing but read since.
+    ReadIn,
+    /// They may be resident in any way.
+    Unknown,
+}
+
 /// Brings the touched files into `state` and counts what is resident then.
+///
+/// Warm is one state: pages come in by reading each file from its first byte to its last, in
+/// requests of 1 MiB, with the read-ahead that the target has. How large the folios are in which
+/// pages lie follows from how they came in, and what the first write to each costs follows from
+/// that (docs/warm-state.md).
 ///
 /// The caller has synced the target, so that nothing of an earlier phase is still to be written.
 /// Cold is said of the data: attributes and the file system's own structures stay in memory.
 pub(crate) fn make(
     state: CacheState,
+    how: Warming,
     root: &Path,
     files: &[PathBuf],
 ) -> io::Result<Option<Residency>> {
@@ -30,11 +47,15 @@ pub(crate) fn make(
         CacheState::Cold => cache_state::evict_all(root, files, EVICTION_PATIENCE).map(Some),
         CacheState::Warm => {
             let found = cache_state::residency_of(files)?;
-            if found.is_full() {
-                Ok(Some(found))
-            } else {
-                cache_state::read_in_all(files).map(Some)
+            let is_so_already = match how {
+                Warming::OnlyCopy | Warming::ReadIn => found.is_full(),
+                Warming::Unknown => false,
+            };
+            if is_so_already {
+                return Ok(Some(found));
             }
+            cache_state::evict_all(root, files, EVICTION_PATIENCE)?;
+            cache_state::read_in_all(files).map(Some)
         }
         CacheState::Steady | CacheState::Any => Ok(None),
     }

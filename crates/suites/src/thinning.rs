@@ -15,6 +15,9 @@ use crate::place::Place;
 
 /// Blocks that an interval of a median needs at 95 %.
 const BLOCKS: f64 = 6.0;
+/// How far beyond the budget the estimate may lie: what does not fit after all is left out by the
+/// runner, which knows by then what things take.
+const LENIENCY: f64 = 1.5;
 
 /// What is to be measured within which time.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +36,7 @@ pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<
     let Some(budget) = scope.budget else { return (all.to_vec(), Vec::new()) };
     let ranks: BTreeSet<u32> = all.iter().map(|benchmark| benchmark.rank).collect();
     let up_to = |rank: u32| -> Vec<&Benchmark> { all.iter().filter(|b| b.rank <= rank).collect() };
-    let fits = |rank: &&u32| estimate_s(&up_to(**rank), scope) <= budget.as_secs_f64();
+    let fits = |rank: &&u32| estimate_s(&up_to(**rank), scope) <= LENIENCY * budget.as_secs_f64();
     // The lowest rank stays whatever it takes: the runner ends at the budget.
     let least = ranks.first().copied().unwrap_or(0);
     let most = ranks.iter().rev().find(fits).copied().unwrap_or(least);

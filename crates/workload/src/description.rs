@@ -10,7 +10,6 @@ use crate::uring::UringOptions;
 
 /// What is done, once per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Operation {
     /// `pread` of one request from a read file.
     Read,
@@ -313,6 +312,9 @@ pub struct Workload {
     /// Operations of each thread, at most: once one of several has done them, all end. Also bounds
     /// the extra entries that a thread adds to the directory set.
     pub operations_per_thread: u64,
+    /// Operations of each thread before those, which bring about what is measured then: timed too,
+    /// and recorded apart (see [`crate::Course`]). Operations in flight have no such start: 0.
+    pub start_operations: u64,
     /// Operations in one timed interval; 1 times each.
     pub batch: usize,
     /// Where requests may begin.
@@ -344,6 +346,7 @@ impl Workload {
             threads: 1,
             workers: Workers::Threads,
             operations_per_thread: 1000,
+            start_operations: 0,
             batch: 1,
             alignment: Alignment::Request,
             sharing: Sharing::Own,
@@ -354,11 +357,17 @@ impl Workload {
         }
     }
 
+    /// Operations of each thread, those of the start among them.
+    #[must_use]
+    pub fn all_operations(&self) -> u64 {
+        self.start_operations.saturating_add(self.operations_per_thread)
+    }
+
     /// For how many writes there is to be memory at least.
     pub(crate) fn writes_apart(&self) -> u64 {
         match self.write_memory {
             WriteMemory::Reused => 1,
-            WriteMemory::Own => self.operations_per_thread,
+            WriteMemory::Own => self.all_operations(),
         }
     }
 
@@ -387,6 +396,7 @@ impl Workload {
             return Err(WorkloadError::NothingToSync(self.operation.name()));
         }
         match self.io_path {
+            IoPath::IoUring(_) if self.start_operations > 0 => Err(WorkloadError::NoStart),
             IoPath::IoUring(options) => options.check(self),
             _ => Ok(()),
         }
@@ -427,6 +437,11 @@ impl Workload {
             if value > most {
                 return Err(WorkloadError::TooLarge { what, value, most });
             }
+        }
+        let (value, most) = (self.all_operations(), NUMBERS_PER_THREAD);
+        if value > most {
+            let what = "the number of operations";
+            return Err(WorkloadError::TooLarge { what, value, most });
         }
         Ok(())
     }

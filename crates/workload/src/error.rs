@@ -323,6 +323,9 @@ pub enum WorkloadError {
     /// What an I/O path keeps between operations cannot be handed to other processes.
     #[error("this I/O path cannot be taken by processes; use threads")]
     NotInProcesses,
+    /// A start of its own, for operations in flight.
+    #[error("operations in flight have no start that is recorded apart: ask for none")]
+    NoStart,
     /// An fsync of the directory after an operation that leaves directories as they are.
     #[error("{0} changes no directory that could be synced; use no sync of directories")]
     NothingToSync(&'static str),

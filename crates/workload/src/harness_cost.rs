@@ -104,13 +104,14 @@ fn race<C: Clock, B: BareLoop>(
     clock: &C,
 ) -> Result<Ratios, EngineError> {
     let operations = workload.operations_per_thread;
-    let length = LoopLength { operations, batch: workload.batch };
+    let length = LoopLength { first: 0, operations, batch: workload.batch };
     let mut run = |side| {
         together(rivals, clock, &|rivals: &mut Rivals<B>| match side {
             Side::First => rivals.bare.run(operations),
             Side::Second => {
                 let recorder = &mut rivals.recorder;
-                rivals.engine.run(length, clock, recorder, &|| false).map(drop)
+                rivals.engine.run(length, clock, recorder, &|| false)?;
+                rivals.engine.end()
             }
         })
     };
@@ -233,7 +234,7 @@ pub fn noop_to_two_readings<C: Clock>(
     clock: &C,
 ) -> Result<Ratios, EngineError> {
     let mut step = Noop::new(BLOCKS, 1);
-    let length = LoopLength { operations, batch: 1 };
+    let length = LoopLength { first: 0, operations, batch: 1 };
     let mut recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
     run_loop(&mut step, length, clock, &mut recorder, &|| false)?;
     interleaved(rounds, |side| {

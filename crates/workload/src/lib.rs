@@ -65,9 +65,13 @@ pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_e
 pub use io_path::{
     Caching, CallFlag, CallFlags, MapAdvice, MapOptions, Populate, Preadv2Options, StdioLocking,
 };
+pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
-pub use session::{ClosedSession, Outcome, Session, ThreadOutcome, prepare, prepare_on_device};
+pub use session::{
+    ClosedSession, Course, Outcome, ProcessorTime, Session, Stretch, ThreadOutcome, prepare,
+    prepare_on_device,
+};
 pub use steps::Noop;
 pub use uring::{
     AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,

@@ -17,6 +17,8 @@ pub(crate) const NAME_BYTES: usize = 1 + DIGITS;
 pub(crate) const NAME_BYTES_MIN: usize = 5;
 /// Bytes of the longest name of a file (`NAME_MAX`, limits.h).
 pub(crate) const NAME_BYTES_MAX: usize = 255;
+/// Names that are missing, for each entry: so many that looking for each once takes a while.
+pub const MISSING_PER_ENTRY: u64 = 4;
 /// Every directory on the way to a directory of the set is called so.
 pub(crate) const STEP_NAME: &str = "p";
 

@@ -126,7 +126,7 @@ impl OnDevice {
             Some((_, wanted)) => Err(WorkloadError::NotOnDevice(wanted)),
             None => Ok(()),
         }?;
-        let (value, most) = (workload.operations_per_thread, Self::WRITES_MAX);
+        let (value, most) = (workload.all_operations(), Self::WRITES_MAX);
         let what = "the number of writes on a device";
         if workload.operation == Operation::Write && value > most {
             return Err(WorkloadError::TooLarge { what, value, most });

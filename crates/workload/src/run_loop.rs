@@ -109,6 +109,8 @@ impl<F: Fn() -> bool> Halt for F {
 /// How long a loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLength {
+    /// The number of the first: how many the step has done before.
+    pub first: u64,
     /// Operations.
     pub operations: u64,
     /// Operations in one timed interval; at least 1.
@@ -133,11 +135,11 @@ struct Failure {
     slot: usize,
 }
 
-/// Does `length` operations, each timed and recorded, unless `halt` ends it before.
+/// Does `length` operations, each timed and recorded, unless `halt` ends it before; then what the
+/// step does at its end.
 ///
 /// # Errors
 /// The first fault of the step, as the error it explains it to be.
-#[inline(never)]
 pub fn run_loop<S: Step, C: Clock>(
     step: &mut S,
     length: LoopLength,
@@ -145,23 +147,37 @@ pub fn run_loop<S: Step, C: Clock>(
     recorder: &mut Recorder,
     halt: &impl Halt,
 ) -> Result<LoopOutcome, EngineError> {
+    let outcome = run_part(step, length, clock, recorder, halt)?;
+    end(step)?;
+    Ok(outcome)
+}
+
+/// What a step does once, after its last operation.
+pub(crate) fn end<S: Step>(step: &mut S) -> Result<(), EngineError> {
+    step.end().map_err(|fault| step.explain(fault, 0))
+}
+
+/// As [`run_loop`], where more operations follow.
+#[inline(never)]
+pub(crate) fn run_part<S: Step, C: Clock>(
+    step: &mut S,
+    length: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    halt: &impl Halt,
+) -> Result<LoopOutcome, EngineError> {
     let ended = if length.batch <= 1 {
-        run_single(step, length.operations, clock, recorder, halt)
+        run_single(step, length, clock, recorder, halt)
     } else {
         run_batches(step, length, clock, recorder, halt)
     };
-    ended
-        .and_then(|outcome| match step.end() {
-            Ok(()) => Ok(outcome),
-            Err(fault) => Err(Failure { fault, slot: 0 }),
-        })
-        .map_err(|failure| step.explain(failure.fault, failure.slot))
+    ended.map_err(|failure| step.explain(failure.fault, failure.slot))
 }
 
 #[inline(always)]
 fn run_single<S: Step, C: Clock>(
     step: &mut S,
-    operations: u64,
+    LoopLength { first, operations, .. }: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
     halt: &impl Halt,
@@ -171,14 +187,14 @@ fn run_single<S: Step, C: Clock>(
     // Each operation is recorded after the next one's readings, which do not wait for that: the
     // chain from a reading to its bucket then runs beside the clock, not behind it.
     let mut last: Option<(u64, u64)> = None;
-    for index in 0..operations {
+    for index in first..first + operations {
         step.before(index, 0).map_err(at_first_slot)?;
         let start_ticks = clock.start();
         let moved = step.timed(index, 0);
         let end_ticks = clock.end();
         outcome.bytes += moved.map_err(at_first_slot)?;
         step.after(index, 0).map_err(at_first_slot)?;
-        outcome.operations = index + 1;
+        outcome.operations += 1;
         if let Some((start_ticks, end_ticks)) = last.replace((start_ticks, end_ticks))
             && recorder.record(start_ticks, end_ticks, clock)
             && halt.at_slice()
@@ -205,8 +221,8 @@ fn run_batches<S: Step, C: Clock>(
 ) -> Result<LoopOutcome, Failure> {
     let mut outcome = LoopOutcome::default();
     while outcome.operations < length.operations {
-        let first = outcome.operations;
-        let count = (length.operations - first).min(length.batch as u64);
+        let first = length.first + outcome.operations;
+        let count = (length.operations - outcome.operations).min(length.batch as u64);
         each_slot(first, count, |index, slot| step.before(index, slot))?;
         let start_ticks = clock.start();
         let moved = each_slot(first, count, |index, slot| {
@@ -296,7 +312,7 @@ mod tests {
     #[test]
     fn each_operation_has_its_hooks_around_it_and_is_recorded() {
         let mut diary = Diary::default();
-        let length = LoopLength { operations: 2, batch: 1 };
+        let length = LoopLength { first: 0, operations: 2, batch: 1 };
         let (outcome, recorder) = run(&mut diary, length, 7, &|| false);
         let expected = LoopOutcome { operations: 2, bytes: 20, interrupted: false };
         assert_eq!(outcome.expect("the diary does not fail"), expected);
@@ -308,7 +324,7 @@ mod tests {
     #[test]
     fn a_batch_times_its_calls_together_and_nothing_else() {
         let mut diary = Diary::default();
-        let length = LoopLength { operations: 3, batch: 2 };
+        let length = LoopLength { first: 0, operations: 3, batch: 2 };
         let (outcome, recorder) = run(&mut diary, length, 7, &|| false);
         let outcome = outcome.expect("the diary does not fail");
         assert_eq!((outcome.operations, outcome.bytes), (3, 30));
@@ -323,7 +339,7 @@ mod tests {
     fn the_halt_is_asked_for_at_each_new_slice_only() {
         for batch in [1, 10] {
             let asked = Cell::new(0);
-            let length = LoopLength { operations: 10_000, batch };
+            let length = LoopLength { first: 0, operations: 10_000, batch };
             let (outcome, _) = run(&mut Diary::default(), length, 50, &|| {
                 asked.set(asked.get() + 1);
                 asked.get() == 3
@@ -354,7 +370,7 @@ mod tests {
     #[test]
     fn who_asks_for_it_is_asked_after_each_interval() {
         for batch in [1, 10] {
-            let length = LoopLength { operations: 1000, batch };
+            let length = LoopLength { first: 0, operations: 1000, batch };
             let halt = After(Cell::new(7));
             let (outcome, _) = run(&mut Diary::default(), length, 1, &halt);
             let outcome = outcome.expect("the diary does not fail");
@@ -365,7 +381,7 @@ mod tests {
     #[test]
     fn a_fault_ends_the_loop_and_is_explained_with_its_slot() {
         let mut diary = Diary { fails_at: Some(4), ..Diary::default() };
-        let length = LoopLength { operations: 10, batch: 3 };
+        let length = LoopLength { first: 0, operations: 10, batch: 3 };
         let (outcome, _) = run(&mut diary, length, 1, &|| false);
         let error = outcome.expect_err("operation 4 fails");
         assert!(matches!(&error, EngineError::DeviceFailed { path, .. }

@@ -153,6 +153,8 @@ fn added(cell: u32) -> Line {
         working_set_bytes: Some(4096),
         curve: None,
         floor: None,
+        rank: 0,
+        least: None,
     };
     Line::CellAdded(Box::new(CellAdded { cell, definition }))
 }

@@ -1,6 +1,6 @@
 //! The journal's lines, sorted by cell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, Run};
 
@@ -19,7 +19,8 @@ pub(crate) struct Gathered<'a> {
     pub(crate) failed: Option<&'a CellFailed>,
 }
 
-/// The lines of each cell, in the order of the manifest.
+/// The lines of each cell, in the order of the manifest. What the run left out, however far it had
+/// come with it, is not among them.
 pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     let empty = |(index, cell)| Gathered {
         index,
@@ -34,12 +35,14 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     let mut all: Vec<Gathered<'_>> = (0..).zip(run.cells()).map(empty).collect();
     all.iter_mut().skip(declared).for_each(|one| one.is_searched = true);
     let place = |cell: u32| cell as usize;
+    let mut left_out: BTreeSet<u32> = BTreeSet::new();
     for line in &run.lines {
         match line {
             Line::Planned(planned) => {
                 for pilot in &planned.pilots {
                     enter(&mut all, place(pilot.cell), |one| one.pilot = Some(pilot));
                 }
+                left_out.extend(planned.left_out.iter().flat_map(|one| &one.cells));
             }
             Line::Replicate(replicate) => enter(&mut all, place(replicate.cell), |one| {
                 one.replicates.insert(replicate.block, replicate);
@@ -50,9 +53,14 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
             Line::CellFailed(failed) => {
                 enter(&mut all, place(failed.cell), |one| one.failed = Some(failed));
             }
-            Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => {}
+            Line::Start(_)
+            | Line::Block(_)
+            | Line::Search(_)
+            | Line::CellAdded(_)
+            | Line::End(_) => {}
         }
     }
+    all.retain(|one| !left_out.contains(&one.index));
     all
 }
 

@@ -18,7 +18,8 @@ mod working_set;
 use std::path::Path;
 
 use record::{
-    CellReport, Document, Line, Run, SCHEMA_VERSION, TargetRecord, Warning, WarningReport,
+    CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord, Warning,
+    WarningReport,
 };
 
 pub(crate) use comparisons::BLOCKS_LEAST;
@@ -60,10 +61,24 @@ pub fn document(run: &Run, path: &Path) -> Document {
         comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
         dimensions: dimensions::all(&gathered, manifest),
         fits: fits::all(&gathered, manifest),
-        skipped: manifest.skipped.clone(),
+        skipped: [manifest.skipped.clone(), left_out(run)].concat(),
         warnings: run_warnings(run),
         end,
     }
+}
+
+/// What the run left out once it knew what things take.
+fn left_out(run: &Run) -> Vec<Skipped> {
+    let planned = run.lines.iter().filter_map(|line| match line {
+        Line::Planned(planned) => Some(&planned.left_out),
+        _ => None,
+    });
+    let skipped = |one: &LeftOut| {
+        let cell = one.cells.first().and_then(|&cell| run.manifest.cells.get(cell as usize));
+        let target = cell.map_or_else(|| one.benchmark.clone(), |cell| cell.title.clone());
+        Skipped { target, why: one.why.clone() }
+    };
+    planned.flatten().map(skipped).collect()
 }
 
 /// What makes the whole run doubtful.

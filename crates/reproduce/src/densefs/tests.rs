@@ -201,6 +201,8 @@ fn footprints_are_medians_over_the_repetitions() {
         working_set_bytes: None,
         curve: None,
         floor: None,
+        rank: 0,
+        least: None,
     };
     let replicates = [10.0, 30.0, 20.0].map(replicate);
     let cells = vec![(&cell, replicates.iter().collect())];
@@ -229,6 +231,8 @@ fn replicate(lines: f64) -> Replicate {
         latency: LatencySummary::default(),
         histogram: None,
         timeline: None,
+        course: None,
+        spent: None,
         evidence: CacheEvidence::default(),
         steal_ns: 0,
         warnings: Vec::new(),

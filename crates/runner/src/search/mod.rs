@@ -115,13 +115,16 @@ impl<P: Prober> Conductor<'_, '_, P> {
         let seed =
             self.course(search).plan().seed ^ (order + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut last_why = String::new();
+        let began = self.used();
         for attempt in 1..=ATTEMPTS {
             let at_s = self.used().as_secs_f64();
             match self.prober.probe(search, position, seed.rotate_left(attempt)) {
                 Ok(measured) => {
                     let order = u32::try_from(order).unwrap_or(u32::MAX);
                     let block = known.replicates;
-                    let place = Place { cell: known.index, block, order, attempt, at_s };
+                    let turn = self.used().saturating_sub(began);
+                    let cell = known.index;
+                    let place = Place { cell, block, order, attempt, at_s, turn };
                     return self.keep(search, position, &place, measured);
                 }
                 Err(Failure::Interrupted) => return Ok(Turn::Stop),

@@ -7,7 +7,7 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     Axis, CacheEvidence, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest,
-    MetricDefinition, Run, RunRecord, SCHEMA_VERSION, Tool,
+    MetricDefinition, Run, RunRecord, SCHEMA_VERSION, Spent, Tool,
 };
 
 use stats::cliff::Cliff;
@@ -62,6 +62,8 @@ impl Prober for Table {
             working_set_bytes: None,
             curve: None,
             floor: None,
+            rank: 0,
+            least: None,
         }
     }
 
@@ -108,6 +110,8 @@ fn measured(throughput: f64, evidence: CacheEvidence) -> Measured {
         latency: LatencySummary::default(),
         histogram,
         timeline: None,
+        course: None,
+        spent: Spent::default(),
         evidence,
         steal_ns: 0,
         warnings: Vec::new(),

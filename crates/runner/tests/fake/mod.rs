@@ -11,7 +11,7 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
-    MetricDefinition, RunRecord, SCHEMA_VERSION, Tool,
+    MetricDefinition, RunRecord, SCHEMA_VERSION, Spent, Tool,
 };
 use runner::{
     Event, Executor, Failure, Measured, Observer, PilotMeasure, Plan, Request, Stopwatch,
@@ -76,14 +76,18 @@ impl Fake {
 }
 
 impl Executor for Fake {
-    fn begin_block(&mut self, block: u32) -> Vec<(u32, String)> {
+    fn begin_block(&mut self, block: u32, _cells: &[u32]) -> Vec<(u32, String)> {
         self.advance_us(50_000);
         match &self.broken_from_block {
-            Some((from, cells)) if block != u32::MAX && block >= *from => {
+            Some((from, cells)) if block >= *from => {
                 cells.iter().map(|&cell| (cell, "the target is gone".to_owned())).collect()
             }
             _ => Vec::new(),
         }
+    }
+
+    fn making(&self, _cells: &[u32]) -> Option<Duration> {
+        Some(Duration::from_millis(50))
     }
 
     fn pilot(&mut self, cell: u32, _seed: u64) -> Result<PilotMeasure, Failure> {
@@ -91,8 +95,11 @@ impl Executor for Fake {
         Ok(PilotMeasure {
             time_per_operation_ns: 1000.0 * f64::from(cell + 1),
             overhead_ns: 1_000_000,
-            operations_min: 1,
+            start_operations: 10,
+            operations_min: 1_000,
             operations_max: 1_000_000,
+            time_min_ns: 0,
+            time_wanted_ns: 0,
             batch: 1,
         })
     }
@@ -120,6 +127,8 @@ impl Executor for Fake {
             latency: LatencySummary::default(),
             histogram,
             timeline: None,
+            course: None,
+            spent: Spent::default(),
             evidence: CacheEvidence::default(),
             steal_ns: 0,
             warnings: Vec::new(),
@@ -163,6 +172,8 @@ pub(crate) fn plan(count: u32) -> Plan {
         working_set_bytes: None,
         curve: None,
         floor: None,
+        rank: 0,
+        least: None,
     };
     Plan {
         cells: (0..count).map(cell).collect(),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
 use measure::SystemClock;
-use record::{Compared, Observation, ProbeEvidence, Warning};
+use record::{Compared, Observation, ProbeEvidence, Spent, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
@@ -25,6 +25,7 @@ use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload}
 use crate::counters::{Counters, Happened};
 use crate::observed::Observed;
 use crate::operations::Operations;
+use crate::replicate::nanos;
 use crate::state;
 
 use super::watch::{self, Watch};
@@ -93,9 +94,10 @@ impl Probe<'_> {
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);
-        let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let overhead_ns = whole_ns.saturating_sub(outcome.elapsed_ns);
-        let observed = Observed { outcome, evidence, happened, written: None, overhead_ns };
+        let overhead_ns = nanos(began.elapsed()).saturating_sub(outcome.elapsed_ns);
+        let timed_ns = outcome.elapsed_ns;
+        let spent = Spent { timed_ns, state_ns: overhead_ns, ..Spent::default() };
+        let observed = Observed { outcome, evidence, happened, written: None, overhead_ns, spent };
         let mut measured = observed.into_measured(self.of, self.clock);
         // What is dirty here is what the operations before left dirty: the steady state.
         measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));

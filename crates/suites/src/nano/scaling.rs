@@ -71,7 +71,7 @@ pub(super) fn baselines() -> Vec<Benchmark> {
 /// Entries of each directory, and how many a thread adds at most: enough that threads overlap for
 /// much longer than they take to start.
 const ENTRIES: u64 = 2_000;
-const ADDITIONS: u64 = 1_000;
+const ADDITIONS: u64 = 1_152;
 /// Bytes that each thread reads from: little enough that the copy does not wait for memory.
 const READ_BYTES: u64 = 1 << 20;
 /// Bytes that each thread writes, each page once.

@@ -83,12 +83,14 @@ fn nothing_on_the_device_changes(workshop: &Workshop, scratch: &Path, text: &str
     let (clock, report) = SystemClock::calibrate();
     let mut laboratory =
         Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, (clock, &report));
-    assert_eq!(laboratory.begin_block(0), []);
+    let all: Vec<u32> = (0..).take(cells.len()).collect();
+    assert_eq!(laboratory.begin_block(0, &all), []);
     for (cell, of) in (0..).zip(&cells) {
         let pilot = laboratory.pilot(cell, 1).expect("a pilot is short");
         let before = digests(&device);
         let operations = pilot.operations_max.min(256);
-        let request = Request { cell, block: 0, operations, batch: 1, seed: 2 };
+        let start_operations = 0;
+        let request = Request { cell, block: 0, operations, start_operations, batch: 1, seed: 2 };
         let measured = laboratory.execute(&request).expect("the device is sound");
         let written = measured.evidence.device_written_bytes.expect("it is counted");
         assert!(measured.bytes > 0 && written >= measured.bytes, "{written}: {of:?}");

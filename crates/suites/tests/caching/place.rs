@@ -98,7 +98,8 @@ fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
     let clock = (clock, &report);
     let mut laboratory =
         Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock);
-    assert_eq!(laboratory.begin_block(0), []);
+    let all: Vec<u32> = (0..).take(cells.len()).collect();
+    assert_eq!(laboratory.begin_block(0, &all), []);
     let mut measured = BTreeMap::new();
     for (number, cell) in (0..).zip(&cells) {
         let names = cell.metrics.iter().map(|metric| metric.name.clone()).collect();
@@ -115,7 +116,14 @@ fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
 fn replicate(laboratory: &mut Laboratory, cell: u32) -> Result<Measured, Failure> {
     let mut attempt = 1;
     loop {
-        let request = Request { cell, block: 0, operations: 1, batch: 1, seed: attempt.into() };
+        let request = Request {
+            cell,
+            block: 0,
+            operations: 1,
+            start_operations: 0,
+            batch: 1,
+            seed: attempt.into(),
+        };
         match laboratory.execute(&request) {
             Err(Failure::State { why, .. }) if attempt < ATTEMPTS => eprintln!("again: {why}"),
             outcome => return outcome,

@@ -4,7 +4,7 @@ use measure::{Clock, Recorder};
 
 use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
+use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
     Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rewrite, Rmdir, Stat,
@@ -29,6 +29,14 @@ macro_rules! any_step {
         })*
 
         impl AnyStep {
+            /// What it does once, after its last operation.
+            pub(crate) fn end(&mut self) -> Result<(), EngineError> {
+                match self {
+                    $(Self::$variant(step) => run_loop::end(step),)*
+                    Self::Uring(_) => Ok(()),
+                }
+            }
+
             /// The loop, compiled for this step and clock.
             pub(crate) fn run<C: Clock>(
                 &mut self,
@@ -38,7 +46,7 @@ macro_rules! any_step {
                 halt: &impl Halt,
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
-                    $(Self::$variant(step) => run_loop(step, length, clock, recorder, halt),)*
+                    $(Self::$variant(step) => run_part(step, length, clock, recorder, halt),)*
                     Self::Uring(transfers) => {
                         transfers.run(length.operations, clock, recorder, halt)
                     }
@@ -71,6 +79,12 @@ impl AnyStep {
             Self::Uring(transfers) => transfers.make_ready(),
             _ => Ok(()),
         }
+    }
+
+    /// Whether its operations are in flight together, so that between two of them there is no
+    /// moment at which the first half is over.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        matches!(self, Self::Uring(_))
     }
 
     /// What is known of its operations beyond their latencies. Whatever it holds open is closed.

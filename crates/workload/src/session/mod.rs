@@ -1,12 +1,14 @@
 //! One replicate: prepared, run, restored.
 
 mod any_step;
+mod course;
 mod gate;
 mod outcome;
 mod paths;
 pub(crate) mod pin;
 mod prepare;
 mod processes;
+mod processor_time;
 mod restore;
 mod rewrite;
 mod run;
@@ -17,8 +19,10 @@ use crate::description::{Subject, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 
+pub use course::{Course, Stretch};
 pub use outcome::{Outcome, ThreadOutcome};
 pub use prepare::{prepare, prepare_on_device};
+pub use processor_time::ProcessorTime;
 pub(crate) use run::SLICE_NS;
 
 pub(crate) use any_step::AnyStep;

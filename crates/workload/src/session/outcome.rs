@@ -2,14 +2,20 @@
 
 use measure::{Clock, Recorder};
 
+use super::course::Course;
+use super::processor_time::ProcessorTime;
 use crate::run_loop::{LoopOutcome, Tally};
 use crate::uring::AsynchronousLatency;
 
-/// What one replicate was.
+/// What one replicate was. All but its course is of the operations after the start.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Every operation of every thread.
     pub recorder: Recorder,
+    /// How their time developed, from the first of the start on.
+    pub course: Course,
+    /// What the threads used of processors between their first and their last operation.
+    pub processor_time: ProcessorTime,
     /// Bytes moved by timed calls.
     pub bytes: u64,
     /// From the start of the first thread to the end of the last, untimed parts and all.
@@ -56,6 +62,8 @@ pub struct ThreadOutcome {
 pub(super) struct Part {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
+    pub(super) course: Course,
+    pub(super) processor_time: ProcessorTime,
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
@@ -86,7 +94,13 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         (_, Some(_)) => operations as f64 * 1e9 / elapsed_ns.max(1) as f64,
     };
     let mut tally = Tally::default();
-    parts.iter().for_each(|part| tally += part.tally);
+    let mut course = Course::default();
+    let mut processor_time = ProcessorTime::default();
+    for part in &parts {
+        tally += part.tally;
+        course.merge(&part.course);
+        processor_time += part.processor_time;
+    }
     Outcome {
         bytes: threads.iter().map(|thread| thread.bytes).sum(),
         elapsed_ns,
@@ -96,6 +110,8 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         tally,
         interrupted: parts.iter().any(|part| part.outcome.interrupted),
         recorder: merged(parts),
+        course,
+        processor_time,
         threads,
         asynchronous,
     }
@@ -171,6 +187,8 @@ mod tests {
         Part {
             recorder,
             outcome,
+            course: Course::default(),
+            processor_time: ProcessorTime::default(),
             checked_bytes: 0,
             tally: Tally::default(),
             asynchronous: None,

@@ -14,7 +14,7 @@ use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verificati
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
-use crate::names::{EntryName, Kind};
+use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::on_device::OnDevice;
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
@@ -42,7 +42,7 @@ pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Ses
 /// session touches no file.
 ///
 /// Writes change nothing: they write back what this reads where they go, and only if the file holds
-/// the same there. The session keeps that in memory, `operations_per_thread` requests of each
+/// the same there. The session keeps that in memory, all requests of each
 /// thread. What has been written to the file has to be on the device.
 ///
 /// # Errors
@@ -135,12 +135,13 @@ impl Plan<'_> {
 
     /// Whether each operation can have a new name of its own, where it needs one.
     fn check_new_names(&self) -> Result<(), WorkloadError> {
-        let Workload { operation, threads, operations_per_thread, .. } = *self.workload;
+        let Workload { operation, threads, .. } = *self.workload;
+        let value = self.workload.all_operations();
         let numbers = self.file_set.spec().directories.name_form().numbers();
         let most = numbers / threads as u64;
-        if operation.changes_directories() && operations_per_thread > most {
+        if operation.changes_directories() && value > most {
             let what = "the number of operations with names of that length";
-            return Err(WorkloadError::TooLarge { what, value: operations_per_thread, most });
+            return Err(WorkloadError::TooLarge { what, value, most });
         }
         Ok(())
     }
@@ -353,10 +354,9 @@ impl Plan<'_> {
             }
             _ => {}
         }
-        // Missing names are as many as entries of all directories would be, and at least one: each
-        // is looked for in one of them.
+        // Each missing name is looked for in one of the directories; there is at least one.
         let names = match self.workload.operation {
-            Operation::StatMissing => entries * directories.all.len() as u64,
+            Operation::StatMissing => entries * directories.all.len() as u64 * MISSING_PER_ENTRY,
             _ => entries,
         };
         let choose = AnyChooser::new(access, &self.choices(thread, 1, names.max(1)))?;
@@ -417,7 +417,7 @@ impl Plan<'_> {
         let mut maker = Maker::default();
         let fresh = self.fresh(thread);
         let mut name = EntryName::new(self.file_set.spec().directories.name_form());
-        for index in 0..self.workload.operations_per_thread {
+        for index in 0..self.workload.all_operations() {
             name.set(kind, fresh.number(index));
             let turn = directories.take_turn();
             let directory = &directories.all[turn];

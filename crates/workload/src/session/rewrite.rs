@@ -15,7 +15,7 @@ impl Plan<'_> {
     ) -> Result<AnyStep, EngineError> {
         let workload = self.workload;
         let mut originals = Originals::of(self, on_device, thread)?;
-        let requests = workload.operations_per_thread;
+        let requests = workload.all_operations();
         let kept = Kept::read(&mut originals, workload.request_bytes, requests)?;
         let path = on_device.path().to_path_buf();
         Ok(Rewrite::new(on_device.open()?, path, kept, workload.batch).into())

@@ -1,7 +1,8 @@
 //! Running a session: threads that start together, share nothing while they run but the word that
 //! it is over, end together, and are added up afterwards.
 //!
-//! They end together, when the first one has done its operations, because only while all run does
+//! Each does its start first and waits for the others before it goes on, so that what is measured
+//! begins for all at the same moment. They end together, when the first one has done its operations, because only while all run does
 //! each meet the others; what a thread does alone belongs to another benchmark.
 
 use std::panic::resume_unwind;
@@ -11,12 +12,14 @@ use std::thread;
 use measure::{Clock, Recorder};
 use rustix::io::Errno;
 
+use super::course::{self, Course, Stretch};
 use super::gate::{Gate, Verdict};
 use super::outcome::{Outcome, Part, add_up};
 use super::{AnyStep, Session, pin, processes};
 use crate::description::{Pinning, Workers, Workload};
+use crate::edge::thread_usage;
 use crate::error::EngineError;
-use crate::run_loop::{Halt, LoopLength};
+use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// The width of a slice of the timeline at first; also how long a stop can go unseen by short
 /// operations.
@@ -43,6 +46,7 @@ impl Session {
             pin::allowed_processors().map_err(|errno| failed_to("sched_getaffinity", errno))?;
         let meeting = Meeting {
             gate: Gate::new(steps.len(), allowed.len()),
+            after_start: Gate::new(steps.len(), allowed.len()),
             is_over: AtomicBool::new(false),
         };
         let processors = match self.workload.pinning {
@@ -95,6 +99,8 @@ pub(super) struct Start<'a, C> {
 /// How threads begin together and end together.
 pub(super) struct Meeting {
     gate: Gate,
+    /// Where those wait that have done their start.
+    after_start: Gate,
     /// Whether some thread has done its operations, or failed.
     is_over: AtomicBool,
 }
@@ -103,6 +109,7 @@ impl Meeting {
     /// Sends home those that wait, and ends those that run.
     pub(super) fn call_off(&self) {
         self.gate.call_off();
+        self.after_start.call_off();
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -138,44 +145,137 @@ impl<C: Clock> Start<'_, C> {
 
     /// Runs one step in the thread that calls it.
     pub(super) fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
-        let Meeting { gate, is_over } = self.meeting;
         let ready = pin::stay_on(&self.processors, number)
             .map_err(Trouble::Pinning)
             .and_then(|()| step.make_ready().map_err(Trouble::Engine));
         // Made here, so that it lies near the processor it is used on.
-        let slice_ticks = self.clock.ticks_of(SLICE_NS);
-        let mut recorder = Recorder::new(self.origin_ticks, slice_ticks);
-        let length = LoopLength {
-            operations: self.workload.operations_per_thread,
-            batch: self.workload.batch,
-        };
+        let recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
         if ready.is_err() {
-            is_over.store(true, Ordering::Relaxed);
+            self.meeting.is_over.store(true, Ordering::Relaxed);
         }
-        let verdict = gate.arrive();
+        let verdict = self.meeting.gate.arrive();
         ready?;
         if verdict == Verdict::CalledOff {
             return Err(Trouble::Pinning(Errno::CANCELED));
         }
-        let start_ticks = self.clock.ticks();
-        // Time before this is the gate's, not the operations'.
-        recorder.begin_at(start_ticks);
-        let ended = if self.workload.threads == 1 {
+        if self.workload.threads == 1 {
             let stopped = || self.stop.load(Ordering::Relaxed);
-            step.run(length, self.clock, &mut recorder, &stopped)
+            self.run_phases(step, recorder, &stopped)
         } else {
-            let company = Company { stop: self.stop, is_over };
-            step.run(length, self.clock, &mut recorder, &company)
-        };
-        // Even of a thread that failed: nothing is left to be measured then.
-        is_over.store(true, Ordering::Relaxed);
-        let end_ticks = self.clock.ticks();
-        let outcome = ended.map_err(Trouble::Engine)?;
-        let checked_bytes = step.checked_bytes();
-        let tally = step.tally();
-        let asynchronous = step.into_asynchronous_latency();
-        Ok(Part { recorder, outcome, checked_bytes, tally, asynchronous, start_ticks, end_ticks })
+            let company = Company { stop: self.stop, is_over: &self.meeting.is_over };
+            self.run_phases(step, recorder, &company)
+        }
     }
+
+    /// The start, and then what is measured.
+    fn run_phases(
+        &self,
+        mut step: AnyStep,
+        mut recorder: Recorder,
+        halt: &impl Halt,
+    ) -> Result<Part, Trouble> {
+        let start = self.start(&mut step, halt);
+        let is_cut_short = start.as_ref().map_or(true, |start| start.is_cut_short);
+        if is_cut_short {
+            self.meeting.call_off();
+        } else {
+            self.meeting.after_start.arrive();
+        }
+        let start = start?;
+        let before = thread_usage();
+        let start_ticks = self.clock.ticks();
+        // Time before this is not that of the operations which are recorded.
+        recorder.begin_at(start_ticks);
+        let steady = self.steady(&mut step, &mut recorder, halt, &start);
+        // Even of a thread that failed: nothing is left to be measured then.
+        self.meeting.is_over.store(true, Ordering::Relaxed);
+        let end_ticks = self.clock.ticks();
+        let processor_time = thread_usage().since(before);
+        let (outcome, steady) = steady.map_err(Trouble::Engine)?;
+        Ok(Part {
+            recorder,
+            outcome: LoopOutcome { interrupted: outcome.interrupted || is_cut_short, ..outcome },
+            course: Course { start: start.stretches, steady },
+            processor_time,
+            checked_bytes: step.checked_bytes(),
+            tally: step.tally(),
+            asynchronous: step.into_asynchronous_latency(),
+            start_ticks,
+            end_ticks,
+        })
+    }
+
+    /// The operations of the start, in stretches of which each is as long as all before it.
+    fn start(&self, step: &mut AnyStep, halt: &impl Halt) -> Result<Begun, Trouble> {
+        let Workload { start_operations, batch, .. } = *self.workload;
+        let lengths = course::doubling(start_operations, batch as u64);
+        if lengths.is_empty() {
+            return Ok(Begun::default());
+        }
+        let mut recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
+        recorder.begin_at(self.clock.ticks());
+        let (outcome, stretches) =
+            self.in_stretches(step, 0, &lengths, &mut recorder, halt).map_err(Trouble::Engine)?;
+        let is_cut_short = outcome.interrupted || outcome.operations < start_operations;
+        Ok(Begun { stretches, is_cut_short })
+    }
+
+    /// The operations that are measured, and what the step does at its end.
+    fn steady(
+        &self,
+        step: &mut AnyStep,
+        recorder: &mut Recorder,
+        halt: &impl Halt,
+        start: &Begun,
+    ) -> Result<(LoopOutcome, Vec<Stretch>), EngineError> {
+        let Workload { start_operations, operations_per_thread, batch, .. } = *self.workload;
+        if start.is_cut_short {
+            return Ok((LoopOutcome::default(), Vec::new()));
+        }
+        let done = if step.is_in_flight() {
+            let length = LoopLength { first: 0, operations: operations_per_thread, batch };
+            (step.run(length, self.clock, recorder, halt)?, Vec::new())
+        } else {
+            let lengths = course::equal(operations_per_thread, batch as u64);
+            self.in_stretches(step, start_operations, &lengths, recorder, halt)?
+        };
+        step.end()?;
+        Ok(done)
+    }
+
+    /// Stretches of these lengths, one after the other, until the loop is ended before its time.
+    fn in_stretches(
+        &self,
+        step: &mut AnyStep,
+        mut first: u64,
+        lengths: &[u64],
+        recorder: &mut Recorder,
+        halt: &impl Halt,
+    ) -> Result<(LoopOutcome, Vec<Stretch>), EngineError> {
+        let mut outcome = LoopOutcome::default();
+        let mut stretches = Vec::with_capacity(lengths.len());
+        for &operations in lengths {
+            let length = LoopLength { first, operations, batch: self.workload.batch };
+            let busy_before_ns = recorder.busy_ns();
+            let done = step.run(length, self.clock, recorder, halt)?;
+            let busy_ns = recorder.busy_ns() - busy_before_ns;
+            stretches.push(Stretch { operations: done.operations, busy_ns });
+            outcome = course::together(outcome, done);
+            first += done.operations;
+            if done.operations < operations {
+                break;
+            }
+        }
+        Ok((outcome, stretches))
+    }
+}
+
+/// A start that was done, or not to its end.
+#[derive(Debug, Default)]
+struct Begun {
+    stretches: Vec<Stretch>,
+    /// Whether the run was stopped, or another thread failed, before it was through.
+    is_cut_short: bool,
 }
 
 /// Ends the loop of one of several threads.

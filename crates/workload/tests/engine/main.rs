@@ -14,5 +14,6 @@ mod paths;
 mod repeatable;
 mod rewrites;
 mod span;
+mod start;
 mod uring;
 mod uring_refusals;

@@ -30,6 +30,8 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
         working_set_bytes: None,
         curve,
         floor: None,
+        rank: 0,
+        least: None,
     }
 }
 
@@ -49,6 +51,8 @@ fn replicate(value: f64, slices: &[&[(u8, u64)]]) -> Replicate {
         busy_ns: 0,
         latency: LatencySummary::default(),
         histogram: None,
+        course: None,
+        spent: None,
         timeline: Some(TimelineRecord { slice_ns: 1_000_000_000, slices }),
         evidence: CacheEvidence::default(),
         steal_ns: 0,

@@ -2,7 +2,9 @@
 
 use measure::Recorder;
 
+use super::super::course::{Course, Stretch};
 use super::super::outcome::Part;
+use super::super::processor_time::ProcessorTime;
 use super::super::run::Trouble;
 use crate::error::EngineError;
 use crate::run_loop::{LoopOutcome, Tally};
@@ -25,7 +27,13 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.tally.would_block,
                 part.start_ticks,
                 part.end_ticks,
+                part.processor_time.user_ns,
+                part.processor_time.system_ns,
             ];
+            for stretches in [&part.course.start, &part.course.steady] {
+                words.push(stretches.len() as u64);
+                words.extend(stretches.iter().flat_map(|one| [one.operations, one.busy_ns]));
+            }
             words.extend(part.recorder.to_words());
             let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
             std::iter::once(PART).chain(bytes).collect()
@@ -54,11 +62,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
 fn part(bytes: &[u8]) -> Option<Part> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], recorder): (&[u64; 9], _) =
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 11], _) =
         words.split_first_chunk()?;
-    let [reads, writes, would_block, start_ticks, end_ticks] = rest;
+    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns] = rest;
+    let (start, words) = stretches(words)?;
+    let (steady, recorder) = stretches(words)?;
     Some(Part {
         recorder: Recorder::from_words(recorder)?,
+        course: Course { start, steady },
+        processor_time: ProcessorTime { user_ns: *user_ns, system_ns: *system_ns },
         outcome: LoopOutcome {
             operations: *operations,
             bytes: *bytes,
@@ -71,6 +83,16 @@ fn part(bytes: &[u8]) -> Option<Part> {
         start_ticks: *start_ticks,
         end_ticks: *end_ticks,
     })
+}
+
+/// Stretches behind their number, and the words that follow them.
+fn stretches(words: &[u64]) -> Option<(Vec<Stretch>, &[u64])> {
+    let (&count, words) = words.split_first()?;
+    let length = usize::try_from(count).ok()?.checked_mul(2)?;
+    let (pairs, rest) = words.split_at_checked(length)?;
+    let (pairs, []) = pairs.as_chunks() else { return None };
+    let stretch = |&[operations, busy_ns]: &[u64; 2]| Stretch { operations, busy_ns };
+    Some((pairs.iter().map(stretch).collect(), rest))
 }
 
 #[cfg(test)]
@@ -87,14 +109,26 @@ mod tests {
         let (checked_bytes, start_ticks, end_ticks) = (9, 105, 130);
         let tally = Tally { reads: 3, writes: 4, would_block: 5 };
         let asynchronous = None;
-        let part =
-            Part { recorder, outcome, checked_bytes, tally, asynchronous, start_ticks, end_ticks };
+        let stretch = |operations, busy_ns| Stretch { operations, busy_ns };
+        let course = Course { start: vec![stretch(1, 9)], steady: vec![stretch(2, 4); 2] };
+        let processor_time = ProcessorTime { user_ns: 11, system_ns: 12 };
+        let part = Part {
+            recorder,
+            outcome,
+            course: course.clone(),
+            processor_time,
+            checked_bytes,
+            tally,
+            asynchronous,
+            start_ticks,
+            end_ticks,
+        };
         let Ok(back) = decode(&encode(Ok(part))) else { panic!("a part went in") };
         assert_eq!(back.recorder.operations(), 1);
         assert_eq!(back.recorder.busy_ns(), 15);
         let LoopOutcome { operations, bytes, interrupted } = back.outcome;
         assert_eq!((operations, bytes, interrupted), (1, 4096, true));
-        assert_eq!(back.tally, tally);
+        assert_eq!((back.tally, back.course, back.processor_time), (tally, course, processor_time));
         assert_eq!((back.checked_bytes, back.start_ticks, back.end_ticks), (9, 105, 130));
     }
 

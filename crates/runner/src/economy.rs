@@ -1,0 +1,255 @@
+//! What a budget is spent on.
+//!
+//! A replicate is as long as its benchmark says, and an interval needs [`BLOCKS_LEAST`] blocks, so
+//! a budget that has no room for that leaves benchmarks out, by name, those first that say least.
+//! Once a block has shown what it takes, the rest is forecast from that. Beyond [`BLOCKS_FULL`]
+//! blocks, from where on the most extreme values of an interval's blocks no longer are its ends,
+//! time goes where intervals are widest: each block then holds the wider half of what is not narrow
+//! enough yet. Every block holds a benchmark on all of its targets and with what it is set against,
+//! so comparisons stay paired.
+//!
+//! Length is not traded for blocks, and one instance of a file system is not measured twice in the
+//! same state: how many operations, and replicates of one instance, would be best depends on the
+//! spread within and between instances (Kalibera & Jones, "Rigorous Benchmarking in Reasonable
+//! Time", section 7), which a short run cannot know, and a number that followed such an estimate
+//! would make the figure itself depend on the budget.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::Cell;
+
+/// Blocks that an interval of the median needs at 95 %.
+pub(crate) const BLOCKS_LEAST: u32 = 6;
+/// Blocks up to which each holds everything: with the ninth, the second and the eighth value are
+/// the ends of an interval of the median at 95 %, not the least and the largest.
+pub(crate) const BLOCKS_FULL: u32 = 9;
+/// The part of a budget that is planned for; the rest is for what takes longer than it did.
+const PLANNED_SHARE: f64 = 0.97;
+
+/// What things take, in seconds.
+pub(crate) trait Costs {
+    /// The turn of one cell in a block.
+    fn turn_s(&self, cell: u32) -> f64;
+
+    /// Making what these cells work on.
+    fn making_s(&self, cells: &[u32]) -> f64;
+
+    /// A whole block of these cells.
+    fn block_s(&self, cells: &[u32]) -> f64 {
+        self.making_s(cells) + cells.iter().map(|&cell| self.turn_s(cell)).sum::<f64>()
+    }
+}
+
+/// Cells of one benchmark, and those that they are set against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) benchmark: String,
+    /// Its own cells.
+    pub(crate) own: Vec<u32>,
+    /// These and those of its baseline and its floor.
+    pub(crate) all: BTreeSet<u32>,
+    rank: u32,
+    position: u32,
+}
+
+/// The benchmarks of the live cells, in the order of their declaration.
+pub(crate) fn groups(cells: &[Cell], live: &[u32]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for &index in live {
+        let cell = &cells[index as usize];
+        match groups.iter_mut().find(|group| group.benchmark == cell.benchmark) {
+            Some(group) => group.own.push(index),
+            None => groups.push(Group {
+                benchmark: cell.benchmark.clone(),
+                own: vec![index],
+                all: BTreeSet::new(),
+                rank: cell.rank,
+                position: index,
+            }),
+        }
+    }
+    let own: BTreeMap<String, Vec<u32>> =
+        groups.iter().map(|group| (group.benchmark.clone(), group.own.clone())).collect();
+    for group in &mut groups {
+        let cell = &cells[group.position as usize];
+        let others = cell.baseline.iter().chain(&cell.floor).filter_map(|name| own.get(name));
+        group.all = group.own.iter().chain(others.flatten()).copied().collect();
+    }
+    groups
+}
+
+/// The blocks that fit into `left_s` seconds on top of `done` ones.
+pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> u32 {
+    let whole_s = costs.block_s(live).max(1e-6);
+    let half_s = whole_s - live.iter().map(|&cell| costs.turn_s(cell)).sum::<f64>() / 2.0;
+    let mut left_s = left_s * PLANNED_SHARE;
+    let mut blocks = done;
+    loop {
+        let takes_s = if blocks < BLOCKS_FULL { whole_s } else { half_s };
+        left_s -= takes_s;
+        if left_s < 0.0 || blocks >= 10_000 {
+            return blocks;
+        }
+        blocks += 1;
+    }
+}
+
+/// The benchmarks to leave out so that the rest gets its least blocks within `left_s` seconds:
+/// those of the highest rank first, among equals the last declared, and what is set against one
+/// that goes. One always stays.
+pub(crate) fn left_out(
+    cells: &[Cell],
+    live: &[u32],
+    costs: &impl Costs,
+    done: u32,
+    left_s: f64,
+) -> Vec<Group> {
+    let mut kept = groups(cells, live);
+    kept.sort_by_key(|group| (group.rank, group.position));
+    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
+    let fits = |kept: &[Group]| costs.block_s(&own_cells(kept)) * missing <= left_s * PLANNED_SHARE;
+    let mut gone = Vec::new();
+    while kept.len() > 1 && !fits(&kept) {
+        gone.extend(kept.pop());
+        let stay: BTreeSet<u32> = own_cells(&kept).into_iter().collect();
+        gone.extend(kept.extract_if(1.., |group| !group.all.is_subset(&stay)));
+    }
+    gone
+}
+
+fn own_cells(groups: &[Group]) -> Vec<u32> {
+    groups.iter().flat_map(|group| &group.own).copied().collect()
+}
+
+/// How wide the interval of each cell is on either side, relative to its median; none without one.
+pub(crate) type Widths = BTreeMap<u32, Option<f64>>;
+
+/// The cells of the next block: all of them while there are few blocks; then the wider half of the
+/// benchmarks that are not narrow enough, widest first, as far as they fit into `left_s` seconds.
+/// None if nothing fits or is left to be narrowed.
+pub(crate) fn next_block(
+    groups: &[Group],
+    widths: &Widths,
+    precision: f64,
+    costs: &impl Costs,
+    (done, left_s): (u32, f64),
+) -> Option<BTreeSet<u32>> {
+    let every: BTreeSet<u32> = groups.iter().flat_map(|group| group.all.clone()).collect();
+    let every_s = costs.block_s(&every.iter().copied().collect::<Vec<_>>());
+    if done < BLOCKS_LEAST || (done < BLOCKS_FULL && every_s <= left_s * PLANNED_SHARE) {
+        return Some(every);
+    }
+    let mut wide: Vec<(f64, &Group)> =
+        groups.iter().map(|group| (width_of(group, widths), group)).collect();
+    wide.retain(|(width, _)| *width > precision);
+    wide.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let half = wide.len().div_ceil(2);
+    let mut chosen: BTreeSet<u32> = BTreeSet::new();
+    for (_, group) in wide.into_iter().take(half) {
+        let with_it: BTreeSet<u32> = chosen.union(&group.all).copied().collect();
+        let takes_s = costs.block_s(&with_it.iter().copied().collect::<Vec<_>>());
+        if takes_s <= left_s * PLANNED_SHARE {
+            chosen = with_it;
+        }
+    }
+    (!chosen.is_empty()).then_some(chosen)
+}
+
+/// The widest of its own; one without an interval is wider than any.
+fn width_of(group: &Group, widths: &Widths) -> f64 {
+    let of_cell = |cell: &u32| widths.get(cell).copied().flatten().unwrap_or(f64::INFINITY);
+    group.own.iter().map(of_cell).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sizing::tests::cell;
+
+    /// So many seconds for each turn, and as many for making.
+    struct Each(f64);
+
+    impl Costs for Each {
+        fn turn_s(&self, _cell: u32) -> f64 {
+            self.0
+        }
+
+        fn making_s(&self, _cells: &[u32]) -> f64 {
+            self.0
+        }
+    }
+
+    /// Three benchmarks of two targets each; the last is set against the first.
+    fn cells() -> Vec<Cell> {
+        let of = |name: &str, rank| Cell { rank, ..cell(name) };
+        let subject = || Cell { baseline: Some("one".to_owned()), ..of("three", 1) };
+        vec![of("one", 0), of("one", 0), of("two", 1), of("two", 1), subject(), subject()]
+    }
+
+    const LIVE: [u32; 6] = [0, 1, 2, 3, 4, 5];
+
+    fn names(groups: &[Group]) -> Vec<&str> {
+        groups.iter().map(|group| group.benchmark.as_str()).collect()
+    }
+
+    #[test]
+    fn what_has_no_room_goes_by_rank_and_from_the_end_and_one_stays() {
+        let cells = cells();
+        let gone = |left_s| {
+            let gone = left_out(&cells, &LIVE, &Each(1.0), 0, left_s);
+            names(&gone).iter().map(|&name| name.to_owned()).collect::<Vec<_>>()
+        };
+        // Seven seconds a block, six blocks.
+        assert!(gone(44.0).is_empty());
+        assert_eq!(gone(40.0), ["three"]);
+        assert_eq!(gone(20.0), ["three", "two"]);
+        assert_eq!(gone(0.0), ["three", "two"]);
+        assert!(left_out(&cells, &LIVE, &Each(1.0), 6, 0.0).is_empty(), "it has its blocks");
+    }
+
+    #[test]
+    fn what_is_set_against_something_goes_with_it() {
+        let mut cells = cells();
+        (cells[0].rank, cells[1].rank) = (2, 2);
+        let gone = left_out(&cells, &LIVE, &Each(1.0), 0, 30.0);
+        assert_eq!(names(&gone), ["one", "three"]);
+    }
+
+    #[test]
+    fn blocks_are_whole_first_and_half_then() {
+        // Seven seconds each, then four.
+        let fit = |left_s| blocks_that_fit(&LIVE, &Each(1.0), 1, left_s / PLANNED_SHARE);
+        assert_eq!(fit(0.0), 1);
+        assert_eq!(fit(7.5 * 7.0), 8);
+        assert_eq!(fit(8.0 * 7.0 + 8.5), 11);
+    }
+
+    fn chosen(widths: [f64; 6], done: u32, left_s: f64) -> Option<Vec<u32>> {
+        let cells = cells();
+        let widths: Widths = (0..).zip(widths.map(Some)).collect();
+        let groups = groups(&cells, &LIVE);
+        let next = next_block(&groups, &widths, 0.02, &Each(1.0), (done, left_s));
+        next.map(|cells| cells.into_iter().collect())
+    }
+
+    #[test]
+    fn the_first_blocks_hold_everything() {
+        assert_eq!(chosen([0.01; 6], 5, 0.0), Some(LIVE.to_vec()));
+        assert_eq!(chosen([0.01; 6], 8, 10.0), Some(LIVE.to_vec()));
+    }
+
+    #[test]
+    fn later_ones_hold_the_wider_half_with_what_it_is_set_against() {
+        assert_eq!(chosen([0.01, 0.01, 0.03, 0.3, 0.2, 0.1], 9, 10.0), Some(vec![2, 3]));
+        assert_eq!(chosen([0.01, 0.01, 0.03, 0.3, 0.2, 0.4], 9, 10.0), Some(vec![0, 1, 4, 5]));
+        assert_eq!(chosen([0.01; 6], 9, 10.0), None, "nothing is wide");
+    }
+
+    #[test]
+    fn what_does_not_fit_gives_way_to_what_does() {
+        // Five seconds for the widest, three for the next.
+        assert_eq!(chosen([0.1, 0.1, 0.2, 0.2, 0.4, 0.4], 9, 4.0), Some(vec![2, 3]));
+        assert_eq!(chosen([0.1, 0.1, 0.2, 0.2, 0.4, 0.4], 9, 2.0), None);
+        assert_eq!(chosen([0.1, 0.1, 0.2, 0.2, 0.4, 0.4], 7, 4.0), Some(vec![2, 3]));
+    }
+}

@@ -1,0 +1,304 @@
+//! What a replicate must have for its figure to mean what the benchmark's name says.
+//!
+//! A figure is a mean over operations, so it depends on which operations those are: the first ones
+//! after a state was made meet cold caches of the processor and pay for what the rest finds ready,
+//! and a stream that ends within its read-ahead has not paid for it. So each benchmark says how many
+//! operations come first and are a figure of their own, and how many are measured then. The numbers
+//! depend on what is done to which files, never on how much time a run has: a budget buys more
+//! blocks and more benchmarks, not longer replicates.
+
+use std::time::Duration;
+
+use record::{CacheState, Least};
+use workload::{Access, Operation, Sharing};
+
+use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
+
+/// Several ticks of the timer (1 to 4 ms) do not fit, so at least nothing else is to weigh: less
+/// than this is decided by a single interrupt.
+const TIME_LEAST: Duration = Duration::from_millis(1);
+/// Where operations can go on, they do until the fastest target has taken so long.
+const TIME_WANTED: Duration = Duration::from_millis(8);
+/// Share of the time in which all threads run at the same time, in percent.
+const OVERLAP_PERCENT: u32 = 95;
+/// Bytes copied in a replicate of reads from memory, and the bounds of how many reads that makes.
+const COPIED_BYTES: u64 = 128 << 20;
+const COPIES: (u64, u64) = (64, 32_768);
+/// Bytes written into the page cache in a replicate, which have to be written back after it.
+const DIRTIED_BYTES: u64 = 64 << 20;
+const WRITES: (u64, u64) = (64, 8_192);
+/// Bytes that the device moves for one replicate of requests of its own.
+const DEVICE_BYTES: u64 = 64 << 20;
+const REQUESTS: (u64, u64) = (64, 512);
+/// Looks at names that are in memory.
+const LOOKS: u64 = 16_384;
+/// Looks at names of large directories before those: as many as make most of them met once.
+const FIRST_LOOKS_MAX: u64 = 65_536;
+/// Entries listed in a replicate, and the bounds of how many listings that makes.
+const LISTED: u64 = 160_000;
+const LISTINGS: (u64, u64) = (4, 1_024);
+/// Changes of directories, and those before them.
+const CHANGES: u64 = 1_024;
+const FIRST_CHANGES: u64 = 128;
+/// Names looked at cold.
+const COLD_NAMES: u64 = 512;
+/// What ends on the device, each.
+const COMMITS: u64 = 128;
+/// What grows a file and ends in memory.
+const APPENDS: u64 = 4_096;
+/// One of so many comes first, where what is there is to be done once only.
+const FIRST_SHARE: u64 = 8;
+/// Windows of read-ahead that a cold stream goes through at least: the wait for the first is then a
+/// small part of it.
+pub(crate) const WINDOWS_LEAST: u64 = 8;
+
+/// What a replicate must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    /// Operations of each thread that come first.
+    pub(crate) start: u64,
+    /// Operations of each thread that are measured.
+    pub(crate) operations: u64,
+    /// Whether there may be more, where they are too short.
+    pub(crate) may_be_more: bool,
+    /// Time that they take at least.
+    pub(crate) time: Duration,
+    /// Why.
+    pub(crate) why: &'static str,
+}
+
+impl Need {
+    const fn counted(start: u64, operations: u64, why: &'static str) -> Self {
+        Self { start, operations, may_be_more: false, time: TIME_LEAST, why }
+    }
+
+    /// Once over all of `most`, or as many as are `wanted`, an eighth of them first.
+    fn once(most: u64, wanted: u64, why: &'static str) -> Self {
+        let all = most.min(wanted).max(1);
+        let start = all / FIRST_SHARE;
+        Self::counted(start, all - start, why)
+    }
+
+    /// What the run records of it.
+    pub(crate) fn least(self, threads: usize) -> Least {
+        Least {
+            start_operations: self.start,
+            operations: self.operations,
+            time_ns: u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX),
+            overlap_percent: (threads > 1).then_some(OVERLAP_PERCENT),
+            why: self.why.to_owned(),
+        }
+    }
+
+    /// The time that operations which can go on are to take on the fastest target.
+    pub(crate) fn time_wanted(self) -> Duration {
+        if self.may_be_more { TIME_WANTED } else { Duration::ZERO }
+    }
+}
+
+/// Whether so small a share of the time saw all threads at work that they were hardly several.
+pub(crate) fn overlaps_too_little(overlap: f64) -> bool {
+    overlap * 100.0 < f64::from(OVERLAP_PERCENT)
+}
+
+fn within((least, most): (u64, u64), wanted: u64) -> u64 {
+    wanted.clamp(least, most)
+}
+
+impl Operations {
+    /// What a replicate in this cache state must have, where data files are of this size.
+    pub(crate) fn need(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
+        if self.question == Question::DeviceWrites {
+            let why = "one sync at the end of so many, which are counted and not timed";
+            return Need { time: Duration::ZERO, ..Need::counted(0, OPERATIONS_PER_SYNC, why) };
+        }
+        let request_bytes = self.workload.request_bytes as u64;
+        let pass = self.blocks_per_thread(data_file_bytes).max(1);
+        let is_cold = cache_state == CacheState::Cold;
+        match self.workload.operation {
+            Operation::Read | Operation::Write | Operation::Mixed { .. }
+                if self.is_direct() || self.queue_depth().is_some() =>
+            {
+                self.need_of_device(pass, request_bytes)
+            }
+            Operation::Read if is_cold => self.need_cold(pass, request_bytes),
+            Operation::Read | Operation::Mixed { .. } => self.need_of_copies(pass, request_bytes),
+            Operation::Write => {
+                let why = "each page is changed once, and the first changes, which prepare what \
+                           neighbours share, come before the others";
+                Need::once(pass, within(WRITES, DIRTIED_BYTES / request_bytes), why)
+            }
+            Operation::Append => {
+                let why = "the first blocks of a file are found in other ways than later ones";
+                Need::counted(APPENDS / FIRST_SHARE, APPENDS, why)
+            }
+            Operation::Fsync | Operation::Fdatasync | Operation::AppendFsync => {
+                let why = "the first commits find the log empty";
+                Need::counted(COMMITS / FIRST_SHARE, COMMITS, why)
+            }
+            Operation::Truncate => {
+                Need::counted(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
+            }
+            Operation::Create
+            | Operation::Rename
+            | Operation::Link
+            | Operation::Symlink
+            | Operation::Unlink
+            | Operation::Mkdir
+            | Operation::Rmdir => self.need_of_changes(is_cold),
+            Operation::Readdir => self.need_of_listings(is_cold),
+            Operation::StatMissing => {
+                let why = "each name is missed once, for the second time it is known to be missing";
+                let wanted = if is_cold { COLD_NAMES } else { LOOKS };
+                Need::once(self.missing_names_per_thread(), wanted, why)
+            }
+            Operation::Open | Operation::Close | Operation::OpenClose | Operation::StatPresent => {
+                self.need_of_looks(is_cold)
+            }
+        }
+    }
+
+    /// Requests that the device serves one by one or in flight.
+    fn need_of_device(&self, pass: u64, request_bytes: u64) -> Need {
+        let requests = within(REQUESTS, DEVICE_BYTES / request_bytes);
+        let why = "so many that the first ones, which find the device idle, do not weigh";
+        match self.queue_depth() {
+            // Filling the queue and emptying it are to be little of it.
+            Some(depth) => {
+                let queues = crate::laboratory::QUEUES_IN_ALL * u64::from(depth);
+                Need::counted(0, requests.max(queues).min(pass), why)
+            }
+            None => Need::once(pass, requests, why),
+        }
+    }
+
+    /// Reads of what is not in memory, each once.
+    fn need_cold(&self, pass: u64, request_bytes: u64) -> Need {
+        if self.workload.access == Access::Sequential {
+            let why = "the whole file, so that nothing is left on its way that was read ahead, and \
+                       all that was waited for is counted";
+            return Need::counted(0, pass, why);
+        }
+        let why = "so many that the first ones, which find the device idle, do not weigh";
+        Need::once(pass, within(REQUESTS, DEVICE_BYTES / request_bytes), why)
+    }
+
+    /// Reads of what is in memory, again and again.
+    fn need_of_copies(&self, pass: u64, request_bytes: u64) -> Need {
+        // Of independent choices, two thirds of the pages are met by as many as there are pages.
+        let passes = if self.workload.access == Access::Sequential { 1 } else { 2 };
+        let why = "pages have been read once since the file was read in, so that what the \
+                   processor keeps of them is what it keeps while this goes on";
+        let operations = within(COPIES, COPIED_BYTES / request_bytes);
+        Need { may_be_more: true, ..Need::counted(passes * pass, operations, why) }
+    }
+
+    fn need_of_changes(&self, is_cold: bool) -> Need {
+        let threads = self.workload.threads as u64;
+        // What several do in one directory is what one does alone: it grows as much.
+        let sharers = if self.workload.sharing == Sharing::Same { threads } else { 1 };
+        let most = (self.place.additions_max() / sharers).max(1);
+        if is_cold {
+            let why = "so few that most of them find what they need not in memory";
+            return Need::counted(0, most.min(COLD_NAMES / 2), why);
+        }
+        let why = "so many that single interruptions do not weigh, and so few that directories stay \
+                   what they are";
+        let all = most.min((CHANGES + FIRST_CHANGES) / sharers);
+        let start = all * FIRST_CHANGES / (CHANGES + FIRST_CHANGES);
+        Need::counted(start, all - start, why)
+    }
+
+    fn need_of_listings(&self, is_cold: bool) -> Need {
+        let (directories, entries) = self.place.directories().unwrap_or_default();
+        let directories = directories as u64;
+        if is_cold {
+            return Need::counted(0, directories, "each directory is listed once, cold");
+        }
+        let listings = within(LISTINGS, LISTED / entries.max(1));
+        let why = "each directory has been listed before";
+        let first = directories.max(2).min(listings);
+        Need { may_be_more: true, ..Need::counted(first, listings, why) }
+    }
+
+    fn need_of_looks(&self, is_cold: bool) -> Need {
+        let entries = self.place.entries();
+        if is_cold {
+            let why = "each name is looked at once; neighbours come from the device together, so \
+                       the first are not another kind";
+            return Need::counted(0, entries.min(COLD_NAMES), why);
+        }
+        let why = "names have been looked at since they were read in";
+        let first = (2 * entries).min(FIRST_LOOKS_MAX);
+        Need { may_be_more: true, ..Need::counted(first, LOOKS, why) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::Benchmark;
+    use crate::catalogue::suites;
+
+    const FILE_BYTES: u64 = 64 << 20;
+
+    fn need(name: &str) -> Need {
+        let all = suites().into_iter().flat_map(|suite| suite.benchmarks);
+        let found = all.into_iter().find(|one| one.name == name).expect("it is declared");
+        need_of(&found)
+    }
+
+    fn need_of(benchmark: &Benchmark) -> Need {
+        let operations = benchmark.operations().expect("it is one of operations");
+        operations.need(benchmark.cache_state, FILE_BYTES)
+    }
+
+    #[test]
+    fn a_cold_stream_is_the_whole_file_from_its_first_byte() {
+        assert_eq!((need("sequential-read-4k-cold").start, 16_384), (0, 16_384));
+        assert_eq!(need("sequential-read-4k-cold").operations, 16_384);
+        assert_eq!(need("sequential-read-1m-cold").operations, 64);
+    }
+
+    #[test]
+    fn what_is_in_memory_is_met_once_before_it_is_measured() {
+        let random = need("random-read-4k-warm");
+        assert_eq!((random.start, random.operations), (2 * 16_384, 32_768));
+        let sequential = need("sequential-read-1m-warm");
+        assert_eq!((sequential.start, sequential.operations), (64, 128));
+    }
+
+    #[test]
+    fn several_in_one_directory_do_together_what_one_does_alone() {
+        let (one, two) = (need("create-1-thread"), need("create-2-threads-one-directory"));
+        assert_eq!(one.start + one.operations, 2 * (two.start + two.operations));
+        let own = need("create-2-threads-two-directories");
+        assert_eq!(own.operations, one.operations);
+    }
+
+    #[test]
+    fn a_benchmark_and_its_floor_need_the_same() {
+        for suite in suites() {
+            for benchmark in &suite.benchmarks {
+                let Some(name) = &benchmark.floor else { continue };
+                let floor = suite.benchmarks.iter().find(|one| one.name == *name);
+                let floor = floor.expect("it is in the suite");
+                assert_eq!(need_of(benchmark), need_of(floor), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_the_default_size_have_room_for_what_is_needed() {
+        for suite in suites() {
+            for benchmark in &suite.benchmarks {
+                let Some(of) = benchmark.operations() else { continue };
+                if of.moves_data_in_place() && of.workload.access != Access::Uniform {
+                    let Need { start, operations, may_be_more, .. } = need_of(benchmark);
+                    let pass = of.blocks_per_thread(FILE_BYTES);
+                    assert!(may_be_more || start + operations <= pass, "{}", benchmark.name);
+                }
+            }
+        }
+    }
+}
