@@ -17,8 +17,9 @@ pub(crate) struct Counters {
 /// Where reads of the target's device are counted.
 #[derive(Debug)]
 enum Storage {
-    /// A device that nobody else uses: all that it does counts.
-    OwnDevice(DeviceCounterReader),
+    /// A device that nobody else uses: all that it does counts. Beside it what this process asked
+    /// for, where that is told.
+    OwnDevice(DeviceCounterReader, Option<ProcessCounterReader>),
     /// A device shared with others: what this process caused counts.
     SharedDevice(ProcessCounterReader),
     /// No device: the pages are the only copy.
@@ -40,6 +41,8 @@ pub(crate) struct Happened {
     /// Requests that the device read for; of a device of its own only.
     pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
+    /// Bytes of those that this process asked for, at most.
+    pub(crate) caller_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
     pub(crate) steal_ns: u64,
@@ -52,7 +55,8 @@ impl Counters {
         let storage = match target.device_numbers() {
             _ if !target.supports_cold() => Storage::None,
             Some(numbers) if scratch => {
-                Storage::OwnDevice(DeviceCounterReader::open(numbers.major, numbers.minor)?)
+                let device = DeviceCounterReader::open(numbers.major, numbers.minor)?;
+                Storage::OwnDevice(device, caller_of(target))
             }
             _ => Storage::SharedDevice(ProcessCounterReader::open()?),
         };
@@ -67,7 +71,7 @@ impl Counters {
     /// Requests that the target's own device has not completed; none where it has no such device.
     pub(crate) fn in_flight(&self) -> Result<Option<u64>, DescribeError> {
         match &self.storage {
-            Storage::OwnDevice(reader) => reader.in_flight().map(Some),
+            Storage::OwnDevice(reader, _) => reader.in_flight().map(Some),
             Storage::SharedDevice(_) | Storage::None => Ok(None),
         }
     }
@@ -75,7 +79,10 @@ impl Counters {
     pub(crate) fn read(&self) -> Result<Reading, DescribeError> {
         let (mut device, mut process) = (None, None);
         match &self.storage {
-            Storage::OwnDevice(reader) => device = Some(reader.read()?),
+            Storage::OwnDevice(reader, caller) => {
+                device = Some(reader.read()?);
+                process = caller.as_ref().and_then(|caller| caller.read().ok());
+            }
             Storage::SharedDevice(reader) => process = Some(reader.read()?),
             Storage::None => {}
         }
@@ -85,16 +92,28 @@ impl Counters {
     }
 }
 
+/// The counter of what this process asks for. None where a process of its own does the reading for
+/// a file system, as FUSE has it: whose reads those are is not told.
+fn caller_of(target: &Target) -> Option<ProcessCounterReader> {
+    let is_told = !target.facts().file_system.starts_with("fuse");
+    is_told.then(|| ProcessCounterReader::open().ok()).flatten()
+}
+
 impl Reading {
     /// What happened between `earlier` and this reading.
     pub(crate) fn since(&self, earlier: &Self) -> Happened {
         let device = self.device.zip(earlier.device).map(|(now, then)| now - then);
         let process = self.process.zip(earlier.process).map(|(now, then)| now - then);
+        let asked_bytes = process.map(|process| process.read_bytes);
+        let device_read_bytes = device.map(|device| device.read_bytes).or(asked_bytes);
         Happened {
             device_reads: device.map(|device| device.reads),
-            device_read_bytes: device
-                .map(|device| device.read_bytes)
-                .or_else(|| process.map(|process| process.read_bytes)),
+            device_read_bytes,
+            // What the process reads elsewhere, its own program say, is counted with the rest; more
+            // than the device gave it did not read there.
+            caller_read_bytes: device_read_bytes
+                .zip(asked_bytes)
+                .map(|(all, asked)| all.min(asked)),
             device_written_bytes: device.map(|device| device.written_bytes),
             device_writes: device.map(|device| device.writes),
             steal_ns: (self.processor - earlier.processor).steal_ns,

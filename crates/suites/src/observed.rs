@@ -16,6 +16,8 @@ pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
     pub(crate) happened: Happened,
+    /// What others than the caller read of a target that was to be in memory.
+    pub(crate) others_read_bytes: Option<u64>,
     /// What was written, where that is asked.
     pub(crate) written: Option<Written>,
     /// Time of everything around the operations.
@@ -54,6 +56,10 @@ impl Observed {
         let written_bytes = self.evidence.device_written_bytes.unwrap_or(0);
         if written_bytes > 0 && !of.changes_anything() {
             let what = format!("{written_bytes} bytes were written while nothing was changed");
+            warnings.push(Warning::BackgroundWork { what });
+        }
+        if let Some(bytes) = self.others_read_bytes {
+            let what = format!("{bytes} bytes were read by others while nothing had to be read");
             warnings.push(Warning::BackgroundWork { what });
         }
         let metrics = of.metrics().iter().map(value).collect();

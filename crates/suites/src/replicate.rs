@@ -51,12 +51,13 @@ impl Replicate<'_> {
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
         let Seen { outcome, happened, written, .. } = seen;
-        Ok(Observed { outcome, evidence, happened, written, overhead_ns })
+        let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);
+        Ok(Observed { outcome, evidence, happened, others_read_bytes, written, overhead_ns })
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -93,7 +94,7 @@ impl Replicate<'_> {
             // All of them: the next that works on this place may share them out differently.
             let count = file_set.spec().directories.count;
             let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
-            state::warm_directories(&all).map_err(|error| failed(&error))?;
+            state::warm_directories(&live.target, &all).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;

@@ -95,7 +95,14 @@ impl Probe<'_> {
         let evidence = state::evidence(Some(before), Some(after), &happened);
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(outcome.elapsed_ns);
-        let observed = Observed { outcome, evidence, happened, written: None, overhead_ns };
+        let observed = Observed {
+            outcome,
+            evidence,
+            happened,
+            others_read_bytes: None,
+            written: None,
+            overhead_ns,
+        };
         let mut measured = observed.into_measured(self.of, self.clock);
         // What is dirty here is what the operations before left dirty: the steady state.
         measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));
