@@ -2,7 +2,7 @@
 
 use machine::describe::{
     CpuTimes, CpuTimesReader, DescribeError, DeviceCounterReader, DeviceCounters,
-    ProcessCounterReader, ProcessCounters, ThrottleCounters, ThrottleReader,
+    ProcessCounterReader, ProcessCounters, ProcessorTimeReader, ThrottleCounters, ThrottleReader,
 };
 use machine::target::Target;
 
@@ -11,6 +11,7 @@ use machine::target::Target;
 pub(crate) struct Counters {
     storage: Storage,
     processor: Option<CpuTimesReader>,
+    busy: Option<ProcessorTimeReader>,
     throttle: ThrottleReader,
 }
 
@@ -32,6 +33,7 @@ pub(crate) struct Reading {
     device: Option<DeviceCounters>,
     process: Option<ProcessCounters>,
     processor: CpuTimes,
+    busy_ns: Option<u64>,
     throttle: ThrottleCounters,
 }
 
@@ -45,6 +47,9 @@ pub(crate) struct Happened {
     pub(crate) caller_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
+    /// Processor time of everything on this machine, this process included; as exact as what it is
+    /// read from.
+    pub(crate) all_busy_ns: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
@@ -64,6 +69,7 @@ impl Counters {
         Ok(Self {
             storage,
             processor: CpuTimesReader::open().ok(),
+            busy: ProcessorTimeReader::open().ok(),
             throttle: ThrottleReader::open(),
         })
     }
@@ -88,7 +94,9 @@ impl Counters {
         }
         let processor = self.processor.as_ref().and_then(|reader| reader.read().ok());
         let throttle = self.throttle.read().unwrap_or_default();
-        Ok(Reading { device, process, processor: processor.unwrap_or_default(), throttle })
+        let processor = processor.unwrap_or_default();
+        let busy_ns = self.busy.as_ref().and_then(|reader| reader.read().ok());
+        Ok(Reading { device, process, processor, busy_ns, throttle })
     }
 }
 
@@ -116,6 +124,10 @@ impl Reading {
                 .map(|(all, asked)| all.min(asked)),
             device_written_bytes: device.map(|device| device.written_bytes),
             device_writes: device.map(|device| device.writes),
+            all_busy_ns: self
+                .busy_ns
+                .zip(earlier.busy_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }
