@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -266,6 +267,9 @@ pub(crate) fn write_out(file: &File) -> io::Result<()> {
     checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
 }
 
+/// A key in a tree of a btrfs: object, type, offset; they are in this order.
+pub(crate) type BtrfsKey = (u64, u32, u64);
+
 /// Some of the items of an object and type in a tree of the btrfs that the file lies on, with their
 /// offsets, from this offset on; none where there are no more.
 pub(crate) fn btrfs_items(
@@ -274,16 +278,29 @@ pub(crate) fn btrfs_items(
     (object, kind): (u64, u32),
     offset_min: u64,
 ) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    let found = btrfs_search(file, tree, (object, kind, offset_min)..=(object, kind, u64::MAX))?;
+    Ok(found.into_iter().map(|((_, _, offset), item)| (offset, item)).collect())
+}
+
+/// Some of the items of a tree of the btrfs that the file lies on, from a key on, up to another;
+/// none where there are no more. Tree 0 is the one that the file is in.
+pub(crate) fn btrfs_search(
+    file: impl AsFd,
+    tree: u64,
+    keys: RangeInclusive<BtrfsKey>,
+) -> io::Result<Vec<(BtrfsKey, Vec<u8>)>> {
+    let ((object_min, type_min, offset_min), (object_max, type_max, offset_max)) =
+        keys.into_inner();
     let mut search = BtrfsSearch {
         tree,
-        object_min: object,
-        object_max: object,
+        object_min,
+        object_max,
         offset_min,
-        offset_max: u64::MAX,
+        offset_max,
         transaction_min: 0,
         transaction_max: u64::MAX,
-        type_min: kind,
-        type_max: kind,
+        type_min,
+        type_max,
         items: u32::MAX,
         reserved_32: 0,
         reserved: [0; 4],
@@ -305,10 +322,10 @@ pub(crate) fn btrfs_items(
         };
         // Transaction, object, offset; then type and length in 32 bits each.
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
-        let length = u32::from_ne_bytes(std::array::from_fn(|byte| header[28 + byte]));
-        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
+        let length = usize::try_from(half(28)).map_err(io::Error::other)?;
         let Some((item, behind)) = behind.split_at_checked(length) else { break };
-        items.push((word(16), item.to_vec()));
+        items.push(((word(8), half(24), word(16)), item.to_vec()));
         rest = behind;
     }
     Ok(items)

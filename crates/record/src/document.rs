@@ -9,7 +9,7 @@ use crate::cliff::{CliffReport, SearchReport};
 use crate::journal::End;
 use crate::machine::Machine;
 use crate::manifest::{
-    CacheState, ClockRecord, CurvePoint, Dimension, RunRecord, Skipped, TargetRecord, Tool,
+    CacheState, ClockRecord, CurvePoint, Dimension, Least, RunRecord, Skipped, TargetRecord, Tool,
 };
 use crate::metric::Better;
 use crate::observation::Observation;
@@ -52,6 +52,30 @@ pub struct Document {
     pub warnings: Vec<WarningReport>,
     /// How measuring ended; none when it was cut off.
     pub end: Option<End>,
+    /// What the time of the run went into; none where that was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spending: Option<Spending>,
+}
+
+/// What the time of a run went into, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spending {
+    /// All of it.
+    pub all_s: f64,
+    /// Operations that were timed, those of starts among them.
+    pub timed_s: f64,
+    /// Making cache states, and what operations need.
+    pub states_s: f64,
+    /// Making file systems, and the files that benchmarks work on.
+    pub targets_s: f64,
+    /// Proving states: counting pages, reading counters.
+    pub proofs_s: f64,
+    /// Undoing what operations did, and writing it back.
+    pub undoing_s: f64,
+    /// The pilot, making file systems for it apart.
+    pub pilot_s: f64,
+    /// Replicates that were thrown away, and everything else.
+    pub other_s: f64,
 }
 
 /// One cell's figures.
@@ -81,8 +105,11 @@ pub struct CellReport {
     pub failed: Option<String>,
     /// Operations of all replicates together.
     pub operations: u64,
-    /// Operations per thread of each replicate, as the pilot counted them out; none without it.
+    /// Operations per thread of each replicate, those of its start apart; none without a pilot.
     pub operations_per_replicate: Option<u64>,
+    /// What a replicate must have to count; none where it is a procedure with its own measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<Least>,
     /// The curve that it is a point of, if it is one.
     pub curve: Option<CurvePoint>,
     /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.

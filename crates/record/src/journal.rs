@@ -209,6 +209,11 @@ pub struct CacheEvidence {
     pub dirty_before: Option<u64>,
     /// Bytes read from the device meanwhile; none where the target has no device.
     pub device_read_bytes: Option<u64>,
+    /// Of these, at most so many were asked for by the measuring process: its threads, and worker
+    /// processes that have ended. The rest was read by the file system's own threads, or by other
+    /// processes. None where that cannot be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_read_bytes: Option<u64>,
     /// Bytes written to the device meanwhile; none where the target has no device of its own.
     pub device_written_bytes: Option<u64>,
 }

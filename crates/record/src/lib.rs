@@ -30,7 +30,7 @@ pub use cliff::{
 pub use directory::{Run, RunDirectory, TRACES};
 pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, FitParameter, IntervalReport,
-    MetricReport, Percentile, Verdict, WarningReport, WorkingSet,
+    MetricReport, Percentile, Spending, Verdict, WarningReport, WorkingSet,
 };
 pub use error::RecordError;
 pub use histogram_log::HistogramLocation;

@@ -16,6 +16,19 @@ pub enum Warning {
         /// Median of the first quarter of the window over that of the rest.
         first_over_rest: f64,
     },
+    /// Few long operations make up much of the time, so that the mean is theirs.
+    Stalls {
+        /// How many.
+        operations: u64,
+        /// Of how many, in all replicates.
+        of: u64,
+        /// What all of them took at least, in nanoseconds.
+        longer_than_ns: u64,
+        /// The longest, in nanoseconds.
+        longest_ns: u64,
+        /// Their share of the time of all operations, in percent.
+        share_percent: f64,
+    },
     /// Dirty pages of an earlier phase were still to be written when the replicate began.
     DirtyCarried {
         /// How much was dirty, in bytes.
@@ -181,6 +194,19 @@ impl Warning {
     }
 }
 
+/// Nanoseconds as milliseconds, in three digits.
+fn milliseconds(nanos: u64) -> String {
+    let value = nanos as f64 / 1e6;
+    let decimals = if value < 1.0 {
+        3
+    } else if value < 10.0 {
+        2
+    } else {
+        0
+    };
+    format!("{value:.decimals$}")
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -189,6 +215,14 @@ impl fmt::Display for Warning {
                 "warm-up inside the measured window: its first quarter took \
                  {first_over_rest:.2} x the rest"
             ),
+            Self::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
+                let (least, most) = (milliseconds(*longer_than_ns), milliseconds(*longest_ns));
+                write!(
+                    f,
+                    "{operations} of {of} operations took {least} to {most} ms and make up \
+                     {share_percent:.0} % of the time: the mean is theirs, p50 is not"
+                )
+            }
             Self::DirtyCarried { dirty_bytes } => {
                 write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
             }

@@ -58,7 +58,8 @@ impl Sample {
             skipped: Vec::new(),
             cells: Vec::new(),
         };
-        let planned = Planned { at_s: 0.0, blocks: 12, pilots: Vec::new() };
+        let (pilots, left_out) = (Vec::new(), Vec::new());
+        let planned = Planned { at_s: 0.0, blocks: 12, pilots, left_out, pilot_s: 0.0 };
         let run = Run { manifest, lines: vec![Line::Planned(planned)] };
         Self {
             run,

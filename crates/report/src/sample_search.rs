@@ -116,6 +116,7 @@ pub(crate) fn evidence(position: f64, cache_bytes: f64) -> CacheEvidence {
         resident_after: pages(position.min(cache_bytes)),
         dirty_before: Some(0),
         device_read_bytes: Some(whole((position - cache_bytes).max(0.0))),
+        caller_read_bytes: None,
         device_written_bytes: Some(0),
     }
 }

@@ -306,7 +306,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
                         block,
                         attempt,
                         why,
-                        evidence,
+                        evidence: *evidence,
                     }))?;
                 }
             }

@@ -112,7 +112,7 @@ pub enum Failure {
         /// What was found instead.
         why: String,
         /// The numbers.
-        evidence: CacheEvidence,
+        evidence: Box<CacheEvidence>,
     },
     /// The cell cannot be measured.
     Cell {

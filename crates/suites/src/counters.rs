@@ -1,8 +1,10 @@
 //! What the device and the processors did while a replicate ran.
 
+use std::sync::OnceLock;
+
 use machine::describe::{
     CpuTimes, CpuTimesReader, DescribeError, DeviceCounterReader, DeviceCounters,
-    ProcessCounterReader, ProcessCounters, ThrottleCounters, ThrottleReader,
+    ProcessCounterReader, ProcessCounters, ProcessorTimeReader, ThrottleCounters, ThrottleReader,
 };
 use machine::target::Target;
 
@@ -11,14 +13,16 @@ use machine::target::Target;
 pub(crate) struct Counters {
     storage: Storage,
     processor: Option<CpuTimesReader>,
+    busy: Option<ProcessorTimeReader>,
     throttle: ThrottleReader,
 }
 
 /// Where reads of the target's device are counted.
 #[derive(Debug)]
 enum Storage {
-    /// A device that nobody else uses: all that it does counts.
-    OwnDevice(DeviceCounterReader),
+    /// A device that nobody else uses: all that it does counts. Beside it what this process asked
+    /// for, where that is told.
+    OwnDevice(DeviceCounterReader, Option<ProcessCounterReader>),
     /// A device shared with others: what this process caused counts.
     SharedDevice(ProcessCounterReader),
     /// No device: the pages are the only copy.
@@ -31,6 +35,7 @@ pub(crate) struct Reading {
     device: Option<DeviceCounters>,
     process: Option<ProcessCounters>,
     processor: CpuTimes,
+    busy_ns: Option<u64>,
     throttle: ThrottleCounters,
 }
 
@@ -40,8 +45,13 @@ pub(crate) struct Happened {
     /// Requests that the device read for; of a device of its own only.
     pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
+    /// Bytes of those that this process asked for, at most.
+    pub(crate) caller_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
+    /// Processor time of everything on this machine, this process included; as exact as what it is
+    /// read from.
+    pub(crate) all_busy_ns: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
@@ -52,7 +62,8 @@ impl Counters {
         let storage = match target.device_numbers() {
             _ if !target.supports_cold() => Storage::None,
             Some(numbers) if scratch => {
-                Storage::OwnDevice(DeviceCounterReader::open(numbers.major, numbers.minor)?)
+                let device = DeviceCounterReader::open(numbers.major, numbers.minor)?;
+                Storage::OwnDevice(device, caller_of(target))
             }
             _ => Storage::SharedDevice(ProcessCounterReader::open()?),
         };
@@ -60,6 +71,7 @@ impl Counters {
         Ok(Self {
             storage,
             processor: CpuTimesReader::open().ok(),
+            busy: ProcessorTimeReader::open().ok(),
             throttle: ThrottleReader::open(),
         })
     }
@@ -67,7 +79,7 @@ impl Counters {
     /// Requests that the target's own device has not completed; none where it has no such device.
     pub(crate) fn in_flight(&self) -> Result<Option<u64>, DescribeError> {
         match &self.storage {
-            Storage::OwnDevice(reader) => reader.in_flight().map(Some),
+            Storage::OwnDevice(reader, _) => reader.in_flight().map(Some),
             Storage::SharedDevice(_) | Storage::None => Ok(None),
         }
     }
@@ -75,14 +87,26 @@ impl Counters {
     pub(crate) fn read(&self) -> Result<Reading, DescribeError> {
         let (mut device, mut process) = (None, None);
         match &self.storage {
-            Storage::OwnDevice(reader) => device = Some(reader.read()?),
+            Storage::OwnDevice(reader, caller) => {
+                device = Some(reader.read()?);
+                process = caller.as_ref().and_then(|caller| caller.read().ok());
+            }
             Storage::SharedDevice(reader) => process = Some(reader.read()?),
             Storage::None => {}
         }
         let processor = self.processor.as_ref().and_then(|reader| reader.read().ok());
         let throttle = self.throttle.read().unwrap_or_default();
-        Ok(Reading { device, process, processor: processor.unwrap_or_default(), throttle })
+        let processor = processor.unwrap_or_default();
+        let busy_ns = self.busy.as_ref().and_then(|reader| reader.read().ok());
+        Ok(Reading { device, process, processor, busy_ns, throttle })
     }
+}
+
+/// The counter of what this process asks for. None where a process of its own does the reading for
+/// a file system, as FUSE has it: whose reads those are is not told.
+fn caller_of(target: &Target) -> Option<ProcessCounterReader> {
+    let is_told = !target.facts().file_system.starts_with("fuse");
+    is_told.then(|| ProcessCounterReader::open().ok()).flatten()
 }
 
 impl Reading {
@@ -90,15 +114,32 @@ impl Reading {
     pub(crate) fn since(&self, earlier: &Self) -> Happened {
         let device = self.device.zip(earlier.device).map(|(now, then)| now - then);
         let process = self.process.zip(earlier.process).map(|(now, then)| now - then);
+        let asked_bytes = process.map(|process| process.read_bytes);
+        let device_read_bytes = device.map(|device| device.read_bytes).or(asked_bytes);
         Happened {
             device_reads: device.map(|device| device.reads),
-            device_read_bytes: device
-                .map(|device| device.read_bytes)
-                .or_else(|| process.map(|process| process.read_bytes)),
+            device_read_bytes,
+            // What the process reads elsewhere, its own program say, is counted with the rest; more
+            // than the device gave it did not read there.
+            caller_read_bytes: device_read_bytes
+                .zip(asked_bytes)
+                .map(|(all, asked)| all.min(asked)),
             device_written_bytes: device.map(|device| device.written_bytes),
             device_writes: device.map(|device| device.writes),
+            all_busy_ns: self
+                .busy_ns
+                .zip(earlier.busy_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }
     }
+}
+
+/// Whether the processor time of everything on this machine is counted here, and exactly.
+pub(crate) fn counts_everything() -> bool {
+    static COUNTS: OnceLock<bool> = OnceLock::new();
+    *COUNTS.get_or_init(|| {
+        ProcessorTimeReader::open().is_ok_and(|reader| !reader.source().is_sampled())
+    })
 }

@@ -134,6 +134,7 @@ impl Laboratory {
             of: one.of,
             cache_state: one.cache_state,
             workload: &one.workload,
+            counts: one.counts,
             seed,
             clock: &self.clock,
             stop: &self.settings.stop,
@@ -272,7 +273,8 @@ impl Laboratory {
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
         let workload = self.workload(&self.targets[target], of, (0, operations), 1);
-        let observed = self.observe(cell, &Engine { of, cache_state, workload }, seed)?;
+        let observed =
+            self.observe(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
         let typical_ns = recorder.histogram().quantile(0.5).max(1) as f64;
@@ -305,6 +307,8 @@ struct Engine<'a> {
     of: &'a Operations,
     cache_state: CacheState,
     workload: Workload,
+    /// Whether it is to count, and not just a first look.
+    counts: bool,
 }
 
 impl Executor for Laboratory {
@@ -366,7 +370,8 @@ impl Executor for Laboratory {
                 let live = &self.targets[target];
                 let operations = (request.start_operations, request.operations);
                 let workload = self.workload(live, of, operations, request.batch);
-                let one = Engine { of, cache_state: benchmark.cache_state, workload };
+                let cache_state = benchmark.cache_state;
+                let one = Engine { of, cache_state, workload, counts: true };
                 let observed = self.observe(request.cell, &one, request.seed)?;
                 Ok(observed.into_measured(of, &self.clock))
             }

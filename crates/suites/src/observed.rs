@@ -8,7 +8,7 @@ use runner::Measured;
 use workload::{Course, Outcome, Stretch};
 
 use crate::counters::Happened;
-use crate::operations::{Operations, START_TIME, SYSTEM_TIME, USER_TIME, Written};
+use crate::operations::{OTHER_TIME, Operations, START_TIME, SYSTEM_TIME, USER_TIME, Written};
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -18,8 +18,13 @@ pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
     pub(crate) happened: Happened,
+    /// What others than the caller read of a target that was to be in memory.
+    pub(crate) others_read_bytes: Option<u64>,
     /// What was written, where that is asked.
     pub(crate) written: Option<Written>,
+    /// Processor time of everything but the threads that operate, per operation; none where it is
+    /// not counted.
+    pub(crate) other_time_ns: Option<f64>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
     /// Where that went.
@@ -42,6 +47,7 @@ impl Observed {
             START_TIME => start_ns(&outcome.course).unwrap_or(time_ns),
             USER_TIME => per_operation(outcome.processor_time.user_ns),
             SYSTEM_TIME => per_operation(outcome.processor_time.system_ns),
+            OTHER_TIME => self.other_time_ns.unwrap_or(0.0),
             "bandwidth" => outcome.rate_per_s * request_bytes,
             "throughput" => outcome.rate_per_s,
             "time_per_kib" => time_ns * 1024.0 / request_bytes,
@@ -62,6 +68,10 @@ impl Observed {
         let written_bytes = self.evidence.device_written_bytes.unwrap_or(0);
         if written_bytes > 0 && !of.changes_anything() {
             let what = format!("{written_bytes} bytes were written while nothing was changed");
+            warnings.push(Warning::BackgroundWork { what });
+        }
+        if let Some(bytes) = self.others_read_bytes {
+            let what = format!("{bytes} bytes were read by others while nothing had to be read");
             warnings.push(Warning::BackgroundWork { what });
         }
         let metrics = of.metrics().iter().map(value).collect();

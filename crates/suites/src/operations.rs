@@ -9,6 +9,7 @@ use workload::{
     Workload, WriteMemory,
 };
 
+use crate::counters::counts_everything;
 use crate::live_target::LiveTarget;
 use crate::place::Place;
 
@@ -55,6 +56,9 @@ pub(crate) const START_TIME: &str = "start_time_per_operation";
 /// Processor time of the threads that operate, per operation.
 pub(crate) const USER_TIME: &str = "user_time_per_operation";
 pub(crate) const SYSTEM_TIME: &str = "system_time_per_operation";
+/// Processor time of everything else on the machine, until what was changed is written, per
+/// operation.
+pub(crate) const OTHER_TIME: &str = "other_time_per_operation";
 /// Metrics of the question what the device writes.
 const SYNCED_TIME: &str = "synced_time_per_operation";
 const DEVICE_BYTES: &str = "device_bytes_written_per_operation";
@@ -108,7 +112,8 @@ impl Operations {
     /// What the first operations cost, and what all take of the processor.
     fn metrics_beside() -> Vec<MetricDefinition> {
         let time = |name| MetricDefinition::new(name, "ns", Better::Lower);
-        [START_TIME, USER_TIME, SYSTEM_TIME].map(time).to_vec()
+        let counted = counts_everything().then_some(OTHER_TIME);
+        [START_TIME, USER_TIME, SYSTEM_TIME].into_iter().chain(counted).map(time).collect()
     }
 
     fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {

@@ -28,6 +28,8 @@ pub(crate) struct Replicate<'a> {
     pub(crate) of: &'a Operations,
     pub(crate) cache_state: CacheState,
     pub(crate) workload: &'a Workload,
+    /// Whether it is to count, and not just a first look.
+    pub(crate) counts: bool,
     pub(crate) seed: u64,
     pub(crate) clock: &'a SystemClock,
     pub(crate) stop: &'a AtomicBool,
@@ -40,6 +42,8 @@ struct Seen {
     happened: Happened,
     before: Option<Residency>,
     after: Option<Residency>,
+    /// Processor time of everything but the threads that operate, per operation.
+    other_time_ns: Option<f64>,
     written: Option<Written>,
 }
 
@@ -54,20 +58,30 @@ impl Replicate<'_> {
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let overlap = seen.outcome.overlap;
-        if self.workload.threads > 1 && overlaps_too_little(overlap) {
+        if self.counts && self.workload.threads > 1 && overlaps_too_little(overlap) {
             let why = format!(
                 "all {} ran at the same time for {:.0} % of the time only",
                 self.workload.threads,
                 overlap * 100.0
             );
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
-        let Seen { spent, outcome, happened, written, .. } = seen;
-        Ok(Observed { outcome, evidence, happened, written, overhead_ns, spent })
+        let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);
+        let Seen { spent, outcome, happened, other_time_ns, written, .. } = seen;
+        Ok(Observed {
+            outcome,
+            evidence,
+            happened,
+            others_read_bytes,
+            other_time_ns,
+            written,
+            overhead_ns,
+            spent,
+        })
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -105,7 +119,7 @@ impl Replicate<'_> {
             // All of them: the next that works on this place may share them out differently.
             let count = file_set.spec().directories.count;
             let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
-            state::warm_directories(&all).map_err(|error| failed(&error))?;
+            state::warm_directories(&live.target, &all).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -122,6 +136,7 @@ impl Replicate<'_> {
         };
         let after = self.resident_after(before, &files)?;
         let proof_ns = nanos(proving.elapsed());
+        let other_time_ns = self.other_time_ns(live, counters, &before_run, &outcome)?;
         let undoing = Instant::now();
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
@@ -137,7 +152,7 @@ impl Replicate<'_> {
             undo_ns: nanos(undoing.elapsed()),
             turn_ns: 0,
         };
-        Ok(Seen { spent, outcome, happened, before, after, written })
+        Ok(Seen { spent, outcome, happened, before, after, other_time_ns, written })
     }
 
     /// The cache state, and which files are in it as they were read in.
@@ -251,6 +266,24 @@ impl Replicate<'_> {
             bytes: bytes as f64 / operations,
             writes: writes as f64 / operations,
         })
+    }
+
+    /// Processor time that everything but the operating threads used until what these changed was
+    /// written, per operation of theirs: file systems move work off the caller, to workers.
+    fn other_time_ns(
+        &self,
+        live: &LiveTarget,
+        counters: &Counters,
+        before: &Reading,
+        outcome: &Outcome,
+    ) -> Result<Option<f64>, Failure> {
+        if self.of.changes_anything() {
+            live.target.sync().map_err(|error| failed(&error))?;
+        }
+        let happened = counters.read().map_err(|error| failed(&error))?.since(before);
+        let operations = outcome.recorder.operations() + outcome.course.whole_start().operations;
+        let others = |all_ns: u64| all_ns.saturating_sub(outcome.threads_ns) as f64;
+        Ok(happened.all_busy_ns.map(|all_ns| others(all_ns) / operations.max(1) as f64))
     }
 
     fn resident_after(

@@ -315,7 +315,7 @@ fn evict(site: &Site<'_>, file: &PathBuf) -> Result<Residency, Failure> {
         return Ok(left);
     }
     let why = format!("{} pages of the file could not be evicted", left.resident_pages);
-    Err(Failure::State { why, evidence: evidence(Some(left), &left) })
+    Err(Failure::State { why, evidence: Box::new(evidence(Some(left), &left)) })
 }
 
 fn residency(file: &PathBuf) -> Result<Residency, Failure> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use machine::target::cache_state::{self, Residency};
+use machine::target::{Target, read_in_trees};
 use record::{CacheEvidence, CacheState};
 use rustix::fs::{AtFlags, Dir, statat};
 
@@ -62,14 +63,23 @@ pub(crate) fn make(
 }
 
 /// Brings directories into memory: their lists, and the attributes of every entry. There are no
-/// pages of them that could be counted; that they were there is proved by the device, which is not
-/// read while they are measured.
-pub(crate) fn warm_directories(directories: &[PathBuf]) -> io::Result<()> {
+/// pages of them that could be counted; that they were there is proved by the caller, which reads
+/// nothing from the device while they are measured.
+///
+/// On btrfs, what a change of names needs besides is read in too. Of other file systems, rehearsing
+/// the change brings it in.
+pub(crate) fn warm_directories(target: &Target, directories: &[PathBuf]) -> io::Result<()> {
     for path in directories {
         let directory = File::open(path)?;
         let mut entries = Dir::read_from(&directory)?;
         while let Some(entry) = entries.read() {
             statat(&directory, entry?.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+        }
+    }
+    if target.facts().file_system == "btrfs" {
+        match read_in_trees(target.root()) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            other => other?,
         }
     }
     Ok(())
@@ -87,6 +97,7 @@ pub(crate) fn evidence(
         resident_after: after.map(|after| after.resident_pages),
         dirty_before: before.and_then(|before| before.dirty_pages),
         device_read_bytes: happened.device_read_bytes,
+        caller_read_bytes: happened.caller_read_bytes,
         device_written_bytes: happened.device_written_bytes,
     }
 }
@@ -161,11 +172,25 @@ fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
              not stay in memory (a smaller --size may)"
         ));
     }
-    match evidence.device_read_bytes {
+    // Whose reads they are not known to be may be the caller's.
+    match evidence.caller_read_bytes.or(evidence.device_read_bytes) {
         Some(bytes) if bytes > 0 => {
             Err(format!("{bytes} bytes were read from the device in a warm replicate"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Bytes that somebody else read from the device while a warm replicate ran: they refute nothing,
+/// and took their share of the device.
+pub(crate) fn read_by_others_bytes(state: CacheState, evidence: &CacheEvidence) -> Option<u64> {
+    match state {
+        CacheState::Warm => {
+            let (all, own) = evidence.device_read_bytes.zip(evidence.caller_read_bytes)?;
+            all.checked_sub(own).filter(|&bytes| bytes > 0)
+        }
+        // What others read there is not told apart from what is read ahead for the caller.
+        CacheState::Cold | CacheState::Steady | CacheState::Any => None,
     }
 }
 
@@ -204,6 +229,19 @@ mod tests {
         assert!(verify(warm(99, 100, 0)).is_err());
         assert!(verify(warm(100, 99, 0)).is_err());
         assert!(verify(warm(100, 100, 512)).is_err());
+    }
+
+    #[test]
+    fn a_warm_replicate_is_refuted_by_what_the_caller_reads() {
+        let read = |caller_read_bytes| CacheEvidence { caller_read_bytes, ..warm(100, 100, 8192) };
+        let verify = |evidence| verify(claim(CacheState::Warm), &evidence);
+        assert_eq!(verify(read(Some(0))), Ok(()));
+        let why = verify(read(Some(4096))).expect_err("the caller read");
+        assert!(why.starts_with("4096 bytes were read from the device"), "{why}");
+        assert!(verify(read(None)).is_err(), "it may have been the caller");
+        let by_others = |caller| read_by_others_bytes(CacheState::Warm, &read(caller));
+        assert_eq!([Some(0), Some(8192), None].map(by_others), [Some(8192), None, None]);
+        assert_eq!(read_by_others_bytes(CacheState::Cold, &read(Some(0))), None);
     }
 
     #[test]

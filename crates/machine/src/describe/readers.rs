@@ -48,17 +48,48 @@ impl CounterFile {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, DescribeError> {
         let mut bytes = [0; TEXT_BYTES_MAX];
-        let length = loop {
-            match self.file.read_at(&mut bytes, 0) {
+        let length = self.read_at(&mut bytes, 0)?;
+        self.parsed(&bytes[..length], expected, parse)
+    }
+
+    /// The same with all of a file, which may be long.
+    pub(super) fn read_whole<T>(
+        &self,
+        expected: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, DescribeError> {
+        let mut bytes = Vec::new();
+        loop {
+            let begun = bytes.len();
+            bytes.resize(begun + TEXT_BYTES_MAX, 0);
+            let length = self.read_at(&mut bytes[begun..], begun as u64)?;
+            bytes.truncate(begun + length);
+            if length == 0 {
+                return self.parsed(&bytes, expected, parse);
+            }
+        }
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<usize, DescribeError> {
+        loop {
+            match self.file.read_at(bytes, offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
                     return Err(DescribeError::Read { path: self.path.clone(), source });
                 }
-                Ok(length) => break length,
+                Ok(length) => return Ok(length),
             }
-        };
+        }
+    }
+
+    fn parsed<T>(
+        &self,
+        bytes: &[u8],
+        expected: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, DescribeError> {
         // Where the buffer ends within a character, that character is beyond what is needed.
-        let text = bytes[..length].utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         parse(text).ok_or_else(|| DescribeError::Malformed { path: self.path.clone(), expected })
     }
 }
@@ -109,7 +140,7 @@ fn cpu_times(text: &str, tick_ns: u64) -> Option<CpuTimes> {
 }
 
 /// The numbers at the start of the text, as far as they are numbers.
-fn numbers(text: &str) -> Vec<u64> {
+pub(super) fn numbers(text: &str) -> Vec<u64> {
     text.split_whitespace().map_while(|word| word.parse().ok()).collect()
 }
 

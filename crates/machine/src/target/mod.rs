@@ -36,6 +36,7 @@ pub mod residency;
 mod spec;
 mod spec_options;
 mod surroundings;
+mod trees;
 mod work_directory;
 mod workshop;
 
@@ -52,4 +53,5 @@ pub use spec::{
     refuse_duplicate_labels,
 };
 pub use surroundings::{Step, Surroundings};
+pub use trees::read_in_trees;
 pub use workshop::Workshop;

@@ -7,7 +7,7 @@ use record::{
     CellReport, Manifest, MetricDefinition, MetricReport, Percentile, RecordError, Warning,
 };
 
-use super::{Gathered, doubts, estimates, working_set};
+use super::{Gathered, doubts, estimates, stalls, working_set};
 
 /// Percentiles of single operations that are reported, each where enough operations support it;
 /// as percentage and as quantile, since dividing one does not give the other exactly.
@@ -29,6 +29,7 @@ pub(super) fn report(
         warnings.push(Warning::HistogramLost { why: why(&error) });
         Vec::new()
     });
+    warnings.extend(stalls::of(&histograms));
     CellReport {
         target: cell.target.clone(),
         suite: cell.suite.clone(),
@@ -43,6 +44,7 @@ pub(super) fn report(
         failed: gathered.failed.map(|failed| failed.why.clone()),
         operations: gathered.replicates.values().map(|replicate| replicate.operations).sum(),
         operations_per_replicate: gathered.pilot.map(|pilot| pilot.operations),
+        least: cell.least.clone(),
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
         working_set: working_set::of(cell, &manifest.machine),

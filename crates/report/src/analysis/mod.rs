@@ -12,6 +12,8 @@ mod estimates;
 mod fits;
 mod fragile;
 mod gathered;
+mod spending;
+mod stalls;
 mod warm_up;
 mod working_set;
 
@@ -64,6 +66,7 @@ pub fn document(run: &Run, path: &Path) -> Document {
         skipped: [manifest.skipped.clone(), left_out(run)].concat(),
         warnings: run_warnings(run),
         end,
+        spending: spending::of(run),
     }
 }
 

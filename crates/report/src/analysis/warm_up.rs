@@ -1,21 +1,23 @@
-//! Finding warm-up: operations at the beginning of the measured window that were slower than the
-//! later ones.
+//! Finding warm-up: operations at the beginning of what is measured that were slower than the later
+//! ones.
 //!
-//! A replicate's timeline says how many operations ended in each slice of time, so the time of one
-//! operation within a stretch of slices is the stretch's length over their number. This is exact,
-//! while the timeline's octaves are not: a shift of 5 % across a power of two moves every
-//! operation by one whole octave. The ratio is that of the first quarter of the window over the
-//! rest. One replicate proves nothing, so the ratios of all replicates are pooled: there is
-//! warm-up where the *interval* of their median lies above [`RATIO_LEAST`]. That is, it is said
-//! only where it is there at the run's confidence level and large enough to move the figure (a
-//! first quarter slower by a tenth makes the whole slower by about one fortieth).
+//! What comes first after a state was made is a figure of its own and not part of this; here it is
+//! seen whether the rest was steady. A replicate's course says how long its operations took, part by
+//! part; the ratio is that of the first quarter of the operations over the rest. One replicate
+//! proves nothing, so the ratios of all replicates are pooled: there is warm-up where the *interval*
+//! of their median lies above [`RATIO_LEAST`]. That is, it is said only where it is there at the
+//! run's confidence level and large enough to move the figure (a first quarter slower by a tenth
+//! makes the whole slower by about one fortieth). Runs of before courses were recorded have
+//! timelines, whose slices say the same less exactly.
 
-use record::Replicate;
+use record::{CourseRecord, Replicate};
 
 use super::{Gathered, estimates};
 
 /// Ratios up to this are too small to move the cell's figure.
 const RATIO_LEAST: f64 = 1.1;
+/// Fewer parts have no quarter.
+const PARTS_LEAST: usize = 4;
 /// Coarser timelines cannot tell a quarter.
 const SLICES_LEAST: usize = 8;
 /// With fewer operations, one that ends just before or after the quarter decides the ratio.
@@ -31,6 +33,28 @@ pub(super) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<f64
 }
 
 fn ratio(replicate: &Replicate) -> Option<f64> {
+    match &replicate.course {
+        Some(course) => ratio_of_course(course),
+        None => ratio_of_timeline(replicate),
+    }
+}
+
+/// Parts of equal numbers of operations: a quarter of them against the others.
+fn ratio_of_course(course: &CourseRecord) -> Option<f64> {
+    let parts = &course.steady;
+    if parts.len() < PARTS_LEAST {
+        return None;
+    }
+    let mean = |parts: &[(u64, u64)]| {
+        let (operations, busy_ns) =
+            parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        (operations > 0 && busy_ns > 0).then(|| busy_ns as f64 / operations as f64)
+    };
+    let (first, rest) = parts.split_at(parts.len() / 4);
+    Some(mean(first)? / mean(rest)?)
+}
+
+fn ratio_of_timeline(replicate: &Replicate) -> Option<f64> {
     let timeline = replicate.timeline.as_ref()?;
     let ended = |slices: &[Vec<(u8, u64)>]| {
         slices.iter().flatten().map(|&(_, operations)| operations).sum::<u64>()
@@ -53,7 +77,7 @@ fn ratio(replicate: &Replicate) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Line, TimelineRecord, Warning};
+    use record::{CourseRecord, Line, TimelineRecord, Warning};
 
     use crate::sample::Sample;
 
@@ -83,6 +107,27 @@ mod tests {
     fn a_slow_first_quarter_is_found() {
         let found = warnings(&vec![slices(10, 20); 6]);
         assert_eq!(found, [Warning::WarmUpInside { first_over_rest: 2.0 }]);
+    }
+
+    /// The same of replicates with courses of eight parts of 8 operations, which take this long.
+    fn of_courses(times_ns: [u64; 8]) -> usize {
+        let mut sample = Sample::new(&["/mnt"]).benchmark("read", &[&[1000.0; 6]]);
+        for line in &mut sample.run.lines {
+            if let Line::Replicate(replicate) = line {
+                let steady = times_ns.map(|time_ns| (8, 8 * time_ns)).to_vec();
+                replicate.course = Some(CourseRecord { start: Vec::new(), steady });
+            }
+        }
+        let document = sample.document();
+        let all = document.cells[0].warnings.iter().map(|report| &report.warning);
+        all.filter(|warning| matches!(warning, Warning::WarmUpInside { .. })).count()
+    }
+
+    #[test]
+    fn a_course_of_few_operations_shows_it_too() {
+        assert_eq!(of_courses([300, 200, 100, 100, 100, 100, 100, 100]), 1);
+        assert_eq!(of_courses([105, 105, 100, 100, 100, 100, 100, 100]), 0);
+        assert_eq!(of_courses([100, 100, 100, 100, 100, 100, 300, 300]), 0, "slower later");
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading(&format!("fsprism {} of {}", document.run.suite, list(&labels, "and")));
     page.sentence(&place(document));
     page.sentence(&extent(document));
+    if let Some(text) = spending(document) {
+        page.sentence(&text);
+    }
     if let Some(text) = too_few(document) {
         page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
     }
@@ -99,6 +102,26 @@ fn machine(machine: &Machine) -> String {
         .extend(machine.memory.total_bytes.map(|size| format!("{} of memory", units::bytes(size))));
     facts.extend(machine.hypervisor.as_ref().map(|name| unbroken(&format!("hypervisor {name}"))));
     if facts.is_empty() { String::new() } else { format!(", on {}", facts.join(", ")) }
+}
+
+/// What the time went into, the largest parts first: `Of 120 s: 66 s timed, ...`.
+pub(super) fn spending(document: &Document) -> Option<String> {
+    let spending = document.spending?;
+    let share = |seconds: f64| format!("{seconds:.0} s");
+    let mut parts = [
+        (spending.states_s, "making states"),
+        (spending.targets_s, "making file systems"),
+        (spending.proofs_s, "proving"),
+        (spending.undoing_s, "undoing and writing back"),
+        (spending.pilot_s, "pilot"),
+        (spending.other_s, "other"),
+    ];
+    parts.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let parts = parts.iter().filter(|(seconds, _)| *seconds >= 0.5);
+    let said = parts.map(|(seconds, what)| unbroken(&format!("{} {what}", share(*seconds))));
+    let timed = unbroken(&format!("{} timed", share(spending.timed_s)));
+    let said: Vec<String> = std::iter::once(timed).chain(said).collect();
+    Some(format!("Of {}: {}.", share(spending.all_s), said.join(", ")))
 }
 
 /// How much was measured.

@@ -43,6 +43,7 @@ fn plain(kind: SaidKind, text: String) -> Said {
 
 fn conditions(document: &Document) -> Vec<Said> {
     let mut texts = vec![heading::place(document), heading::extent(document)];
+    texts.extend(heading::spending(document));
     texts.extend(heading::too_few(document));
     if !footprint::is_counted(document) {
         texts.push(heading::clock(document));

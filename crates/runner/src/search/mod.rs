@@ -133,6 +133,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
                     self.tell(&Event::Discarded { cell: known.index, why: &why });
                     last_why.clone_from(&why);
                     let (cell, block) = (known.index, known.replicates);
+                    let evidence = *evidence;
                     let discarded = Discarded { cell, block, attempt, why, evidence };
                     self.directory.append(&Line::Discarded(discarded))?;
                 }

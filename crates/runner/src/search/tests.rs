@@ -74,7 +74,10 @@ impl Prober for Table {
         }
         if self.refuted.contains(&self.probes) {
             let evidence = CacheEvidence::default();
-            return Err(Failure::State { why: "it was read meanwhile".to_owned(), evidence });
+            return Err(Failure::State {
+                why: "it was read meanwhile".to_owned(),
+                evidence: Box::new(evidence),
+            });
         }
         let misses = (1.0 - CACHE_BYTES / position).max(0.0);
         let mood = [50.0, 400.0, 20_000.0, 100.0, 3000.0][(seed % 5) as usize];

@@ -109,7 +109,7 @@ impl Executor for Fake {
         self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
         if self.in_wrong_state(request.cell) {
             let why = "3 of 4 pages resident".to_owned();
-            return Err(Failure::State { why, evidence: CacheEvidence::default() });
+            return Err(Failure::State { why, evidence: Box::default() });
         }
         self.requests.push(*request);
         if self.stop_after.is_some_and(|after| self.requests.len() >= after) {

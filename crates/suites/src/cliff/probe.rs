@@ -97,7 +97,16 @@ impl Probe<'_> {
         let overhead_ns = nanos(began.elapsed()).saturating_sub(outcome.elapsed_ns);
         let timed_ns = outcome.elapsed_ns;
         let spent = Spent { timed_ns, state_ns: overhead_ns, ..Spent::default() };
-        let observed = Observed { outcome, evidence, happened, written: None, overhead_ns, spent };
+        let observed = Observed {
+            outcome,
+            evidence,
+            happened,
+            others_read_bytes: None,
+            other_time_ns: None,
+            written: None,
+            overhead_ns,
+            spent,
+        };
         let mut measured = observed.into_measured(self.of, self.clock);
         // What is dirty here is what the operations before left dirty: the steady state.
         measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));

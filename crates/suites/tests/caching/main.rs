@@ -6,6 +6,7 @@
 
 mod cold_names;
 mod eviction;
+mod others;
 mod place;
 mod prefetch;
 mod warm_up;
@@ -27,6 +28,13 @@ const CASES: &[Case] = &[
     ("what_cannot_be_cold_is_refused", prefetch::what_cannot_be_cold_is_refused),
     ("names_of_every_change_are_cold_on_ext4", |place| cold_names::of_every_change(place, "ext4")),
     ("names_of_every_change_are_cold_on_xfs", |place| cold_names::of_every_change(place, "xfs")),
+    ("reads_are_charged_to_who_asks", others::reads_are_charged_to_who_asks),
+    ("reads_of_others_do_not_refute_on_btrfs", |place| {
+        others::their_reads_are_a_warning(place, "btrfs");
+    }),
+    ("reads_of_others_do_not_refute_on_ext4", |place| {
+        others::their_reads_are_a_warning(place, "ext4");
+    }),
     ("a_warm_up_ends_with_all_in_memory", warm_up::ends_with_all_in_memory),
     ("a_file_larger_than_memory_is_not_warmed", warm_up::too_large_is_refused),
     ("scenes_show_the_limit", eviction::scenes_show_the_limit),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use machine::target::{Surroundings, TargetSpec, Workshop, availability};
+use machine::target::{Surroundings, Target, TargetSpec, Workshop, availability};
 use measure::SystemClock;
-use record::Skipped;
+use record::{Cell, Skipped};
 use runner::{Executor, Failure, Measured, Request};
 use suites::{Laboratory, LiveTarget, Scope, Settings, Suite, suite};
 use workload::Verification;
@@ -66,6 +66,43 @@ impl Place {
         target: &str,
         benchmarks: &[&str],
     ) -> Option<Outcome> {
+        let live = self.live(target)?;
+        Some(executed(live, &chosen(suite_name, benchmarks)))
+    }
+
+    /// One replicate of a suite's benchmark beside something that lives meanwhile, made of the path
+    /// of the target's device; of several that are tried, the first while the device was read.
+    pub(crate) fn measure_beside<T>(
+        &self,
+        (suite_name, benchmark): (&str, &str),
+        target: &str,
+        beside: impl FnOnce(&Path) -> T,
+    ) -> Option<Measured> {
+        let live = self.live(target)?;
+        let device = live.target().open_device().expect(target).path().to_owned();
+        let (mut laboratory, _, _) = laboratory(live, &chosen(suite_name, &[benchmark]));
+        let beside = beside(&device);
+        let is_beside = |measured: &Measured| {
+            measured.evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
+        };
+        let all = (1..=50).map(|seed| {
+            let request = Request { cell: 0, block: 0, operations: 20_000, batch: 1, seed };
+            laboratory.execute(&request).expect(benchmark)
+        });
+        let found = { all }.find(is_beside).expect("the device is read meanwhile");
+        drop(beside);
+        close(laboratory);
+        Some(found)
+    }
+
+    /// Does something with a target that is made for it, where it can be made on this machine.
+    pub(crate) fn with_target(&self, target: &str, act: impl FnOnce(&Target)) {
+        let Some(live) = self.live(target) else { return };
+        act(live.target());
+        live.close().expect("nothing is open");
+    }
+
+    fn live(&self, target: &str) -> Option<LiveTarget> {
         let spec: TargetSpec = target.parse().expect(target);
         let surroundings =
             Surroundings { scratch: self.scratch.clone(), ..Surroundings::default() };
@@ -73,17 +110,34 @@ impl Place {
             eprintln!("skipped: {target}: {unavailable}");
             return None;
         }
-        let live = LiveTarget::new(self.workshop.make(&spec).expect(target));
-        let all = suite(suite_name).expect("it is one of the suites");
-        let is_wanted = |name: &str| benchmarks.contains(&name);
-        let chosen = all.benchmarks.iter().filter(|one| is_wanted(&one.name)).cloned();
-        let chosen = Suite { benchmarks: chosen.collect(), ..all };
-        assert_eq!(chosen.benchmarks.len(), benchmarks.len(), "{benchmarks:?} are there");
-        Some(executed(live, &chosen))
+        Some(LiveTarget::new(self.workshop.make(&spec).expect(target)))
     }
 }
 
+fn chosen(suite_name: &str, benchmarks: &[&str]) -> Suite {
+    let all = suite(suite_name).expect("it is one of the suites");
+    let is_wanted = |name: &str| benchmarks.contains(&name);
+    let chosen = all.benchmarks.iter().filter(|one| is_wanted(&one.name)).cloned();
+    let chosen = Suite { benchmarks: chosen.collect(), ..all };
+    assert_eq!(chosen.benchmarks.len(), benchmarks.len(), "{benchmarks:?} are there");
+    chosen
+}
+
 fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
+    let (mut laboratory, cells, skipped) = laboratory(live, suite);
+    let mut measured = BTreeMap::new();
+    for (number, cell) in (0..).zip(&cells) {
+        let names = cell.metrics.iter().map(|metric| metric.name.clone()).collect();
+        let one = replicate(&mut laboratory, number)
+            .unwrap_or_else(|failure| panic!("{} on {}: {failure:?}", cell.benchmark, cell.target));
+        measured.insert(cell.benchmark.clone(), (names, one));
+    }
+    close(laboratory);
+    Outcome { measured, skipped }
+}
+
+/// A laboratory in its first block, with its cells and what it has not.
+fn laboratory(live: LiveTarget, suite: &Suite) -> (Laboratory, Vec<Cell>, Vec<Skipped>) {
     let data_file_bytes = 1 << 20;
     let scope = Scope { targets: 1, data_file_bytes, budget: None };
     let live = [live];
@@ -100,17 +154,13 @@ fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
         Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock);
     let all: Vec<u32> = (0..).take(cells.len()).collect();
     assert_eq!(laboratory.begin_block(0, &all), []);
-    let mut measured = BTreeMap::new();
-    for (number, cell) in (0..).zip(&cells) {
-        let names = cell.metrics.iter().map(|metric| metric.name.clone()).collect();
-        let one = replicate(&mut laboratory, number)
-            .unwrap_or_else(|failure| panic!("{} on {}: {failure:?}", cell.benchmark, cell.target));
-        measured.insert(cell.benchmark.clone(), (names, one));
-    }
+    (laboratory, cells, skipped)
+}
+
+fn close(laboratory: Laboratory) {
     for live in laboratory.into_targets() {
         live.close().expect("nothing is open");
     }
-    Outcome { measured, skipped }
 }
 
 fn replicate(laboratory: &mut Laboratory, cell: u32) -> Result<Measured, Failure> {

@@ -16,6 +16,8 @@ pub struct Outcome {
     pub course: Course,
     /// What the threads used of processors between their first and their last operation.
     pub processor_time: ProcessorTime,
+    /// What the threads used of processors from their making to their end.
+    pub threads_ns: u64,
     /// Bytes moved by timed calls.
     pub bytes: u64,
     /// From the start of the first thread to the end of the last, untimed parts and all.
@@ -64,6 +66,7 @@ pub(super) struct Part {
     pub(super) outcome: LoopOutcome,
     pub(super) course: Course,
     pub(super) processor_time: ProcessorTime,
+    pub(super) thread_ns: u64,
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
@@ -96,6 +99,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let mut tally = Tally::default();
     let mut course = Course::default();
     let mut processor_time = ProcessorTime::default();
+    let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
     for part in &parts {
         tally += part.tally;
         course.merge(&part.course);
@@ -112,6 +116,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         recorder: merged(parts),
         course,
         processor_time,
+        threads_ns,
         threads,
         asynchronous,
     }
@@ -189,6 +194,7 @@ mod tests {
             outcome,
             course: Course::default(),
             processor_time: ProcessorTime::default(),
+            thread_ns: 0,
             checked_bytes: 0,
             tally: Tally::default(),
             asynchronous: None,

@@ -190,13 +190,15 @@ impl<C: Clock> Start<'_, C> {
         // Even of a thread that failed: nothing is left to be measured then.
         self.meeting.is_over.store(true, Ordering::Relaxed);
         let end_ticks = self.clock.ticks();
-        let processor_time = thread_usage().since(before);
+        let used = thread_usage();
+        let processor_time = used.since(before);
         let (outcome, steady) = steady.map_err(Trouble::Engine)?;
         Ok(Part {
             recorder,
             outcome: LoopOutcome { interrupted: outcome.interrupted || is_cut_short, ..outcome },
             course: Course { start: start.stretches, steady },
             processor_time,
+            thread_ns: used.all_ns(),
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),
             asynchronous: step.into_asynchronous_latency(),

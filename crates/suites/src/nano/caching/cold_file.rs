@@ -82,7 +82,7 @@ impl ColdFile {
         let (resident, pages) = (left.resident_pages, left.total_pages);
         let why =
             format!("{resident} of {pages} pages were still resident after they were evicted");
-        Err(Failure::State { why, evidence: self.evidence.clone() })
+        Err(Failure::State { why, evidence: Box::new(self.evidence.clone()) })
     }
 
     /// Reads all of it, and says how many of its pages are in memory then.

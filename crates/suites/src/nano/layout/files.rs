@@ -198,7 +198,7 @@ impl Experiment for ColdRead {
         let read_bytes = if inside_inodes { 0 } else { took.read_bytes };
         let claim = Claim::cold_reads(read_bytes);
         if let Err(why) = state::verify(claim, &evidence) {
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let busy_ns = took.recorder.busy_ns() as f64;
         let bytes = took.read_bytes as f64;

@@ -195,7 +195,7 @@ impl Experiment for ColdListing {
         // That something was read shows that not all was in memory; how much is not known before.
         let claim = Claim::cold_reads(1);
         if let Err(why) = state::verify(claim, &evidence) {
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let entries = self.all_entries() as f64;
         Ok(Findings {

@@ -29,6 +29,7 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.end_ticks,
                 part.processor_time.user_ns,
                 part.processor_time.system_ns,
+                part.thread_ns,
             ];
             for stretches in [&part.course.start, &part.course.steady] {
                 words.push(stretches.len() as u64);
@@ -62,15 +63,16 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
 fn part(bytes: &[u8]) -> Option<Part> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 11], _) =
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 12], _) =
         words.split_first_chunk()?;
-    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns] = rest;
+    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns, thread_ns] = rest;
     let (start, words) = stretches(words)?;
     let (steady, recorder) = stretches(words)?;
     Some(Part {
         recorder: Recorder::from_words(recorder)?,
         course: Course { start, steady },
         processor_time: ProcessorTime { user_ns: *user_ns, system_ns: *system_ns },
+        thread_ns: *thread_ns,
         outcome: LoopOutcome {
             operations: *operations,
             bytes: *bytes,
@@ -117,6 +119,7 @@ mod tests {
             outcome,
             course: course.clone(),
             processor_time,
+            thread_ns: 30,
             checked_bytes,
             tally,
             asynchronous,

@@ -168,7 +168,7 @@ impl ReadAhead {
         let claim = Claim::cold_reads(came_bytes);
         match state::verify(claim, &evidence) {
             Ok(()) => Ok(Seen { fetches, resident: file.resident().clone(), evidence, elapsed }),
-            Err(why) => Err(Failure::State { why, evidence }),
+            Err(why) => Err(Failure::State { why, evidence: Box::new(evidence) }),
         }
     }
 

@@ -122,7 +122,7 @@ impl Experiment for WarmUp {
         };
         let claim = Claim::cold_reads(self.working_set_bytes);
         if let Err(why) = state::verify(claim, &evidence) {
-            return Err(Failure::State { why, evidence });
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let judged = Judged::of(&course, site.clock);
         Ok(findings(course, judged, evidence, site.clock))

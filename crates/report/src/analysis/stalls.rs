@@ -1,0 +1,75 @@
+//! Finding stalls: few long operations that carry the mean.
+//!
+//! Where a file system now and then makes one operation wait for the work of many, a mean over few
+//! operations has no stall in it and one over many has: the mean then says how often a stall came
+//! by, and the median what an operation takes otherwise. The report says how many there were, how
+//! long they took, and what share of the time that was.
+
+use measure::Histogram;
+use record::Warning;
+
+/// A stall takes as long as so many ordinary operations, at least.
+const TIMES_THE_MEDIAN: u64 = 32;
+/// A stall is longer than what an interrupt or another task takes, in nanoseconds.
+const LEAST_NS: u64 = 100_000;
+/// Operations that are no more than this share of all are few.
+const FEW: f64 = 0.01;
+/// A share of the time below which they do not carry the mean, in percent.
+const SHARE_PERCENT_LEAST: f64 = 10.0;
+
+/// The stalls among the operations of all replicates, where they carry the mean.
+pub(super) fn of(histograms: &[Histogram]) -> Option<Warning> {
+    let mut pooled = Histogram::new();
+    histograms.iter().for_each(|histogram| pooled.merge(histogram));
+    let bound_ns = pooled.quantile(0.5).saturating_mul(TIMES_THE_MEDIAN).max(LEAST_NS);
+    let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);
+    for bucket in pooled.buckets().filter(|bucket| bucket.low >= bound_ns) {
+        operations += bucket.count;
+        time_ns += bucket.count as f64 * (bucket.low as f64 + bucket.high as f64) / 2.0;
+        shortest_ns = shortest_ns.min(bucket.low);
+    }
+    let of = pooled.count();
+    let share_percent = 100.0 * (time_ns / pooled.sum() as f64).min(1.0);
+    let are_few = operations > 0 && operations as f64 <= FEW * of as f64;
+    (are_few && share_percent >= SHARE_PERCENT_LEAST).then(|| Warning::Stalls {
+        operations,
+        of,
+        longer_than_ns: shortest_ns,
+        longest_ns: pooled.max(),
+        share_percent,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(times: &[(u64, u64)]) -> Histogram {
+        let mut histogram = Histogram::new();
+        times.iter().for_each(|&(time_ns, count)| histogram.record_n(time_ns, count));
+        histogram
+    }
+
+    #[test]
+    fn few_long_operations_that_carry_the_mean_are_counted() {
+        let replicates =
+            [histogram(&[(2_000, 10_000)]), histogram(&[(2_000, 9_997), (90_000_000, 3)])];
+        let Some(Warning::Stalls { operations, of: all, longest_ns, share_percent, .. }) =
+            of(&replicates)
+        else {
+            panic!("three stalls")
+        };
+        assert_eq!((operations, all), (3, 20_000));
+        assert!((89_000_000..=91_000_000).contains(&longest_ns), "{longest_ns}");
+        // 270 ms of 310 ms.
+        assert!((share_percent - 87.1).abs() < 1.0, "{share_percent}");
+    }
+
+    #[test]
+    fn what_is_short_common_or_does_not_weigh_is_no_stall() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[histogram(&[(2_000, 10_000), (90_000, 50)])]), None, "interrupts");
+        assert_eq!(of(&[histogram(&[(2_000, 100), (500_000, 20)])]), None, "another kind");
+        assert_eq!(of(&[histogram(&[(2_000, 1_000_000), (500_000, 10)])]), None, "light");
+    }
+}

@@ -1,0 +1,129 @@
+//! Whose reads of the device they are: those of others do not refute what was in memory.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use machine::describe::{
+    DeviceCounterReader, DeviceCounters, ProcessCounterReader, ProcessCounters,
+};
+use machine::target::cache_state;
+use record::Warning;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::place::Place;
+
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Another process reads the device all the while.
+pub(crate) fn their_reads_are_a_warning(place: &Place, file_system: &str) {
+    let name = "stat-by-directory-size-1000";
+    let target = format!("{file_system}:size=512m");
+    let Some(measured) =
+        place.measure_beside(("nano/metadata", name), &target, Another::reading_on)
+    else {
+        return;
+    };
+    let evidence = &measured.evidence;
+    assert_eq!(evidence.caller_read_bytes, Some(0), "{evidence:?}");
+    assert!(evidence.device_read_bytes.is_some_and(|bytes| bytes > 0), "{evidence:?}");
+    let said = measured.warnings.iter().find_map(|warning| match warning {
+        Warning::BackgroundWork { what } => Some(what),
+        _ => None,
+    });
+    assert!(said.is_some_and(|what| what.contains("read by others")), "{:?}", measured.warnings);
+}
+
+/// What the caller's proof rests on: the kernel charges a read to the process that asks for it, and
+/// that of a process which has ended to the one that waited for it.
+pub(crate) fn reads_are_charged_to_who_asks(place: &Place) {
+    place.with_target("btrfs:size=256m", |target| {
+        let path = target.root().join("file");
+        fs::write(&path, vec![7; 1 << 20]).expect("there is room");
+        let numbers = target.device_numbers().expect("it has a device");
+        let counters = Both {
+            device: DeviceCounterReader::open(numbers.major, numbers.minor).expect("it is there"),
+            process: ProcessCounterReader::open().expect("the kernel counts"),
+        };
+        let evict = || {
+            let left = cache_state::evict_all(target.root(), [&path], std::time::Duration::ZERO);
+            assert!(left.expect("it is ours").is_none());
+        };
+        evict();
+        let before = counters.read();
+        let mut read = Vec::new();
+        File::open(&path).and_then(|mut file| file.read_to_end(&mut read)).expect("it is ours");
+        let own = counters.since(before);
+        assert!(own.0.read_bytes >= FILE_BYTES && own.1.read_bytes >= FILE_BYTES, "{own:?}");
+
+        evict();
+        let before = counters.read();
+        let another = Another::that_has_read(&path);
+        let theirs = counters.since(before);
+        assert!(theirs.0.read_bytes >= FILE_BYTES, "{theirs:?}");
+        assert_eq!(theirs.1.read_bytes, 0, "{theirs:?}");
+        // It ends now, and is waited for.
+        drop(another);
+        let ended = counters.since(before);
+        assert!(ended.1.read_bytes >= FILE_BYTES, "{ended:?}");
+    });
+}
+
+struct Both {
+    device: DeviceCounterReader,
+    process: ProcessCounterReader,
+}
+
+impl Both {
+    fn read(&self) -> (DeviceCounters, ProcessCounters) {
+        (self.device.read().expect("it is there"), self.process.read().expect("it is ours"))
+    }
+
+    fn since(&self, then: (DeviceCounters, ProcessCounters)) -> (DeviceCounters, ProcessCounters) {
+        let now = self.read();
+        (now.0 - then.0, now.1 - then.1)
+    }
+}
+
+/// Another process. It ends when it is dropped.
+pub(crate) struct Another(Child);
+
+impl Another {
+    /// Reads the device again and again; it has begun.
+    fn reading_on(device: &Path) -> Self {
+        let script =
+            "echo; while dd if=\"$0\" of=/dev/null bs=64k iflag=direct 2>/dev/null; do :; done";
+        Self::of(script, device)
+    }
+
+    /// Has read the file once.
+    fn that_has_read(path: &Path) -> Self {
+        Self::of("cat \"$0\" >/dev/null; echo; read line", path)
+    }
+
+    /// Runs the script until it has said a line.
+    fn of(script: &str, path: &Path) -> Self {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(script).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // So that what it has started ends with it.
+        shell.process_group(0);
+        let mut child = shell.spawn().expect("there is a shell");
+        let mut said = String::new();
+        let output = child.stdout.as_mut().expect("it is piped");
+        BufReader::new(output).read_line(&mut said).expect("it speaks");
+        Self(child)
+    }
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        let group = Pid::from_child(&self.0);
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = self.0.wait();
+        // The end of its output comes when the last of the group has closed what it had open.
+        let output = self.0.stdout.take().expect("it is piped");
+        let _ = std::io::copy(&mut { output }, &mut std::io::sink());
+    }
+}
