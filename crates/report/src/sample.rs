@@ -57,6 +57,7 @@ impl Sample {
             targets: targets.iter().map(|label| target(label)).collect(),
             skipped: Vec::new(),
             cells: Vec::new(),
+            scratch: None,
         };
         let planned = Planned { at_s: 0.0, blocks: 12, pilots: Vec::new() };
         let run = Run { manifest, lines: vec![Line::Planned(planned)] };

@@ -165,6 +165,7 @@ fn manifest() -> Manifest {
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: Vec::new(),
+        scratch: None,
     }
 }
 
