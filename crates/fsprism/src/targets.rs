@@ -275,9 +275,10 @@ impl Made {
     }
 }
 
-/// A quarter of the target's memory limit, so that what is read stays in memory.
+/// An eighth of the target's memory limit: the file that is read, the one that is written and that
+/// of an experiment are to stay in memory beside directories.
 fn memory_share(target: &Target) -> u64 {
-    target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 4)
+    target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 8)
 }
 
 fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wanted> {

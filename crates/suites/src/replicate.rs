@@ -51,12 +51,22 @@ impl Replicate<'_> {
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
+            Self::empty_memory(live)?;
             return Err(Failure::State { why, evidence });
         }
         let whole_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let overhead_ns = whole_ns.saturating_sub(seen.outcome.elapsed_ns);
         let Seen { outcome, happened, written, .. } = seen;
         Ok(Observed { outcome, evidence, happened, written, overhead_ns })
+    }
+
+    /// Under a limit of memory, what others left there may be in the way, and what is only looked
+    /// up where it is kept is not brought in again: mounted again, the file system begins anew.
+    fn empty_memory(live: &mut LiveTarget) -> Result<(), Failure> {
+        if is_limited(&live.target) && live.is_scratch() && live.target.supports_cold() {
+            live.remount().map_err(|error| failed(&error))?;
+        }
+        Ok(())
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -89,7 +99,9 @@ impl Replicate<'_> {
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        if wants_names && live.cooled.remove(&self.of.place) {
+        // Under a limit of memory, whatever was done since may have cooled them.
+        let is_limited = is_limited(&live.target);
+        if wants_names && (live.cooled.remove(&self.of.place) || is_limited) {
             // All of them: the next that works on this place may share them out differently.
             let count = file_set.spec().directories.count;
             let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
@@ -213,6 +225,11 @@ impl Replicate<'_> {
         }
         failed(error)
     }
+}
+
+/// Whether the target's memory has a limit.
+fn is_limited(target: &Target) -> bool {
+    target.facts().conditions.limits.memory_bytes.is_some()
 }
 
 /// A cell that cannot be measured, for this reason.
