@@ -1,6 +1,6 @@
 //! The command line, told once: parsing, help, completions and the manual page follow from it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -11,6 +11,9 @@ use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
 use crate::footprint_arguments::{CachesOptions, Footprint, TracingOptions};
 use crate::lab_arguments::LabCommand;
 use crate::values;
+
+/// Where images of scratch targets lie unless it is said.
+const SCRATCH: &str = "/var/tmp";
 
 /// A file-system performance laboratory: what is real, how large, and how sure.
 #[derive(Debug, Parser)]
@@ -190,7 +193,7 @@ pub(crate) struct Measuring {
     /// The run directory; by default fsprism-runs/TIME-COMMAND here
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Go on with a run that was cut off
+    /// Go on with a run that was cut off, on what it was begun on
     #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -198,18 +201,26 @@ pub(crate) struct Measuring {
 }
 
 /// How scratch targets are made.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Making {
     /// Age scratch targets, before each block, by so many rounds of deleting and writing again;
     /// a target's own aged= goes before
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
     pub(crate) aged: Option<u32>,
-    /// Where images of scratch targets lie
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    pub(crate) scratch: PathBuf,
-    /// A device that may be formatted although it holds data; said in full for each device
+    /// Where images of scratch targets lie; by default /var/tmp, of a resumed run where they lay
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// A device that may be formatted although it holds data; said in full for each device, and
+    /// again to resume
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
+}
+
+impl Making {
+    /// Where images of scratch targets lie.
+    pub(crate) fn scratch(&self) -> &Path {
+        self.scratch.as_deref().unwrap_or(Path::new(SCRATCH))
+    }
 }
 
 #[derive(Debug, Args)]

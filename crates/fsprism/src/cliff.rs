@@ -25,7 +25,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let asked = asked(options, options.seed.unwrap_or(seed));
     asked.check().blame_input()?;
     let wanted = targets::wanted_for_cliffs(&options.targets, &options.making)?;
-    let machine = start::described(&options.making.scratch);
+    let machine = start::described(options.making.scratch());
     let made = start::make(wanted, &stop)?;
     let plans: Result<Vec<Planned>, CliffError> =
         made.live.iter().map(|live| suites::plan(live, &machine, &asked)).collect();
@@ -40,6 +40,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         targets: made.live.iter().map(targets::record_of).collect(),
         skipped: Vec::new(),
         cells: Vec::new(),
+        scratch: start::recorded_scratch(&options.making),
         run,
     };
     let path = options.out.clone().unwrap_or_else(|| start::default_directory(&manifest.run));

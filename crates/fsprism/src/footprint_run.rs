@@ -89,7 +89,7 @@ pub(crate) fn made(
         anyhow::bail!("no target could be traced: {}: {why}", first.target.spec.label);
     }
     let metrics = footprint_suite::definitions(caches.as_ref());
-    let manifest = manifest(run, &outcomes, &metrics, &measuring.making.scratch);
+    let manifest = manifest(run, &outcomes, &metrics, measuring.making.scratch());
     write(&path, &manifest, &outcomes, begun)?;
     Ok(path)
 }
@@ -243,6 +243,7 @@ fn manifest(
         skipped: outcomes.iter().flat_map(skipped).collect(),
         targets: outcomes.iter().filter_map(target_record).collect(),
         cells: made.flat_map(cells_of).collect(),
+        scratch: None,
     }
 }
 

@@ -159,7 +159,11 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         seed: options.seed,
         size: None,
         verify: false,
-        making: Making { aged: None, scratch: options.scratch.clone(), destroy_data: Vec::new() },
+        making: Making {
+            aged: None,
+            scratch: Some(options.scratch.clone()),
+            destroy_data: Vec::new(),
+        },
         out: options.out.clone(),
         resume: None,
         output: OutputOptions { format: Format::Terminal },

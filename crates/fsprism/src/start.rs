@@ -10,6 +10,7 @@ use record::{ClockRecord, RunRecord, Tool};
 use runner::Stopwatch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::arguments::Making;
 use crate::exit::{INTERRUPTED, InterruptedEarly};
 use crate::targets::{Made, Wanted};
 
@@ -63,6 +64,12 @@ pub(crate) fn described(scratch: &Path) -> record::machine::Machine {
     let mut machine = machine::describe::describe();
     machine.storage = machine::describe::storage([scratch]);
     machine
+}
+
+/// Where images lie, as a run records it: with its whole path, for it may be gone on with from
+/// another directory.
+pub(crate) fn recorded_scratch(making: &Making) -> Option<String> {
+    std::path::absolute(making.scratch()).ok()?.into_os_string().into_string().ok()
 }
 
 /// The run directory where none is named.

@@ -132,11 +132,12 @@ impl Session {
             schema_version: SCHEMA_VERSION,
             tool: start::tool(),
             run,
-            machine: start::described(&measuring.making.scratch),
+            machine: start::described(measuring.making.scratch()),
             clock: start::clock_record(&clock, &report),
             targets: made.live.iter().map(targets::record_of).collect(),
             skipped: skipped.into_iter().chain(inapplicable).collect(),
             cells,
+            scratch: start::recorded_scratch(&measuring.making),
         };
         let directory = RunDirectory::create(&path, &manifest).blame_input()?;
         let calibrated = (clock, &report);
@@ -157,10 +158,10 @@ impl Session {
         }
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
-        let made = start::make(targets::wanted_again(&manifest, &measuring.making)?, stop)?;
+        let making = targets::making_again(&manifest, &measuring.making)?;
+        let made = start::make(targets::wanted_again(&manifest, &making)?, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
-        resume::check(&manifest, &start::described(&measuring.making.scratch), &again)
-            .blame_input()?;
+        resume::check(&manifest, &start::described(making.scratch()), &again).blame_input()?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);

@@ -123,18 +123,29 @@ fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpe
     texts.iter().map(parse).collect()
 }
 
+/// How the targets of a run that is taken up again are made: as they were.
+pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Making> {
+    let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
+    let recorded = manifest.scratch.as_ref().map(PathBuf::from);
+    let Some(before) = recorded.or_else(|| scratch_of(&manifest.run.arguments)) else {
+        return Ok(making.clone());
+    };
+    match &making.scratch {
+        Some(now) if has_images && std::path::absolute(now)? != std::path::absolute(&before)? => {
+            // Elsewhere they would lie on another device, and one run would measure two.
+            let refusal = anyhow::anyhow!(
+                "the images of this run lay in {}: go on without --scratch",
+                before.display()
+            );
+            Err(refusal).blame_input()
+        }
+        Some(_) => Ok(making.clone()),
+        None => Ok(Making { scratch: Some(before), ..making.clone() }),
+    }
+}
+
 /// The targets of a run that is taken up again.
 pub(crate) fn wanted_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Wanted> {
-    let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
-    let scratch = scratch_of(&manifest.run.arguments).filter(|_| has_images);
-    if let Some(before) = scratch.filter(|before| *before != making.scratch) {
-        // Elsewhere they would lie on another device, and one run would measure two.
-        let refusal = anyhow::anyhow!(
-            "the images of this run lay in {0}: go on with --scratch {0}",
-            before.display()
-        );
-        return Err(refusal).blame_input();
-    }
     let specs: Vec<TargetSpec> =
         manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>()?;
     let surroundings = surroundings(making);
@@ -144,13 +155,14 @@ pub(crate) fn wanted_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
     Ok(Wanted { specs, skipped: Vec::new(), surroundings })
 }
 
-/// The scratch directory that a command line asked for.
+/// The scratch directory that a command line asked for: for runs of before it was recorded.
 fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
-    match Arguments::try_parse_from(arguments).ok()?.command {
-        Command::Survey(options) => Some(options.measuring.making.scratch),
-        Command::Run(options) => Some(options.measuring.making.scratch),
-        _ => None,
-    }
+    let making = match Arguments::try_parse_from(arguments).ok()?.command {
+        Command::Survey(options) => options.measuring.making,
+        Command::Run(options) => options.measuring.making,
+        _ => return None,
+    };
+    Some(making.scratch().to_owned())
 }
 
 /// What a run records of a target: with its whole path, so that the run can be gone on with from
@@ -185,7 +197,7 @@ fn as_it_was(target: &TargetRecord) -> anyhow::Result<TargetSpec> {
 
 fn surroundings(making: &Making) -> Surroundings {
     Surroundings {
-        scratch: making.scratch.clone(),
+        scratch: making.scratch().to_owned(),
         destroy: making.destroy_data.clone(),
         ..Surroundings::default()
     }
@@ -263,9 +275,10 @@ impl Made {
     }
 }
 
-/// A quarter of the target's memory limit, so that what is read stays in memory.
+/// An eighth of the target's memory limit: the file that is read, the one that is written and that
+/// of an experiment are to stay in memory beside directories.
 fn memory_share(target: &Target) -> u64 {
-    target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 4)
+    target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 8)
 }
 
 fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wanted> {

@@ -1,14 +1,15 @@
 //! The thin edge to system calls that no safe wrapper covers.
 //!
-//! Everything unsafe in this crate is here: loop and block device requests, `cachestat` and
-//! `mincore`, the private mount namespace, and the fork that starts the guardian. Each function
-//! does one call and turns the kernel's answer into a value or an [`io::Error`]; no policy.
+//! Everything unsafe in this crate is here: loop and block device requests, `cachestat`, `mincore`
+//! and mappings of files, the private mount namespace, and the fork that starts the guardian. Each
+//! function does one call and turns the kernel's answer into a value or an [`io::Error`]; no
+//! policy.
 #![expect(unsafe_code, reason = "these system calls have no safe wrapper")]
 
 use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -194,8 +195,8 @@ pub(crate) fn cachestat(file: impl AsFd, start: u64, length_bytes: u64) -> io::R
     if result == 0 { Ok(stat) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A part of a file, mapped so that nothing can touch it: the kernel has no page of it in its
-/// tables and fetches none, whoever looks.
+/// A part of a file, mapped and never touched from here: the kernel has no page of it in its tables
+/// but those that [`FileMapping::populate`] asks for.
 #[derive(Debug)]
 pub(crate) struct FileMapping {
     /// An address as a number, which threads may share.
@@ -204,11 +205,30 @@ pub(crate) struct FileMapping {
 }
 
 impl FileMapping {
-    /// Maps `length_bytes` (not 0) of the file from `start` on, a multiple of the page size.
+    /// Maps `length_bytes` (not 0) of the file from `start` on, a multiple of the page size, so
+    /// that nobody can touch it.
     pub(crate) fn new(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
+        Self::mapped(file, start, length_bytes, libc::PROT_NONE)
+    }
+
+    /// Maps it for [`FileMapping::populate`]. The mapping is said to be read in random order: so
+    /// the kernel reads nothing ahead, and takes no page for one that was used when it is unmapped
+    /// (`vma_has_recency` in `linux/mm_inline.h`).
+    pub(crate) fn to_populate(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
+        let map = Self::mapped(file, start, length_bytes, libc::PROT_READ)?;
+        map.advise(0..map.pages(), libc::MADV_RANDOM)?;
+        Ok(map)
+    }
+
+    fn mapped(
+        file: impl AsFd,
+        start: u64,
+        length_bytes: u64,
+        protection: libc::c_int,
+    ) -> io::Result<Self> {
         let length_bytes = usize::try_from(length_bytes).map_err(io::Error::other)?;
         let (fd, start) = (file.as_fd().as_raw_fd(), start.cast_signed());
-        let (protection, flags) = (libc::PROT_NONE, libc::MAP_SHARED);
+        let flags = libc::MAP_SHARED;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let map =
             unsafe { libc::mmap(ptr::null_mut(), length_bytes, protection, flags, fd, start) };
@@ -221,14 +241,40 @@ impl FileMapping {
     /// Asks of as many pages as `answers` has bytes, from page `first` of the mapping on, whether
     /// they are in the page cache with their content read: the lowest bit of each byte then says.
     pub(crate) fn mincore(&self, first: usize, answers: &mut [u8]) -> io::Result<()> {
-        let page_bytes = rustix::param::page_size();
-        let pages = self.length_bytes.div_ceil(page_bytes);
-        let inside = first.checked_add(answers.len()).is_some_and(|end| end <= pages);
-        assert!(inside, "{} pages from {first} on, of {pages}", answers.len());
-        let start = ptr::with_exposed_provenance_mut(self.address + first * page_bytes);
-        let length_bytes = answers.len() * page_bytes;
+        let (start, length_bytes) = self.part(first..first.saturating_add(answers.len()));
         // SAFETY: the pages lie in the mapping, and `answers` has one byte for each of them.
         checked(unsafe { libc::mincore(start, length_bytes, answers.as_mut_ptr()) }).map(drop)
+    }
+
+    /// Has the kernel put these pages of the mapping into its tables, reading those that are not
+    /// in the page cache; EFAULT for what lies behind the end of the file.
+    pub(crate) fn populate(&self, pages: Range<usize>) -> io::Result<()> {
+        self.advise(pages, libc::MADV_POPULATE_READ)
+    }
+
+    /// The number of its first page among all pages of this process.
+    pub(crate) fn first_page(&self) -> usize {
+        self.address / rustix::param::page_size()
+    }
+
+    fn advise(&self, pages: Range<usize>, advice: libc::c_int) -> io::Result<()> {
+        let (start, length_bytes) = self.part(pages);
+        // SAFETY: the part lies in the mapping, and neither of the two advices that are given
+        // changes what memory holds.
+        checked(unsafe { libc::madvise(start, length_bytes, advice) }).map(drop)
+    }
+
+    fn pages(&self) -> usize {
+        self.length_bytes.div_ceil(rustix::param::page_size())
+    }
+
+    /// The address and the length in bytes of some of its pages.
+    fn part(&self, pages: Range<usize>) -> (*mut libc::c_void, usize) {
+        let of = self.pages();
+        assert!(pages.start <= pages.end && pages.end <= of, "{pages:?} of {of} pages");
+        let page_bytes = rustix::param::page_size();
+        let start = ptr::with_exposed_provenance_mut(self.address + pages.start * page_bytes);
+        (start, pages.len() * page_bytes)
     }
 }
 

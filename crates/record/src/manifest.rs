@@ -28,6 +28,10 @@ pub struct Manifest {
     pub skipped: Vec<Skipped>,
     /// The cells, in the order of their declaration; journal lines refer to them by index.
     pub cells: Vec<Cell>,
+    /// The whole path of the directory in which images of scratch targets lie; none where it is no
+    /// plain text, and in runs of before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<String>,
 }
 
 /// A program and its version.

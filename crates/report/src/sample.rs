@@ -57,6 +57,7 @@ impl Sample {
             targets: targets.iter().map(|label| target(label)).collect(),
             skipped: Vec::new(),
             cells: Vec::new(),
+            scratch: None,
         };
         let (pilots, left_out) = (Vec::new(), Vec::new());
         let planned = Planned { at_s: 0.0, blocks: 12, pilots, left_out, pilot_s: 0.0 };

@@ -44,6 +44,8 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
 struct Bounds {
     data_file_bytes: u64,
     too_large: BTreeMap<Place, String>,
+    /// Of what is to be warm, what its limit of memory has no room for.
+    beyond_memory: BTreeMap<Place, String>,
     /// Bytes of the longest name; none where the file system does not say.
     name_bytes_max: Option<u64>,
 }
@@ -55,14 +57,27 @@ impl Bounds {
         // Of a target that does not say how much room it has, making the places will tell.
         let space = live.target.space().ok();
         let too_large = space.map(|space| room::too_large(places, &space, data_file_bytes));
+        let too_large = too_large.unwrap_or_default();
+        let limit_bytes = live.target.facts().conditions.limits.memory_bytes;
+        let beyond_memory = limit_bytes.map(|limit_bytes| {
+            let is_warm = |one: &&Benchmark| one.cache_state == CacheState::Warm;
+            let warm = benchmarks.iter().filter(is_warm).filter_map(Benchmark::operations);
+            let places = warm.map(|one| one.place).filter(|place| !too_large.contains_key(place));
+            room::beyond_memory(places.collect(), limit_bytes, data_file_bytes)
+        });
+        let beyond_memory = beyond_memory.unwrap_or_default();
         let name_bytes_max = statvfs(live.target.root()).ok().map(|said| said.f_namemax);
-        Self { data_file_bytes, too_large: too_large.unwrap_or_default(), name_bytes_max }
+        Self { data_file_bytes, too_large, beyond_memory, name_bytes_max }
     }
 
     /// What of the operations does not fit, if something does not, and why.
-    fn refuse(&self, of: &Operations) -> Option<(String, String)> {
+    fn refuse(&self, state: CacheState, of: &Operations) -> Option<(String, String)> {
         if let Some(why) = self.too_large.get(&of.place) {
             return Some((of_place(of.place), why.clone()));
+        }
+        let beyond_memory = self.beyond_memory.get(&of.place);
+        if let Some(why) = beyond_memory.filter(|_| state == CacheState::Warm) {
+            return Some((format!("{} in memory", of_place(of.place)), why.clone()));
         }
         let file_bytes = of.place.file_bytes(self.data_file_bytes);
         if of.moves_data_in_place() && of.workload.request_bytes as u64 > file_bytes {
@@ -111,7 +126,7 @@ fn inapplicable(
         .or_else(|| without_processors(benchmark, scaling::processors()).map(owned))
         .or_else(|| without_windows(benchmark.cache_state, operations, live, bounds))
         .or_else(|| without_links(operations, live))
-        .or_else(|| bounds.refuse(operations))
+        .or_else(|| bounds.refuse(benchmark.cache_state, operations))
 }
 
 /// What is issued many at a time.

@@ -58,6 +58,7 @@ impl Replicate<'_> {
         let evidence = state::evidence(seen.before, seen.after, &seen.happened);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
+            Self::empty_memory(live)?;
             return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let overlap = seen.outcome.overlap;
@@ -82,6 +83,15 @@ impl Replicate<'_> {
             overhead_ns,
             spent,
         })
+    }
+
+    /// Under a limit of memory, what others left there may be in the way, and what is only looked
+    /// up where it is kept is not brought in again: mounted again, the file system begins anew.
+    fn empty_memory(live: &mut LiveTarget) -> Result<(), Failure> {
+        if is_limited(&live.target) && live.is_scratch() && live.target.supports_cold() {
+            live.remount().map_err(|error| failed(&error))?;
+        }
+        Ok(())
     }
 
     /// What `bytes` that were moved have to do with the device.
@@ -115,7 +125,9 @@ impl Replicate<'_> {
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        if wants_names && live.cooled.remove(&self.of.place) {
+        // Under a limit of memory, whatever was done since may have cooled them.
+        let is_limited = is_limited(&live.target);
+        if wants_names && (live.cooled.remove(&self.of.place) || is_limited) {
             // All of them: the next that works on this place may share them out differently.
             let count = file_set.spec().directories.count;
             let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
@@ -306,6 +318,11 @@ impl Replicate<'_> {
 /// A time in nanoseconds.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether the target's memory has a limit.
+fn is_limited(target: &Target) -> bool {
+    target.facts().conditions.limits.memory_bytes.is_some()
 }
 
 /// A cell that cannot be measured, for this reason.

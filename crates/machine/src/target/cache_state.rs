@@ -243,7 +243,7 @@ fn drop_pages(file: &File) -> io::Result<Residency> {
 }
 
 /// Opens for reading without changing the time of access where that is permitted.
-fn open_quietly(path: &Path) -> io::Result<File> {
+pub(super) fn open_quietly(path: &Path) -> io::Result<File> {
     let quietly = File::options().read(true).custom_flags(libc::O_NOATIME).open(path);
     match quietly {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),

@@ -3,7 +3,7 @@
 //! Start at [`TargetSpec`], what a target is to be; [`availability`] says whether it can be made
 //! here; a [`Workshop`] makes it; the [`Target`] lives until it is closed. [`cache_state`] brings
 //! files of it into or out of memory and verifies that; [`residency`] says which pages of a file
-//! are in memory.
+//! are in memory, and [`folio_orders`] in pieces of which size.
 //!
 //! A target's life leaves no trace, whatever ends the process. Three things see to that:
 //!
@@ -22,6 +22,7 @@ mod device;
 mod error;
 mod facts;
 mod file_system;
+mod folios;
 mod guardian;
 mod home;
 mod live;
@@ -46,6 +47,7 @@ pub use device::{DeviceContent, DeviceError};
 pub use error::TargetError;
 pub use facts::{DeviceNumbers, TargetFacts};
 pub use file_system::FileSystem;
+pub use folios::{FolioError, FolioOrders, folio_orders};
 pub use live::{Space, Target};
 pub use open_device::{OpenDevice, OpenDeviceError};
 pub use spec::{

@@ -8,6 +8,7 @@ mod ageing;
 mod conditions;
 mod devices;
 mod extents;
+mod folios;
 mod kill;
 mod propagation;
 mod read_ahead;
@@ -51,6 +52,9 @@ const CASES: &[Case] = &[
     ("pages_of_ext4_are_told", || residency::pages_are_told("ext4:size=256m")),
     ("pages_of_xfs_are_told", || residency::pages_are_told("xfs:size=512m")),
     ("pages_of_btrfs_are_told", || residency::pages_are_told("btrfs:size=512m")),
+    ("folios_of_memory_are_told", folios::of_memory_are_told),
+    ("folios_of_ext4_are_told", || folios::are_told("ext4:size=256m")),
+    ("folios_of_xfs_are_told", || folios::are_told("xfs:size=512m")),
     ("ext2_reads_ahead_as_told", || read_ahead::is_as_told("ext2:size=128m")),
     ("ext4_reads_ahead_as_told", || read_ahead::is_as_told("ext4:size=128m")),
     ("xfs_reads_ahead_as_told", || read_ahead::is_as_told("xfs:size=512m")),

@@ -37,6 +37,7 @@ fn manifest() -> Manifest {
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: Vec::new(),
+        scratch: None,
     }
 }
 

@@ -172,6 +172,7 @@ fn manifest() -> Manifest {
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: Vec::new(),
+        scratch: None,
     }
 }
 

@@ -217,5 +217,6 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: plan.cells.clone(),
+        scratch: None,
     }
 }

@@ -86,7 +86,9 @@ impl Place {
             measured.evidence.device_read_bytes.is_some_and(|bytes| bytes > 0)
         };
         let all = (1..=50).map(|seed| {
-            let request = Request { cell: 0, block: 0, operations: 20_000, batch: 1, seed };
+            let (cell, block, operations, batch) = (0, 0, 20_000, 1);
+            let start_operations = 0;
+            let request = Request { cell, block, operations, start_operations, batch, seed };
             laboratory.execute(&request).expect(benchmark)
         });
         let found = { all }.find(is_beside).expect("the device is read meanwhile");

@@ -33,7 +33,8 @@ pub struct Outcome {
     /// Where each thread has many in flight, the same law gives operations divided by `elapsed_ns`,
     /// untimed parts and all: see [`Outcome::asynchronous`].
     pub rate_per_s: f64,
-    /// The share of `elapsed_ns` in which all threads ran, from 0 to 1; 1 for a single thread.
+    /// The share of the time until the first thread ended in which all ran, from 0 to 1; 1 for a
+    /// single thread. What another still does then is the one operation that it is in.
     pub overlap: f64,
     /// Each thread's part.
     pub threads: Vec<ThreadOutcome>,
@@ -128,6 +129,8 @@ struct Spans {
     all_ticks: u64,
     /// From the last start to the first end; 0 if some thread ended before another began.
     common_ticks: u64,
+    /// From the first start to the first end.
+    until_end_ticks: u64,
     /// The sum over threads.
     each_ticks: u64,
 }
@@ -142,6 +145,7 @@ impl Spans {
         Self {
             all_ticks: between(starts().min(), ends().max()),
             common_ticks: between(starts().max(), ends().min()),
+            until_end_ticks: between(starts().min(), ends().min()),
             each_ticks: starts().zip(ends()).map(|(start, end)| end.saturating_sub(start)).sum(),
         }
     }
@@ -151,9 +155,12 @@ impl Spans {
         if self.all_ticks == 0 { 1.0 } else { self.each_ticks as f64 / self.all_ticks as f64 }
     }
 
-    /// The share of the time in which all ran.
+    /// The share of the time until the first end in which all ran.
     fn overlap(&self) -> f64 {
-        if self.all_ticks == 0 { 1.0 } else { self.common_ticks as f64 / self.all_ticks as f64 }
+        match self.until_end_ticks {
+            0 => 1.0,
+            ticks => self.common_ticks as f64 / ticks as f64,
+        }
     }
 }
 
@@ -218,9 +225,9 @@ mod tests {
             // One after the other, with and without a pause.
             (&[(1000, 2000), (2000, 3000)], 2000, 1.0, 0.0),
             (&[(3000, 4000), (1000, 2000)], 3000, 2.0 / 3.0, 0.0),
-            (&[(1000, 2000), (1500, 2500)], 1500, 4.0 / 3.0, 1.0 / 3.0),
+            (&[(1000, 2000), (1500, 2500)], 1500, 4.0 / 3.0, 0.5),
             // The last one began late and ended early.
-            (&[(1000, 2000), (1000, 2000), (1200, 1800)], 1000, 2.6, 0.6),
+            (&[(1000, 2000), (1000, 2000), (1200, 1800)], 1000, 2.6, 0.75),
             (&[(1000, 1000), (1000, 1000)], 0, 0.0, 1.0),
         ] {
             let (found_ns, found_rate, found_overlap) = summed(spans);
