@@ -44,6 +44,28 @@ export type WarningReport1 = ({
 first_over_rest: number
 kind: "warm-up-inside"
 } | {
+kind: "stalls"
+/**
+ * What all of them took at least, in nanoseconds.
+ */
+longer_than_ns: number
+/**
+ * The longest, in nanoseconds.
+ */
+longest_ns: number
+/**
+ * Of how many, in all replicates.
+ */
+of: number
+/**
+ * How many.
+ */
+operations: number
+/**
+ * Their share of the time of all operations, in percent.
+ */
+share_percent: number
+} | {
 /**
  * How much was dirty, in bytes.
  */
@@ -432,6 +454,10 @@ searches?: SearchReport[]
  */
 skipped: Skipped[]
 /**
+ * What the time of the run went into; none where that was not recorded.
+ */
+spending?: (Spending | null)
+/**
  * The targets that were measured.
  */
 targets: TargetRecord[]
@@ -475,6 +501,10 @@ failed?: (string | null)
  */
 floor?: (string | null)
 /**
+ * What a replicate must have to count; none where it is a procedure with its own measure.
+ */
+least?: (Least | null)
+/**
  * Each metric's figures; the first is the primary one.
  */
 metrics: MetricReport[]
@@ -487,7 +517,7 @@ observations?: Observation[]
  */
 operations: number
 /**
- * Operations per thread of each replicate, as the pilot counted them out; none without it.
+ * Operations per thread of each replicate, those of its start apart; none without a pilot.
  */
 operations_per_replicate?: (number | null)
 /**
@@ -545,6 +575,33 @@ unit: string
  * Where the point lies on the axis.
  */
 value: number
+}
+/**
+ * What a replicate must have for its figure to mean what the benchmark's name says. It does not
+ * depend on the budget, and nothing is shrunk below it: what cannot have it is left out.
+ */
+export interface Least {
+/**
+ * Operations of each thread that are measured.
+ */
+operations: number
+/**
+ * Share of that time in which all threads run, in percent; none with a single one.
+ */
+overlap_percent?: (number | null)
+/**
+ * Operations of each thread before those that are measured: the start, which is a figure of
+ * its own.
+ */
+start_operations: number
+/**
+ * Time that these take, in nanoseconds.
+ */
+time_ns: number
+/**
+ * Why these numbers.
+ */
+why: string
 }
 /**
  * One metric of one cell over its replicates.
@@ -1791,6 +1848,43 @@ target: string
  * Why, and what would change it.
  */
 why: string
+}
+/**
+ * What the time of a run went into, in seconds.
+ */
+export interface Spending {
+/**
+ * All of it.
+ */
+all_s: number
+/**
+ * Replicates that were thrown away, and everything else.
+ */
+other_s: number
+/**
+ * The pilot, making file systems for it apart.
+ */
+pilot_s: number
+/**
+ * Proving states: counting pages, reading counters.
+ */
+proofs_s: number
+/**
+ * Making cache states, and what operations need.
+ */
+states_s: number
+/**
+ * Making file systems, and the files that benchmarks work on.
+ */
+targets_s: number
+/**
+ * Operations that were timed, those of starts among them.
+ */
+timed_s: number
+/**
+ * Undoing what operations did, and writing it back.
+ */
+undoing_s: number
 }
 /**
  * A target: a file system under test in one stated configuration.

@@ -237,9 +237,9 @@ impl Made {
         for live in &self.live {
             let (target, label) = (live.target(), &live.target().spec().label);
             let free = target.space()?.free_bytes.saturating_sub(DIRECTORIES_BYTES);
-            if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(2) > free) {
+            if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(3) > free) {
                 let refusal = anyhow::anyhow!(
-                    "two files of {bytes} bytes do not fit into {label}, which has {free} bytes \
+                    "three files of {bytes} bytes do not fit into {label}, which has {free} bytes \
                      for them: give a smaller --size{}",
                     if live.is_scratch() { ", or the target a larger size=" } else { "" },
                 );

@@ -25,7 +25,8 @@ const NARROW_LOOKS: u32 = 2;
 /// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
 /// saw: what is rehearsed, written back and undone grows with the operations.
 const TIME_PER_TIMED: f64 = 1.5;
-/// Executions of a cell in one block before it is given up.
+/// Executions of a cell in one block before it goes without a value there; in two successive blocks,
+/// before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;
 
 /// A run could not go on.
@@ -54,9 +55,9 @@ pub fn conduct<E: Executor>(
     surroundings: &mut Surroundings<'_>,
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
-    let pilots = BTreeMap::new();
+    let (pilots, lost) = (BTreeMap::new(), BTreeMap::new());
     let mut run =
-        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots };
+        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots, lost };
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64() }))?;
     let reason = run.measure()?;
     let used_s = run.used().as_secs_f64();
@@ -84,6 +85,8 @@ struct Conductor<'a, 'b, E> {
     used_before: Duration,
     /// What the pilot learnt; nothing in a run that goes on with another's work.
     pilots: BTreeMap<u32, PilotMeasure>,
+    /// Per cell, the last block in which no attempt was as asked.
+    lost: BTreeMap<u32, u32>,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -311,7 +314,11 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 }
             }
         }
-        self.fail(cell, block, state_not_reached(&last_why))?;
+        // What disturbs a whole block may be over in the next.
+        let before = self.lost.insert(cell, block);
+        if before.is_some_and(|lost| lost + 1 == block) || self.plan.blocks == Some(1) {
+            self.fail(cell, block, state_not_reached(&last_why))?;
+        }
         Ok(Step::Failed)
     }
 

@@ -25,8 +25,8 @@ const OVERLAP_PERCENT: u32 = 95;
 const COPIED_BYTES: u64 = 128 << 20;
 const COPIES: (u64, u64) = (64, 32_768);
 /// Bytes written into the page cache in a replicate, which have to be written back after it.
-const DIRTIED_BYTES: u64 = 64 << 20;
-const WRITES: (u64, u64) = (64, 8_192);
+const DIRTIED_BYTES: u64 = 32 << 20;
+const WRITES: (u64, u64) = (32, 8_192);
 /// Bytes that the device moves for one replicate of requests of its own.
 const DEVICE_BYTES: u64 = 64 << 20;
 const REQUESTS: (u64, u64) = (64, 512);

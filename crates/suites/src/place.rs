@@ -7,6 +7,9 @@ use workload::{DataFiles, DirectorySet, FileSetSpec, Role};
 pub enum Place {
     /// One data file that is read and one that is written, both of the run's data size.
     Data,
+    /// One data file of the run's data size that is read cold: apart from that of [`Place::Data`],
+    /// which so stays as it was read in for one warm benchmark after the other.
+    ColdData,
     /// Many directories of 100 entries: the number of entries stays about 100 while each
     /// directory takes its share of the operations.
     SmallDirectories,
@@ -74,7 +77,7 @@ impl Place {
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
-            Self::Data | Self::Files(_) => None,
+            Self::Data | Self::ColdData | Self::Files(_) => None,
             Self::SmallDirectories => Some((64, 100)),
             Self::LargeDirectory => Some((1, 10_000)),
             Self::TwoDirectories => Some((2, 1_000)),
@@ -113,6 +116,7 @@ impl Place {
     pub(crate) fn bytes(self, data_file_bytes: u64) -> u64 {
         match self {
             Self::Data => 2 * data_file_bytes,
+            Self::ColdData => data_file_bytes,
             Self::Files(files) => files.count as u64 * files.bytes,
             _ => 0,
         }
@@ -123,6 +127,7 @@ impl Place {
     pub fn name(self) -> String {
         match self {
             Self::Data => "data".to_owned(),
+            Self::ColdData => "cold-data".to_owned(),
             Self::SmallDirectories => "small-directories".to_owned(),
             Self::LargeDirectory => "large-directory".to_owned(),
             Self::TwoDirectories => "two-directories".to_owned(),
@@ -153,7 +158,7 @@ impl Place {
     pub(crate) fn specification(self, data_file_bytes: u64) -> FileSetSpec {
         let directories = self.directory_set();
         let (count, size_bytes) = match self {
-            Self::Data => (1, data_file_bytes),
+            Self::Data | Self::ColdData => (1, data_file_bytes),
             Self::Files(files) => (files.count, files.bytes),
             _ => (0, 0),
         };
@@ -168,6 +173,7 @@ impl Place {
     fn has_files_of(self, role: Role) -> bool {
         match self {
             Self::Files(files) => files.are_written == (role == Role::Write),
+            Self::ColdData => role == Role::Read,
             _ => true,
         }
     }
@@ -207,6 +213,7 @@ mod tests {
         let files = Files { count: 1, bytes: 4096, are_written: false };
         let places = [
             Place::Data,
+            Place::ColdData,
             Place::SmallDirectories,
             Place::Directories(set),
             Place::Directories(Directories { depth: 4, ..set }),

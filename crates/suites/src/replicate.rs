@@ -22,6 +22,9 @@ use crate::operations::{Layer, Operations, Question, Written};
 use crate::state::{self, Claim, Warming};
 use crate::trial::prepare_below;
 
+/// Operations that are rehearsed: each directory of the survey is changed by some.
+const REHEARSED: u64 = 256;
+
 /// What is to be executed, and with what.
 #[derive(Debug)]
 pub(crate) struct Replicate<'a> {
@@ -148,8 +151,8 @@ impl Replicate<'_> {
         };
         let after = self.resident_after(before, &files)?;
         let proof_ns = nanos(proving.elapsed());
-        let other_time_ns = self.other_time_ns(live, counters, &before_run, &outcome)?;
         let undoing = Instant::now();
+        let other_time_ns = self.other_time_ns(live, counters, &before_run, &outcome)?;
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -232,7 +235,12 @@ impl Replicate<'_> {
         if !changes || self.cache_state != CacheState::Warm {
             return Ok(());
         }
-        let mut session = workload::prepare(self.workload, file_set, !self.seed)
+        let rehearsed = Workload {
+            start_operations: 0,
+            operations_per_thread: self.workload.all_operations().min(REHEARSED),
+            ..self.workload.clone()
+        };
+        let mut session = workload::prepare(&rehearsed, file_set, !self.seed)
             .map_err(|error| self.engine_failure(&error))?;
         session
             .run(&MonotonicClock, self.stop)

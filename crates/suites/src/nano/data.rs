@@ -35,6 +35,7 @@ fn data_benchmark(
     let state = if cache_state == CacheState::Cold { "cold" } else { "warm" };
     let verb = operation.name();
     let (dimension, exercises) = dimension_of_data(operation, cache_state);
+    let is_cold_read = operation == Operation::Read && cache_state == CacheState::Cold;
     let access = match (random, operation, cache_state) {
         (false, ..) => Access::Sequential,
         (true, Operation::Read, CacheState::Warm) => Access::Uniform,
@@ -49,7 +50,7 @@ fn data_benchmark(
         cache_state,
         ..Benchmark::of_operations(
             Workload { access, request_bytes, ..Workload::new(operation) },
-            Place::Data,
+            if is_cold_read { Place::ColdData } else { Place::Data },
         )
     }
 }
