@@ -39,8 +39,8 @@ pub use journal::{
     Replicate, Start, TimelineRecord,
 };
 pub use manifest::{
-    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest, RunRecord,
-    Skipped, TargetRecord, Tool,
+    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Manifest,
+    OfferedLoad, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};

@@ -42,6 +42,8 @@ pub(crate) struct Happened {
     pub(crate) device_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
+    /// Flushes of the device's write cache; of a device of its own only, since Linux 5.5.
+    pub(crate) device_flushes: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
@@ -97,6 +99,7 @@ impl Reading {
                 .or_else(|| process.map(|process| process.read_bytes)),
             device_written_bytes: device.map(|device| device.written_bytes),
             device_writes: device.map(|device| device.writes),
+            device_flushes: device.and_then(|device| device.flushes),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }
