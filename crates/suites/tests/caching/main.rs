@@ -1,5 +1,5 @@
-//! The caching benchmarks, cold names and commits on real file systems: what is known of a target must be
-//! found.
+//! The caching benchmarks, cold names and commits on real file systems: what is known of a target
+//! must be found.
 //!
 //! A workshop wants a process with one thread, so this is a program of its own that runs its cases
 //! one after the other.

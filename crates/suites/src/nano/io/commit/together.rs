@@ -251,6 +251,5 @@ mod tests {
             let threads = one.curve.as_ref().map_or(0.0, |point| point.value);
             assert_eq!(one.baseline.is_some(), threads > 1.0, "{}", one.name);
         }
-        assert!(COMMITS_PER_THREAD >= 64);
     }
 }
