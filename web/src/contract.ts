@@ -364,6 +364,10 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
+ * How the moments at which operations are to begin are spaced.
+ */
+export type Spacing = ("poisson" | "constant")
+/**
  * Which line of a full set leaves.
  */
 export type Replacement = ("lru" | "tree-plru" | {
@@ -1686,6 +1690,11 @@ data_file_bytes: number
  */
 guest_kernel?: (string | null)
 /**
+ * The load that was asked for where operations begin on a schedule; none where the declared
+ * ones were measured, and in runs of before it was recorded.
+ */
+offered_load?: (OfferedLoad | null)
+/**
  * Wanted relative half-width of every cell's interval, in percent.
  */
 precision_percent: number
@@ -1710,6 +1719,16 @@ suite: string
  * Whether the content of what was read was verified.
  */
 verify: boolean
+}
+/**
+ * How many operations are to begin per second, and how they follow each other.
+ */
+export interface OfferedLoad {
+/**
+ * Operations per second.
+ */
+rate_per_s: number
+spacing: Spacing
 }
 /**
  * Caches below each other.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use record::OfferedLoad;
 
 use crate::analysis_arguments::{Analysis, AnswerOptions};
 use crate::cliff_arguments::{CLIFF_EXAMPLES, CliffOptions};
@@ -51,6 +52,7 @@ Examples:
   sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
   fsprism survey . /dev/shm --budget 30s
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+  sudo fsprism run nano/io ext4 --rate 2000  latencies of operations that come 2,000 a second
 
 Exit status: 0 done; 1 a measurement or check failed; 2 the command line or an input is wrong;
 130 interrupted (what was measured is kept).
@@ -152,7 +154,7 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 10] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 12] = [
     "targets",
     "budget",
     "precision",
@@ -162,6 +164,8 @@ const WHAT_A_RUN_REMEMBERS: [&str; 10] = [
     "size",
     "verify",
     "aged",
+    "rate",
+    "spacing",
     "out",
 ];
 
@@ -189,6 +193,8 @@ pub(crate) struct Measuring {
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
+    pub(crate) offered: Offered,
+    #[command(flatten)]
     pub(crate) making: Making,
     /// The run directory; by default fsprism-runs/TIME-COMMAND here
     #[arg(long, value_name = "DIR")]
@@ -198,6 +204,38 @@ pub(crate) struct Measuring {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+/// The load that operations on a schedule are offered.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Offered {
+    /// Begin operations at this rate per second, whatever those before took: 2000 or 2k
+    /// (of nano/io alone; by default at rates of its own)
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub(crate) rate: Option<u64>,
+    /// How such operations follow each other; by default as independent users come
+    #[arg(long, value_enum, requires = "rate")]
+    pub(crate) spacing: Option<Spacing>,
+}
+
+/// How operations on a schedule follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Spacing {
+    /// With exponential gaps, as independent users come
+    Poisson,
+    /// With even gaps
+    Constant,
+}
+
+impl Offered {
+    /// As a run records it.
+    pub(crate) fn load(&self) -> Option<OfferedLoad> {
+        let spacing = match self.spacing {
+            Some(Spacing::Constant) => record::Spacing::Constant,
+            Some(Spacing::Poisson) | None => record::Spacing::Poisson,
+        };
+        self.rate.map(|rate_per_s| OfferedLoad { rate_per_s, spacing })
+    }
 }
 
 /// How scratch targets are made.

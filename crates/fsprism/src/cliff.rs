@@ -123,6 +123,7 @@ fn run_record(options: &CliffOptions, started: String, plans: &[Planned]) -> Run
         data_file_bytes: plans.iter().map(|plan| plan.file_bytes).max().unwrap_or(0),
         guest_kernel: None,
         simulated_caches: None,
+        offered_load: None,
     }
 }
 

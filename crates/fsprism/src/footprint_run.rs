@@ -220,6 +220,7 @@ fn run_record(
         data_file_bytes: 0,
         guest_kernel: None,
         simulated_caches,
+        offered_load: None,
     }
 }
 

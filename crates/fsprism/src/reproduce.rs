@@ -9,7 +9,7 @@ use anyhow::Context;
 use record::{EndReason, Run, TRACES};
 use serde_json::json;
 
-use crate::arguments::{Format, Making, Measuring, OutputOptions, ReproduceOptions};
+use crate::arguments::{Format, Making, Measuring, Offered, OutputOptions, ReproduceOptions};
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::TracingOptions;
 use crate::footprint_tracing::trace_name;
@@ -159,6 +159,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         seed: options.seed,
         size: None,
         verify: false,
+        offered: Offered::default(),
         making: Making {
             aged: None,
             scratch: Some(options.scratch.clone()),

@@ -32,6 +32,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
     if suite == footprint_suite::SUITE {
+        if options.measuring.offered.rate.is_some() {
+            let why = "--rate is for operations on a schedule, and footprint traces single ones";
+            return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
+        }
         return footprint_run::run(options);
     }
     if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
@@ -57,6 +61,7 @@ fn measure(
         Some(path) => Session::resume(path, measuring, &stop)?,
         None => {
             let suite = suites::suite(suite).blame_input()?;
+            let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
             Session::begin(command, &suite, texts, measuring, &stop)?
         }
     };
@@ -158,6 +163,7 @@ impl Session {
         }
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
+        let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
         let making = targets::making_again(&manifest, &measuring.making)?;
         let made = start::make(targets::wanted_again(&manifest, &making)?, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
@@ -234,5 +240,6 @@ fn run_record(
         data_file_bytes,
         guest_kernel: None,
         simulated_caches: None,
+        offered_load: measuring.offered.load(),
     }
 }

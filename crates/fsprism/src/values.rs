@@ -32,6 +32,24 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
+/// Operations per second: `2000`, or `2k` with a power of 1000.
+pub(crate) fn rate(text: &str) -> Result<u64, String> {
+    /// Below, a replicate of a hundred takes too long; above, reading the clock does.
+    const RANGE: std::ops::RangeInclusive<u64> = 10..=1_000_000;
+    let (number, times) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1000),
+        None => (text, 1),
+    };
+    let rate = number.parse::<u64>().ok().and_then(|number| number.checked_mul(times));
+    match rate {
+        Some(rate) if RANGE.contains(&rate) => Ok(rate),
+        Some(_) => Err("a rate lies between 10 and 1,000,000 operations per second".to_owned()),
+        None => Err("a rate is a whole number of operations per second, with k for thousands: \
+                     2000 or 2k"
+            .to_owned()),
+    }
+}
+
 /// A percentage above 0: `2%` or `2`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number: f64 = text
@@ -102,6 +120,15 @@ mod tests {
         for wrong in ["", "%", "1.5%", "4k%", "x"] {
             assert!(position(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn rates_are_whole_numbers_of_operations_per_second() {
+        assert_eq!((rate("2000"), rate("2k"), rate("10")), (Ok(2000), Ok(2000), Ok(10)));
+        for wrong in ["0", "9", "-5", "1.5k", "k", "", "2m", "1001k", "99999999999999999999"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+        assert!(rate("0").expect_err("nothing would be done").contains("between 10 and"));
     }
 
     #[test]

@@ -76,6 +76,29 @@ pub struct RunRecord {
     /// before they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_caches: Option<SimulatedCaches>,
+    /// The load that was asked for where operations begin on a schedule; none where the declared
+    /// ones were measured, and in runs of before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_load: Option<OfferedLoad>,
+}
+
+/// How many operations are to begin per second, and how they follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedLoad {
+    /// Operations per second.
+    pub rate_per_s: u64,
+    /// How they are spaced.
+    pub spacing: Spacing,
+}
+
+/// How the moments at which operations are to begin are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// As independent users come: gaps are exponential.
+    Poisson,
+    /// All gaps are the same.
+    Constant,
 }
 
 /// The clock behind every time of the run, as calibrated when it began.

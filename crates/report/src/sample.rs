@@ -285,6 +285,7 @@ fn run_record() -> RunRecord {
         data_file_bytes: 64 << 20,
         guest_kernel: None,
         simulated_caches: None,
+        offered_load: None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! The suites by name.
 
-use record::Dimension;
+use record::{Dimension, OfferedLoad};
 use thiserror::Error;
 
 use crate::benchmark::Benchmark;
+use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
 
 /// A named set of benchmarks.
@@ -23,6 +24,34 @@ pub struct Suite {
 pub struct UnknownSuite {
     name: String,
     suggestion: String,
+}
+
+/// No benchmark of the suite begins its operations on a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "--rate is for suites with operations on a schedule, and '{name}' has none: leave it out, or \
+     run nano/io"
+)]
+pub struct NoOpenLoop {
+    name: String,
+}
+
+impl Suite {
+    /// The same suite with its operations on a schedule at the load that was asked for, instead of
+    /// those declared; without one, the suite as it is.
+    ///
+    /// # Errors
+    /// When it has no such benchmarks.
+    pub fn offering(self, load: Option<&OfferedLoad>) -> Result<Self, NoOpenLoop> {
+        let Some(load) = load else { return Ok(self) };
+        let (declared, mut benchmarks): (Vec<Benchmark>, Vec<Benchmark>) =
+            self.benchmarks.into_iter().partition(open_loop::is_open_loop);
+        if declared.is_empty() {
+            return Err(NoOpenLoop { name: self.name.to_owned() });
+        }
+        benchmarks.extend(open_loop::benchmarks_at(load));
+        Ok(Self { benchmarks, ..self })
+    }
 }
 
 /// All suites.
@@ -46,7 +75,7 @@ pub fn suites() -> Vec<Suite> {
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
         Suite { name: "nano", summary: "every dimension as curves", benchmarks: nano::all() },
-        whole("nano/io", "the device, and the file system on top of it, by request and depth"),
+        whole("nano/io", "the device, and the file system on top of it; commits; on a schedule"),
         whole("nano/layout", "reading what was written in different ways"),
         whole("nano/in-memory", "copying from memory, by request and working set"),
         whole("nano/caching", "warm-up, prefetch, eviction, write-back"),
@@ -137,6 +166,30 @@ mod tests {
                     let other = suite.benchmarks.iter().find(|one| one.name == *other);
                     let other = other.unwrap_or_else(|| panic!("{}", benchmark.name));
                     assert!(other.rank <= benchmark.rank, "{}", benchmark.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_takes_the_place_of_the_declared_ones_where_a_suite_has_any() {
+        let load = OfferedLoad { rate_per_s: 2000, spacing: record::Spacing::Poisson };
+        for suite in suites() {
+            let (name, before) = (suite.name, suite.benchmarks.len());
+            let has_any = suite.benchmarks.iter().any(open_loop::is_open_loop);
+            assert_eq!(suite.clone().offering(None).map(|one| one.benchmarks.len()), Ok(before));
+            match suite.offering(Some(&load)) {
+                Ok(offered) => {
+                    assert!(has_any, "{name}");
+                    let on_schedule = offered
+                        .benchmarks
+                        .iter()
+                        .filter(|one| open_loop::is_open_loop(one) && one.name.ends_with("-2000"));
+                    assert_eq!(on_schedule.count(), 3, "{name}");
+                }
+                Err(error) => {
+                    assert!(!has_any, "{name}");
+                    assert!(error.to_string().contains("run nano/io"), "{error}");
                 }
             }
         }

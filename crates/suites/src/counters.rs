@@ -52,6 +52,8 @@ pub(crate) struct Happened {
     /// Processor time of everything on this machine, this process included; as exact as what it is
     /// read from.
     pub(crate) all_busy_ns: Option<u64>,
+    /// Flushes of the device's write cache; of a device of its own only, since Linux 5.5.
+    pub(crate) device_flushes: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
@@ -130,6 +132,7 @@ impl Reading {
                 .busy_ns
                 .zip(earlier.busy_ns)
                 .map(|(now, then)| now.saturating_sub(then)),
+            device_flushes: device.and_then(|device| device.flushes),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }

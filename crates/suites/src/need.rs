@@ -22,28 +22,28 @@ const TIME_WANTED: Duration = Duration::from_millis(8);
 /// Share of the time in which all threads run at the same time, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// Bytes copied in a replicate of reads from memory, and the bounds of how many reads that makes.
-const COPIED_BYTES: u64 = 128 << 20;
-const COPIES: (u64, u64) = (64, 32_768);
+const COPIED_BYTES: u64 = 64 << 20;
+const COPIES: (u64, u64) = (64, 16_384);
 /// Bytes written into the page cache in a replicate, which have to be written back after it.
-const DIRTIED_BYTES: u64 = 32 << 20;
-const WRITES: (u64, u64) = (32, 8_192);
+const DIRTIED_BYTES: u64 = 16 << 20;
+const WRITES: (u64, u64) = (32, 4_096);
 /// Bytes that the device moves for one replicate of requests of its own.
-const DEVICE_BYTES: u64 = 64 << 20;
-const REQUESTS: (u64, u64) = (64, 512);
+const DEVICE_BYTES: u64 = 32 << 20;
+const REQUESTS: (u64, u64) = (32, 256);
 /// Looks at names that are in memory.
-const LOOKS: u64 = 16_384;
+const LOOKS: u64 = 8_192;
 /// Looks at names of large directories before those: as many as make most of them met once.
 const FIRST_LOOKS_MAX: u64 = 65_536;
 /// Entries listed in a replicate, and the bounds of how many listings that makes.
-const LISTED: u64 = 160_000;
-const LISTINGS: (u64, u64) = (4, 1_024);
+const LISTED: u64 = 80_000;
+const LISTINGS: (u64, u64) = (4, 512);
 /// Changes of directories, and those before them.
 const CHANGES: u64 = 1_024;
 const FIRST_CHANGES: u64 = 128;
 /// Names looked at cold.
-const COLD_NAMES: u64 = 512;
+const COLD_NAMES: u64 = 256;
 /// What ends on the device, each.
-const COMMITS: u64 = 128;
+const COMMITS: u64 = 64;
 /// What grows a file and ends in memory.
 const APPENDS: u64 = 4_096;
 /// One of so many comes first, where what is there is to be done once only.
@@ -263,9 +263,9 @@ mod tests {
     #[test]
     fn what_is_in_memory_is_met_once_before_it_is_measured() {
         let random = need("random-read-4k-warm");
-        assert_eq!((random.start, random.operations), (2 * 16_384, 32_768));
+        assert_eq!((random.start, random.operations), (2 * 16_384, 16_384));
         let sequential = need("sequential-read-1m-warm");
-        assert_eq!((sequential.start, sequential.operations), (64, 128));
+        assert_eq!((sequential.start, sequential.operations), (64, 64));
     }
 
     #[test]

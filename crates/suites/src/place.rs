@@ -236,7 +236,7 @@ mod tests {
         let set = Directories { depth: 4, name_bytes: 64, ..Directories::of(1_000) };
         let spec = Place::Directories(set).specification(1 << 20);
         assert_eq!((spec.read_files.count, spec.write_files.count), (0, 0));
-        let expected = DirectorySet { count: 3, entries: 1_000, depth: 4, name_bytes: 64 };
+        let expected = DirectorySet { count: 6, entries: 1_000, depth: 4, name_bytes: 64 };
         assert_eq!(spec.directories, expected);
     }
 }

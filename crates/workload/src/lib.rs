@@ -49,6 +49,7 @@ mod names;
 mod on_device;
 mod rewrite;
 mod run_loop;
+mod schedule;
 mod session;
 mod steps;
 mod uring;
@@ -68,6 +69,9 @@ pub use io_path::{
 pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
+pub use schedule::{
+    ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
+};
 pub use session::{
     ClosedSession, Course, Outcome, ProcessorTime, Session, Stretch, ThreadOutcome, prepare,
     prepare_on_device,

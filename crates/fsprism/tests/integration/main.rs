@@ -20,6 +20,7 @@ mod place;
 mod poor;
 mod process;
 mod processors;
+mod rates;
 mod refusals;
 mod run_directory;
 mod signals;

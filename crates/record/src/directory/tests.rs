@@ -24,6 +24,7 @@ fn manifest() -> Manifest {
             data_file_bytes: 1 << 26,
             guest_kernel: None,
             simulated_caches: None,
+            offered_load: None,
         },
         machine: Machine::default(),
         clock: ClockRecord {

@@ -159,6 +159,7 @@ fn manifest() -> Manifest {
             data_file_bytes: 1 << 28,
             guest_kernel: None,
             simulated_caches: None,
+            offered_load: None,
         },
         machine: Machine::default(),
         clock: ClockRecord {

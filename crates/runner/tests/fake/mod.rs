@@ -204,6 +204,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             data_file_bytes: 0,
             guest_kernel: None,
             simulated_caches: None,
+            offered_load: None,
         },
         machine: Machine::default(),
         clock: ClockRecord {

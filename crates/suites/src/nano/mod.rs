@@ -8,7 +8,7 @@ mod caching;
 mod curve;
 mod data;
 mod in_memory;
-mod io;
+pub(crate) mod io;
 mod layout;
 mod metadata;
 pub(crate) mod scaling;

@@ -1,10 +1,11 @@
-//! The caching benchmarks and cold names on real file systems: what is known of a target must be
-//! found.
+//! The caching benchmarks, cold names and commits on real file systems: what is known of a target
+//! must be found.
 //!
 //! A workshop wants a process with one thread, so this is a program of its own that runs its cases
 //! one after the other.
 
 mod cold_names;
+mod commits;
 mod eviction;
 mod others;
 mod place;
@@ -40,6 +41,11 @@ const CASES: &[Case] = &[
     ("scenes_show_the_limit", eviction::scenes_show_the_limit),
     ("without_a_limit_nothing_is_thrown_out", eviction::without_a_limit_it_is_refused),
     ("writers_wait_at_the_limit", write_back::writers_wait_at_the_limit),
+    ("threads_share_flushes", commits::threads_share_flushes),
+    ("durable_writes_flush", commits::durable_writes_flush),
+    ("syncs_write_what_they_must", commits::syncs_write_what_they_must),
+    ("schedules_are_kept", commits::schedules_are_kept),
+    ("without_a_device_no_commit_is_measured", commits::without_a_device_it_is_refused),
 ];
 
 fn main() -> ExitCode {

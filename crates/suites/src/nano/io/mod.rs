@@ -4,9 +4,14 @@
 //! system's way to it. The same reads and writes are made on the device itself, at the same places
 //! in the same order; the difference is what the file system costs. Writes on the device write back
 //! what lies there, below file systems of ours that write in place.
+//!
+//! [`commit`] is about what programs do who cannot lose their data: they write and wait for the
+//! device. [`open_loop`] is about how long operations take that come when they come.
 
 mod by_depth;
 mod by_request;
+mod commit;
+pub(crate) mod open_loop;
 mod requests;
 
 use record::{CacheState, Dimension};
@@ -39,6 +44,11 @@ fn append_fsync() -> Benchmark {
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
+    [requests(), commit::curves(), open_loop::curves()].concat()
+}
+
+/// Those that pass the page cache by.
+fn requests() -> Vec<Benchmark> {
     [by_request::curves(), by_depth::curves()].concat()
 }
 
@@ -52,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_goes_through_the_file_system_stands_above_the_same_on_the_device() {
-        let all = curves();
+        let all = requests();
         let of = |benchmark: &Benchmark| benchmark.operations().expect("no experiment").clone();
         let mut pairs = 0;
         for benchmark in &all {
@@ -71,9 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn two_minutes_have_room_for_all_of_two_targets() {
+    fn two_minutes_have_room_for_all_requests_of_two_targets_and_for_commits() {
         let budget = Some(Duration::from_secs(120));
         let scope = Scope { targets: 2, data_file_bytes: 64 << 20, budget };
-        assert_eq!(thinned(&curves(), &scope).0.len(), curves().len());
+        let (kept, _) = thinned(&curves(), &scope);
+        let has = |name: &str| kept.iter().any(|one| one.name == name);
+        assert!(requests().iter().all(|one| has(&one.name)));
+        assert!(has("commit-one-log-by-threads-8") && has("fsync-by-dirty-data-67108864"));
     }
 }

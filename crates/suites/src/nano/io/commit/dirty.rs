@@ -1,0 +1,286 @@
+//! One `fsync` over much dirty data: of the same file, or of another one.
+//!
+//! The dirty data is made by writes that are not timed; then one `fsync` is. Of the same file, it
+//! has to write all of it: the data is written over blocks that are there, so that what is timed
+//! is the way to the device and not the search for free blocks.
+//!
+//! Of another file, nothing that the caller asked for has to be written but 4 KiB of its own. What
+//! it takes beyond that is what a file system makes the innocent pay: ext3, and ext4 without
+//! delayed allocation, write all data of new blocks before they commit the journal that says where
+//! they are (`data=ordered`); with delayed allocation, blocks without a place are in no journal
+//! yet. So the neighbour's data is new, not written over.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use machine::describe::WritebackReader;
+use machine::target::cache_state;
+use measure::{Clock, Recorder};
+use record::{CacheEvidence, CacheState, Dimension, MetricDefinition};
+use runner::Failure;
+use serde_json::{Value, json};
+
+use super::log::{Durably, Log};
+use super::{
+    COMMIT_BYTES, KIB, MIB, SLICE_NS, check, check_memory, device_metrics, device_values,
+    made_full, overwrite, settle,
+};
+use crate::benchmark::Benchmark;
+use crate::counters::{Happened, Reading};
+use crate::experiment::{Experiment, Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::nano::curve::Curve;
+use crate::replicate::failed;
+
+/// Bytes that are dirty when the sync begins.
+const DIRTY_BYTES: [u64; 5] = [0, 64 * KIB, MIB, 16 * MIB, 64 * MIB];
+/// Syncs of a replicate: fewer of large ones, which take longer and vary less.
+const ROUNDS_MAX: u64 = 16;
+const ROUNDS_MIN: u64 = 2;
+/// What all rounds of a replicate make dirty together, within these bounds.
+const ALL_ROUNDS_BYTES: u64 = 64 * MIB;
+/// The share of the data that has to be dirty still when the sync begins, in percent: the kernel
+/// may have begun to write a few pages.
+const STILL_DIRTY_PERCENT: u64 = 95;
+
+/// By dirty data, the file's own and another one's.
+pub(super) fn curves() -> Vec<Benchmark> {
+    let curve = |name, title, whose: Whose, rank| {
+        let curve = Curve { name, title, axis: "dirty data", unit: "bytes" };
+        curve.points(&DIRTY_BYTES, |dirty_bytes| Benchmark {
+            dimension: Dimension::Io,
+            exercises: vec![Dimension::OnDiskLayout, Dimension::Caching],
+            cache_state: CacheState::Any,
+            rank,
+            ..Benchmark::of_experiment("", "", FsyncDirty { dirty_bytes, whose })
+        })
+    };
+    [
+        curve("fsync-by-dirty-data", "fsync of a dirty file", Whose::Own, 1),
+        curve(
+            "fsync-beside-dirty-data",
+            "fsync of 4 KiB beside dirty data of another file",
+            Whose::Another,
+            5,
+        ),
+    ]
+    .concat()
+}
+
+/// Which file the dirty data belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// The one that is synced.
+    Own,
+    /// A new file beside it.
+    Another,
+}
+
+/// Syncs over dirty data.
+#[derive(Debug)]
+struct FsyncDirty {
+    dirty_bytes: u64,
+    whose: Whose,
+}
+
+/// The file that is synced, and what was seen of its syncs.
+struct Synced<'a> {
+    site: &'a Site<'a>,
+    recorder: Recorder,
+    happened: Vec<Happened>,
+    evidence: CacheEvidence,
+}
+
+impl FsyncDirty {
+    fn rounds(&self) -> u64 {
+        (ALL_ROUNDS_BYTES / self.dirty_bytes.max(1)).clamp(ROUNDS_MIN, ROUNDS_MAX)
+    }
+
+    /// The file's own bytes are written over and synced.
+    fn own(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
+        let path = synced.site.directory.join("file");
+        let file = made_full(synced.site, &path, self.dirty_bytes.max(COMMIT_BYTES as u64))?;
+        for round in 0..self.rounds() {
+            settle(synced.site)?;
+            let seed = synced.site.seed.wrapping_add(round);
+            overwrite(&file, self.dirty_bytes, seed).map_err(|error| failed(&error))?;
+            self.look(synced, &file)?;
+            synced.time(|| file.sync_all())?;
+        }
+        Ok(())
+    }
+
+    /// A new file is written beside the one that is synced.
+    fn another(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
+        let site = synced.site;
+        let path = site.directory.join("file");
+        let record = (COMMIT_BYTES, site.seed);
+        let log = Log::create(&path, Durably::Fsync, record).map_err(|error| failed(&error));
+        let mut log = log?;
+        for round in 0..self.rounds() {
+            let neighbour = site.directory.join(format!("neighbour-{round}"));
+            settle(site)?;
+            // It stays open: ext4 gives blocks to some files when they are closed.
+            let beside = self.neighbour(&neighbour, site.seed.wrapping_add(round))?;
+            log.write().map_err(|error| failed(&error))?;
+            self.look(synced, &beside)?;
+            synced.time(|| log.sync())?;
+            drop(beside);
+            fs::remove_file(&neighbour).map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    fn neighbour(&self, path: &Path, seed: u64) -> Result<File, Failure> {
+        let made = File::options().read(true).write(true).create_new(true).open(path);
+        let file = made.map_err(|error| failed(&error))?;
+        overwrite(&file, self.dirty_bytes, seed).map_err(|error| failed(&error))?;
+        Ok(file)
+    }
+
+    /// Counts what is dirty, where this kernel does.
+    fn look(&self, synced: &mut Synced<'_>, file: &File) -> Result<(), Failure> {
+        let seen = cache_state::residency(file).map_err(|error| failed(&error))?;
+        let evidence = CacheEvidence {
+            pages: Some(seen.total_pages),
+            resident_before: Some(seen.resident_pages),
+            dirty_before: seen.dirty_pages,
+            ..CacheEvidence::default()
+        };
+        let dirty_bytes = seen.dirty_pages.map(|pages| pages * rustix::param::page_size() as u64);
+        if let Some(bytes) = dirty_bytes.filter(|bytes| !self.is_still_dirty(*bytes)) {
+            let why = format!(
+                "only {bytes} of {} bytes were still dirty when the sync began",
+                self.dirty_bytes
+            );
+            return Err(Failure::State { why, evidence: Box::new(evidence) });
+        }
+        synced.evidence = evidence;
+        synced.site.go_on()
+    }
+
+    fn is_still_dirty(&self, bytes: u64) -> bool {
+        bytes * 100 >= self.dirty_bytes * STILL_DIRTY_PERCENT
+    }
+}
+
+impl Synced<'_> {
+    /// Times one sync, and sees what the device does for it.
+    fn time(&mut self, sync: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
+        let (clock, counters) = (self.site.clock, self.site.counters()?);
+        let before: Reading = counters.read().map_err(|error| failed(&error))?;
+        let start_ticks = clock.start();
+        let done = sync();
+        let end_ticks = clock.end();
+        done.map_err(|error| failed(&error))?;
+        self.recorder.record(start_ticks, end_ticks, clock);
+        let after = counters.read().map_err(|error| failed(&error))?;
+        self.happened.push(after.since(&before));
+        Ok(())
+    }
+
+    /// What the device did for all syncs together.
+    fn happened(&self) -> Happened {
+        let sum = |count: fn(&Happened) -> Option<u64>| self.happened.iter().map(count).sum();
+        Happened {
+            device_writes: sum(|one| one.device_writes),
+            device_written_bytes: sum(|one| one.device_written_bytes),
+            device_flushes: sum(|one| one.device_flushes),
+            ..Happened::default()
+        }
+    }
+}
+
+impl Experiment for FsyncDirty {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        let mut own = vec![MetricDefinition::time_per_operation()];
+        if self.whose == Whose::Own {
+            own.push(MetricDefinition::bandwidth());
+        }
+        own.into_iter().chain(device_metrics("")).collect()
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let whose = match self.whose {
+            Whose::Own => "of the file, written over",
+            Whose::Another => "of another file, new",
+        };
+        BTreeMap::from([
+            ("operation".to_owned(), json!("fsync")),
+            ("dirty_bytes".to_owned(), json!(self.dirty_bytes)),
+            ("dirty_data".to_owned(), json!(whose)),
+            ("syncs".to_owned(), json!(self.rounds())),
+        ])
+    }
+
+    fn estimate(&self) -> Duration {
+        /// Of a fast device; what is dirty is made, and written.
+        const BYTES_PER_S: u64 = 400 * MIB;
+        let written_bytes = (self.rounds() + 1) * self.dirty_bytes;
+        Duration::from_millis(10 + 1000 * written_bytes / BYTES_PER_S)
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        check(live, 2 * self.dirty_bytes)?;
+        check_memory(live, self.dirty_bytes)?;
+        let counters = WritebackReader::open().and_then(|reader| reader.read());
+        let begins_at = counters.map_err(|error| error.to_string())?.background_threshold_bytes;
+        if begins_at < self.dirty_bytes {
+            return Err(format!(
+                "write-back begins by itself when {begins_at} bytes are dirty, before the sync \
+                 does; raise vm.dirty_background_bytes"
+            ));
+        }
+        Ok(())
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let clock = site.clock;
+        let mut synced = Synced {
+            site,
+            recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
+            happened: Vec::new(),
+            evidence: CacheEvidence::default(),
+        };
+        match self.whose {
+            Whose::Own => self.own(&mut synced)?,
+            Whose::Another => self.another(&mut synced)?,
+        }
+        let time_ns = synced.recorder.mean_ns();
+        let mut metrics = vec![time_ns];
+        if self.whose == Whose::Own {
+            metrics.push(self.dirty_bytes as f64 / time_ns.max(1.0) * 1e9);
+        }
+        metrics.extend(device_values(&synced.happened(), self.rounds()));
+        Ok(Findings {
+            metrics,
+            bytes: self.rounds() * self.dirty_bytes,
+            elapsed_ns: synced.recorder.busy_ns(),
+            recorder: Some(synced.recorder),
+            evidence: synced.evidence,
+            ..Findings::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_syncs_are_many_and_large_ones_few() {
+        let rounds =
+            DIRTY_BYTES.map(|dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Own }.rounds());
+        assert_eq!(rounds, [16, 16, 16, 4, 2]);
+    }
+
+    #[test]
+    fn data_that_has_left_is_noticed() {
+        let one = |dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Another };
+        assert!(one(0).is_still_dirty(0));
+        assert!(one(MIB).is_still_dirty(MIB));
+        assert!(!one(MIB).is_still_dirty(MIB / 2));
+    }
+}

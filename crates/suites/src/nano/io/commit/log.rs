@@ -1,0 +1,164 @@
+//! A file to which small records are committed, one after the other.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use workload::Content;
+
+/// What makes a write durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::nano::io) enum Durably {
+    /// `fsync` after it.
+    Fsync,
+    /// `fdatasync` after it.
+    Fdatasync,
+    /// The write itself, through a descriptor opened with `O_DSYNC`. To the kernel that is the same
+    /// as `RWF_DSYNC` on each write (`iocb_is_dsync`), and for buffered writes an `fdatasync` of
+    /// the bytes written (`generic_write_sync`).
+    Dsync,
+}
+
+/// Which bytes of a file a log writes, in order; from the end on to the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::nano::io) struct Part {
+    /// Where they begin.
+    pub(in crate::nano::io) start: u64,
+    /// How many there are.
+    pub(in crate::nano::io) bytes: u64,
+}
+
+impl Part {
+    /// All that a file can hold: writes go to the end of a file that was empty, and on from there.
+    pub(in crate::nano::io) const AT_THE_END: Self = Self { start: 0, bytes: u64::MAX };
+}
+
+/// Such a file, or a part of one.
+#[derive(Debug)]
+pub(in crate::nano::io) struct Log {
+    file: File,
+    durably: Durably,
+    part: Part,
+    next: u64,
+    record: Vec<u8>,
+}
+
+impl Log {
+    /// A log of records of `record_bytes` that nothing can compress, in a file that is there.
+    pub(in crate::nano::io) fn open(
+        path: &Path,
+        durably: Durably,
+        part: Part,
+        (record_bytes, seed): (usize, u64),
+    ) -> io::Result<Self> {
+        // Not the flag of rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`): that
+        // makes times of change durable too.
+        let flags = match durably {
+            Durably::Dsync => libc::O_DSYNC,
+            Durably::Fsync | Durably::Fdatasync => 0,
+        };
+        let file = File::options().write(true).custom_flags(flags).open(path)?;
+        let mut record = vec![0; record_bytes];
+        Content::new(seed, 0).fill(&mut record, part.start);
+        Ok(Self { file, durably, part, next: part.start, record })
+    }
+
+    /// A log in a file that is made, and begins empty.
+    pub(in crate::nano::io) fn create(
+        path: &Path,
+        durably: Durably,
+        record: (usize, u64),
+    ) -> io::Result<Self> {
+        File::create_new(path)?.sync_all()?;
+        Self::open(path, durably, Part::AT_THE_END, record)
+    }
+
+    /// Writes the next record, and returns when it is durable: what is to be timed.
+    pub(in crate::nano::io) fn commit(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.record, self.next)?;
+        self.step();
+        match self.durably {
+            Durably::Fsync => self.file.sync_all(),
+            Durably::Fdatasync => self.file.sync_data(),
+            Durably::Dsync => Ok(()),
+        }
+    }
+
+    /// Writes the next record, and no more.
+    pub(in crate::nano::io) fn write(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.record, self.next)?;
+        self.step();
+        Ok(())
+    }
+
+    /// Makes durable what was written.
+    pub(in crate::nano::io) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    fn step(&mut self) {
+        let length = self.record.len() as u64;
+        let offset = self.next - self.part.start + length;
+        let has_room = offset.checked_add(length).is_some_and(|end| end <= self.part.bytes);
+        self.next = self.part.start + if has_room { offset } else { 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("fsprism-log-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn records_follow_each_other_and_begin_again_where_their_part_ends() {
+        let path = path("part");
+        std::fs::write(&path, vec![0; 16_384]).expect("it is writable");
+        for durably in [Durably::Fsync, Durably::Fdatasync, Durably::Dsync] {
+            let part = Part { start: 4096, bytes: 8192 };
+            let mut log = Log::open(&path, durably, part, (4096, 1)).expect("it is there");
+            let mut places = Vec::new();
+            for _ in 0..4 {
+                places.push(log.next);
+                log.commit().expect("it has room");
+            }
+            assert_eq!(places, [4096, 8192, 4096, 8192], "{durably:?}");
+        }
+        let content = std::fs::read(&path).expect("it is there");
+        assert!(content[..4096].iter().chain(&content[12_288..]).all(|&byte| byte == 0));
+        std::fs::remove_file(&path).expect("it is there");
+    }
+
+    /// A library's constant once asked for more than was meant, which only the device's flushes
+    /// told.
+    #[test]
+    fn writes_are_synchronous_as_far_as_data_goes_and_no_further() {
+        let path = path("flags");
+        std::fs::write(&path, [0; 4096]).expect("it is writable");
+        let flags = |durably| {
+            let log = Log::open(&path, durably, Part::AT_THE_END, (4096, 1)).expect("it is there");
+            let all = rustix::fs::fcntl_getfl(&log.file).expect("it is open").bits();
+            all & libc::O_SYNC.cast_unsigned()
+        };
+        assert_eq!(flags(Durably::Dsync), libc::O_DSYNC.cast_unsigned());
+        assert_ne!(libc::O_DSYNC, libc::O_SYNC);
+        assert_eq!((flags(Durably::Fsync), flags(Durably::Fdatasync)), (0, 0));
+        std::fs::remove_file(&path).expect("it is there");
+    }
+
+    #[test]
+    fn an_empty_log_grows_by_what_is_committed() {
+        let path = path("growing");
+        let mut log = Log::create(&path, Durably::Fsync, (4096, 1)).expect("it is new");
+        log.commit().expect("it has room");
+        log.write().expect("it has room");
+        log.sync().expect("there is a disk");
+        assert_eq!(std::fs::metadata(&path).expect("it is there").len(), 8192);
+        std::fs::remove_file(&path).expect("it is there");
+    }
+}

@@ -1,0 +1,176 @@
+//! Writes of 4 KiB that are durable when they return (`O_DSYNC`), beside `fdatasync` after each
+//! write: one call against two, for the same promise.
+//!
+//! Both are done in one replicate, in turns of a few dozen, so that what drifts hits both, and
+//! their ratio is that of neighbours. They write over blocks that were written before, where no
+//! metadata but times has to follow, or append, where the size and the block's place must.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use measure::{Clock, Recorder};
+use record::{Better, CacheState, Dimension, MetricDefinition};
+use runner::Failure;
+use serde_json::{Value, json};
+
+use super::log::{Durably, Log, Part};
+use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
+use crate::benchmark::Benchmark;
+use crate::counters::Happened;
+use crate::experiment::{Experiment, Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::replicate::failed;
+
+/// Turns of each kind, and writes of a turn: short enough that drift does not come between two of
+/// them, long enough that the first write after the other kind is one of many.
+const TURNS: u64 = 4;
+const WRITES_PER_TURN: u64 = 32;
+const WRITES: u64 = TURNS * WRITES_PER_TURN;
+/// Bytes of the file that is written over: as much as all writes of one kind.
+const FILE_BYTES: u64 = WRITES * 4 * KIB;
+
+/// On blocks that are there, and at the end.
+pub(super) fn benchmarks() -> Vec<Benchmark> {
+    let benchmark = |name: &str, title: &str, place: Place| Benchmark {
+        dimension: Dimension::Io,
+        exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
+        cache_state: CacheState::Any,
+        rank: 1,
+        ..Benchmark::of_experiment(name, title, Synchronous { place })
+    };
+    vec![
+        benchmark("dsync-overwrite-4k", "O_DSYNC overwrite 4 KiB, beside fdatasync", Place::There),
+        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, beside fdatasync", Place::AtTheEnd),
+    ]
+}
+
+/// Where is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Over blocks that were written before.
+    There,
+    /// At the end of a file that grows.
+    AtTheEnd,
+}
+
+/// Both kinds of durable writes, in turns.
+#[derive(Debug)]
+struct Synchronous {
+    place: Place,
+}
+
+/// What was seen of one kind.
+struct Kind {
+    log: Log,
+    recorder: Recorder,
+    happened: Happened,
+}
+
+impl Synchronous {
+    fn kind(&self, site: &Site<'_>, durably: Durably, name: &str) -> Result<Kind, Failure> {
+        let path = site.directory.join(name);
+        let record = (COMMIT_BYTES, site.seed);
+        let log = match self.place {
+            Place::AtTheEnd => Log::create(&path, durably, record),
+            Place::There => {
+                made_full(site, &path, FILE_BYTES)?;
+                Log::open(&path, durably, Part { start: 0, bytes: FILE_BYTES }, record)
+            }
+        };
+        let clock = site.clock;
+        let recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
+        let happened = Happened {
+            device_writes: Some(0),
+            device_written_bytes: Some(0),
+            device_flushes: Some(0),
+            ..Happened::default()
+        };
+        Ok(Kind { log: log.map_err(|error| failed(&error))?, recorder, happened })
+    }
+}
+
+impl Kind {
+    /// One turn.
+    fn turn(&mut self, site: &Site<'_>) -> Result<(), Failure> {
+        let counters = site.counters()?;
+        let before = counters.read().map_err(|error| failed(&error))?;
+        for _ in 0..WRITES_PER_TURN {
+            let start_ticks = site.clock.start();
+            let done = self.log.commit();
+            let end_ticks = site.clock.end();
+            done.map_err(|error| failed(&error))?;
+            self.recorder.record(start_ticks, end_ticks, site.clock);
+        }
+        let more = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
+        let so_far = &mut self.happened;
+        so_far.device_writes = sum(so_far.device_writes, more.device_writes);
+        so_far.device_written_bytes = sum(so_far.device_written_bytes, more.device_written_bytes);
+        so_far.device_flushes = sum(so_far.device_flushes, more.device_flushes);
+        site.go_on()
+    }
+}
+
+impl Experiment for Synchronous {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        let times = [
+            MetricDefinition::time_per_operation(),
+            MetricDefinition::new("fdatasync_time_per_operation", "ns", Better::Lower),
+            MetricDefinition::new("dsync_over_fdatasync", "x", Better::Neither),
+        ];
+        let own = times.into_iter().chain(device_metrics(""));
+        own.chain(device_metrics("fdatasync_")).collect()
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let place = match self.place {
+            Place::There => "overwrite",
+            Place::AtTheEnd => "append",
+        };
+        BTreeMap::from([
+            ("operation".to_owned(), json!(place)),
+            ("request_bytes".to_owned(), json!(COMMIT_BYTES)),
+            ("open_flags".to_owned(), json!("O_DSYNC")),
+            ("writes_of_each_kind".to_owned(), json!(WRITES)),
+        ])
+    }
+
+    fn estimate(&self) -> Duration {
+        Duration::from_micros(2 * WRITES * 500)
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        check(live, 2 * FILE_BYTES)
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let mut dsync = self.kind(site, Durably::Dsync, "dsync")?;
+        let mut fdatasync = self.kind(site, Durably::Fdatasync, "fdatasync")?;
+        settle(site)?;
+        for turn in 0..TURNS {
+            // Neither kind is always the first.
+            if turn.wrapping_add(site.seed).is_multiple_of(2) {
+                dsync.turn(site)?;
+                fdatasync.turn(site)?;
+            } else {
+                fdatasync.turn(site)?;
+                dsync.turn(site)?;
+            }
+        }
+        let times = [dsync.recorder.mean_ns(), fdatasync.recorder.mean_ns()];
+        let mut metrics = vec![times[0], times[1], times[0] / times[1].max(1.0)];
+        let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.happened, WRITES));
+        // Values stand at the places of their metrics: those of the second kind follow all of the
+        // first's.
+        if of_device[0].len() == device_metrics("").len() {
+            metrics.extend(of_device.concat());
+        }
+        Ok(Findings {
+            metrics,
+            bytes: WRITES * COMMIT_BYTES as u64,
+            elapsed_ns: dsync.recorder.busy_ns(),
+            recorder: Some(dsync.recorder),
+            ..Findings::default()
+        })
+    }
+}

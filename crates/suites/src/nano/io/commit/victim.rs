@@ -1,0 +1,221 @@
+//! Somebody who does a little, beside somebody who writes much and syncs.
+//!
+//! The victim commits 4 KiB, or reads 4 KiB from memory, at a modest, steady rate, and each
+//! operation is timed from the moment at which it was to begin, so that those that wait behind a
+//! slow one count. The flusher writes new data to another file of the same file system and syncs
+//! it, again and again, from a thread of its own. What they meet in is the file system, its
+//! journal, the device, and the processors.
+//!
+//! A curve over the number of flushers has the victim alone at 0. Where there is a flusher, the
+//! same replicate has the victim alone as well, before or after, so that the slow-down is that of
+//! two neighbouring halves of a second.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use record::{Better, Dimension, MetricDefinition};
+use runner::Failure;
+use serde_json::{Value, json};
+use workload::{OnSchedule, Schedule, Spacing};
+
+use super::flusher::{self, FILE_BYTES_MAX, FLUSHED_BYTES};
+use super::{check, check_memory, settle};
+use crate::benchmark::Benchmark;
+use crate::counters::Happened;
+use crate::experiment::{Experiment, Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::nano::curve::Curve;
+use crate::nano::io::open_loop::{self, Kind, REQUEST_BYTES, Work};
+use crate::place::Place;
+use crate::replicate::failed;
+
+/// How long the victim is measured alone, and beside the flusher.
+const PART: Duration = Duration::from_millis(500);
+/// Commits per second: one per 20 ms, so that even beside a flusher one is usually done before the
+/// next is due. Of so few in a replicate, high percentiles come from all blocks together.
+const COMMITS_PER_S: u64 = 50;
+/// Reads per second.
+const READS_PER_S: u64 = 1000;
+
+/// By flushers: none, and one.
+pub(super) fn curves() -> Vec<Benchmark> {
+    let curve = |name, title, kind: Kind, rate_per_s: u64| {
+        let curve = Curve { name, title, axis: "flushers", unit: "count" };
+        curve.points(&[0, 1], |flushers| Benchmark {
+            dimension: Dimension::Io,
+            exercises: vec![Dimension::OnDiskLayout, Dimension::Caching, Dimension::Scaling],
+            cache_state: kind.cache_state(),
+            rank: 5,
+            ..Benchmark::of_experiment("", "", Victim { kind, rate_per_s, flushers })
+        })
+    };
+    [
+        curve(
+            "victim-append-fsync",
+            "append 4 KiB and fsync, 50 a second",
+            Kind::Commit,
+            COMMITS_PER_S,
+        ),
+        curve(
+            "victim-warm-read",
+            "random read 4 KiB, warm, 1,000 a second",
+            Kind::WarmRead,
+            READS_PER_S,
+        ),
+    ]
+    .concat()
+}
+
+/// A victim, alone or beside a flusher.
+#[derive(Debug)]
+struct Victim {
+    kind: Kind,
+    rate_per_s: u64,
+    /// 0, or 1.
+    flushers: u64,
+}
+
+/// What was measured: the victim alone and, where it has one, beside a flusher, with what that
+/// wrote per second.
+struct Parts {
+    alone: OnSchedule,
+    beside: Option<(OnSchedule, f64)>,
+}
+
+impl Victim {
+    fn operations(&self) -> u64 {
+        self.rate_per_s * u64::try_from(PART.as_millis()).unwrap_or(0) / 1000
+    }
+
+    /// The victim for half a second, on a schedule of even gaps.
+    fn part(&self, site: &Site<'_>, work: &mut Work) -> Result<OnSchedule, Failure> {
+        let rate_per_s = self.rate_per_s as f64;
+        let schedule = Schedule::new(rate_per_s, self.operations(), Spacing::Constant, site.seed);
+        open_loop::on_schedule(site, work, &schedule)
+    }
+
+    /// All that is measured; neither part is always the first.
+    fn parts(&self, site: &Site<'_>, work: &mut Work) -> Result<Parts, Failure> {
+        if self.flushers == 0 {
+            return Ok(Parts { alone: self.part(site, work)?, beside: None });
+        }
+        if site.seed.is_multiple_of(2) {
+            let alone = self.part(site, work)?;
+            let beside = flusher::beside(site, || self.part(site, work))?;
+            return Ok(Parts { alone, beside: Some(beside) });
+        }
+        let beside = flusher::beside(site, || self.part(site, work))?;
+        settle(site)?;
+        Ok(Parts { alone: self.part(site, work)?, beside: Some(beside) })
+    }
+}
+
+impl Parts {
+    fn operations(&self) -> u64 {
+        let beside = self.beside.as_ref().map_or(0, |(part, _)| part.latency.operations());
+        self.alone.latency.operations() + beside
+    }
+
+    /// The values of [`Experiment::metrics`], and the part that they are about.
+    fn judged(self, operations: u64) -> (Vec<f64>, OnSchedule) {
+        let alone_ns = self.alone.latency.mean_ns();
+        let Some((beside, flushed_bytes_per_s)) = self.beside else {
+            return (open_loop::values(&self.alone, operations), self.alone);
+        };
+        let mut values = open_loop::values(&beside, operations);
+        let slow_down = beside.latency.mean_ns() / alone_ns.max(1.0);
+        values.extend([slow_down, alone_ns, flushed_bytes_per_s]);
+        (values, beside)
+    }
+}
+
+impl Experiment for Victim {
+    fn metrics(&self) -> Vec<MetricDefinition> {
+        let mut all = open_loop::metrics(self.operations());
+        if self.flushers > 0 {
+            all.extend([
+                MetricDefinition::new("slow_down", "x", Better::Lower),
+                MetricDefinition::new("latency_alone", "ns", Better::Lower),
+                MetricDefinition::new("flushed", "bytes/s", Better::Neither),
+            ]);
+        }
+        all
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let mut all = BTreeMap::from([
+            ("operation".to_owned(), json!(self.kind.operation())),
+            ("request_bytes".to_owned(), json!(REQUEST_BYTES)),
+            ("rate_per_s".to_owned(), json!(self.rate_per_s)),
+            ("spacing".to_owned(), json!("constant")),
+            ("operations".to_owned(), json!(self.operations())),
+            ("flushers".to_owned(), json!(self.flushers)),
+        ]);
+        if self.flushers > 0 {
+            all.insert("flushed_bytes_per_sync".to_owned(), json!(FLUSHED_BYTES));
+        }
+        all
+    }
+
+    fn place(&self) -> Option<Place> {
+        self.kind.place()
+    }
+
+    fn estimate(&self) -> Duration {
+        // Beside a flusher twice, and what that has to begin with.
+        if self.flushers > 0 { PART.mul_f64(2.5) } else { PART.mul_f64(1.1) }
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        self.kind.check(live, 2 * self.operations())?;
+        // Reads from a file system without a device meet nobody there.
+        check(live, FILE_BYTES_MAX)?;
+        check_memory(live, FLUSHED_BYTES)
+    }
+
+    fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
+        let mut work = Work::make(self.kind, site)?;
+        let counters = site.counters()?;
+        let before = counters.read().map_err(|error| failed(&error))?;
+        let parts = self.parts(site, &mut work)?;
+        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        // A flusher has the device read what it must know of free space; that the pages are still
+        // there proves that the victim's were not.
+        let of_victim = Happened { device_read_bytes: None, ..happened };
+        let evidence = work.proved(&of_victim, parts.operations())?;
+        let (metrics, part) = parts.judged(self.operations());
+        Ok(Findings {
+            metrics,
+            bytes: part.latency.operations() * REQUEST_BYTES as u64,
+            elapsed_ns: part.elapsed_ns,
+            recorder: Some(part.latency),
+            evidence,
+            ..Findings::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slow_down_is_said_where_there_is_a_flusher() {
+        for one in curves() {
+            let flushers = one.curve.as_ref().map_or(0.0, |point| point.value);
+            let says_it = one.metrics().iter().any(|metric| metric.name == "slow_down");
+            assert_eq!(says_it, flushers > 0.0, "{}", one.name);
+        }
+    }
+
+    #[test]
+    fn reads_are_enough_for_a_high_percentile_and_commits_are_not() {
+        let has = |name: &str, metric: &str| {
+            let all = curves();
+            let one = all.iter().find(|one| one.name == name).expect("it is declared");
+            one.metrics().iter().any(|one| one.name == metric)
+        };
+        assert!(has("victim-warm-read-1", "latency_p99"));
+        assert!(!has("victim-append-fsync-1", "latency_p99"));
+    }
+}

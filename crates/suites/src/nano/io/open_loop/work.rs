@@ -1,0 +1,233 @@
+//! What is done at each moment of a schedule: a read from memory, a read from the device, a commit.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use machine::target::cache_state::{self, Residency};
+use rand::seq::SliceRandom;
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{CacheEvidence, CacheState, Dimension};
+use runner::Failure;
+use rustix::fs::{Mode, OFlags};
+use workload::{IoPath, Operation, Role, Workload};
+
+use crate::counters::Happened;
+use crate::experiment::Site;
+use crate::live_target::LiveTarget;
+use crate::nano::io::commit::{self, Durably, Log};
+use crate::operations::{Layer, Operations, Question};
+use crate::place::Place;
+use crate::replicate::failed;
+use crate::state::{self, Claim, Warming};
+
+/// Bytes of each operation.
+pub(in crate::nano::io) const REQUEST_BYTES: usize = 4 << 10;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::nano::io) enum Kind {
+    /// A random block of the data file, which is in memory.
+    WarmRead,
+    /// A random block of the data file past the page cache, none twice before each came once.
+    DirectRead,
+    /// A block at the end of a new file, and `fsync`.
+    Commit,
+}
+
+impl Kind {
+    pub(in crate::nano::io) fn operation(self) -> &'static str {
+        match self {
+            Self::WarmRead => "read",
+            Self::DirectRead => "direct read",
+            Self::Commit => "append+fsync",
+        }
+    }
+
+    pub(in crate::nano::io) fn cache_state(self) -> CacheState {
+        match self {
+            Self::WarmRead => CacheState::Warm,
+            Self::DirectRead => CacheState::Cold,
+            Self::Commit => CacheState::Any,
+        }
+    }
+
+    pub(in crate::nano::io) fn exercises(self) -> Vec<Dimension> {
+        match self {
+            Self::WarmRead => vec![Dimension::InMemory],
+            Self::DirectRead => vec![Dimension::OnDiskLayout],
+            Self::Commit => vec![Dimension::OnDiskLayout, Dimension::Metadata],
+        }
+    }
+
+    /// The file set that it works on.
+    pub(in crate::nano::io) fn place(self) -> Option<Place> {
+        match self {
+            Self::WarmRead | Self::DirectRead => Some(Place::Data),
+            Self::Commit => None,
+        }
+    }
+
+    /// Whether so many can be done on a target.
+    pub(in crate::nano::io) fn check(
+        self,
+        live: &LiveTarget,
+        operations: u64,
+    ) -> Result<(), String> {
+        match self {
+            Self::WarmRead => Ok(()),
+            Self::DirectRead => without_direct_reads(live).map_or(Ok(()), Err),
+            Self::Commit => commit::check(live, operations * REQUEST_BYTES as u64),
+        }
+    }
+}
+
+/// Why blocks of its files cannot be read past the page cache, if they cannot.
+fn without_direct_reads(live: &LiveTarget) -> Option<String> {
+    let read = Operations {
+        workload: Workload { io_path: IoPath::PsyncDirect, ..Workload::new(Operation::Read) },
+        place: Place::Data,
+        layer: Layer::FileSystem,
+        question: Question::Time,
+    };
+    live.trial().refuses(&read).map(|(_, why)| why)
+}
+
+/// What it is done with.
+pub(in crate::nano::io) enum Work {
+    /// Of [`Kind::Commit`].
+    Commits(Log),
+    /// Of the others.
+    Reads(Reads),
+}
+
+/// Blocks of the data file that are read in an order of their own.
+pub(in crate::nano::io) struct Reads {
+    kind: Kind,
+    path: PathBuf,
+    file: File,
+    /// Numbers of blocks, in the order in which they are read.
+    order: Vec<u64>,
+    buffer: Vec<u8>,
+    before: Residency,
+}
+
+/// Reads after which the order of warm ones begins again.
+const WARM_ORDER: usize = 4096;
+
+impl Reads {
+    fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
+        let path = site.file_set(Place::Data)?.data_file(Role::Read, 0);
+        let files = [path.clone()];
+        let root = site.live.target().root();
+        let how = if site.live.target.supports_cold() { Warming::Unknown } else { Warming::OnlyCopy };
+        let made = state::make(kind.cache_state(), how, root, &files);
+        let made = made.map_err(|error| failed(&error))?;
+        let direct = match kind {
+            Kind::DirectRead => OFlags::DIRECT,
+            Kind::WarmRead | Kind::Commit => OFlags::empty(),
+        };
+        // Times of access would be written while it is read.
+        let how = OFlags::RDONLY | OFlags::NOATIME | OFlags::CLOEXEC | direct;
+        let file: File = rustix::fs::open(&path, how, Mode::empty())
+            .map_err(|error| failed(&io::Error::from(error)))?
+            .into();
+        let blocks = (site.data_file_bytes / REQUEST_BYTES as u64).max(1);
+        Ok(Self {
+            kind,
+            path,
+            file,
+            order: order(kind, blocks, site.seed),
+            // Direct reads want it aligned.
+            buffer: vec![0; 2 * REQUEST_BYTES],
+            before: made.unwrap_or_default(),
+        })
+    }
+
+    fn read(&mut self, number: u64) -> io::Result<()> {
+        let place = usize::try_from(number).unwrap_or(usize::MAX) % self.order.len();
+        let offset = self.order[place] * REQUEST_BYTES as u64;
+        let aligned = self.buffer.as_ptr().align_offset(REQUEST_BYTES);
+        self.file.read_exact_at(&mut self.buffer[aligned..aligned + REQUEST_BYTES], offset)
+    }
+}
+
+/// Numbers of blocks in random order.
+fn order(kind: Kind, blocks: u64, seed: u64) -> Vec<u64> {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+    match kind {
+        Kind::DirectRead => {
+            let mut all: Vec<u64> = (0..blocks).collect();
+            all.shuffle(&mut generator);
+            all
+        }
+        Kind::WarmRead | Kind::Commit => {
+            (0..WARM_ORDER).map(|_| generator.random_range(0..blocks)).collect()
+        }
+    }
+}
+
+impl Work {
+    /// Makes what it needs, with nothing of earlier phases still to be written.
+    pub(in crate::nano::io) fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
+        let made = match kind {
+            Kind::Commit => {
+                let path = site.directory.join("commits");
+                let log = Log::create(&path, Durably::Fsync, (REQUEST_BYTES, site.seed));
+                Self::Commits(log.map_err(|error| failed(&error))?)
+            }
+            Kind::WarmRead | Kind::DirectRead => Self::Reads(Reads::make(kind, site)?),
+        };
+        commit::settle(site)?;
+        Ok(made)
+    }
+
+    /// The operation of this number, counted from 0: what is timed.
+    pub(in crate::nano::io) fn act(&mut self, number: u64) -> io::Result<()> {
+        match self {
+            Self::Commits(log) => log.commit(),
+            Self::Reads(reads) => reads.read(number),
+        }
+    }
+
+    /// What proves the state in which so many operations were done, during which `happened` did.
+    ///
+    /// # Errors
+    /// When it was another state.
+    pub(in crate::nano::io) fn proved(
+        &self,
+        happened: &Happened,
+        operations: u64,
+    ) -> Result<CacheEvidence, Failure> {
+        let Self::Reads(reads) = self else {
+            return Ok(state::evidence(None, None, happened));
+        };
+        let after = cache_state::residency_of([&reads.path]).map_err(|error| failed(&error))?;
+        let evidence = state::evidence(Some(reads.before), Some(after), happened);
+        let read_bytes = operations * REQUEST_BYTES as u64;
+        let claim = Claim { state: reads.kind.cache_state(), ..Claim::cold_reads(read_bytes) };
+        match state::verify(claim, &evidence) {
+            Ok(()) => Ok(evidence),
+            Err(why) => Err(Failure::State { why, evidence: Box::new(evidence) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn direct_reads_take_each_block_once_and_warm_ones_any() {
+        let mut direct = order(Kind::DirectRead, 256, 1);
+        assert_ne!(direct, (0..256).collect::<Vec<u64>>());
+        direct.sort_unstable();
+        assert_eq!(direct, (0..256).collect::<Vec<u64>>());
+        let warm = order(Kind::WarmRead, 256, 1);
+        assert_eq!(warm.len(), WARM_ORDER);
+        assert!(warm.iter().all(|&block| block < 256));
+        assert_ne!(warm, order(Kind::WarmRead, 256, 2));
+    }
+}
