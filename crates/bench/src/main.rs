@@ -2,10 +2,11 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of
 //! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
-//! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` run the
-//! experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`, `io_uring`
+//! argument, if any, is a directory on a tmpfs to work in; the words `same`, `throttled` and
+//! `budget` run the experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`, `io_uring`
 //! and `footprints` measure those rows alone.
 
+mod budget;
 mod engine;
 mod fio;
 mod footprints;
@@ -27,6 +28,10 @@ fn main() -> anyhow::Result<()> {
     match word.as_ref().and_then(|word| word.to_str()) {
         Some("same") => return honesty::same(),
         Some("throttled") => return honesty::throttled(),
+        Some("budget") => {
+            let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();
+            return budget::measure(seeds.context("the number of seeds is no number")?);
+        }
         Some("statistics") => {
             let work = tempfile::tempdir()?;
             return statistics::measure(&mut Table::default(), work.path());

@@ -1,5 +1,7 @@
 //! The journal: one line per event of a run, in the order in which they happened.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -207,6 +209,10 @@ pub struct CacheEvidence {
     pub resident_after: Option<u64>,
     /// Dirty pages before the first operation.
     pub dirty_before: Option<u64>,
+    /// Resident pages of a warm file by the order of the folio that they lie in (order 4 is 16 pages
+    /// in one), as they were read in: once per file of a run, where the kernel tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folio_pages: Option<BTreeMap<u32, u64>>,
     /// Bytes read from the device meanwhile; none where the target has no device.
     pub device_read_bytes: Option<u64>,
     /// Of these, at most so many were asked for by the measuring process: its threads, and worker
@@ -214,6 +220,10 @@ pub struct CacheEvidence {
     /// processes. None where that cannot be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_read_bytes: Option<u64>,
+    /// Of these, so many were read before the operations that are measured, by those of the start;
+    /// none where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_read_bytes: Option<u64>,
     /// Bytes written to the device meanwhile; none where the target has no device of its own.
     pub device_written_bytes: Option<u64>,
 }

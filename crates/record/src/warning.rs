@@ -173,8 +173,9 @@ impl Warning {
         }
     }
 
-    /// The sentences of warnings about where on a curve, or when on it, was measured.
-    fn of_curves(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The sentences of warnings about where on a curve, or when on it, was measured, and about
+    /// what few operations weigh.
+    fn of_many_operations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FragileZone { working_set_bytes, cache, cache_bytes, .. } => {
                 write!(
@@ -183,6 +184,14 @@ impl Warning {
                      {cache} ({cache_bytes} bytes)"
                 )?;
                 f.write_str(&self.measured_spread())
+            }
+            Self::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
+                let (least, most) = (milliseconds(*longer_than_ns), milliseconds(*longest_ns));
+                write!(
+                    f,
+                    "{operations} of {of} operations took {least} to {most} ms and make up \
+                     {share_percent:.0} % of the time: the mean is theirs, p50 is not"
+                )
             }
             Self::NoSteadyState { range_percent, excursion_percent } => write!(
                 f,
@@ -215,18 +224,12 @@ impl fmt::Display for Warning {
                 "warm-up inside the measured window: its first quarter took \
                  {first_over_rest:.2} x the rest"
             ),
-            Self::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
-                let (least, most) = (milliseconds(*longer_than_ns), milliseconds(*longest_ns));
-                write!(
-                    f,
-                    "{operations} of {of} operations took {least} to {most} ms and make up \
-                     {share_percent:.0} % of the time: the mean is theirs, p50 is not"
-                )
-            }
             Self::DirtyCarried { dirty_bytes } => {
                 write!(f, "{dirty_bytes} bytes were still dirty from before when it began")
             }
-            Self::FragileZone { .. } | Self::NoSteadyState { .. } => self.of_curves(f),
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } | Self::Stalls { .. } => {
+                self.of_many_operations(f)
+            }
             Self::UnalignedRandomAccess { alignment_bytes } => write!(
                 f,
                 "random offsets are aligned to {alignment_bytes} bytes only; sequential ones are \

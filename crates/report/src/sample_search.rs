@@ -115,6 +115,8 @@ pub(crate) fn evidence(position: f64, cache_bytes: f64) -> CacheEvidence {
         resident_before: pages(position.min(cache_bytes)),
         resident_after: pages(position.min(cache_bytes)),
         dirty_before: Some(0),
+        folio_pages: None,
+        start_read_bytes: None,
         device_read_bytes: Some(whole((position - cache_bytes).max(0.0))),
         caller_read_bytes: None,
         device_written_bytes: Some(0),

@@ -23,8 +23,9 @@ use crate::sizing::{self, Size};
 /// samples that are narrow by luck, whose intervals then cover less than they say.
 const NARROW_LOOKS: u32 = 2;
 /// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
-/// saw: what is rehearsed, written back and undone grows with the operations.
-const TIME_PER_TIMED: f64 = 1.5;
+/// saw, by the pilot's time of an operation. What is written back and undone grows with the
+/// operations; but the few of a pilot are the first ones, which take twice as long as later ones.
+const TIME_PER_TIMED: f64 = 0.8;
 /// Executions of a cell in one block before it goes without a value there; in two successive blocks,
 /// before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;

@@ -163,6 +163,42 @@ fn a_cell_whose_state_is_never_reached_is_reported_as_failed_with_why() {
 }
 
 #[test]
+fn a_cell_that_is_disturbed_in_one_block_goes_on_in_the_next() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { wrong_state_first: vec![(2, 3)], ..Fake::new(1) };
+    run(&path, &Plan { blocks: Some(3), ..plan(4) }, &mut fake);
+    let lines = lines(&path);
+    assert!(!lines.iter().any(|line| matches!(line, Line::CellFailed(_))));
+    let counts: Vec<usize> = cells_by_block(&lines).values().map(Vec::len).collect();
+    assert_eq!(counts, [3, 4, 4]);
+}
+
+#[test]
+fn a_budget_that_is_too_small_leaves_out_by_name_and_the_rest_has_its_blocks() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let small = Plan { budget: std::time::Duration::from_millis(420), ..plan(6) };
+    assert_eq!(run(&path, &small, &mut Fake::new(1)), EndReason::Budget);
+    let lines = lines(&path);
+    let plans = lines.iter().filter_map(|line| match line {
+        Line::Planned(planned) => Some(planned),
+        _ => None,
+    });
+    let left_out: Vec<&str> =
+        plans.flat_map(|planned| &planned.left_out).map(|one| one.benchmark.as_str()).collect();
+    assert!(!left_out.is_empty() && !left_out.contains(&"benchmark-0"), "{left_out:?}");
+    let blocks = cells_by_block(&lines);
+    let of_first = blocks.values().filter(|cells| cells.contains(&0)).count();
+    assert!(of_first >= 6, "{blocks:?}");
+    for line in &lines {
+        if let Line::Replicate(replicate) = line {
+            assert_eq!(replicate.operations, 1_000, "nothing is shortened");
+        }
+    }
+}
+
+#[test]
 fn a_broken_target_loses_its_cells_and_the_others_go_on() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");

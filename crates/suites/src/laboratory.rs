@@ -272,7 +272,9 @@ impl Laboratory {
         let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
-        let workload = self.workload(&self.targets[target], of, (0, operations), 1);
+        let need = of.need(cache_state, self.settings.data_file_bytes);
+        let start = need.start.min(operations).min(operations_max.saturating_sub(operations));
+        let workload = self.workload(&self.targets[target], of, (start, operations), 1);
         let observed =
             self.observe(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
@@ -288,7 +290,6 @@ impl Laboratory {
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
             None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
         };
-        let need = of.need(cache_state, self.settings.data_file_bytes);
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
             overhead_ns: observed.overhead_ns,

@@ -27,6 +27,8 @@ pub struct LiveTarget {
     /// Data files that were read in, in the one way in which a warm file is made, and nothing but
     /// read since.
     pub(crate) read_in: BTreeSet<PathBuf>,
+    /// Data files of which is known in what folios they come in.
+    pub(crate) folios_known: BTreeSet<PathBuf>,
     /// How long it took to make the target without files, and each of its places, when that was
     /// done last.
     took: (Duration, BTreeMap<Place, Duration>),
@@ -46,6 +48,7 @@ impl LiveTarget {
             counters: None,
             cooled: BTreeSet::new(),
             read_in: BTreeSet::new(),
+            folios_known: BTreeSet::new(),
             took: (Duration::ZERO, BTreeMap::new()),
             is_new: true,
             trial: OnceLock::new(),

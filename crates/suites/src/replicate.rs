@@ -1,14 +1,14 @@
 //! One execution of a cell: the cache state made and proved, the operations, the proof, the
 //! restoration.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::target::Target;
 use machine::target::cache_state::{self, Residency};
+use machine::target::{Target, folio_orders};
 use measure::{MonotonicClock, SystemClock};
 use record::{CacheState, Spent};
 use runner::Failure;
@@ -48,6 +48,8 @@ struct Seen {
     /// Processor time of everything but the threads that operate, per operation.
     other_time_ns: Option<f64>,
     written: Option<Written>,
+    /// Pages by the order of their folio, where that was looked at.
+    folio_pages: Option<BTreeMap<u32, u64>>,
 }
 
 impl Replicate<'_> {
@@ -58,7 +60,9 @@ impl Replicate<'_> {
         if seen.outcome.interrupted {
             return Err(Failure::Interrupted);
         }
-        let evidence = state::evidence(seen.before, seen.after, &seen.happened);
+        let mut evidence = state::evidence(seen.before, seen.after, &seen.happened);
+        evidence.folio_pages = seen.folio_pages.clone();
+        evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
             Self::empty_memory(live)?;
@@ -140,6 +144,7 @@ impl Replicate<'_> {
         live.target.sync().map_err(|error| failed(&error))?;
         let files = if self.of.moves_data_in_place() { touched } else { Vec::new() };
         let before = self.make_state(&live.target, &mut live.read_in, &files)?;
+        let folio_pages = self.folio_pages(&live.target, &mut live.folios_known, &files);
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
         let (outcome, happened, before_run) = self.run(&mut session, counters)?;
@@ -167,7 +172,33 @@ impl Replicate<'_> {
             undo_ns: nanos(undoing.elapsed()),
             turn_ns: 0,
         };
-        Ok(Seen { spent, outcome, happened, before, after, other_time_ns, written })
+        Ok(Seen { spent, outcome, happened, before, after, other_time_ns, written, folio_pages })
+    }
+
+    /// In what folios warm files have come in: looked at once per file, for it takes as long as
+    /// reading them in.
+    fn folio_pages(
+        &self,
+        target: &Target,
+        known: &mut BTreeSet<PathBuf>,
+        files: &[PathBuf],
+    ) -> Option<BTreeMap<u32, u64>> {
+        if self.cache_state != CacheState::Warm || !target.supports_cold() {
+            return None;
+        }
+        let new: Vec<&PathBuf> =
+            files.iter().filter(|file| known.insert((*file).clone())).collect();
+        if new.is_empty() {
+            return None;
+        }
+        let mut pages = BTreeMap::new();
+        for file in new {
+            // Who may not ask goes without.
+            for (order, count) in folio_orders(file).ok()?.pages_by_order {
+                *pages.entry(order).or_default() += count;
+            }
+        }
+        Some(pages)
     }
 
     /// The cache state, and which files are in it as they were read in.

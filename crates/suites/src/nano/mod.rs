@@ -55,8 +55,8 @@ const SAYS_MOST: [&str; 20] = [
     "first-read-start",
     "sequential-read-1m-warm",
 ];
-/// Large directories take long to make.
-const LATER: u32 = 1 + SAYS_MOST.len() as u32;
+/// Behind all of them; large directories, which take long to make, one later.
+const LATER: u32 = 100;
 
 fn survey_rank(name: &str) -> u32 {
     let place = SAYS_MOST.iter().position(|&other| other == name);

@@ -12,6 +12,7 @@ mod processor_time;
 mod restore;
 mod rewrite;
 mod run;
+mod thread_reads;
 
 use std::path::{Path, PathBuf};
 

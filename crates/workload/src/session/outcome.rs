@@ -18,6 +18,9 @@ pub struct Outcome {
     pub processor_time: ProcessorTime,
     /// What the threads used of processors from their making to their end.
     pub threads_ns: u64,
+    /// Bytes that devices read for the threads before the operations that are measured; none where
+    /// that is not counted. 0 without a start.
+    pub start_read_bytes: Option<u64>,
     /// Bytes moved by timed calls.
     pub bytes: u64,
     /// From the start of the first thread to the end of the last, untimed parts and all.
@@ -68,6 +71,7 @@ pub(super) struct Part {
     pub(super) course: Course,
     pub(super) processor_time: ProcessorTime,
     pub(super) thread_ns: u64,
+    pub(super) start_read_bytes: Option<u64>,
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
@@ -101,6 +105,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let mut course = Course::default();
     let mut processor_time = ProcessorTime::default();
     let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
+    let start_read_bytes = parts.iter().map(|part| part.start_read_bytes).sum();
     for part in &parts {
         tally += part.tally;
         course.merge(&part.course);
@@ -118,6 +123,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         course,
         processor_time,
         threads_ns,
+        start_read_bytes,
         threads,
         asynchronous,
     }
@@ -202,6 +208,7 @@ mod tests {
             course: Course::default(),
             processor_time: ProcessorTime::default(),
             thread_ns: 0,
+            start_read_bytes: Some(0),
             checked_bytes: 0,
             tally: Tally::default(),
             asynchronous: None,

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use super::course::{self, Course, Stretch};
 use super::gate::{Gate, Verdict};
 use super::outcome::{Outcome, Part, add_up};
+use super::thread_reads::thread_read_bytes;
 use super::{AnyStep, Session, pin, processes};
 use crate::description::{Pinning, Workers, Workload};
 use crate::edge::thread_usage;
@@ -176,6 +177,11 @@ impl<C: Clock> Start<'_, C> {
     ) -> Result<Part, Trouble> {
         let start = self.start(&mut step, halt);
         let is_cut_short = start.as_ref().map_or(true, |start| start.is_cut_short);
+        // Before the others are waited for: it takes longer than an operation.
+        let start_read_bytes = match self.workload.start_operations {
+            0 => Some(0),
+            _ => thread_read_bytes(),
+        };
         if is_cut_short {
             self.meeting.call_off();
         } else {
@@ -199,6 +205,7 @@ impl<C: Clock> Start<'_, C> {
             course: Course { start: start.stretches, steady },
             processor_time,
             thread_ns: used.all_ns(),
+            start_read_bytes,
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),
             asynchronous: step.into_asynchronous_latency(),

@@ -30,6 +30,7 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.processor_time.user_ns,
                 part.processor_time.system_ns,
                 part.thread_ns,
+                part.start_read_bytes.unwrap_or(u64::MAX),
             ];
             for stretches in [&part.course.start, &part.course.steady] {
                 words.push(stretches.len() as u64);
@@ -63,9 +64,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
 fn part(bytes: &[u8]) -> Option<Part> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 12], _) =
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 13], _) =
         words.split_first_chunk()?;
-    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns, thread_ns] = rest;
+    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns, times @ ..] = rest;
+    let [thread_ns, start_read_bytes] = times;
     let (start, words) = stretches(words)?;
     let (steady, recorder) = stretches(words)?;
     Some(Part {
@@ -73,6 +75,7 @@ fn part(bytes: &[u8]) -> Option<Part> {
         course: Course { start, steady },
         processor_time: ProcessorTime { user_ns: *user_ns, system_ns: *system_ns },
         thread_ns: *thread_ns,
+        start_read_bytes: Some(*start_read_bytes).filter(|&bytes| bytes < u64::MAX),
         outcome: LoopOutcome {
             operations: *operations,
             bytes: *bytes,
@@ -120,6 +123,7 @@ mod tests {
             course: course.clone(),
             processor_time,
             thread_ns: 30,
+            start_read_bytes: None,
             checked_bytes,
             tally,
             asynchronous,

@@ -122,7 +122,8 @@ impl Reads {
         let path = site.file_set(Place::Data)?.data_file(Role::Read, 0);
         let files = [path.clone()];
         let root = site.live.target().root();
-        let how = if site.live.target.supports_cold() { Warming::Unknown } else { Warming::OnlyCopy };
+        let how =
+            if site.live.target.supports_cold() { Warming::Unknown } else { Warming::OnlyCopy };
         let made = state::make(kind.cache_state(), how, root, &files);
         let made = made.map_err(|error| failed(&error))?;
         let direct = match kind {
