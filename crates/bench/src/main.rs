@@ -1,10 +1,10 @@
 //! `make bench`: what the harness itself costs, as ratios against bare loops and fio.
 //!
-//! Every pair is interleaved, round by round, in one process or by one script, so that drift of
-//! the machine hits both sides; the table gives the median with its exact 95 % interval. The first
+//! Every pair is interleaved, round by round, in one process or by one script, so that drift of the
+//! machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same`, `throttled` and
-//! `budget` run the experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`, `io_uring`
-//! and `footprints` measure those rows alone.
+//! `budget` run the experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`,
+//! `io_uring` and `footprints` measure those rows alone.
 
 mod budget;
 mod engine;

@@ -209,8 +209,8 @@ pub struct CacheEvidence {
     pub resident_after: Option<u64>,
     /// Dirty pages before the first operation.
     pub dirty_before: Option<u64>,
-    /// Resident pages of a warm file by the order of the folio that they lie in (order 4 is 16 pages
-    /// in one), as they were read in: once per file of a run, where the kernel tells.
+    /// Resident pages of a warm file by the order of the folio that they lie in (order 4 is 16
+    /// pages in one), as they were read in: once per file of a run, where the kernel tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folio_pages: Option<BTreeMap<u32, u64>>,
     /// Bytes read from the device meanwhile; none where the target has no device.

@@ -26,8 +26,8 @@ const NARROW_LOOKS: u32 = 2;
 /// saw, by the pilot's time of an operation. What is written back and undone grows with the
 /// operations; but the few of a pilot are the first ones, which take twice as long as later ones.
 const TIME_PER_TIMED: f64 = 0.8;
-/// Executions of a cell in one block before it goes without a value there; in two successive blocks,
-/// before it is given up.
+/// Executions of a cell in one block before it goes without a value there; in two successive
+/// blocks, before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;
 
 /// A run could not go on.

@@ -2,10 +2,10 @@
 //!
 //! A figure is a mean over operations, so it depends on which operations those are: the first ones
 //! after a state was made meet cold caches of the processor and pay for what the rest finds ready,
-//! and a stream that ends within its read-ahead has not paid for it. So each benchmark says how many
-//! operations come first and are a figure of their own, and how many are measured then. The numbers
-//! depend on what is done to which files, never on how much time a run has: a budget buys more
-//! blocks and more benchmarks, not longer replicates.
+//! and a stream that ends within its read-ahead has not paid for it. So each benchmark says how
+//! many operations come first and are a figure of their own, and how many are measured then. The
+//! numbers depend on what is done to which files, never on how much time a run has: a budget buys
+//! more blocks and more benchmarks, not longer replicates.
 
 use std::time::Duration;
 
@@ -202,8 +202,8 @@ impl Operations {
             let why = "so few that most of them find what they need not in memory";
             return Need::counted(0, most.min(COLD_NAMES / 2), why);
         }
-        let why = "so many that single interruptions do not weigh, and so few that directories stay \
-                   what they are";
+        let why = "so many that single interruptions do not weigh, and so few that directories \
+                   stay what they are";
         let all = most.min((CHANGES + FIRST_CHANGES) / sharers);
         let start = all * FIRST_CHANGES / (CHANGES + FIRST_CHANGES);
         Need::counted(start, all - start, why)

@@ -173,10 +173,10 @@ mod tests {
         assert!(refused(64, 8).is_empty());
         let of_less = refused(32, 4);
         assert_eq!(of_less.keys().collect::<Vec<_>>(), [&Place::LargeDirectory]);
-        // With 15.6 MiB of the others 30.3 MiB, of 22.4 MiB that are usable.
+        // Of 22.4 MiB that are usable.
         let why = &of_less[&Place::LargeDirectory];
         assert!(why.contains("15 MiB of memory") && why.contains("limited to 32 MiB"), "{why}");
-        assert!(why.contains("memory=44m would do"), "{why}");
+        assert!(why.contains("memory=50m would do"), "{why}");
         let of_large_files = refused(64, 48);
         assert_eq!(of_large_files.keys().collect::<Vec<_>>(), [&Place::Data]);
         assert!(of_large_files[&Place::Data].contains("or a smaller --size"));

@@ -2,13 +2,13 @@
 //! ones.
 //!
 //! What comes first after a state was made is a figure of its own and not part of this; here it is
-//! seen whether the rest was steady. A replicate's course says how long its operations took, part by
-//! part; the ratio is that of the first quarter of the operations over the rest. One replicate
-//! proves nothing, so the ratios of all replicates are pooled: there is warm-up where the *interval*
-//! of their median lies above [`RATIO_LEAST`]. That is, it is said only where it is there at the
-//! run's confidence level and large enough to move the figure (a first quarter slower by a tenth
-//! makes the whole slower by about one fortieth). Runs of before courses were recorded have
-//! timelines, whose slices say the same less exactly.
+//! seen whether the rest was steady. A replicate's course says how long its operations took, part
+//! by part; the ratio is that of the first quarter of the operations over the rest. One replicate
+//! proves nothing, so the ratios of all replicates are pooled: there is warm-up where the
+//! *interval* of their median lies above [`RATIO_LEAST`]. That is, it is said only where it is
+//! there at the run's confidence level and large enough to move the figure (a first quarter slower
+//! by a tenth makes the whole slower by about one fortieth). Runs of before courses were recorded
+//! have timelines, whose slices say the same less exactly.
 
 use record::{CourseRecord, Replicate};
 

@@ -2,8 +2,9 @@
 //! it is over, end together, and are added up afterwards.
 //!
 //! Each does its start first and waits for the others before it goes on, so that what is measured
-//! begins for all at the same moment. They end together, when the first one has done its operations, because only while all run does
-//! each meet the others; what a thread does alone belongs to another benchmark.
+//! begins for all at the same moment. They end together, when the first one has done its
+//! operations, because only while all run does each meet the others; what a thread does alone
+//! belongs to another benchmark.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
