@@ -14,9 +14,8 @@ use workload::{Access, Operation, Sharing};
 
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
-/// Several ticks of the timer (1 to 4 ms) do not fit, so at least nothing else is to weigh: less
-/// than this is decided by a single interrupt.
-const TIME_LEAST: Duration = Duration::from_millis(1);
+/// A single interrupt takes a few microseconds: of less than this, it would be a large part.
+const TIME_LEAST: Duration = Duration::from_micros(100);
 /// Where operations can go on, they do until the fastest target has taken so long.
 const TIME_WANTED: Duration = Duration::from_millis(8);
 /// Share of the time in which all threads run at the same time, in percent.

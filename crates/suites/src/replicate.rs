@@ -22,9 +22,6 @@ use crate::operations::{Layer, Operations, Question, Written};
 use crate::state::{self, Claim, Warming};
 use crate::trial::prepare_below;
 
-/// Operations that are rehearsed: each directory of the survey is changed by some.
-const REHEARSED: u64 = 256;
-
 /// What is to be executed, and with what.
 #[derive(Debug)]
 pub(crate) struct Replicate<'a> {
@@ -268,7 +265,7 @@ impl Replicate<'_> {
         }
         let rehearsed = Workload {
             start_operations: 0,
-            operations_per_thread: self.workload.all_operations().min(REHEARSED),
+            operations_per_thread: self.workload.all_operations(),
             ..self.workload.clone()
         };
         let mut session = workload::prepare(&rehearsed, file_set, !self.seed)

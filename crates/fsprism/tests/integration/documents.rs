@@ -41,7 +41,7 @@ fn rows_of(csv: &str) -> Vec<Vec<String>> {
 fn small_survey(place: &Place, form: &str) -> Outcome {
     let out = format!("run-{form}");
     let outcome = place.run(&format!(
-        "survey ext4:size=160m t=tmpfs:size=160m,mount=mode=0700 --blocks 1 --budget 1s --size 1m \
+        "survey ext4:size=256m t=tmpfs:size=256m,mount=mode=0700 --blocks 1 --budget 1s --size 24m \
          --format {form} --out {out}"
     ));
     outcome.assert_code(0);

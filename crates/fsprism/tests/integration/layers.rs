@@ -63,7 +63,7 @@ fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
     let name = "what_cannot_be_read_directly_or_on_the_device_is_left_out";
     let Some(place) = Place::as_root(name) else { return };
     let outcome = place.run(
-        "run nano/io btrfs=btrfs:size=256m tmpfs=tmpfs:size=64m --budget 1s --size 1m \
+        "run nano/io btrfs=btrfs:size=256m tmpfs=tmpfs:size=64m --blocks 1 --size 1m \
          --format json --out run",
     );
     let document = outcome.assert_code(0).document();

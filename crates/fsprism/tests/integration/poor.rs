@@ -44,7 +44,7 @@ fn io_under(test: &str, filter: &str) -> Option<Value> {
     let mut command = Command::new("python3");
     command.args(["-c", FILTER]).args(filter.split_whitespace());
     command.arg(env!("CARGO_BIN_EXE_fsprism"));
-    let arguments = "run nano/io ext4=ext4:size=128m --budget 1s --size 1m --format json --out run";
+    let arguments = "run nano/io ext4=ext4:size=128m --blocks 1 --size 1m --format json --out run";
     let mut command = place.here(command, arguments);
     command.arg("--scratch").arg(place.path("scratch"));
     Some(place.finish(command).assert_code(0).document())
@@ -122,7 +122,7 @@ fn what_may_not_be_locked_is_not_in_flight() {
     let mut command = Command::new("prlimit");
     command.args(["--memlock=2097152:2097152", "setpriv", "--clear-groups"]);
     command.args(["--reuid", &nobody, "--regid", &nobody, "--inh-caps=-all"]).arg(&program);
-    let arguments = "run nano/io . --budget 1s --size 1m --format json --out run";
+    let arguments = "run nano/io . --blocks 1 --size 1m --format json --out run";
     let mut command = place.here(command, arguments);
     command.current_dir(&theirs);
     let document = place.finish(command).assert_code(0).document();

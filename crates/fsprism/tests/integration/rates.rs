@@ -30,8 +30,7 @@ fn a_rate_that_cannot_be_meant_is_refused_with_what_to_change() {
 fn a_run_keeps_its_rate_when_it_is_gone_on_with() {
     let name = "a_run_keeps_its_rate_when_it_is_gone_on_with";
     let Some(place) = Place::as_root(name) else { return };
-    // One second has room for what is never left out, which what was asked for is.
-    let arguments = "run nano/io ext4:size=512m --budget 1s --size 1m --rate 2k --spacing constant \
+    let arguments = "run nano/io ext4:size=512m --blocks 1 --size 1m --rate 2k --spacing constant \
                      --out run --format json";
     let document = place.run(arguments).assert_code(0).document();
     assert_eq!(document["run"]["offered_load"]["rate_per_s"], 2000);

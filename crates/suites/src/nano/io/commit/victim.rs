@@ -181,7 +181,7 @@ impl Experiment for Victim {
         let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
         // A flusher has the device read what it must know of free space; that the pages are still
         // there proves that the victim's were not.
-        let of_victim = Happened { device_read_bytes: None, ..happened };
+        let of_victim = Happened { device_read_bytes: None, caller_read_bytes: None, ..happened };
         let evidence = work.proved(&of_victim, parts.operations())?;
         let (metrics, part) = parts.judged(self.operations());
         Ok(Findings {
