@@ -242,7 +242,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
             match self.executor.pilot(cell, seed) {
                 Ok(pilot) => return Ok(Step::Done(pilot)),
                 Err(Failure::Interrupted) => return Ok(Step::Stop),
-                Err(Failure::State { why: found, .. }) => why = found,
+                Err(Failure::State { why: found, .. } | Failure::Disturbed { why: found, .. }) => {
+                    why = found;
+                }
                 Err(Failure::Cell { why }) => {
                     self.fail(cell, 0, why)?;
                     return Ok(Step::Failed);
@@ -282,6 +284,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let Size { start_operations, operations, batch } = size;
         let began = self.used();
         let mut last_why = String::new();
+        let mut is_disturbed = false;
         for attempt in 1..=ATTEMPTS {
             if self.told_to_stop() {
                 return Ok(Step::Stop);
@@ -290,7 +293,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             // Another attempt makes other choices: the first has warmed what it touched.
             let seed = seed.rotate_left(attempt - 1);
             let request = Request { cell, block, operations, start_operations, batch, seed };
-            match self.executor.execute(&request) {
+            let (why, evidence) = match self.executor.execute(&request) {
                 Ok(measured) => {
                     let turn = self.used().saturating_sub(began);
                     let place = Place { cell, block, order, attempt, at_s, turn };
@@ -303,21 +306,23 @@ impl<E: Executor> Conductor<'_, '_, E> {
                     return Ok(Step::Failed);
                 }
                 Err(Failure::State { why, evidence }) => {
-                    self.tell(&Event::Discarded { cell, why: &why });
-                    last_why.clone_from(&why);
-                    self.write(&Line::Discarded(Discarded {
-                        cell,
-                        block,
-                        attempt,
-                        why,
-                        evidence: *evidence,
-                    }))?;
+                    is_disturbed = false;
+                    (why, evidence)
                 }
-            }
+                Err(Failure::Disturbed { why, evidence }) => {
+                    is_disturbed = true;
+                    (why, evidence)
+                }
+            };
+            self.tell(&Event::Discarded { cell, why: &why });
+            last_why.clone_from(&why);
+            let evidence = *evidence;
+            self.write(&Line::Discarded(Discarded { cell, block, attempt, why, evidence }))?;
         }
         // What disturbs a whole block may be over in the next.
         let before = self.lost.insert(cell, block);
-        if before.is_some_and(|lost| lost + 1 == block) || self.plan.blocks == Some(1) {
+        let is_lost = before.is_some_and(|lost| lost + 1 == block) || self.plan.blocks == Some(1);
+        if is_lost && !is_disturbed {
             self.fail(cell, block, state_not_reached(&last_why))?;
         }
         Ok(Step::Failed)

@@ -114,6 +114,13 @@ pub enum Failure {
         /// The numbers.
         evidence: Box<CacheEvidence>,
     },
+    /// Something beside the target was in the way: worth another attempt, and another block.
+    Disturbed {
+        /// What it was.
+        why: String,
+        /// The numbers.
+        evidence: Box<CacheEvidence>,
+    },
     /// The cell cannot be measured.
     Cell {
         /// Why, and what would change it.

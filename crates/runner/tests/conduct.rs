@@ -253,3 +253,15 @@ fn a_raised_stop_flag_ends_the_run_and_keeps_what_was_measured() {
     let measured: usize = cells_by_block(&lines(&path)).values().map(Vec::len).sum();
     assert_eq!(measured, 24);
 }
+
+#[test]
+fn what_something_else_disturbs_is_never_given_up() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { disturbed: vec![2], ..Fake::new(1) };
+    run(&path, &Plan { blocks: Some(3), ..plan(4) }, &mut fake);
+    let lines = lines(&path);
+    assert!(!lines.iter().any(|line| matches!(line, Line::CellFailed(_))));
+    let counts: Vec<usize> = cells_by_block(&lines).values().map(Vec::len).collect();
+    assert_eq!(counts, [3, 3, 3]);
+}

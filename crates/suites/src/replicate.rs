@@ -72,7 +72,7 @@ impl Replicate<'_> {
                 self.workload.threads,
                 overlap * 100.0
             );
-            return Err(Failure::State { why, evidence: Box::new(evidence) });
+            return Err(Failure::Disturbed { why, evidence: Box::new(evidence) });
         }
         let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
         let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);

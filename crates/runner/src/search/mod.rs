@@ -129,7 +129,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
                 }
                 Err(Failure::Interrupted) => return Ok(Turn::Stop),
                 Err(Failure::Cell { why }) => return self.give_up(search, known, why),
-                Err(Failure::State { why, evidence }) => {
+                Err(Failure::State { why, evidence } | Failure::Disturbed { why, evidence }) => {
                     self.tell(&Event::Discarded { cell: known.index, why: &why });
                     last_why.clone_from(&why);
                     let (cell, block) = (known.index, known.replicates);

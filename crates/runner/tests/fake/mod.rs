@@ -23,6 +23,8 @@ pub(crate) struct Fake {
     pub(crate) noise: f64,
     /// Cells whose first so many executions are in the wrong state.
     pub(crate) wrong_state_first: Vec<(u32, u32)>,
+    /// Cells that something else is always in the way of.
+    pub(crate) disturbed: Vec<u32>,
     /// From this block on, these cells' target cannot be made.
     pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
     /// Raises the stop flag after so many replicates.
@@ -40,6 +42,7 @@ impl Fake {
         Self {
             noise: 0.05,
             wrong_state_first: Vec::new(),
+            disturbed: Vec::new(),
             broken_from_block: None,
             stop_after: None,
             requests: Vec::new(),
@@ -107,6 +110,10 @@ impl Executor for Fake {
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
         let base_ns = 1000 * (u64::from(request.cell) + 1);
         self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
+        if self.disturbed.contains(&request.cell) {
+            let (why, evidence) = ("others ran meanwhile".to_owned(), Box::default());
+            return Err(Failure::Disturbed { why, evidence });
+        }
         if self.in_wrong_state(request.cell) {
             let why = "3 of 4 pages resident".to_owned();
             return Err(Failure::State { why, evidence: Box::default() });
