@@ -321,7 +321,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
         // What disturbs a whole block may be over in the next.
         let before = self.lost.insert(cell, block);
-        let is_lost = before.is_some_and(|lost| lost + 1 == block) || self.plan.blocks == Some(1);
+        let is_lost = before.is_some_and(|lost| lost + 1 == block);
         if is_lost && !is_disturbed {
             self.fail(cell, block, state_not_reached(&last_why))?;
         }
