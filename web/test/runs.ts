@@ -63,7 +63,7 @@ export function makeRuns(): Runs {
   const limited = isRoot ? ["ext4:memory=64m", "xfs:memory=64m"] : paths;
   return {
     survey: measured("survey", "survey", ...targets, "--budget", "25s", "--blocks", "6"),
-    curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "30s"),
+    curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "90s"),
     cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
     traced: withTraces(
       measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", "--budget", "3s"),
