@@ -66,8 +66,7 @@ fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
         "run nano/io btrfs=btrfs:size=256m tmpfs=tmpfs:size=64m --blocks 1 --size 1m \
          --format json --out run",
     );
-    // What is measured beside it is others' concern, and may be disturbed by them.
-    let document = outcome.document();
+    let document = outcome.assert_code(0).document();
     assert!(!cells(&document, "btrfs", "random-read-direct-by-depth").is_empty());
     assert!(!cells(&document, "btrfs", "random-read-device-by-depth").is_empty());
     // What is read from memory on a schedule needs no device.
