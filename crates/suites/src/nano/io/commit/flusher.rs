@@ -18,6 +18,9 @@ use crate::replicate::failed;
 /// blocks each time.
 pub(super) const FLUSHED_BYTES: u64 = 16 * MIB;
 pub(super) const FILE_BYTES_MAX: u64 = 64 * MIB;
+/// What it takes of a file system at most: blocks that were freed come back with the next commit of
+/// the whole file system only, until when btrfs keeps them beside those that took their place.
+pub(super) const ROOM_BYTES: u64 = 4 * FILE_BYTES_MAX;
 /// How long the first sync may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -18,7 +18,7 @@ use runner::Failure;
 use serde_json::{Value, json};
 use workload::{OnSchedule, Schedule, Spacing};
 
-use super::flusher::{self, FILE_BYTES_MAX, FLUSHED_BYTES};
+use super::flusher::{self, FLUSHED_BYTES, ROOM_BYTES};
 use super::{check, check_memory, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
@@ -169,7 +169,7 @@ impl Experiment for Victim {
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         self.kind.check(live, 2 * self.operations())?;
         // Reads from a file system without a device meet nobody there.
-        check(live, FILE_BYTES_MAX)?;
+        check(live, ROOM_BYTES)?;
         check_memory(live, FLUSHED_BYTES)
     }
 
