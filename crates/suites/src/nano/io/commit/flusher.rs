@@ -17,7 +17,7 @@ use crate::replicate::failed;
 /// What is written before each sync, and how large the file becomes before it begins again: new
 /// blocks each time.
 pub(super) const FLUSHED_BYTES: u64 = 16 * MIB;
-pub(super) const FILE_BYTES_MAX: u64 = 64 * MIB;
+const FILE_BYTES_MAX: u64 = 64 * MIB;
 /// What it takes of a file system at most: blocks that were freed come back with the next commit of
 /// the whole file system only, until when btrfs keeps them beside those that took their place.
 pub(super) const ROOM_BYTES: u64 = 4 * FILE_BYTES_MAX;
