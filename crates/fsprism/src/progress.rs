@@ -112,12 +112,13 @@ impl Observer for Progress {
             Event::Planned { blocks, left_out } => {
                 self.blocks_planned = Some(blocks);
                 if self.bar.is_none() {
-                    let without = match left_out {
+                    let plural = |count: u64| if count == 1 { "" } else { "s" };
+                    let left_out = match left_out as u64 {
                         0 => String::new(),
-                        1 => "; 1 benchmark is left out".to_owned(),
-                        more => format!("; {more} benchmarks are left out"),
+                        count => format!("; {count} benchmark{} left out", plural(count)),
                     };
-                    self.say(&format!("about {blocks} blocks fit into the budget{without}"));
+                    let count = plural(u64::from(blocks));
+                    self.say(&format!("planned: about {blocks} block{count}{left_out}"));
                 }
             }
             Event::BlockDone { block, width } => {

@@ -224,8 +224,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// Why there is no room for something.
     fn too_long(&self) -> String {
         format!(
-            "the budget of {} s has no room for the {} blocks that an interval needs; a longer \
-             --budget has, or --blocks {}",
+            "there is no time for it within {} s: an interval takes {} blocks; give a longer \
+             --budget, or --blocks {}",
             self.plan.budget.as_secs(),
             economy::BLOCKS_LEAST,
             economy::BLOCKS_LEAST

@@ -295,7 +295,7 @@ impl Laboratory {
             overhead_ns: observed.overhead_ns,
             start_operations: need.start,
             operations_min: throttle.operations_min.max(need.operations),
-            operations_max: operations_max.max(need.start + need.operations),
+            operations_max,
             time_min_ns: nanos(need.time),
             time_wanted_ns: nanos(need.time_wanted()),
             batch,

@@ -5,10 +5,10 @@ use record::{
     CacheEvidence, CourseRecord, LatencySummary, MetricDefinition, Spent, TimelineRecord, Warning,
 };
 use runner::Measured;
-use workload::{Course, Outcome, Stretch};
+use workload::{Course, Outcome, Stretch, ThreadOutcome};
 
 use crate::counters::Happened;
-use crate::operations::{OTHER_TIME, Operations, START_TIME, SYSTEM_TIME, USER_TIME, Written};
+use crate::operations::{OTHER_TIME, Operations, PROCESSOR_TIME, START_TIME, Written};
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -42,11 +42,9 @@ impl Observed {
         let written = self.written.unwrap_or_default();
         let page_bytes = rustix::param::page_size() as u64;
         let evidence = self.evidence.clone();
-        let per_operation = |ns: u64| ns as f64 / operations.max(1) as f64;
         let value = |metric: &MetricDefinition| match metric.name.as_str() {
             START_TIME => start_ns(&outcome.course).unwrap_or(time_ns),
-            USER_TIME => per_operation(outcome.processor_time.user_ns),
-            SYSTEM_TIME => per_operation(outcome.processor_time.system_ns),
+            PROCESSOR_TIME => processor_ns(&outcome) as f64 / operations.max(1) as f64,
             OTHER_TIME => self.other_time_ns.unwrap_or(0.0),
             "bandwidth" => outcome.rate_per_s * request_bytes,
             "throughput" => outcome.rate_per_s,
@@ -96,6 +94,17 @@ impl Observed {
             observations: Vec::new(),
         }
     }
+}
+
+/// What operations took of processors: what their threads used, less the time that passed between
+/// operations, in which they do what is not timed. Where several are in flight there is no between.
+fn processor_ns(outcome: &Outcome) -> u64 {
+    let between = |one: &ThreadOutcome| one.elapsed_ns.saturating_sub(one.busy_ns);
+    let between_ns = match outcome.asynchronous {
+        Some(_) => 0,
+        None => outcome.threads.iter().map(between).sum(),
+    };
+    outcome.processor_ns.saturating_sub(between_ns)
 }
 
 /// The mean time of the operations after a state was made: those of the start; where there is none

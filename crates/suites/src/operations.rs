@@ -53,9 +53,8 @@ pub enum Question {
 
 /// The mean time of the first operations after the state was made.
 pub(crate) const START_TIME: &str = "start_time_per_operation";
-/// Processor time of the threads that operate, per operation.
-pub(crate) const USER_TIME: &str = "user_time_per_operation";
-pub(crate) const SYSTEM_TIME: &str = "system_time_per_operation";
+/// Processor time that an operation takes of the thread that does it.
+pub(crate) const PROCESSOR_TIME: &str = "processor_time_per_operation";
 /// Processor time of everything else on the machine, until what was changed is written, per
 /// operation.
 pub(crate) const OTHER_TIME: &str = "other_time_per_operation";
@@ -113,7 +112,7 @@ impl Operations {
     fn metrics_beside() -> Vec<MetricDefinition> {
         let time = |name| MetricDefinition::new(name, "ns", Better::Lower);
         let counted = counts_everything().then_some(OTHER_TIME);
-        [START_TIME, USER_TIME, SYSTEM_TIME].into_iter().chain(counted).map(time).collect()
+        [START_TIME, PROCESSOR_TIME].into_iter().chain(counted).map(time).collect()
     }
 
     fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {

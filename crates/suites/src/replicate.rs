@@ -62,6 +62,8 @@ impl Replicate<'_> {
         evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
         if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
             live.cooled.insert(self.of.place);
+            // What was thrown out has come back in other ways than it was read in.
+            live.read_in.clear();
             Self::empty_memory(live)?;
             return Err(Failure::State { why, evidence: Box::new(evidence) });
         }

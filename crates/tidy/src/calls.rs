@@ -55,7 +55,6 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/machine/src/sys.rs", "system calls that no library wraps"),
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
-    ("crates/workload/src/edge/usage.rs", "what a thread has used of processors"),
     ("crates/workload/src/uring/ring.rs", "buffers that the kernel knows by address"),
     ("crates/workload/src/session/processes/edge.rs", "fork, and memory shared with a child"),
 ];

@@ -73,8 +73,7 @@ pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
 };
 pub use session::{
-    ClosedSession, Course, Outcome, ProcessorTime, Session, Stretch, ThreadOutcome, prepare,
-    prepare_on_device,
+    ClosedSession, Course, Outcome, Session, Stretch, ThreadOutcome, prepare, prepare_on_device,
 };
 pub use steps::Noop;
 pub use uring::{

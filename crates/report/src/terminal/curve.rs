@@ -6,7 +6,7 @@ use record::{Better, CellReport, CurvePoint, Document, MetricReport, Verdict};
 use super::columns::Row;
 use super::ranking::{Entry, relation};
 use super::text::Page;
-use super::{columns, names, units};
+use super::{beside, columns, names, units};
 
 /// The points of one curve, over all targets.
 #[derive(Clone, Debug)]
@@ -69,7 +69,9 @@ impl<'a> Curve<'a> {
         for cell in &self.cells {
             for (index, metric) in cell.metrics.iter().enumerate() {
                 let is_new = shown.iter().all(|other| other.name != metric.name);
-                let says_more = metric.name == "speed_up" || !units::is_derived(&metric.name);
+                let name = metric.name.as_str();
+                let says_more = name == "speed_up"
+                    || !(units::is_derived(name) || beside::NAMES.contains(&name));
                 if is_new && (index == 0 || says_more) {
                     shown.push(metric);
                 }

@@ -3,6 +3,7 @@
 //! Every line fits the width that the caller names and never exceeds 120 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
+mod beside;
 mod cliffs;
 mod closing;
 mod columns;

@@ -4,7 +4,7 @@ use record::CellReport;
 
 use super::columns::{self, Row};
 use super::text::Page;
-use super::{names, units};
+use super::{beside, names, units};
 
 /// One table for the benchmarks that say more: a row per metric, the targets side by side.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
@@ -28,7 +28,8 @@ fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
     let mut metrics: Vec<&str> = Vec::new();
     for metric in cells.iter().flat_map(|cell| cell.metrics.iter().skip(1)) {
         let name = metric.name.as_str();
-        if !units::is_derived(name) && !metrics.contains(&name) {
+        let has_row = !units::is_derived(name) && !beside::NAMES.contains(&name);
+        if has_row && !metrics.contains(&name) {
             metrics.push(name);
         }
     }

@@ -3,7 +3,9 @@
 
 use record::{Better, CellReport, Dimension, Document, Verdict};
 
-use super::{cliffs, closing, curve, fit, footprint, heading, policies, section, warnings};
+use super::{
+    beside, cliffs, closing, curve, fit, footprint, heading, names, policies, section, warnings,
+};
 use crate::page::contract::{Said, SaidKind};
 
 /// The subject of the sentence that names the simulated caches, by which the page finds it.
@@ -75,6 +77,20 @@ fn benchmarks(document: &Document) -> Vec<Said> {
     };
     let mut said: Vec<Said> =
         section::by_benchmark(&single).iter().flat_map(of_benchmark).collect();
+    for dimension in [
+        Dimension::Io,
+        Dimension::OnDiskLayout,
+        Dimension::InMemory,
+        Dimension::Caching,
+        Dimension::Metadata,
+        Dimension::Scaling,
+    ] {
+        let is_of_it = |cell: &&&CellReport| cell.dimension == dimension;
+        let cells: Vec<&CellReport> = single.iter().filter(is_of_it).copied().collect();
+        let texts = beside::sentences(&section::by_benchmark(&cells)).into_iter();
+        let of_it = |text| about(&cells, names::dimension(dimension), SaidKind::Described, text);
+        said.extend(texts.map(of_it));
+    }
     let counted: Vec<&CellReport> =
         single.into_iter().filter(|cell| cell.dimension == Dimension::CpuFootprint).collect();
     if let Some(text) = footprint::sentence(&counted) {

@@ -11,7 +11,7 @@ use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
 use super::{
-    curve, footprint, names, observed, other_metrics, policies, sentence, speed_up, table,
+    beside, curve, footprint, names, observed, other_metrics, policies, sentence, speed_up, table,
 };
 
 /// All sections.
@@ -37,6 +37,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             footprint::render(page, &groups);
             footprint::sentence(&single).iter().for_each(|text| page.sentence(text));
         } else {
+            beside::render(page, &groups);
             other_metrics::render(page, &groups);
         }
         let curves = curve::curves(&points);

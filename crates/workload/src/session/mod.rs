@@ -23,7 +23,6 @@ use crate::file_set::FileSet;
 pub use course::{Course, Stretch};
 pub use outcome::{Outcome, ThreadOutcome};
 pub use prepare::{prepare, prepare_on_device};
-pub use processor_time::ProcessorTime;
 pub(crate) use run::SLICE_NS;
 
 pub(crate) use any_step::AnyStep;

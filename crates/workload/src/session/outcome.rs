@@ -3,7 +3,6 @@
 use measure::{Clock, Recorder};
 
 use super::course::Course;
-use super::processor_time::ProcessorTime;
 use crate::run_loop::{LoopOutcome, Tally};
 use crate::uring::AsynchronousLatency;
 
@@ -15,7 +14,7 @@ pub struct Outcome {
     /// How their time developed, from the first of the start on.
     pub course: Course,
     /// What the threads used of processors between their first and their last operation.
-    pub processor_time: ProcessorTime,
+    pub processor_ns: u64,
     /// What the threads used of processors from their making to their end.
     pub threads_ns: u64,
     /// Bytes that devices read for the threads before the operations that are measured; none where
@@ -69,7 +68,7 @@ pub(super) struct Part {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
     pub(super) course: Course,
-    pub(super) processor_time: ProcessorTime,
+    pub(super) processor_ns: u64,
     pub(super) thread_ns: u64,
     pub(super) start_read_bytes: Option<u64>,
     pub(super) checked_bytes: u64,
@@ -103,13 +102,12 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     };
     let mut tally = Tally::default();
     let mut course = Course::default();
-    let mut processor_time = ProcessorTime::default();
+    let processor_ns = parts.iter().map(|part| part.processor_ns).sum();
     let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
     let start_read_bytes = parts.iter().map(|part| part.start_read_bytes).sum();
     for part in &parts {
         tally += part.tally;
         course.merge(&part.course);
-        processor_time += part.processor_time;
     }
     Outcome {
         bytes: threads.iter().map(|thread| thread.bytes).sum(),
@@ -121,7 +119,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         interrupted: parts.iter().any(|part| part.outcome.interrupted),
         recorder: merged(parts),
         course,
-        processor_time,
+        processor_ns,
         threads_ns,
         start_read_bytes,
         threads,
@@ -206,7 +204,7 @@ mod tests {
             recorder,
             outcome,
             course: Course::default(),
-            processor_time: ProcessorTime::default(),
+            processor_ns: 0,
             thread_ns: 0,
             start_read_bytes: Some(0),
             checked_bytes: 0,

@@ -16,10 +16,10 @@ use rustix::io::Errno;
 use super::course::{self, Course, Stretch};
 use super::gate::{Gate, Verdict};
 use super::outcome::{Outcome, Part, add_up};
+use super::processor_time::thread_processor_ns;
 use super::thread_reads::thread_read_bytes;
 use super::{AnyStep, Session, pin, processes};
 use crate::description::{Pinning, Workers, Workload};
-use crate::edge::thread_usage;
 use crate::error::EngineError;
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
@@ -189,7 +189,7 @@ impl<C: Clock> Start<'_, C> {
             self.meeting.after_start.arrive();
         }
         let start = start?;
-        let before = thread_usage();
+        let processor_before_ns = thread_processor_ns();
         let start_ticks = self.clock.ticks();
         // Time before this is not that of the operations which are recorded.
         recorder.begin_at(start_ticks);
@@ -197,15 +197,14 @@ impl<C: Clock> Start<'_, C> {
         // Even of a thread that failed: nothing is left to be measured then.
         self.meeting.is_over.store(true, Ordering::Relaxed);
         let end_ticks = self.clock.ticks();
-        let used = thread_usage();
-        let processor_time = used.since(before);
+        let thread_ns = thread_processor_ns();
         let (outcome, steady) = steady.map_err(Trouble::Engine)?;
         Ok(Part {
             recorder,
             outcome: LoopOutcome { interrupted: outcome.interrupted || is_cut_short, ..outcome },
             course: Course { start: start.stretches, steady },
-            processor_time,
-            thread_ns: used.all_ns(),
+            processor_ns: thread_ns.saturating_sub(processor_before_ns),
+            thread_ns,
             start_read_bytes,
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),

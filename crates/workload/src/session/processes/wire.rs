@@ -4,7 +4,6 @@ use measure::Recorder;
 
 use super::super::course::{Course, Stretch};
 use super::super::outcome::Part;
-use super::super::processor_time::ProcessorTime;
 use super::super::run::Trouble;
 use crate::error::EngineError;
 use crate::run_loop::{LoopOutcome, Tally};
@@ -27,8 +26,7 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.tally.would_block,
                 part.start_ticks,
                 part.end_ticks,
-                part.processor_time.user_ns,
-                part.processor_time.system_ns,
+                part.processor_ns,
                 part.thread_ns,
                 part.start_read_bytes.unwrap_or(u64::MAX),
             ];
@@ -64,16 +62,16 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
 fn part(bytes: &[u8]) -> Option<Part> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 13], _) =
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 12], _) =
         words.split_first_chunk()?;
-    let [reads, writes, would_block, start_ticks, end_ticks, user_ns, system_ns, times @ ..] = rest;
-    let [thread_ns, start_read_bytes] = times;
+    let [reads, writes, would_block, start_ticks, end_ticks, rest @ ..] = rest;
+    let [processor_ns, thread_ns, start_read_bytes] = rest;
     let (start, words) = stretches(words)?;
     let (steady, recorder) = stretches(words)?;
     Some(Part {
         recorder: Recorder::from_words(recorder)?,
         course: Course { start, steady },
-        processor_time: ProcessorTime { user_ns: *user_ns, system_ns: *system_ns },
+        processor_ns: *processor_ns,
         thread_ns: *thread_ns,
         start_read_bytes: Some(*start_read_bytes).filter(|&bytes| bytes < u64::MAX),
         outcome: LoopOutcome {
@@ -116,12 +114,11 @@ mod tests {
         let asynchronous = None;
         let stretch = |operations, busy_ns| Stretch { operations, busy_ns };
         let course = Course { start: vec![stretch(1, 9)], steady: vec![stretch(2, 4); 2] };
-        let processor_time = ProcessorTime { user_ns: 11, system_ns: 12 };
         let part = Part {
             recorder,
             outcome,
             course: course.clone(),
-            processor_time,
+            processor_ns: 23,
             thread_ns: 30,
             start_read_bytes: None,
             checked_bytes,
@@ -135,7 +132,8 @@ mod tests {
         assert_eq!(back.recorder.busy_ns(), 15);
         let LoopOutcome { operations, bytes, interrupted } = back.outcome;
         assert_eq!((operations, bytes, interrupted), (1, 4096, true));
-        assert_eq!((back.tally, back.course, back.processor_time), (tally, course, processor_time));
+        assert_eq!((back.tally, back.course), (tally, course));
+        assert_eq!((back.processor_ns, back.thread_ns, back.start_read_bytes), (23, 30, None));
         assert_eq!((back.checked_bytes, back.start_ticks, back.end_ticks), (9, 105, 130));
     }
 

@@ -1,0 +1,138 @@
+//! What stands beside a benchmark's headline: what the first operations cost after the state was
+//! made, and the work that others do for the caller. Said where it is much; the page and the
+//! documents have every figure.
+
+use record::{CellReport, MetricReport};
+
+use super::names;
+use super::text::Page;
+use super::units::{self, Wording, unbroken};
+
+/// Metrics of this kind, which have no rows of their own.
+pub(super) const NAMES: [&str; 3] = [START, PROCESSOR, OTHER];
+const START: &str = "start_time_per_operation";
+const PROCESSOR: &str = "processor_time_per_operation";
+const OTHER: &str = "other_time_per_operation";
+/// First operations are told of from here on, as a multiple of later ones.
+const START_LEAST: f64 = 1.5;
+/// The work of others is told of from here on, as a multiple of the caller's own.
+const OTHER_LEAST: f64 = 0.5;
+
+/// The sentences of a dimension's benchmarks.
+pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
+    sentences(benchmarks).iter().for_each(|text| page.sentence(text));
+}
+
+/// One on first operations, one on the work of others; each only where something has much of it.
+pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
+    let starts = clauses(benchmarks, |cell| {
+        let (start, time) = (metric(cell, START)?, metric(cell, "time_per_operation")?);
+        let ratio = surely_more(start, time, START_LEAST)?;
+        Some(format!("{} {}, {}", label(cell), value(start), times(ratio)))
+    });
+    let others = clauses(benchmarks, |cell| {
+        let (other, own) = (metric(cell, OTHER)?, metric(cell, PROCESSOR)?);
+        surely_more(other, own, OTHER_LEAST)?;
+        Some(format!("{} {} beside {}", label(cell), value(other), value(own)))
+    });
+    let starts =
+        starts.map(|all| format!("The first operations take longer than the rest: {all}."));
+    let others = others.map(|all| {
+        format!(
+            "Others work for the caller, in processor time per operation beside its own: {all}."
+        )
+    });
+    starts.into_iter().chain(others).collect()
+}
+
+/// What is said of each benchmark's targets, behind its title; none if nothing is.
+fn clauses(
+    benchmarks: &[Vec<&CellReport>],
+    said: impl Fn(&CellReport) -> Option<String>,
+) -> Option<String> {
+    let of_benchmark = |cells: &Vec<&CellReport>| {
+        let all: Vec<String> =
+            cells.iter().filter_map(|cell| said(cell)).map(|text| unbroken(&text)).collect();
+        (!all.is_empty()).then(|| format!("{}: {}", cells[0].title, all.join("; ")))
+    };
+    let all: Vec<String> = benchmarks.iter().filter_map(of_benchmark).collect();
+    (!all.is_empty()).then(|| all.join(". "))
+}
+
+/// First over second, where it is at least `least` and the intervals leave no doubt that the first
+/// is more than `least` of the second's lower end.
+fn surely_more(first: &MetricReport, second: &MetricReport, least: f64) -> Option<f64> {
+    let (one, other) = (first.interval.as_ref()?, second.interval.as_ref()?);
+    let ratio = first.median / second.median;
+    (ratio >= least && one.low > least.min(1.0) * other.high).then_some(ratio)
+}
+
+fn metric<'a>(cell: &'a CellReport, name: &str) -> Option<&'a MetricReport> {
+    cell.metrics.iter().find(|metric| metric.name == name)
+}
+
+fn label(cell: &CellReport) -> String {
+    names::label(&cell.target)
+}
+
+fn value(metric: &MetricReport) -> String {
+    let interval = metric.interval.as_ref();
+    units::figure(&metric.unit, metric.median, interval, Wording::Full).value
+}
+
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.1}x") } else { format!("{ratio:.0}x") }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Better, Document, IntervalReport};
+
+    use super::*;
+    use crate::sample::Sample;
+
+    fn metric_of(name: &str, median: f64) -> MetricReport {
+        let (low, high) = (median * 0.9, median * 1.1);
+        MetricReport {
+            name: name.to_owned(),
+            unit: "ns".to_owned(),
+            better: Better::Lower,
+            median,
+            mean: median,
+            interval: Some(IntervalReport { level: 0.95, low, high }),
+            percentiles: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// One benchmark on two targets that take 1,000 ns, with these figures beside that.
+    fn said(beside: [&[(&str, f64)]; 2]) -> Vec<String> {
+        let values = [1000.0; 6];
+        let sample = Sample::new(&["ext4", "xfs"]).benchmark("write", &[&values, &values]);
+        let mut document: Document = sample.document();
+        for (cell, beside) in document.cells.iter_mut().zip(beside) {
+            cell.metrics.extend(beside.iter().map(|&(name, median)| metric_of(name, median)));
+        }
+        sentences(&[document.cells.iter().collect()])
+            .into_iter()
+            .map(|text| text.replace(units::UNBREAKABLE, " "))
+            .collect()
+    }
+
+    #[test]
+    fn first_operations_that_surely_take_longer_are_told_of() {
+        let expected = "The first operations take longer than the rest: write: ext4 5.40 us, 5.4x.";
+        let said = |ext4: f64| said([&[(START, ext4)], &[(START, 1200.0)]]);
+        assert_eq!(said(5400.0), [expected.replace("5.40", "5.4")]);
+        assert_eq!(said(1400.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn work_that_others_do_is_told_beside_the_caller_s_own() {
+        let said = |other: f64| said([&[(PROCESSOR, 1000.0), (OTHER, other)], &[(OTHER, 9e9)]]);
+        let text = said(800.0);
+        assert!(text[0].starts_with("Others work for the caller"), "{text:?}");
+        assert!(text[0].ends_with("write: ext4 800 ns beside 1.0 us."), "{text:?}");
+        assert_eq!(said(300.0), Vec::<String>::new());
+    }
+}
