@@ -189,8 +189,8 @@ impl Warning {
                 let (least, most) = (milliseconds(*longer_than_ns), milliseconds(*longest_ns));
                 write!(
                     f,
-                    "{operations} of {of} operations took {least} to {most} ms, {share_percent:.0} % \
-                     of all the time: they set the mean, not p50"
+                    "{operations} of {of} operations took {least} to {most} ms, \
+                     {share_percent:.0} % of all the time: they set the mean, not p50"
                 )
             }
             Self::NoSteadyState { range_percent, excursion_percent } => write!(
