@@ -305,10 +305,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
                     self.fail(cell, block, why)?;
                     return Ok(Step::Failed);
                 }
-                Err(Failure::State { why, evidence }) => {
-                    is_disturbed = false;
-                    (why, evidence)
-                }
+                Err(Failure::State { why, evidence }) => (why, evidence),
                 Err(Failure::Disturbed { why, evidence }) => {
                     is_disturbed = true;
                     (why, evidence)
@@ -320,10 +317,11 @@ impl<E: Executor> Conductor<'_, '_, E> {
             self.write(&Line::Discarded(Discarded { cell, block, attempt, why, evidence }))?;
         }
         // What disturbs a whole block may be over in the next.
-        let before = self.lost.insert(cell, block);
-        let is_lost = before.is_some_and(|lost| lost + 1 == block);
-        if is_lost && !is_disturbed {
-            self.fail(cell, block, state_not_reached(&last_why))?;
+        if !is_disturbed {
+            let before = self.lost.insert(cell, block);
+            if before.is_some_and(|lost| lost + 1 == block) {
+                self.fail(cell, block, state_not_reached(&last_why))?;
+            }
         }
         Ok(Step::Failed)
     }

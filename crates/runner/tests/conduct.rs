@@ -258,10 +258,29 @@ fn a_raised_stop_flag_ends_the_run_and_keeps_what_was_measured() {
 fn what_something_else_disturbs_is_never_given_up() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
-    let mut fake = Fake { disturbed: vec![2], ..Fake::new(1) };
+    let mut fake = Fake { disturbed: vec![(2, 1)], ..Fake::new(1) };
     run(&path, &Plan { blocks: Some(3), ..plan(4) }, &mut fake);
     let lines = lines(&path);
     assert!(!lines.iter().any(|line| matches!(line, Line::CellFailed(_))));
     let counts: Vec<usize> = cells_by_block(&lines).values().map(Vec::len).collect();
     assert_eq!(counts, [3, 3, 3]);
+}
+
+#[test]
+fn two_blocks_that_are_lost_to_the_cache_state_alone_give_a_cell_up() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let gives_up = |name: &str, fake: Fake| {
+        let path = temporary.path().join(name);
+        run(&path, &Plan { blocks: Some(4), ..plan(4) }, &mut { fake });
+        lines(&path).iter().any(|line| matches!(line, Line::CellFailed(_)))
+    };
+    let wrong_state_first = vec![(2, 100)];
+    assert!(gives_up(
+        "wrong",
+        Fake { wrong_state_first: wrong_state_first.clone(), ..Fake::new(1) }
+    ));
+    // One of the three attempts of each block says nothing of the state.
+    let disturbed = vec![(2, 3)];
+    assert!(!gives_up("both", Fake { wrong_state_first, disturbed, ..Fake::new(1) }));
+    assert!(!gives_up("one block", Fake { wrong_state_first: vec![(2, 5)], ..Fake::new(1) }));
 }

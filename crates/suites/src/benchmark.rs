@@ -8,6 +8,7 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
+use crate::need::processors;
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
 
@@ -125,9 +126,10 @@ impl Benchmark {
             curve: self.curve.clone(),
             floor: self.floor.clone(),
             rank: self.rank,
-            least: self
-                .operations()
-                .map(|of| of.need(self.cache_state, data_file_bytes).least(of.workload.threads)),
+            least: self.operations().map(|of| {
+                let need = of.need(self.cache_state, data_file_bytes);
+                need.least(of.workload.threads, processors())
+            }),
         }
     }
 

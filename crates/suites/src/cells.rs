@@ -10,8 +10,7 @@ use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::laboratory::{QUEUES_IN_ALL, REWRITTEN_BYTES_MAX};
 use crate::live_target::LiveTarget;
-use crate::nano::scaling;
-use crate::need::WINDOWS_LEAST;
+use crate::need::{WINDOWS_LEAST, processors};
 use crate::operations::{Operations, Question};
 use crate::place::Place;
 use crate::room;
@@ -123,7 +122,7 @@ fn inapplicable(
         .or_else(|| without_direct_io(operations, live))
         .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
-        .or_else(|| without_processors(benchmark, scaling::processors()).map(owned))
+        .or_else(|| without_processors(benchmark, processors()).map(owned))
         .or_else(|| without_windows(benchmark.cache_state, operations, live, bounds))
         .or_else(|| without_links(operations, live))
         .or_else(|| bounds.refuse(benchmark.cache_state, operations))

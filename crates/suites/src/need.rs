@@ -20,6 +20,11 @@ const TIME_LEAST: Duration = Duration::from_micros(100);
 const TIME_WANTED: Duration = Duration::from_millis(8);
 /// Share of the time in which all threads run at the same time, in percent.
 const OVERLAP_PERCENT: u32 = 95;
+/// The same with more threads than processors. These take turns of some milliseconds, so the last
+/// one begins when the first has already had its turn; that all had one is what can be asked.
+const OVERLAP_BY_TURNS_PERCENT: u32 = 50;
+/// What they take where operations can go on, for several turns of each.
+const TIME_BY_TURNS_WANTED: Duration = Duration::from_millis(32);
 /// Bytes copied in a replicate of reads from memory, and the bounds of how many reads that makes.
 const COPIED_BYTES: u64 = 64 << 20;
 const COPIES: (u64, u64) = (64, 16_384);
@@ -78,26 +83,41 @@ impl Need {
         Self::counted(start, all - start, why)
     }
 
-    /// What the run records of it.
-    pub(crate) fn least(self, threads: usize) -> Least {
+    /// What the run records of it, on so many processors.
+    pub(crate) fn least(self, threads: usize, processors: usize) -> Least {
         Least {
             start_operations: self.start,
             operations: self.operations,
             time_ns: u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX),
-            overlap_percent: (threads > 1).then_some(OVERLAP_PERCENT),
+            overlap_percent: overlap_percent(threads, processors),
             why: self.why.to_owned(),
         }
     }
 
-    /// The time that operations which can go on are to take on the fastest target.
-    pub(crate) fn time_wanted(self) -> Duration {
-        if self.may_be_more { TIME_WANTED } else { Duration::ZERO }
+    /// The time that operations which can go on are to take on the fastest target, where so many
+    /// threads do them on so many processors.
+    pub(crate) fn time_wanted(self, threads: usize, processors: usize) -> Duration {
+        match self.may_be_more {
+            false => Duration::ZERO,
+            true if threads > processors => TIME_BY_TURNS_WANTED,
+            true => TIME_WANTED,
+        }
     }
 }
 
-/// Whether so small a share of the time saw all threads at work that they were hardly several.
-pub(crate) fn overlaps_too_little(overlap: f64) -> bool {
-    overlap * 100.0 < f64::from(OVERLAP_PERCENT)
+/// Processors that this process may use.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The least share of the time in which so many threads are to run at the same time on so many
+/// processors, in percent; none with a single thread.
+pub(crate) fn overlap_percent(threads: usize, processors: usize) -> Option<u32> {
+    match threads {
+        0 | 1 => None,
+        _ if threads > processors => Some(OVERLAP_BY_TURNS_PERCENT),
+        _ => Some(OVERLAP_PERCENT),
+    }
 }
 
 fn within((least, most): (u64, u64), wanted: u64) -> u64 {
@@ -285,6 +305,17 @@ mod tests {
                 assert_eq!(need_of(benchmark), need_of(floor), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn threads_that_take_turns_run_longer_and_need_not_all_begin_at_once() {
+        assert_eq!(
+            [1, 2, 3].map(|threads| overlap_percent(threads, 2)),
+            [None, Some(95), Some(50)]
+        );
+        let reads = need("random-read-4k-warm");
+        assert!(reads.time_wanted(3, 2) > reads.time_wanted(2, 2));
+        assert_eq!(need("create-1-thread").time_wanted(3, 2), Duration::ZERO);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use workload::{ClosedSession, EngineError, FileSet, Operation, Outcome, Session,
 
 use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
-use crate::need::overlaps_too_little;
+use crate::need::{overlap_percent, processors};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question, Written};
 use crate::state::{self, Claim, Warming};
@@ -68,7 +68,8 @@ impl Replicate<'_> {
             return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
         let overlap = seen.outcome.overlap;
-        if self.counts && self.workload.threads > 1 && overlaps_too_little(overlap) {
+        let least = overlap_percent(self.workload.threads, processors()).map_or(0.0, f64::from);
+        if self.counts && overlap * 100.0 < least {
             let why = format!(
                 "all {} ran at the same time for {:.0} % of the time only",
                 self.workload.threads,

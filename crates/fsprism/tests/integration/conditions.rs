@@ -57,11 +57,13 @@ fn what_a_limit_of_memory_has_room_for_stays_in_it() {
     assert_eq!(document["run"]["data_file_bytes"], 8 << 20);
     let cells = document["cells"].as_array().expect("a list");
     // In a block in which it is disturbed three times, a cell goes without a value.
-    let blocks = |cell: &serde_json::Value| {
+    let stayed = |cell: &serde_json::Value| {
         let number = |field: &str| cell[field].as_u64().expect("a number");
-        number("replicates") + number("discarded") / 3
+        let (replicates, discarded) = (number("replicates"), number("discarded"));
+        cell["failed"].is_null() && replicates >= 1 && replicates + discarded / 3 >= 2
     };
-    assert!(cells.iter().all(|cell| blocks(cell) == 2 && cell["failed"].is_null()), "{cells:?}");
+    let lost: Vec<_> = cells.iter().filter(|cell| !stayed(cell)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
     let measured = |name: &str| cells.iter().any(|cell| cell["benchmark"] == name);
     assert!(measured("random-write-1m-warm") && measured("stat-10000"), "{cells:?}");
 }

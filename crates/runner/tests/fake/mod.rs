@@ -23,8 +23,8 @@ pub(crate) struct Fake {
     pub(crate) noise: f64,
     /// Cells whose first so many executions are in the wrong state.
     pub(crate) wrong_state_first: Vec<(u32, u32)>,
-    /// Cells that something else is always in the way of.
-    pub(crate) disturbed: Vec<u32>,
+    /// Cells that something else is in the way of in one of so many executions.
+    pub(crate) disturbed: Vec<(u32, u32)>,
     /// From this block on, these cells' target cannot be made.
     pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
     /// Raises the stop flag after so many replicates.
@@ -71,10 +71,10 @@ impl Fake {
         (self.state >> 40) as f64 / f64::from(1 << 23) - 1.0
     }
 
-    fn in_wrong_state(&mut self, cell: u32) -> bool {
+    fn next_attempt(&mut self, cell: u32) -> u32 {
         let attempts = self.attempts.entry(cell).or_default();
         *attempts += 1;
-        self.wrong_state_first.iter().any(|&(wrong, first)| wrong == cell && *attempts <= first)
+        *attempts
     }
 }
 
@@ -110,11 +110,13 @@ impl Executor for Fake {
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
         let base_ns = 1000 * (u64::from(request.cell) + 1);
         self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
-        if self.disturbed.contains(&request.cell) {
+        let attempt = self.next_attempt(request.cell);
+        let is_it = |&&(cell, _): &&(u32, u32)| cell == request.cell;
+        if self.disturbed.iter().find(is_it).is_some_and(|(_, every)| attempt % every == 0) {
             let (why, evidence) = ("others ran meanwhile".to_owned(), Box::default());
             return Err(Failure::Disturbed { why, evidence });
         }
-        if self.in_wrong_state(request.cell) {
+        if self.wrong_state_first.iter().find(is_it).is_some_and(|(_, first)| attempt <= *first) {
             let why = "3 of 4 pages resident".to_owned();
             return Err(Failure::State { why, evidence: Box::default() });
         }

@@ -11,7 +11,7 @@ mod in_memory;
 pub(crate) mod io;
 mod layout;
 mod metadata;
-pub(crate) mod scaling;
+mod scaling;
 
 use crate::benchmark::Benchmark;
 pub(crate) use curve::Curve;

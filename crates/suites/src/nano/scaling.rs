@@ -7,6 +7,7 @@ use workload::{Access, Operation, Sharing, Workers, Workload};
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
+use crate::need::processors;
 use crate::operations::Question;
 use crate::place::{Directories, Files, Place};
 
@@ -141,11 +142,6 @@ const SHARED: [Shared; 19] = [
 /// Its curves, as far as this machine has processors for them.
 pub(super) fn curves() -> Vec<Benchmark> {
     curves_up_to(processors())
-}
-
-/// Processors that this process may use.
-pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 fn curves_up_to(processors: usize) -> Vec<Benchmark> {
