@@ -117,10 +117,7 @@ pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
     if !output.status.success() {
         bail!("fio failed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    // fio may put messages in front of its document.
-    let document = text.find('{').map_or("", |start| &text[start..]);
-    let value: Value = serde_json::from_str(document).context("fio's output is no JSON")?;
+    let value = document(&output.stdout)?;
     let side = if job.direction.ends_with("read") { "read" } else { "write" };
     let job = &value["jobs"][0];
     let figure = |value: &Value| value.as_f64().context("fio's output lacks a figure");
@@ -131,6 +128,13 @@ pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
         per_s: figure(&job[side]["iops"])?,
         per_processor_s: figure(&job[side]["total_ios"])? / processor_s,
     })
+}
+
+/// What fio printed, in front of which it may put messages.
+pub(crate) fn document(output: &[u8]) -> anyhow::Result<Value> {
+    let text = String::from_utf8_lossy(output);
+    let document = text.find('{').map_or("", |start| &text[start..]);
+    serde_json::from_str(document).context("fio's output is no JSON")
 }
 
 fn runtime(turn: Duration) -> String {

@@ -2,9 +2,9 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of the
 //! machine hits both sides; the table gives the median with its exact 95 % interval. The first
-//! argument, if any, is a directory on a tmpfs to work in; the words `same`, `throttled` and
-//! `budget` run the experiments of `docs/honesty.md` in its place, and `statistics`, `io-paths`,
-//! `io_uring` and `footprints` measure those rows alone.
+//! argument, if any, is a directory on a tmpfs to work in; the words `same`, `throttled`,
+//! `budget` and `order` run the experiments of `docs/honesty.md` in its place, and `twelve`, `statistics`,
+//! `io-paths`, `io_uring` and `footprints` measure those rows alone.
 
 mod budget;
 mod engine;
@@ -13,9 +13,11 @@ mod footprints;
 mod honesty;
 mod io_paths;
 mod new_process;
+mod order;
 mod processes;
 mod statistics;
 mod table;
+mod twelve;
 mod uring;
 
 use std::path::PathBuf;
@@ -23,11 +25,15 @@ use std::path::PathBuf;
 use anyhow::Context;
 use table::Table;
 
+/// A directory of a file system with a device.
+const DISK: &str = "/var/tmp";
+
 fn main() -> anyhow::Result<()> {
     let word = std::env::args_os().nth(1);
     match word.as_ref().and_then(|word| word.to_str()) {
         Some("same") => return honesty::same(),
         Some("throttled") => return honesty::throttled(),
+        Some("order") => return order::measure(),
         Some("budget") => {
             let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();
             return budget::measure(seeds.context("the number of seeds is no number")?);
@@ -35,6 +41,12 @@ fn main() -> anyhow::Result<()> {
         Some("statistics") => {
             let work = tempfile::tempdir()?;
             return statistics::measure(&mut Table::default(), work.path());
+        }
+        Some("twelve") => {
+            let mut table = Table::default();
+            twelve::measure(&mut table, tempfile::tempdir_in(DISK)?.path())?;
+            println!("{table}");
+            return Ok(());
         }
         Some("io-paths") => {
             let work = tempfile::tempdir_in("/dev/shm")?;
@@ -75,6 +87,7 @@ fn main() -> anyhow::Result<()> {
     let mut table = Table::default();
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
+    twelve::measure(&mut table, tempfile::tempdir_in(DISK)?.path())?;
     io_paths::measure(&mut table, work.path())?;
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;

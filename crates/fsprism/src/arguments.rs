@@ -52,6 +52,7 @@ Examples:
   sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
   fsprism survey . /dev/shm --budget 30s
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+  sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
   sudo fsprism run nano/io ext4 --rate 2000  latencies of operations that come 2,000 a second
 
 Exit status: 0 done; 1 a measurement or check failed; 2 the command line or an input is wrong;
@@ -154,8 +155,10 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 12] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
     "targets",
+    "benchmarks",
+    "order",
     "budget",
     "precision",
     "confidence",
@@ -171,6 +174,9 @@ const WHAT_A_RUN_REMEMBERS: [&str; 12] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Measuring {
+    /// Measure these benchmarks alone, by their names in exports: 'append*,rename*'
+    #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) benchmarks: Vec<String>,
     /// Time for measuring: 90s, 2m, 1h
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = values::time)]
     pub(crate) budget: Duration,
@@ -186,6 +192,9 @@ pub(crate) struct Measuring {
     /// Seed of every random choice; by default from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// The order of benchmarks within a block, to see whether it matters
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) order: Order,
     /// Size of the file that is read and of the one that is written; by default 64m, or what fits
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) size: Option<u64>,
@@ -204,6 +213,27 @@ pub(crate) struct Measuring {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+/// The order of what a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// Another random one in each block
+    Random,
+    /// As they are declared
+    Declared,
+    /// The same backwards
+    Reversed,
+}
+
+impl From<Order> for record::Order {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Random => Self::Random,
+            Order::Declared => Self::Declared,
+            Order::Reversed => Self::Reversed,
+        }
+    }
 }
 
 /// The load that operations on a schedule are offered.

@@ -124,6 +124,7 @@ fn run_record(options: &CliffOptions, started: String, plans: &[Planned]) -> Run
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        order: record::Order::default(),
     }
 }
 

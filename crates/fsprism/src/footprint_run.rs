@@ -221,6 +221,7 @@ fn run_record(
         guest_kernel: None,
         simulated_caches,
         offered_load: None,
+        order: record::Order::default(),
     }
 }
 

@@ -9,7 +9,9 @@ use anyhow::Context;
 use record::{EndReason, Run, TRACES};
 use serde_json::json;
 
-use crate::arguments::{Format, Making, Measuring, Offered, OutputOptions, ReproduceOptions};
+use crate::arguments::{
+    Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
+};
 use crate::exit::{Blame, Done};
 use crate::footprint_arguments::TracingOptions;
 use crate::footprint_tracing::trace_name;
@@ -152,6 +154,8 @@ fn traced(path: &Path, run: &Run) -> Vec<densefs::Traced> {
 
 fn measuring(options: &ReproduceOptions) -> Measuring {
     Measuring {
+        benchmarks: Vec::new(),
+        order: Order::Random,
         budget: BUDGET,
         precision: 0.02,
         confidence: 0.95,

@@ -36,6 +36,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
             let why = "--rate is for operations on a schedule, and footprint traces single ones";
             return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
         }
+        if !options.measuring.benchmarks.is_empty() {
+            let why = "--benchmark chooses among benchmarks, and footprint has operations";
+            return Err(anyhow::anyhow!("{why}: choose those with --op")).blame_input();
+        }
         return footprint_run::run(options);
     }
     if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
@@ -62,6 +66,7 @@ fn measure(
         None => {
             let suite = suites::suite(suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
+            let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             Session::begin(command, &suite, texts, measuring, &stop)?
         }
     };
@@ -241,5 +246,6 @@ fn run_record(
         guest_kernel: None,
         simulated_caches: None,
         offered_load: measuring.offered.load(),
+        order: measuring.order.into(),
     }
 }

@@ -40,7 +40,7 @@ pub use journal::{
 };
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
-    OfferedLoad, RunRecord, Skipped, Spacing, TargetRecord, Tool,
+    OfferedLoad, Order, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};

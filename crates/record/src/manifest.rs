@@ -80,6 +80,22 @@ pub struct RunRecord {
     /// ones were measured, and in runs of before it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_load: Option<OfferedLoad>,
+    /// The order of cells within a block.
+    #[serde(default)]
+    pub order: Order,
+}
+
+/// The order in which the cells of a block are measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Another random one in each block.
+    #[default]
+    Random,
+    /// As they are declared, target by target.
+    Declared,
+    /// The same backwards.
+    Reversed,
 }
 
 /// How many operations are to begin per second, and how they follow each other.

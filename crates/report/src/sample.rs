@@ -286,6 +286,7 @@ fn run_record() -> RunRecord {
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        order: record::Order::default(),
     }
 }
 

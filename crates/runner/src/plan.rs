@@ -1,11 +1,12 @@
 //! The plan of a run: what bounds it and what makes it repeatable.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rand::seq::SliceRandom;
 use rand::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{Cell, Manifest};
+use record::{Cell, Manifest, Order};
 
 /// What bounds a run and what makes it repeatable.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Plan {
     pub confidence_level: f64,
     /// Exactly this many blocks, if the user asked for a number.
     pub blocks: Option<u32>,
+    /// The order of the cells of a block.
+    pub order: Order,
 }
 
 /// Time since the run began, in its own measure. Injected, so that tests do not depend on time.
@@ -42,14 +45,38 @@ impl Plan {
             precision: run.precision_percent / 100.0,
             confidence_level: run.confidence_level,
             blocks: run.blocks,
+            order: run.order,
         }
     }
 
-    /// The cells of one block, in its random order. The same seed and block give the same order.
+    /// The cells of one block, in its order. The same seed and block give the same random order.
     pub(crate) fn order_of_block(&self, block: u32) -> Vec<u32> {
-        let mut order: Vec<u32> = (0u32..).take(self.cells.len()).collect();
-        order.shuffle(&mut self.generator(u64::from(block) + 1, 0));
-        order
+        let mut declared: Vec<u32> = (0u32..).take(self.cells.len()).collect();
+        match self.order {
+            Order::Random => self.random_order(block),
+            Order::Declared => declared,
+            Order::Reversed => {
+                declared.reverse();
+                declared
+            }
+        }
+    }
+
+    /// Benchmarks in random order, each on all of its targets, in random order too. What disturbs a
+    /// machine lasts for tenths of a second: targets that follow each other meet the same, and it
+    /// cancels in their comparison.
+    fn random_order(&self, block: u32) -> Vec<u32> {
+        let mut groups: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (index, cell) in (0u32..).zip(&self.cells) {
+            groups.entry(&cell.benchmark).or_default().push(index);
+        }
+        let mut generator = self.generator(u64::from(block) + 1, 0);
+        let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
+        groups.shuffle(&mut generator);
+        for group in &mut groups {
+            group.shuffle(&mut generator);
+        }
+        groups.concat()
     }
 
     /// The seed of one execution of a cell. Targets of one benchmark share it within a block, so

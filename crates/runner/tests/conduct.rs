@@ -2,12 +2,12 @@
 
 mod fake;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use fake::{Fake, Watcher, manifest, plan};
-use record::{EndReason, Line, Run, RunDirectory};
+use record::{EndReason, Line, Order, Run, RunDirectory};
 use runner::{Ledger, Plan, Surroundings, conduct};
 
 /// Conducts `plan` with `fake` in `path`, from the beginning or on top of what is there.
@@ -283,4 +283,33 @@ fn two_blocks_that_are_lost_to_the_cache_state_alone_give_a_cell_up() {
     let disturbed = vec![(2, 3)];
     assert!(!gives_up("both", Fake { wrong_state_first, disturbed, ..Fake::new(1) }));
     assert!(!gives_up("one block", Fake { wrong_state_first: vec![(2, 5)], ..Fake::new(1) }));
+}
+
+#[test]
+fn a_block_goes_through_its_cells_in_the_order_that_is_asked_for() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    for (order, expected) in
+        [(Order::Declared, [0, 1, 2, 3, 0, 1, 2, 3]), (Order::Reversed, [3, 2, 1, 0, 3, 2, 1, 0])]
+    {
+        let path = temporary.path().join(format!("{order:?}"));
+        let mut fake = Fake::new(1);
+        run(&path, &Plan { blocks: Some(2), order, ..plan(4) }, &mut fake);
+        let cells: Vec<u32> = fake.requests.iter().map(|request| request.cell).collect();
+        assert_eq!(cells, expected);
+    }
+}
+
+#[test]
+fn targets_of_a_benchmark_follow_each_other_in_random_order() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let mut fake = Fake::new(1);
+    run(&temporary.path().join("run"), &Plan { blocks: Some(6), ..plan(6) }, &mut fake);
+    let cells: Vec<u32> = fake.requests.iter().map(|request| request.cell).collect();
+    for pair in cells.chunks(2) {
+        assert_eq!(pair[0] / 2, pair[1] / 2, "of two targets: {cells:?}");
+    }
+    let blocks: BTreeSet<&[u32]> = cells.chunks(6).collect();
+    assert!(blocks.len() > 3, "orders differ: {cells:?}");
+    let firsts: BTreeSet<u32> = cells.chunks(2).map(|pair| pair[0] % 2).collect();
+    assert_eq!(firsts.len(), 2, "neither target is always first: {cells:?}");
 }

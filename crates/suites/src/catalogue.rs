@@ -1,7 +1,10 @@
 //! The suites by name.
 
+use std::collections::BTreeSet;
+
 use record::{Dimension, OfferedLoad};
 use thiserror::Error;
+use wildmatch::WildMatch;
 
 use crate::benchmark::Benchmark;
 use crate::nano::io::open_loop;
@@ -36,7 +39,47 @@ pub struct NoOpenLoop {
     name: String,
 }
 
+/// No benchmark of the suite has such a name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{suite} has no benchmark '{pattern}'{suggestion}; * stands for anything: 'random-read*'")]
+pub struct NoBenchmark {
+    suite: String,
+    pattern: String,
+    suggestion: String,
+}
+
 impl Suite {
+    /// The benchmarks whose names match one of the patterns, of `*` and `?`, with those that they
+    /// are set against; all of them without a pattern.
+    ///
+    /// # Errors
+    /// When a pattern matches none; the error names the nearest.
+    pub fn matching(self, patterns: &[String]) -> Result<Self, NoBenchmark> {
+        if patterns.is_empty() {
+            return Ok(self);
+        }
+        let mut chosen: BTreeSet<&str> = BTreeSet::new();
+        for pattern in patterns {
+            let matcher = WildMatch::new(pattern);
+            let found = || self.benchmarks.iter().filter(|one| matcher.matches(&one.name));
+            if found().next().is_none() {
+                let names = self.benchmarks.iter().map(|one| one.name.as_str());
+                return Err(NoBenchmark {
+                    suite: self.name.to_owned(),
+                    pattern: pattern.clone(),
+                    suggestion: did_you_mean(pattern, names),
+                });
+            }
+            for one in found() {
+                let others = one.baseline.iter().chain(&one.floor);
+                chosen.extend(others.chain([&one.name]).map(String::as_str));
+            }
+        }
+        let is_chosen = |one: &Benchmark| chosen.contains(one.name.as_str());
+        let benchmarks = self.benchmarks.iter().filter(|one| is_chosen(one)).cloned().collect();
+        Ok(Self { benchmarks, ..self })
+    }
+
     /// The same suite with its operations on a schedule at the load that was asked for, instead of
     /// those declared; without one, the suite as it is.
     ///
@@ -95,16 +138,19 @@ pub fn suites() -> Vec<Suite> {
 /// When there is none; the error names the nearest.
 pub fn suite(name: &str) -> Result<Suite, UnknownSuite> {
     let all = suites();
-    let nearest = all
-        .iter()
-        .map(|suite| (strsim::levenshtein(name, suite.name), suite.name))
+    let suggestion = did_you_mean(name, all.iter().map(|suite| suite.name));
+    let found = all.into_iter().find(|suite| suite.name == name);
+    found.ok_or_else(|| UnknownSuite { name: name.to_owned(), suggestion })
+}
+
+/// The name that is nearest to what was written, if one is near.
+fn did_you_mean<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> String {
+    names
+        .map(|name| (strsim::levenshtein(written, name), name))
         .min()
         .filter(|(distance, nearest)| *distance <= nearest.len() / 2)
-        .map(|(_, nearest)| format!(": did you mean '{nearest}'?"));
-    all.into_iter().find(|suite| suite.name == name).ok_or_else(|| UnknownSuite {
-        name: name.to_owned(),
-        suggestion: nearest.unwrap_or_default(),
-    })
+        .map(|(_, nearest)| format!(": did you mean '{nearest}'?"))
+        .unwrap_or_default()
 }
 
 fn of(dimension: Dimension) -> Vec<Benchmark> {
@@ -193,6 +239,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn patterns_choose_benchmarks_and_what_they_are_set_against() {
+        let chosen = |name: &str, patterns: &[&str]| -> Result<Vec<String>, String> {
+            let patterns: Vec<String> = patterns.iter().map(|&one| one.to_owned()).collect();
+            let suite = suite(name).expect("it is declared").matching(&patterns);
+            let names = |suite: Suite| suite.benchmarks.into_iter().map(|one| one.name).collect();
+            suite.map(names).map_err(|error| error.to_string())
+        };
+        assert_eq!(chosen("survey", &[]).map(|all| all.len()), Ok(nano::quick().len()));
+        let two = chosen("survey", &["rename-100", "append*"]);
+        assert_eq!(two, Ok(vec!["append-fsync-4k".to_owned(), "rename-100".to_owned()]));
+        let with_baseline = chosen("survey", &["random-read-4k-2-threads"]).expect("it is there");
+        assert_eq!(with_baseline.len(), 2, "{with_baseline:?}");
+        // What a pattern adds may have been chosen before.
+        assert!(chosen("survey", &["rename*", "rename-100"]).is_ok());
+        let refusal = chosen("survey", &["rename-100", "renam-100"]).expect_err("no such name");
+        assert!(refusal.contains("'renam-100'"), "{refusal}");
+        assert!(refusal.contains("did you mean 'rename-100'?"), "{refusal}");
     }
 
     #[test]

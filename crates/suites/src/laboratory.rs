@@ -18,7 +18,6 @@ use workload::{OnDevice, Operation, Verification, Workload, WriteMemory};
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
 use crate::live_target::{Fill, LiveTarget};
-use crate::need::processors;
 use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
@@ -298,7 +297,7 @@ impl Laboratory {
             operations_min: throttle.operations_min.max(need.operations),
             operations_max,
             time_min_ns: nanos(need.time),
-            time_wanted_ns: nanos(need.time_wanted(of.workload.threads, processors())),
+            time_wanted_ns: nanos(need.time_wanted()),
             batch,
         })
     }

@@ -30,7 +30,7 @@ mod throttle;
 mod trial;
 
 pub use benchmark::{Benchmark, Work};
-pub use catalogue::{NoOpenLoop, Suite, UnknownSuite, suite, suites};
+pub use catalogue::{NoBenchmark, NoOpenLoop, Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
 pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, End, Parameters, Planned, Wanted, plan};
 pub use experiment::{Experiment, Findings, Site};

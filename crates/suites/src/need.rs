@@ -16,15 +16,15 @@ use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
 /// A single interrupt takes a few microseconds: of less than this, it would be a large part.
 const TIME_LEAST: Duration = Duration::from_micros(100);
-/// Where operations can go on, they do until the fastest target has taken so long.
+/// Where operations can go on, they do until the fastest target has taken so long. Longer ones
+/// differ hardly less from each other on a shared machine, whose pace lasts for tenths of a second:
+/// what they take is better spent on more of them.
 const TIME_WANTED: Duration = Duration::from_millis(8);
 /// Share of the time in which all threads run at the same time, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// The same with more threads than processors. These take turns of some milliseconds, so the last
 /// one begins when the first has already had its turn; that all had one is what can be asked.
 const OVERLAP_BY_TURNS_PERCENT: u32 = 50;
-/// What they take where operations can go on, for several turns of each.
-const TIME_BY_TURNS_WANTED: Duration = Duration::from_millis(32);
 /// Bytes copied in a replicate of reads from memory, and the bounds of how many reads that makes.
 const COPIED_BYTES: u64 = 64 << 20;
 const COPIES: (u64, u64) = (64, 16_384);
@@ -94,14 +94,9 @@ impl Need {
         }
     }
 
-    /// The time that operations which can go on are to take on the fastest target, where so many
-    /// threads do them on so many processors.
-    pub(crate) fn time_wanted(self, threads: usize, processors: usize) -> Duration {
-        match self.may_be_more {
-            false => Duration::ZERO,
-            true if threads > processors => TIME_BY_TURNS_WANTED,
-            true => TIME_WANTED,
-        }
+    /// The time that operations which can go on are to take on the fastest target.
+    pub(crate) fn time_wanted(self) -> Duration {
+        if self.may_be_more { TIME_WANTED } else { Duration::ZERO }
     }
 }
 
@@ -308,14 +303,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_take_turns_run_longer_and_need_not_all_begin_at_once() {
+    fn threads_that_take_turns_need_not_all_begin_at_once() {
         assert_eq!(
             [1, 2, 3].map(|threads| overlap_percent(threads, 2)),
             [None, Some(95), Some(50)]
         );
-        let reads = need("random-read-4k-warm");
-        assert!(reads.time_wanted(3, 2) > reads.time_wanted(2, 2));
-        assert_eq!(need("create-1-thread").time_wanted(3, 2), Duration::ZERO);
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn manifest() -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            order: crate::Order::default(),
         },
         machine: Machine::default(),
         clock: ClockRecord {

@@ -11,7 +11,7 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
-    MetricDefinition, RunRecord, SCHEMA_VERSION, Spent, Tool,
+    MetricDefinition, Order, RunRecord, SCHEMA_VERSION, Spent, Tool,
 };
 use runner::{
     Event, Executor, Failure, Measured, Observer, PilotMeasure, Plan, Request, Stopwatch,
@@ -112,7 +112,12 @@ impl Executor for Fake {
         self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
         let attempt = self.next_attempt(request.cell);
         let is_it = |&&(cell, _): &&(u32, u32)| cell == request.cell;
-        if self.disturbed.iter().find(is_it).is_some_and(|(_, every)| attempt % every == 0) {
+        if self
+            .disturbed
+            .iter()
+            .find(is_it)
+            .is_some_and(|(_, every)| attempt.is_multiple_of(*every))
+        {
             let (why, evidence) = ("others ran meanwhile".to_owned(), Box::default());
             return Err(Failure::Disturbed { why, evidence });
         }
@@ -191,6 +196,7 @@ pub(crate) fn plan(count: u32) -> Plan {
         precision: 0.02,
         confidence_level: 0.95,
         blocks: None,
+        order: Order::Random,
     }
 }
 
@@ -214,6 +220,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            order: plan.order,
         },
         machine: Machine::default(),
         clock: ClockRecord {
