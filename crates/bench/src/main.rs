@@ -25,9 +25,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 use table::Table;
 
-/// A directory of a file system with a device.
-const DISK: &str = "/var/tmp";
-
 fn main() -> anyhow::Result<()> {
     let word = std::env::args_os().nth(1);
     match word.as_ref().and_then(|word| word.to_str()) {
@@ -44,7 +41,7 @@ fn main() -> anyhow::Result<()> {
         }
         Some("twelve") => {
             let mut table = Table::default();
-            twelve::measure(&mut table, tempfile::tempdir_in(DISK)?.path())?;
+            twelve::measure(&mut table)?;
             println!("{table}");
             return Ok(());
         }
@@ -73,6 +70,10 @@ fn main() -> anyhow::Result<()> {
             let work = std::env::args_os().nth(2).context("a directory is wanted")?;
             return uring::one_process(work.as_ref());
         }
+        Some(twelve::ONE_PROCESS) => {
+            let scratch = std::env::args_os().nth(2).context("a directory is wanted")?;
+            return twelve::one_process(scratch.as_ref());
+        }
         Some(engine::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is wanted")?;
             return engine::one_process(work.as_ref());
@@ -87,7 +88,7 @@ fn main() -> anyhow::Result<()> {
     let mut table = Table::default();
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
-    twelve::measure(&mut table, tempfile::tempdir_in(DISK)?.path())?;
+    twelve::measure(&mut table)?;
     io_paths::measure(&mut table, work.path())?;
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;

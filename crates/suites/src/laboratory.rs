@@ -214,7 +214,7 @@ impl Laboratory {
     fn workload(
         &self,
         live: &LiveTarget,
-        of: &Operations,
+        (of, cache_state): (&Operations, CacheState),
         (start_operations, operations): (u64, u64),
         batch: u32,
     ) -> Workload {
@@ -230,6 +230,7 @@ impl Laboratory {
             start_operations,
             batch: batch as usize,
             verification,
+            pinning: of.pinning(cache_state),
             ..of.workload.clone()
         }
     }
@@ -274,7 +275,8 @@ impl Laboratory {
         let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
         let need = of.need(cache_state, self.settings.data_file_bytes);
         let start = need.start.min(operations).min(operations_max.saturating_sub(operations));
-        let workload = self.workload(&self.targets[target], of, (start, operations), 1);
+        let workload =
+            self.workload(&self.targets[target], (of, cache_state), (start, operations), 1);
         let observed =
             self.observe(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
@@ -370,8 +372,8 @@ impl Executor for Laboratory {
                 let (target, _) = self.cells[request.cell as usize];
                 let live = &self.targets[target];
                 let operations = (request.start_operations, request.operations);
-                let workload = self.workload(live, of, operations, request.batch);
                 let cache_state = benchmark.cache_state;
+                let workload = self.workload(live, (of, cache_state), operations, request.batch);
                 let one = Engine { of, cache_state, workload, counts: true };
                 let observed = self.observe(request.cell, &one, request.seed)?;
                 Ok(observed.into_measured(of, &self.clock))

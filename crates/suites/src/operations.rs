@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
-    Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Sharing, Workers,
-    Workload, WriteMemory,
+    Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Pinning, Sharing,
+    Workers, Workload, WriteMemory,
 };
 
 use crate::counters::counts_everything;
@@ -185,6 +185,23 @@ impl Operations {
         self.layer == Layer::Device && self.workload.operation == Operation::Write
     }
 
+    /// Whether threads stay on one processor each. Those that wait for a device do not: its
+    /// interrupts come to a processor of their own, and whether a thread was kept off that one or
+    /// on it makes a third of a short request, which the kernel decides otherwise for programs.
+    pub(crate) fn pinning(&self, cache_state: CacheState) -> Pinning {
+        let reads = matches!(self.workload.operation, Operation::Read | Operation::Mixed { .. });
+        let syncs = matches!(
+            self.workload.operation,
+            Operation::Fsync | Operation::Fdatasync | Operation::AppendFsync
+        );
+        let waits = syncs
+            || self.is_direct()
+            || self.queue_depth().is_some()
+            || self.workload.directory_sync == DirectorySync::EachOperation
+            || (cache_state == CacheState::Cold && (reads || self.place.directories().is_some()));
+        if waits { Pinning::Off } else { Pinning::EachToOneProcessor }
+    }
+
     /// Whether all that it writes lies in memory at once: what it writes back on the device, and
     /// what it writes through the file system to be compared with that.
     pub(crate) fn keeps_writes(&self, live: &LiveTarget) -> bool {
@@ -291,6 +308,7 @@ impl Operations {
         let mut parameters = BTreeMap::from([
             ("operation".to_owned(), json!(self.workload.operation.name())),
             ("threads".to_owned(), json!(self.workload.threads)),
+            ("pinned".to_owned(), json!(self.pinning(cache_state) != Pinning::Off)),
         ]);
         let mut put = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
         if let Some((directories, entries)) = self.place.directories() {
