@@ -368,6 +368,10 @@ export type WriteCache = ("write_back" | "write_through")
  */
 export type Spacing = ("poisson" | "constant")
 /**
+ * The order in which the cells of a block are measured.
+ */
+export type Order = ("random" | "declared" | "reversed")
+/**
  * Which line of a full set leaves.
  */
 export type Replacement = ("lru" | "tree-plru" | {
@@ -1694,6 +1698,7 @@ guest_kernel?: (string | null)
  * ones were measured, and in runs of before it was recorded.
  */
 offered_load?: (OfferedLoad | null)
+order?: Order
 /**
  * Wanted relative half-width of every cell's interval, in percent.
  */
@@ -2672,6 +2677,10 @@ seed: string
  */
 export interface PageCell {
 /**
+ * How their time developed by their number, from the first after a state was made.
+ */
+course?: (CourseArrays | null)
+/**
  * All operations of all replicates.
  */
 histogram?: (HistogramArrays | null)
@@ -2683,6 +2692,20 @@ replicates?: (Replicates | null)
  * How they developed from a replicate's beginning on.
  */
 timeline?: (TimelineArrays | null)
+}
+/**
+ * The time of operations by their number: arrays of one length, an entry per stretch of
+ * operations.
+ */
+export interface CourseArrays {
+operation: ArrayRef
+/**
+ * Stretches of the start, before those that are measured.
+ */
+starts: number
+time_high_ns: ArrayRef
+time_low_ns: ArrayRef
+time_ns: ArrayRef
 }
 /**
  * A histogram: arrays of one length, an entry per bucket that holds something.

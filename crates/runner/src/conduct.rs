@@ -26,6 +26,12 @@ const NARROW_LOOKS: u32 = 2;
 /// saw, by the pilot's time of an operation. What is written back and undone grows with the
 /// operations; but the few of a pilot are the first ones, which take twice as long as later ones.
 const TIME_PER_TIMED: f64 = 0.8;
+/// What making targets again takes, relative to the first time, until it was seen. Before the
+/// first block it is not reckoned with: what is left out then does not come again, while more can
+/// be left out later.
+const REMAKING: f64 = 1.25;
+/// How far beyond the budget a block may go without which there is no interval.
+const OVERTIME: f64 = 1.1;
 /// Executions of a cell in one block before it goes without a value there; in two successive
 /// blocks, before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;
@@ -57,8 +63,17 @@ pub fn conduct<E: Executor>(
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
     let (pilots, lost) = (BTreeMap::new(), BTreeMap::new());
-    let mut run =
-        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots, lost };
+    let mut run = Conductor {
+        plan,
+        ledger,
+        executor,
+        directory,
+        surroundings,
+        used_before,
+        pilots,
+        lost,
+        made_s: None,
+    };
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64() }))?;
     let reason = run.measure()?;
     let used_s = run.used().as_secs_f64();
@@ -88,6 +103,8 @@ struct Conductor<'a, 'b, E> {
     pilots: BTreeMap<u32, PilotMeasure>,
     /// Per cell, the last block in which no attempt was as asked.
     lost: BTreeMap<u32, u32>,
+    /// What the executor says that making the last block's targets took; none before the second.
+    made_s: Option<f64>,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -106,7 +123,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if self.plan.blocks.is_some_and(|blocks| block >= blocks) {
                 return Ok(EndReason::Blocks);
             }
-            if self.used() >= self.plan.budget && self.plan.blocks.is_none() {
+            if self.used() >= self.limit(block) && self.plan.blocks.is_none() {
                 return Ok(EndReason::Budget);
             }
             let Some(cells) = self.cells_of_block(block) else { return Ok(EndReason::Budget) };
@@ -173,12 +190,24 @@ impl<E: Executor> Conductor<'_, '_, E> {
         Ok(self.ledger.sizes.is_empty().then_some(EndReason::NothingLeft))
     }
 
-    /// After the first block, which has shown what a block takes.
+    /// After the first block, which has shown what a block takes; and after others, while the rest
+    /// of those that an interval needs no longer fits.
     fn plan_again(&mut self, block: u32) -> Result<(), RunError> {
-        if self.ledger.plans >= 2 || self.plan.blocks.is_some() {
+        let done = block + 1;
+        let is_over = self.plan.blocks.is_some() || done >= economy::BLOCKS_LEAST;
+        let live = self.ledger.live(self.plan);
+        let fits = || economy::least_fits(&live, self, done, self.left().as_secs_f64());
+        if self.ledger.plans >= 2 && (is_over || fits()) {
             return Ok(());
         }
-        self.write_plan(block + 1, Vec::new(), 0.0)
+        self.write_plan(done, Vec::new(), 0.0)
+    }
+
+    /// The time up to which a block goes on: one that an interval needs is not given up for a few
+    /// cells more.
+    fn limit(&self, block: u32) -> Duration {
+        let is_needed = (1..economy::BLOCKS_LEAST).contains(&block);
+        self.plan.budget.mul_f64(if is_needed { OVERTIME } else { 1.0 })
     }
 
     /// Leaves out what has no room behind `done` blocks, and writes down what is measured.
@@ -267,7 +296,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if !is_wanted || self.ledger.is_done(block, cell) {
                 continue;
             }
-            if self.plan.blocks.is_none() && self.used() >= self.plan.budget {
+            if self.plan.blocks.is_none() && self.used() >= self.limit(block) {
                 return Ok(Some(EndReason::Budget));
             }
             self.announce(cell, Some(block), position as usize);
@@ -339,6 +368,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let began = self.used();
         let lost = self.executor.begin_block(block, &wanted);
         let making_s = self.used().saturating_sub(began).as_secs_f64();
+        if block > 0 {
+            self.made_s = self.executor.making(&wanted).map(|making| making.as_secs_f64());
+        }
         let holds_all = wanted.len() == self.ledger.live(self.plan).len();
         self.write(&Line::Block(Block {
             block,
@@ -402,8 +434,17 @@ impl<E: Executor> Costs for Conductor<'_, '_, E> {
 
     fn making_s(&self, cells: &[u32]) -> f64 {
         let seen = &self.ledger.makings_s;
-        let mean_s = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
-        self.executor.making(cells).map_or(mean_s, |making| making.as_secs_f64())
+        let Some(making) = self.executor.making(cells) else {
+            return seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+        };
+        // What was there before is taken away, too, which the first block has not shown.
+        let remade = &seen[seen.len().min(1)..];
+        let factor = match (remade.last(), self.made_s) {
+            (Some(last_s), Some(made_s)) if made_s > 0.0 => last_s / made_s,
+            _ if self.ledger.plans == 0 => 1.0,
+            _ => REMAKING,
+        };
+        making.as_secs_f64() * factor
     }
 }
 

@@ -5,6 +5,7 @@ mod fake;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use fake::{Fake, Watcher, manifest, plan};
 use record::{EndReason, Line, Order, Run, RunDirectory};
@@ -312,4 +313,28 @@ fn targets_of_a_benchmark_follow_each_other_in_random_order() {
     assert!(blocks.len() > 3, "orders differ: {cells:?}");
     let firsts: BTreeSet<u32> = cells.chunks(2).map(|pair| pair[0] % 2).collect();
     assert_eq!(firsts.len(), 2, "neither target is always first: {cells:?}");
+}
+
+#[test]
+fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_interval() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    // Six blocks of 12 cells fit, and no longer from the third on.
+    let mut fake = Fake { slower_from_block: Some((2, 3)), ..Fake::new(1) };
+    let plan = Plan { budget: Duration::from_secs(1), ..plan(12) };
+    assert_eq!(run(&path, &plan, &mut fake), EndReason::Budget);
+    let lines = lines(&path);
+    let planned: Vec<usize> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Planned(planned) => Some(planned.pilots.len()),
+            _ => None,
+        })
+        .collect();
+    assert!(planned.len() > 2, "planned again: {planned:?}");
+    let last = *planned.last().expect("it was planned");
+    assert!((2..12).contains(&last), "something is left out, something stays: {planned:?}");
+    let blocks = cells_by_block(&lines);
+    assert!(blocks.len() >= 6, "{} blocks: {planned:?}", blocks.len());
+    assert!(blocks[&5].len() >= last, "the sixth is whole");
 }

@@ -10,6 +10,7 @@ import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { count, figure, interval, nanoseconds, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
+import { CourseChart } from "./CourseChart";
 import { HistogramOverTime } from "./HistogramOverTime";
 import { coarse, fine, type Shares } from "./histogram";
 import { CellWarnings } from "./Warnings";
@@ -47,6 +48,7 @@ export function Distribution() {
         <HistogramChart view={view} benchmark={chosen} name="log2" of={coarse} />
         <HistogramChart view={view} benchmark={chosen} name="fine" of={fine} />
       </div>
+      <CourseChart benchmark={chosen} />
       <RateChart view={view} benchmark={chosen} />
       <HistogramOverTime benchmark={chosen} />
     </>

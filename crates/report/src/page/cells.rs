@@ -8,6 +8,7 @@ use record::{Replicate, TimelineRecord};
 
 use super::block::Block;
 use super::contract::{HistogramArrays, PageCell, Replicates, TimelineArrays};
+use super::course;
 use crate::analysis::{Gathered, summary};
 
 /// A last slice that was cut off after less than this share of its width has no rate.
@@ -28,6 +29,7 @@ pub(super) fn of(
         replicates: (!replicates.is_empty()).then(|| in_run_order(block, &replicates)),
         histogram: histogram(block, histograms),
         timeline: timeline(block, &replicates, level),
+        course: course::of(block, &replicates, level),
     }
 }
 

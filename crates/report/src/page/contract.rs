@@ -117,6 +117,24 @@ pub struct PageCell {
     pub histogram: Option<HistogramArrays>,
     /// How they developed from a replicate's beginning on.
     pub timeline: Option<TimelineArrays>,
+    /// How their time developed by their number, from the first after a state was made.
+    pub course: Option<CourseArrays>,
+}
+
+/// The time of operations by their number: arrays of one length, an entry per stretch of
+/// operations.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CourseArrays {
+    /// Stretches of the start, before those that are measured.
+    pub starts: u32,
+    /// The number of the last operation of each stretch, of all threads together.
+    pub operation: ArrayRef,
+    /// The mean time of an operation in it, in nanoseconds: the median over replicates.
+    pub time_ns: ArrayRef,
+    /// The lower end of the interval of that median; not a number where there is none.
+    pub time_low_ns: ArrayRef,
+    /// The upper end of the interval of that median.
+    pub time_high_ns: ArrayRef,
 }
 
 /// Replicates of one cell, in the order in which they were executed: arrays of one length.

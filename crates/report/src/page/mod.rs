@@ -8,6 +8,7 @@ mod cells;
 mod command;
 mod compared;
 pub mod contract;
+mod course;
 mod footprints;
 mod html;
 

@@ -27,6 +27,8 @@ pub(crate) struct Fake {
     pub(crate) disturbed: Vec<(u32, u32)>,
     /// From this block on, these cells' target cannot be made.
     pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
+    /// From this block on, everything takes so many times as long.
+    pub(crate) slower_from_block: Option<(u32, u64)>,
     /// Raises the stop flag after so many replicates.
     pub(crate) stop_after: Option<usize>,
     /// What was asked for.
@@ -44,6 +46,7 @@ impl Fake {
             wrong_state_first: Vec::new(),
             disturbed: Vec::new(),
             broken_from_block: None,
+            slower_from_block: None,
             stop_after: None,
             requests: Vec::new(),
             state: seed,
@@ -109,7 +112,9 @@ impl Executor for Fake {
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
         let base_ns = 1000 * (u64::from(request.cell) + 1);
-        self.advance_us(1_000 + request.operations * (u64::from(request.cell) + 1));
+        let slower = self.slower_from_block.filter(|(from, _)| request.block >= *from);
+        let times = slower.map_or(1, |(_, times)| times);
+        self.advance_us(times * (1_000 + request.operations * (u64::from(request.cell) + 1)));
         let attempt = self.next_attempt(request.cell);
         let is_it = |&&(cell, _): &&(u32, u32)| cell == request.cell;
         if self

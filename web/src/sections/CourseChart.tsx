@@ -1,0 +1,64 @@
+// How the time of an operation develops by its number, from the first after a state was made: the
+// start, which is a figure of its own, and what is measured.
+
+import { LineChart } from "../charts/LineChart";
+import type { LineChartModel, LineSeries, Marker } from "../charts/line-model";
+import type { Benchmark, CellView } from "../data/model";
+import { floats } from "../data/payload";
+import { count, nanoseconds } from "../format/units";
+import { colourOf, dashOf, useView, type View } from "../view";
+
+export function CourseChart({ benchmark }: { benchmark: Benchmark }) {
+  const view = useView();
+  const model = courseModel(view, benchmark);
+  if (model === null) return null;
+  return (
+    <LineChart
+      model={model}
+      theme={view.theme}
+      file={`${benchmark.name}-course`}
+      summary="Mean time of an operation by its number after the state was made, medians over blocks; the bands are their intervals. What comes after the start is what is measured; lower is better."
+    />
+  );
+}
+
+export function courseModel(view: View, benchmark: Benchmark): LineChartModel | null {
+  const drawn = benchmark.cells.flatMap((cell) => {
+    const points = pointsOf(view.report.block, cell);
+    return points.length < 2 ? [] : [{ cell, points }];
+  });
+  if (drawn.length === 0) return null;
+  const series: LineSeries[] = drawn.map(({ cell, points }) => ({
+    label: cell.side.label,
+    colour: colourOf(view.theme, cell.side),
+    dash: dashOf(cell.side),
+    points,
+  }));
+  // All targets do the same work.
+  const [first] = drawn;
+  const starts = first?.cell.page.course?.starts ?? 0;
+  const end = starts > 0 ? first?.points[starts - 1]?.x : undefined;
+  const markers: Marker[] =
+    end === undefined ? [] : [{ from: end, label: "end of the start", colour: view.theme.muted }];
+  return {
+    title: `${benchmark.title}: the first operations and the rest`,
+    x: { label: "operation", kind: "log10", format: (value) => count(value) },
+    y: { label: "time of an operation", kind: "log10", format: nanoseconds },
+    series,
+    markers,
+  };
+}
+
+function pointsOf(block: ArrayBuffer, { page }: CellView): LineSeries["points"] {
+  if (page.course == null) return [];
+  const { operation, time_ns, time_low_ns, time_high_ns } = page.course;
+  const [x, y] = [floats(block, operation), floats(block, time_ns)];
+  const [low, high] = [floats(block, time_low_ns), floats(block, time_high_ns)];
+  const all = Array.from(x, (at, index) => ({
+    x: at,
+    y: y[index] as number,
+    low: low[index],
+    high: high[index],
+  }));
+  return all.filter((point) => point.x > 0 && point.y > 0);
+}
