@@ -194,10 +194,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// of those that an interval needs no longer fits.
     fn plan_again(&mut self, block: u32) -> Result<(), RunError> {
         let done = block + 1;
-        let is_over = self.plan.blocks.is_some() || done >= economy::BLOCKS_LEAST;
-        let live = self.ledger.live(self.plan);
-        let fits = || economy::least_fits(&live, self, done, self.left().as_secs_f64());
-        if self.ledger.plans >= 2 && (is_over || fits()) {
+        if self.plan.blocks.is_some() || (self.ledger.plans >= 2 && done >= economy::BLOCKS_LEAST) {
             return Ok(());
         }
         self.write_plan(done, Vec::new(), 0.0)
@@ -227,6 +224,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 cells: group.own,
                 why: why.clone(),
             }));
+        }
+        if self.ledger.plans >= 2 && left_out.is_empty() {
+            return Ok(());
         }
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();

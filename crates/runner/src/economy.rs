@@ -97,12 +97,6 @@ pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_
     }
 }
 
-/// Whether these cells get their least blocks within `left_s` seconds.
-pub(crate) fn least_fits(live: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> bool {
-    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
-    costs.block_s(live) * missing <= left_s * LEAST_SHARE
-}
-
 /// The benchmarks to leave out so that the rest gets its least blocks within `left_s` seconds:
 /// those of the highest rank first, among equals the last declared, and what is set against one
 /// that goes. One always stays.
@@ -115,7 +109,8 @@ pub(crate) fn left_out(
 ) -> Vec<Group> {
     let mut kept = groups(cells, live);
     kept.sort_by_key(|group| (group.rank, group.position));
-    let fits = |kept: &[Group]| least_fits(&own_cells(kept), costs, done, left_s);
+    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
+    let fits = |kept: &[Group]| costs.block_s(&own_cells(kept)) * missing <= left_s * LEAST_SHARE;
     let mut gone = Vec::new();
     while kept.len() > 1 && !fits(&kept) {
         gone.extend(kept.pop());

@@ -394,3 +394,30 @@ fn alignment_bytes(workload: &Workload) -> usize {
         Alignment::Unaligned => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::suites;
+
+    #[test]
+    fn threads_stay_on_a_processor_but_for_those_that_wait_for_a_device() {
+        let all: Vec<_> = suites().into_iter().flat_map(|suite| suite.benchmarks).collect();
+        let stays = |name: &str| {
+            let one = all.iter().find(|one| one.name == name).expect("it is declared");
+            let of = one.operations().expect("it is one of operations");
+            of.pinning(one.cache_state) == Pinning::EachToOneProcessor
+        };
+        for name in ["random-read-4k-warm", "sequential-write-1m-cold", "create-100", "stat-100"] {
+            assert!(stays(name), "{name} waits for nothing");
+        }
+        for name in [
+            "random-read-4k-cold",
+            "append-fsync-4k",
+            "random-read-direct-by-request-4096",
+            "random-write-direct-by-request-4096",
+        ] {
+            assert!(!stays(name), "{name} waits for a device");
+        }
+    }
+}
