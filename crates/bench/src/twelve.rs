@@ -251,7 +251,8 @@ fn figures(
 }
 
 impl Cell {
-    /// How many operations come first, and how many are timed, as fsprism's manual has it.
+    /// How many operations come first, and how many are timed: those that fsprism declares, or more
+    /// where they can go on.
     fn operations(&self) -> (u64, u64) {
         let bytes = self.request_bytes as u64;
         let pass = FILE_BYTES / bytes;

@@ -73,6 +73,7 @@ pub fn conduct<E: Executor>(
         pilots,
         lost,
         made_s: None,
+        has_made: false,
     };
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64() }))?;
     let reason = run.measure()?;
@@ -103,7 +104,10 @@ struct Conductor<'a, 'b, E> {
     pilots: BTreeMap<u32, PilotMeasure>,
     /// Per cell, the last block in which no attempt was as asked.
     lost: BTreeMap<u32, u32>,
-    /// What the executor says that making the last block's targets took; none before the second.
+    /// Whether targets were made since this part of the run began.
+    has_made: bool,
+    /// What the executor says that making the last block's targets took; none before it made them
+    /// again.
     made_s: Option<f64>,
 }
 
@@ -215,7 +219,15 @@ impl<E: Executor> Conductor<'_, '_, E> {
         pilot_s: f64,
     ) -> Result<(), RunError> {
         let live = self.ledger.live(self.plan);
-        let left_s = self.left().as_secs_f64();
+        let is_again = self.ledger.plans >= 2;
+        let left_s = match is_again {
+            // What has been measured goes only if it cannot be helped.
+            true => self.limit(done).saturating_sub(self.used()).as_secs_f64(),
+            false => self.left().as_secs_f64() * economy::LEAST_SHARE,
+        };
+        if self.ledger.plans > 0 && live.is_empty() {
+            return Ok(());
+        }
         if self.plan.blocks.is_none() {
             let gone = economy::left_out(&self.plan.cells, &live, self, done, left_s);
             let why = self.too_long();
@@ -225,11 +237,13 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 why: why.clone(),
             }));
         }
-        if self.ledger.plans >= 2 && left_out.is_empty() {
-            return Ok(());
-        }
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
+        let helps = !left_out.is_empty() && economy::least_fits(&live, self, done, left_s);
+        if is_again && !helps {
+            return Ok(());
+        }
+        let left_s = self.left().as_secs_f64();
         let fit = || economy::blocks_that_fit(&live, self, done, left_s);
         let blocks = self.plan.blocks.unwrap_or_else(fit);
         let pilot_of = |&cell: &u32| {
@@ -368,7 +382,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let began = self.used();
         let lost = self.executor.begin_block(block, &wanted);
         let making_s = self.used().saturating_sub(began).as_secs_f64();
-        if block > 0 {
+        if std::mem::replace(&mut self.has_made, true) {
             self.made_s = self.executor.making(&wanted).map(|making| making.as_secs_f64());
         }
         let holds_all = wanted.len() == self.ledger.live(self.plan).len();

@@ -27,7 +27,7 @@ pub(crate) const BLOCKS_FULL: u32 = 9;
 /// The part of a budget that is planned for; the rest is for what takes longer than it did.
 const PLANNED_SHARE: f64 = 0.97;
 /// The same for the blocks that an interval needs: without one of them there is none.
-const LEAST_SHARE: f64 = 0.95;
+pub(crate) const LEAST_SHARE: f64 = 0.95;
 
 /// What things take, in seconds.
 pub(crate) trait Costs {
@@ -97,6 +97,12 @@ pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_
     }
 }
 
+/// Whether these cells get their least blocks within `left_s` seconds.
+pub(crate) fn least_fits(cells: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> bool {
+    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
+    costs.block_s(cells) * missing <= left_s
+}
+
 /// The benchmarks to leave out so that the rest gets its least blocks within `left_s` seconds:
 /// those of the highest rank first, among equals the last declared, and what is set against one
 /// that goes. One always stays.
@@ -109,8 +115,7 @@ pub(crate) fn left_out(
 ) -> Vec<Group> {
     let mut kept = groups(cells, live);
     kept.sort_by_key(|group| (group.rank, group.position));
-    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
-    let fits = |kept: &[Group]| costs.block_s(&own_cells(kept)) * missing <= left_s * LEAST_SHARE;
+    let fits = |kept: &[Group]| least_fits(&own_cells(kept), costs, done, left_s);
     let mut gone = Vec::new();
     while kept.len() > 1 && !fits(&kept) {
         gone.extend(kept.pop());
@@ -203,7 +208,7 @@ mod tests {
             names(&gone).iter().map(|&name| name.to_owned()).collect::<Vec<_>>()
         };
         // Seven seconds a block, six blocks.
-        assert!(gone(46.0).is_empty());
+        assert!(gone(42.0).is_empty());
         assert_eq!(gone(40.0), ["three"]);
         assert_eq!(gone(20.0), ["three", "two"]);
         assert_eq!(gone(0.0), ["three", "two"]);

@@ -145,7 +145,8 @@ impl Ledger {
 
     /// Whether a cell is still measured.
     pub(crate) fn is_live(&self, cell: u32) -> bool {
-        !self.failed.contains(&cell) && (self.sizes.is_empty() || self.sizes.contains_key(&cell))
+        let is_planned = self.plans > 0 || !self.sizes.is_empty();
+        !self.failed.contains(&cell) && (!is_planned || self.sizes.contains_key(&cell))
     }
 
     /// How narrow the intervals of the live cells are.

@@ -338,3 +338,22 @@ fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_inte
     assert!(blocks.len() >= 6, "{} blocks: {planned:?}", blocks.len());
     assert!(blocks[&5].len() >= last, "the sixth is whole");
 }
+
+#[test]
+fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    // The fifth block ends just behind the budget.
+    let mut fake = Fake { slower_from_block: Some((4, 12)), ..Fake::new(1) };
+    let plan = Plan { budget: Duration::from_millis(480), ..plan(4) };
+    assert_eq!(run(&path, &plan, &mut fake), EndReason::Budget);
+    let lines = lines(&path);
+    let left_out = |line: &Line| match line {
+        Line::Planned(planned) => planned.left_out.len(),
+        _ => 0,
+    };
+    assert_eq!(lines.iter().map(left_out).sum::<usize>(), 0);
+    let Some(Line::End(end)) = lines.last() else { panic!("no end: {:?}", lines.last()) };
+    assert!((0.48..0.7).contains(&end.used_s), "{} s used", end.used_s);
+    assert!(cells_by_block(&lines)[&4].len() == 4, "the fifth block is whole");
+}

@@ -36,8 +36,10 @@ export function courseModel(view: View, benchmark: Benchmark): LineChartModel | 
   }));
   // All targets do the same work.
   const [first] = drawn;
-  const starts = first?.cell.page.course?.starts ?? 0;
-  const end = starts > 0 ? first?.points[starts - 1]?.x : undefined;
+  const course = first?.cell.page.course;
+  const starts = course?.starts ?? 0;
+  const end =
+    course && starts > 0 ? floats(view.report.block, course.operation)[starts - 1] : undefined;
   const markers: Marker[] =
     end === undefined ? [] : [{ from: end, label: "end of the start", colour: view.theme.muted }];
   return {
