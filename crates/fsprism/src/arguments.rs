@@ -174,7 +174,7 @@ const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Measuring {
-    /// Measure these benchmarks alone, by their names in exports: 'append*,rename*'
+    /// Measure only these benchmarks: 'append*,rename*' (run --list --format json names them)
     #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) benchmarks: Vec<String>,
     /// Time for measuring: 90s, 2m, 1h
@@ -192,7 +192,7 @@ pub(crate) struct Measuring {
     /// Seed of every random choice; by default from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The order of benchmarks within a block, to see whether it matters
+    /// The order of benchmarks within a block; change it to see whether it matters
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
     /// Size of the file that is read and of the one that is written; by default 64m, or what fits
@@ -218,11 +218,11 @@ pub(crate) struct Measuring {
 /// The order of what a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
-    /// Another random one in each block
+    /// A new random order in each block
     Random,
-    /// As they are declared
+    /// The order in which they are declared
     Declared,
-    /// The same backwards
+    /// That order reversed
     Reversed,
 }
 

@@ -10,7 +10,7 @@ use runner::{Ledger, Plan, Surroundings, conduct};
 use suites::{Benchmark, Laboratory, Scope, Settings, Suite};
 use workload::Verification;
 
-use crate::arguments::{Measuring, RunOptions, SurveyOptions};
+use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
 use crate::exit::{Blame, Done};
 use crate::footprint_run;
 use crate::list;
@@ -39,6 +39,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         if !options.measuring.benchmarks.is_empty() {
             let why = "--benchmark chooses among benchmarks, and footprint has operations";
             return Err(anyhow::anyhow!("{why}: choose those with --op")).blame_input();
+        }
+        if options.measuring.order != Order::Random {
+            let why = "--order is for benchmarks that are timed, and footprint counts";
+            return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
         }
         return footprint_run::run(options);
     }

@@ -6,9 +6,10 @@ use std::path::Path;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
-    EndReason, LatencySummary, Line, Manifest, MetricDefinition, Pilot, Planned, Replicate, Run,
-    RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, TargetRecord, Tool,
+    Better, CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension,
+    Document, End, EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricDefinition,
+    MetricReport, Pilot, Planned, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    TargetRecord, Tool,
 };
 use serde_json::{Value, json};
 
@@ -20,6 +21,20 @@ pub(crate) struct Sample {
     batch: u32,
     is_throughput_first: bool,
     inapplicable: Vec<String>,
+}
+
+/// A metric in nanoseconds with its interval.
+pub(crate) fn nanoseconds(name: &str, median: f64, [low, high]: [f64; 2]) -> MetricReport {
+    MetricReport {
+        name: name.to_owned(),
+        unit: "ns".to_owned(),
+        better: Better::Lower,
+        median,
+        mean: median,
+        interval: Some(IntervalReport { level: 0.95, low, high }),
+        percentiles: Vec::new(),
+        values: Vec::new(),
+    }
 }
 
 /// `count` values about `centre`, 1 % up and down, the same order of ups and downs each time: two

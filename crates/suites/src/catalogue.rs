@@ -41,7 +41,10 @@ pub struct NoOpenLoop {
 
 /// No benchmark of the suite has such a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{suite} has no benchmark '{pattern}'{suggestion}; * stands for anything: 'random-read*'")]
+#[error(
+    "{suite} has no benchmark '{pattern}'{suggestion}; `fsprism run --list --format json` names \
+     them, and * stands for anything: 'random-read*'"
+)]
 pub struct NoBenchmark {
     suite: String,
     pattern: String,

@@ -86,23 +86,13 @@ fn times(ratio: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, Document, IntervalReport};
+    use record::Document;
 
     use super::*;
-    use crate::sample::Sample;
+    use crate::sample::{Sample, nanoseconds};
 
     fn metric_of(name: &str, median: f64) -> MetricReport {
-        let (low, high) = (median * 0.9, median * 1.1);
-        MetricReport {
-            name: name.to_owned(),
-            unit: "ns".to_owned(),
-            better: Better::Lower,
-            median,
-            mean: median,
-            interval: Some(IntervalReport { level: 0.95, low, high }),
-            percentiles: Vec::new(),
-            values: Vec::new(),
-        }
+        nanoseconds(name, median, [median * 0.9, median * 1.1])
     }
 
     /// One benchmark on two targets that take 1,000 ns, with these figures beside that.

@@ -69,24 +69,12 @@ pub(super) fn figure(metric: &MetricReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, IntervalReport};
-
     use super::*;
+    use crate::sample::nanoseconds;
 
     #[test]
     fn a_wide_interval_is_written_out() {
-        let of = |median, low, high| {
-            figure(&MetricReport {
-                name: "own_cost".to_owned(),
-                unit: "ns".to_owned(),
-                better: Better::Lower,
-                median,
-                mean: median,
-                interval: Some(IntervalReport { level: 0.95, low, high }),
-                percentiles: Vec::new(),
-                values: Vec::new(),
-            })
-        };
+        let of = |median, low, high| figure(&nanoseconds("own_cost", median, [low, high]));
         assert_eq!(of(1000.0, 970.0, 1030.0), "1.00 us (3 %)");
         assert_eq!(of(-1100.0, -2600.0, 400.0), "-1.1 us [-2.6, 0.4]");
         assert_eq!(of(1000.0, 1000.0, 1000.0), "1.00 us");
