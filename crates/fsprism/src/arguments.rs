@@ -282,6 +282,9 @@ pub(crate) struct Making {
     /// again to resume
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
+    /// Refuse, instead of waiting, while another run measures this computer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
 }
 
 impl Making {
@@ -344,6 +347,9 @@ pub(crate) struct ReproduceOptions {
     /// Where images of scratch targets lie
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     pub(crate) scratch: PathBuf,
+    /// Refuse, instead of waiting, while another run measures this computer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     /// The run directory; by default fsprism-runs/TIME-reproduce here
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

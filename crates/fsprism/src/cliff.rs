@@ -26,7 +26,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     asked.check().blame_input()?;
     let wanted = targets::wanted_for_cliffs(&options.targets, &options.making)?;
     let machine = start::described(options.making.scratch());
-    let made = start::make(wanted, &stop)?;
+    let made = start::make(wanted, &options.making, &stop)?;
     let plans: Result<Vec<Planned>, CliffError> =
         made.live.iter().map(|live| suites::plan(live, &machine, &asked)).collect();
     let plans = plans.blame_input()?;

@@ -168,6 +168,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
             aged: None,
             scratch: Some(options.scratch.clone()),
             destroy_data: Vec::new(),
+            no_wait: options.no_wait,
         },
         out: options.out.clone(),
         resume: None,

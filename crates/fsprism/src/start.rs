@@ -1,17 +1,19 @@
 //! What every command that measures begins with: targets made, signals taken, the run recorded.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use machine::turn::{Asked, Holder, Turn};
 use measure::SystemClock;
 use record::{ClockRecord, RunRecord, Tool};
 use runner::Stopwatch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::Making;
-use crate::exit::{INTERRUPTED, InterruptedEarly};
+use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
+use crate::output;
 use crate::targets::{Made, Wanted};
 
 /// Time since a run began.
@@ -30,16 +32,25 @@ impl Stopwatch for SinceStart {
     }
 }
 
-/// Makes the targets, then lets signals ask for an orderly end instead of killing the process.
-///
-/// In this order: what handles signals may start a thread, and targets want a process of one.
-pub(crate) fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Made> {
+/// This process' turn, which it keeps to its end: what it made is taken away by then.
+static TURN: OnceLock<Turn> = OnceLock::new();
+/// How often a run that waits looks whether its turn has come.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Lets signals ask for an orderly end instead of killing the process, waits until no other run
+/// measures, then makes the targets.
+pub(crate) fn make(
+    wanted: Wanted,
+    making: &Making,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Made> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The second signal ends the process at once; the guardian cleans up after it.
         let status = i32::from(INTERRUPTED);
         signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(stop))?;
     }
+    take_turn(making.no_wait, stop)?;
     let made = wanted.make();
     if stop.load(Ordering::Relaxed) {
         // The signal may have reached mkfs as well, whose end is then no failure.
@@ -49,6 +60,47 @@ pub(crate) fn make(wanted: Wanted, stop: &Arc<AtomicBool>) -> anyhow::Result<Mad
         return Err(InterruptedEarly.into());
     }
     made
+}
+
+/// Waits for this run's turn to measure, and says so.
+fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
+    let mut has_said = TURN.get().is_some();
+    while TURN.get().is_none() && !stop.load(Ordering::Relaxed) {
+        match Turn::ask() {
+            Ok(Asked::Ours(turn)) => _ = TURN.set(turn),
+            Ok(Asked::Theirs(holder)) if no_wait => {
+                let refusal = anyhow::anyhow!(
+                    "{}: try again later, or leave out --no-wait to wait for its end",
+                    others(holder)
+                );
+                return Err(refusal).blame_input();
+            }
+            Ok(Asked::Theirs(holder)) => {
+                if !std::mem::replace(&mut has_said, true) {
+                    let others = others(holder);
+                    output::say(&format!("{others}: waiting for its end (--no-wait to refuse)"));
+                }
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            Err(error) => {
+                output::say(&format!(
+                    "whether another run is measuring cannot be seen, so none is waited for: \
+                     {error}"
+                ));
+                return Ok(());
+            }
+        }
+    }
+    if stop.load(Ordering::Relaxed) { Err(InterruptedEarly.into()) } else { Ok(()) }
+}
+
+/// That another run measures, and which.
+fn others(holder: Option<Holder>) -> String {
+    let which = holder.map_or_else(String::new, |Holder { pid, age }| {
+        let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
+        format!(" (process {pid}, for {age})")
+    });
+    format!("another run is measuring this computer{which}")
 }
 
 /// The moment as a run records it, and a seed that no earlier run had.

@@ -134,7 +134,7 @@ impl Session {
             _ => targets::wanted(texts, &measuring.making)?,
         };
         let skipped = wanted.skipped.clone();
-        let made = start::make(wanted, stop)?;
+        let made = start::make(wanted, &measuring.making, stop)?;
         let data_file_bytes = made.data_file_bytes(measuring.size)?;
         let (clock, report) = SystemClock::calibrate();
         let budget = measuring.blocks.is_none().then_some(measuring.budget);
@@ -174,7 +174,7 @@ impl Session {
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
         let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
         let making = targets::making_again(&manifest, &measuring.making)?;
-        let made = start::make(targets::wanted_again(&manifest, &making)?, stop)?;
+        let made = start::make(targets::wanted_again(&manifest, &making)?, &making, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
         resume::check(&manifest, &start::described(making.scratch()), &again).blame_input()?;
         let (clock, report) = SystemClock::calibrate();

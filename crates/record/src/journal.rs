@@ -237,6 +237,10 @@ pub struct Discarded {
     pub block: u32,
     /// Which execution in this block it was, from 1.
     pub attempt: u32,
+    /// Time since the cell's turn in this block began, in nanoseconds; not in runs of before it
+    /// was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_ns: Option<u64>,
     /// What was not as asked.
     pub why: String,
     /// The measured state.

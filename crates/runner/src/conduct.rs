@@ -159,7 +159,13 @@ impl<E: Executor> Conductor<'_, '_, E> {
         if self.plan.blocks.is_some() {
             return Some(live.into_iter().collect());
         }
-        let groups = economy::groups(&self.plan.cells, &live);
+        let mut groups = economy::groups(&self.plan.cells, &live);
+        if block >= economy::BLOCKS_FULL {
+            for group in &mut groups {
+                group.own.retain(|&cell| !self.ledger.is_mostly_lost(cell));
+            }
+            groups.retain(|group| !group.own.is_empty());
+        }
         let widths = self.ledger.widths(self.plan);
         // While all are narrow, a last look at all of them decides.
         let is_narrow = |width: &Option<f64>| width.is_some_and(|it| it <= self.plan.precision);
@@ -356,8 +362,15 @@ impl<E: Executor> Conductor<'_, '_, E> {
             };
             self.tell(&Event::Discarded { cell, why: &why });
             last_why.clone_from(&why);
-            let evidence = *evidence;
-            self.write(&Line::Discarded(Discarded { cell, block, attempt, why, evidence }))?;
+            let turn = self.used().saturating_sub(began);
+            self.write(&Line::Discarded(Discarded {
+                cell,
+                block,
+                attempt,
+                turn_ns: Some(u64::try_from(turn.as_nanos()).unwrap_or(u64::MAX)),
+                why,
+                evidence: *evidence,
+            }))?;
         }
         // What disturbs a whole block may be over in the next.
         if !is_disturbed {

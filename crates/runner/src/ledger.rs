@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use record::Line;
 
+use crate::conduct::ATTEMPTS;
 use crate::economy::Widths;
 use crate::observer::Width;
 use crate::plan::Plan;
@@ -25,6 +26,8 @@ pub struct Ledger {
     held: BTreeMap<u32, Vec<u32>>,
     /// Per cell, how long its turns took together, and how many there were, in seconds.
     turns: BTreeMap<u32, (f64, u32)>,
+    /// Per cell, how many of its turns gave no value.
+    lost: BTreeMap<u32, u32>,
     /// How long targets took to be made, in seconds.
     pub(crate) makings_s: Vec<f64>,
     /// How often it was planned.
@@ -74,16 +77,22 @@ impl Ledger {
             Line::Replicate(replicate) => {
                 self.done.insert((replicate.block, replicate.cell));
                 if let Some(spent) = replicate.spent {
-                    let (sum_s, count) = self.turns.entry(replicate.cell).or_default();
-                    *sum_s += spent.turn_ns as f64 / 1e9;
-                    *count += 1;
+                    self.note_turn(replicate.cell, spent.turn_ns);
                 }
                 if let Some(&value) = replicate.metrics.first() {
                     self.values.entry(replicate.cell).or_default().push(value);
                 }
                 self.note_time(replicate.at_s);
             }
-            Line::Discarded(_) | Line::Search(_) | Line::CellAdded(_) => {}
+            Line::Discarded(discarded) => {
+                if discarded.attempt == ATTEMPTS {
+                    *self.lost.entry(discarded.cell).or_default() += 1;
+                    if let Some(turn_ns) = discarded.turn_ns {
+                        self.note_turn(discarded.cell, turn_ns);
+                    }
+                }
+            }
+            Line::Search(_) | Line::CellAdded(_) => {}
             Line::CellFailed(failed) => {
                 self.failed.insert(failed.cell);
             }
@@ -130,6 +139,13 @@ impl Ledger {
         self.turns.get(&cell).map(|(sum_s, count)| sum_s / f64::from(*count))
     }
 
+    /// Whether more turns of this cell gave no value than gave one: what is spent on it then is
+    /// spent for little.
+    pub(crate) fn is_mostly_lost(&self, cell: u32) -> bool {
+        let lost = self.lost.get(&cell).map_or(0, |&lost| lost as usize);
+        lost > self.values.get(&cell).map_or(0, Vec::len)
+    }
+
     /// How wide the interval of each live cell is.
     pub(crate) fn widths(&self, plan: &Plan) -> Widths {
         let width = |cell: u32| {
@@ -163,6 +179,12 @@ impl Ledger {
             narrow,
             of: all.len(),
         }
+    }
+
+    fn note_turn(&mut self, cell: u32, turn_ns: u64) {
+        let (sum_s, count) = self.turns.entry(cell).or_default();
+        *sum_s += turn_ns as f64 / 1e9;
+        *count += 1;
     }
 
     fn note_time(&mut self, used_s: f64) {

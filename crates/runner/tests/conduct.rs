@@ -280,6 +280,26 @@ fn two_blocks_that_are_lost_to_the_cache_state_alone_give_a_cell_up() {
 }
 
 #[test]
+fn time_is_not_spent_on_what_is_always_lost() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { noise: 0.5, disturbed: vec![(2, 1)], ..Fake::new(1) };
+    let plan = plan(6);
+    run(&path, &plan, &mut fake);
+    let lines = lines(&path);
+    let lost: Vec<u32> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Discarded(discarded) if discarded.attempt == 3 => Some(discarded.block),
+            _ => None,
+        })
+        .collect();
+    let blocks = cells_by_block(&lines).len();
+    // From the tenth block on, it is measured no more often than what is as wide beside it.
+    assert!(blocks > 12 && lost.len() < blocks * 9 / 10, "{} of {blocks}", lost.len());
+}
+
+#[test]
 fn a_block_goes_through_its_cells_in_the_order_that_is_asked_for() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     for (order, expected) in

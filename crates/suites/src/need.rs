@@ -7,6 +7,8 @@
 //! numbers depend on what is done to which files, never on how much time a run has: a budget buys
 //! more blocks and more benchmarks, not longer replicates.
 
+use std::num::NonZero;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use record::{CacheState, Least};
@@ -100,9 +102,11 @@ impl Need {
     }
 }
 
-/// Processors that this process may use.
+/// Processors that this process may use, as it found them: what a run records of it is what each
+/// replicate is held to.
 pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    static FOUND: OnceLock<usize> = OnceLock::new();
+    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// The least share of the time in which so many threads are to run at the same time on so many

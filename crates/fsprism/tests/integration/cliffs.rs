@@ -28,8 +28,10 @@ fn a_memory_limit_is_found_and_proved() {
     let is_limit = |cliff: &&Value| cliff["cause"]["kind"] == "memory-limit";
     let cliff = cliffs.iter().find(is_limit).unwrap_or_else(|| panic!("none: {cliffs:?}"));
     let (low, high) = (number(&cliff["low"]), number(&cliff["high"]));
-    // What the kernel and the program need of the 16 MiB is less than a half.
-    assert!(8.0 * MIB < low && high < 16.5 * MIB && high / low <= 1.05, "{cliff}");
+    // What the kernel and the program need of the 16 MiB is less than a half. On a busy machine
+    // noise may be what ends the search, and the interval then says so by its width.
+    assert!(8.0 * MIB < low && high < 16.5 * MIB, "{cliff}");
+    assert!(cliff["reached"] == "noise" || high / low <= 1.05, "{cliff}");
     assert_eq!((&cliff["axis"], &cliff["unit"]), (&"working-set".into(), &"bytes".into()));
     assert!(number(&cliff["plateau_before"]) > 1.2 * number(&cliff["plateau_after"]), "{cliff}");
     assert_eq!(cliff["cause"]["limit_bytes"], 16 << 20);

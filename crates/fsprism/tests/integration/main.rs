@@ -27,4 +27,5 @@ mod signals;
 mod statistics;
 mod terminal;
 mod traces;
+mod turns;
 mod users;

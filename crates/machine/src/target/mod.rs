@@ -29,7 +29,7 @@ mod live;
 mod loop_device;
 mod mkfs;
 mod open_device;
-mod owner;
+pub(crate) mod owner;
 mod page_map;
 mod read_ahead;
 mod removal;

@@ -113,7 +113,7 @@ fn plain_number(text: &str) -> Option<u64> {
 }
 
 /// Field 22 of /proc/PID/stat; the second is a name in brackets that may hold anything.
-fn start_ticks(pid: u32) -> Option<u64> {
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }

@@ -268,7 +268,7 @@ mod tests {
         let mut sample = sample();
         for (attempt, why) in [(1, "first"), (2, "second")] {
             let (why, evidence) = (why.to_owned(), CacheEvidence::default());
-            let discarded = Discarded { cell: 0, block: 3, attempt, why, evidence };
+            let discarded = Discarded { cell: 0, block: 3, attempt, turn_ns: None, why, evidence };
             sample.run.lines.push(Line::Discarded(discarded));
         }
         let expected = Warning::CacheStateNotAsAsked { discarded: 2, why: "second".to_owned() };

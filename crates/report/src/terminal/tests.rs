@@ -145,7 +145,7 @@ fn scaling(sample: Sample, blocks: usize) -> Sample {
         |cell: &Cell| cell.target == "ext4" && cell.benchmark == "sequential-read-1m-cold";
     let cell = sample.run.manifest.cells.iter().position(is_discarded).unwrap();
     let cell = u32::try_from(cell).unwrap();
-    let discarded = Discarded { cell, block: 2, attempt: 1, why, evidence };
+    let discarded = Discarded { cell, block: 2, attempt: 1, turn_ns: None, why, evidence };
     sample.run.lines.push(Line::Discarded(discarded));
     sample
 }

@@ -238,6 +238,7 @@ mod tests {
             cell,
             block: 0,
             attempt: 1,
+            turn_ns: None,
             why,
             evidence,
         }));

@@ -134,7 +134,8 @@ impl<P: Prober> Conductor<'_, '_, P> {
                     last_why.clone_from(&why);
                     let (cell, block) = (known.index, known.replicates);
                     let evidence = *evidence;
-                    let discarded = Discarded { cell, block, attempt, why, evidence };
+                    let discarded =
+                        Discarded { cell, block, attempt, turn_ns: None, why, evidence };
                     self.directory.append(&Line::Discarded(discarded))?;
                 }
             }

@@ -1,0 +1,38 @@
+//! One run at a time measures a computer.
+
+use std::process::id;
+
+use machine::turn::Turn;
+use rustix::process::Signal;
+
+use crate::place::{Place, names_in};
+use crate::process::Running;
+
+const RUN: &str = "survey . --benchmark create-1-thread --size 1m --budget 1s";
+
+/// Who is asked first has it; the other says whom it waits for, and measures then.
+#[test]
+fn a_run_waits_for_another_to_end() {
+    let place = Place::new();
+    let turn = Turn::wait().expect("the lock can be opened");
+    let mut running = Running::start(&place, place.measure(&format!("{RUN} --out waited")));
+    running.until(&format!("another run is measuring this computer (process {}, for ", id()));
+    assert!(!running.ends_within(300));
+    assert_eq!(names_in(&place.path("waited")), [""; 0], "nothing is kept before its turn");
+    drop(turn);
+    running.finish(&place).assert_code(0);
+}
+
+#[test]
+fn a_run_that_waits_can_be_ended_and_one_that_may_not_wait_is_refused() {
+    let place = Place::new();
+    let _turn = Turn::wait().expect("the lock can be opened");
+    let refused = place.run(&format!("{RUN} --no-wait --out refused"));
+    refused.assert_refused(&["another run is measuring", "leave out --no-wait"]);
+    let mut running = Running::start(&place, place.measure(&format!("{RUN} --out ended")));
+    running.until("another run is measuring");
+    running.signal_group(Signal::TERM);
+    assert!(running.ends_within(5_000));
+    running.finish(&place).assert_code(130);
+    assert_eq!(names_in(&place.path("ended")), [""; 0]);
+}
