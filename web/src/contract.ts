@@ -202,6 +202,20 @@ kind: "histogram-lost"
  * What is wrong with them.
  */
 why: string
+} | {
+kind: "journal-damaged"
+/**
+ * The first line among them, from 1.
+ */
+line: number
+/**
+ * How many.
+ */
+places: number
+/**
+ * What is wrong with it.
+ */
+why: string
 })
 /**
  * The axis along which performance is searched: the parameters of Chen & Patterson, "A New
@@ -2234,6 +2248,10 @@ analysis_refused?: (string | null)
  */
 comparisons: RunComparison[]
 /**
+ * In what the later runs differ from the first one, besides what is compared.
+ */
+differences: RunDifference[]
+/**
  * Benchmarks that are not in the analysis, because not every side has them.
  */
 left_out: string[]
@@ -2249,6 +2267,10 @@ margin: number
  * The runs.
  */
 runs: RunDocument[]
+/**
+ * What is not compared, because the runs did not measure the same.
+ */
+unlike: Unlike[]
 /**
  * What makes the comparison doubtful.
  */
@@ -2599,6 +2621,27 @@ title: string
 verdict: RunVerdict
 }
 /**
+ * A fact in which two runs differ.
+ */
+export interface RunDifference {
+/**
+ * What it was in the first run.
+ */
+first: string
+/**
+ * The run that is compared with the first.
+ */
+run: string
+/**
+ * What it was in this one.
+ */
+second: string
+/**
+ * Of what: `kernel`, or `ext4: mount options`.
+ */
+what: string
+}
+/**
  * A run in short.
  */
 export interface RunDocument {
@@ -2614,6 +2657,27 @@ seed: number
  * Its targets.
  */
 targets: string[]
+}
+/**
+ * A benchmark that two runs measured in different ways, so that its figures are not compared.
+ */
+export interface Unlike {
+/**
+ * The run that is compared with the first.
+ */
+run: string
+/**
+ * The target.
+ */
+target: string
+/**
+ * The benchmark's title for people.
+ */
+title: string
+/**
+ * In what they differ, and how.
+ */
+why: string
 }
 /**
  * Call stacks with what was done in each.

@@ -117,7 +117,9 @@ export function enlarged(run: string, name: string): string {
   cpSync(run, path, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(run, "manifest.json"), "utf8"));
   const lines = readFileSync(join(run, "cells.jsonl"), "utf8").trimEnd().split("\n");
-  const journal = lines.map((line) => JSON.parse(line) as Line);
+  // As lines were before they had numbers and checksums, which would be another's.
+  const plain = lines.map((line) => line.replace(/,"line":\d+,"crc32":\d+}$/, "}"));
+  const journal = plain.map((line) => JSON.parse(line) as Line);
   const labels = manifest.targets.map((one: { label: string }) => one.label);
   const cells: unknown[] = [];
   const sources: number[] = [];

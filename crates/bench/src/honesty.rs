@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::processes;
 
 const RUNS: u32 = 20;
-const BUDGET: &str = "20s";
+const BUDGET: &str = "30s";
 const SIGNIFICANT: f64 = 0.05;
 
 /// One experiment, counted over its runs.
@@ -29,41 +29,75 @@ struct Count {
     real_by_benchmark: BTreeMap<String, (u32, u32)>,
 }
 
+/// How often what is measured, and for how long each time.
+#[derive(Clone, Debug)]
+struct Plan {
+    runs: u32,
+    budget: String,
+}
+
+impl Plan {
+    /// As the words behind the experiment's name say: a budget, then a number of runs.
+    fn of_words(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
+        let budget = words.next().unwrap_or_else(|| BUDGET.to_owned());
+        let runs = words.next().map_or(Ok(RUNS), |runs| runs.parse());
+        Ok(Self { budget, runs: runs.context("the number of runs is no number")? })
+    }
+}
+
+/// The experiment of that name, as the words behind it on the command line plan it.
+pub(crate) fn measure(name: &str) -> anyhow::Result<()> {
+    let plan = Plan::of_words(std::env::args().skip(2))?;
+    if name == "same" { same(&plan) } else { throttled(&plan) }
+}
+
 /// A/A: how often a difference is called real where there is none.
-pub(crate) fn same() -> anyhow::Result<()> {
-    let count = experiment("A/A", "survey", ["a=ext4", "b=ext4"])?;
-    println!("A/A, {RUNS} surveys of a=ext4 b=ext4, --budget {BUDGET}: {}", count.in_words());
+fn same(plan: &Plan) -> anyhow::Result<()> {
+    let count = experiment("A/A", "survey", ["a=ext4", "b=ext4"], plan)?;
+    let Plan { runs, budget } = plan;
+    println!("A/A, {runs} surveys of a=ext4 b=ext4, --budget {budget}: {}", count.in_words());
     Ok(())
 }
 
 /// A/B: how often a difference is seen that is there.
-pub(crate) fn throttled() -> anyhow::Result<()> {
+fn throttled(plan: &Plan) -> anyhow::Result<()> {
     let targets = ["plain=ext4", "throttled=ext4:read_bps=10m"];
-    let count = experiment("A/B", "survey/io", targets)?;
-    println!("A/B, {RUNS} runs of survey/io on {}: {}", targets.join(" "), count.in_words());
+    let count = experiment("A/B", "survey/io", targets, plan)?;
+    let Plan { runs, budget } = plan;
+    println!(
+        "A/B, {runs} runs of survey/io on {}, --budget {budget}: {}",
+        targets.join(" "),
+        count.in_words()
+    );
     for (benchmark, (real, runs)) in &count.real_by_benchmark {
         println!("  {benchmark}: told apart in {real} of {runs} runs");
     }
     Ok(())
 }
 
-fn experiment(name: &str, suite: &str, targets: [&str; 2]) -> anyhow::Result<Count> {
+fn experiment(name: &str, suite: &str, targets: [&str; 2], plan: &Plan) -> anyhow::Result<Count> {
     let fsprism = processes::binary()?;
     let out = tempfile::tempdir()?;
     let mut count = Count::default();
-    for run in 1..=RUNS {
-        let document = document(&fsprism, suite, targets, &out.path().join(format!("{run}")))?;
+    for run in 1..=plan.runs {
+        let out = out.path().join(format!("{run}"));
+        let document = document(&fsprism, suite, targets, (&plan.budget, &out))?;
         count.add(&document)?;
-        eprintln!("{name} {run} of {RUNS}: {}", count.in_words());
+        eprintln!("{name} {run} of {}: {}", plan.runs, count.in_words());
     }
     Ok(count)
 }
 
-fn document(fsprism: &Path, suite: &str, targets: [&str; 2], out: &Path) -> anyhow::Result<Value> {
+fn document(
+    fsprism: &Path,
+    suite: &str,
+    targets: [&str; 2],
+    (budget, out): (&str, &Path),
+) -> anyhow::Result<Value> {
     let output = Command::new(fsprism)
         .args(["run", suite])
         .args(targets)
-        .args(["--budget", BUDGET, "--format", "json", "--out"])
+        .args(["--budget", budget, "--format", "json", "--out"])
         .arg(out)
         .stderr(Stdio::null())
         .output()

@@ -28,8 +28,7 @@ use table::Table;
 fn main() -> anyhow::Result<()> {
     let word = std::env::args_os().nth(1);
     match word.as_ref().and_then(|word| word.to_str()) {
-        Some("same") => return honesty::same(),
-        Some("throttled") => return honesty::throttled(),
+        Some(name @ ("same" | "throttled")) => return honesty::measure(name),
         Some("order") => return order::measure(),
         Some("budget") => {
             let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();

@@ -325,6 +325,10 @@ pub(crate) struct CompareOptions {
     /// Confidence level of intervals and verdicts; by default that of the first run
     #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
     pub(crate) confidence: Option<f64>,
+    /// Compare benchmarks of two runs even where they did not measure the same: other file sizes,
+    /// other parameters
+    #[arg(long)]
+    pub(crate) unlike: bool,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }

@@ -43,14 +43,14 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         scratch: start::recorded_scratch(&options.making),
         run,
     };
-    let path = options.out.clone().unwrap_or_else(|| start::default_directory(&manifest.run));
+    let path = start::run_directory(options.out.as_deref(), &manifest.run)?;
     let mut directory = RunDirectory::create(&path, &manifest).blame_input()?;
     let searched = search(made, &plans, options, &mut directory, (&stop, clock));
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
     };
-    let document = output::print_run(&path, options.output.format)?;
+    let document = output::print_measured(&directory, options.output.format)?;
     let reason = reason?;
     output::print_path(&path, options.output.format)?;
     Ok(done(reason, &document))
@@ -101,8 +101,10 @@ fn search(
     let conducted =
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
     progress.finish();
+    let is_guarded = workshop.is_guarded();
     let closed = Made::close(laboratory.into_targets(), workshop);
     let reason = conducted?;
+    start::check_guarded(is_guarded, "begin the search again")?;
     closed?;
     Ok(reason)
 }

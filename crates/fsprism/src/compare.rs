@@ -17,7 +17,8 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     let paths: Vec<&Path> = options.runs.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = name_runs(&paths, runs.blame_input()?);
-    let how = How { factors, margin: options.margin / 100.0, level: options.confidence };
+    let (margin, level) = (options.margin / 100.0, options.confidence);
+    let how = How { factors, margin, level, unlike: options.unlike };
     let document = compare_runs(&runs, &how).blame_input()?;
     let width = output::terminal_options().width;
     stats::print(options.output.format, &document, || document.text(width))

@@ -67,9 +67,11 @@ pub(crate) fn made(
     let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
     let mut run = run_record(command, measuring, &plan, recorded_caches(given, caches.as_ref()));
-    let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
-    RunDirectory::check_new(&path).blame_input()?;
+    if let Some(path) = &measuring.out {
+        RunDirectory::check_new(path).blame_input()?;
+    }
     let tracing = Tracing::open(options.kernel.as_deref())?;
+    let path = start::run_directory(measuring.out.as_deref(), &run)?;
     run.guest_kernel = Some(tracing.kernel().release.clone());
     let traces = path.join(TRACES);
     empty(&traces)?;

@@ -111,8 +111,7 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
     page::check_directory(path).blame_input()?;
-    let cannot = |error| anyhow::anyhow!("cannot write {}: {error}", path.display());
-    fs::write(path, bytes).map_err(cannot)?;
+    page::write_whole(path, &bytes)?;
     output::print(&format!("{}\n", path.display()))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use ::report::{Direction, Export, Latencies, Options};
-use record::{Document, Run};
+use record::{Document, Run, RunDirectory, plain_text};
 
 use crate::arguments::Format;
 use crate::page;
@@ -25,6 +25,14 @@ pub(crate) fn terminal_options() -> Options {
 
 /// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
 /// what was derived from it.
+pub(crate) fn print_measured(directory: &RunDirectory, format: Format) -> anyhow::Result<Document> {
+    let run = directory.read()?;
+    let document = print_document(&run, directory.path(), format)?;
+    page::write_into(directory, &run);
+    Ok(document)
+}
+
+/// The same for a run that is known by its path.
 pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
     let run = Run::read(path)?;
     let document = print_document(&run, path, format)?;
@@ -62,8 +70,9 @@ fn told(export: Export) -> String {
 pub(crate) fn print_path(path: &Path, format: Format) -> anyhow::Result<()> {
     if format == Format::Terminal {
         let page = path.join(page::FILE);
-        let page = if page.is_file() { format!("{}\n", page.display()) } else { String::new() };
-        return print(&format!("\n{page}{}\n", path.display()));
+        let shown = |path: &Path| format!("{}\n", plain_text(&path.display().to_string()));
+        let page = if page.is_file() { shown(&page) } else { String::new() };
+        return print(&format!("\n{page}{}", shown(path)));
     }
     say(&path.display().to_string());
     Ok(())
@@ -81,8 +90,10 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Says a line on standard error. A terminal that has gone away must not end the run.
+///
+/// What it quotes of paths, kernels and programs is no order to the terminal.
 pub(crate) fn say(line: &str) {
-    let _nobody_listens = writeln!(io::stderr(), "{line}");
+    let _nobody_listens = writeln!(io::stderr(), "{}", plain_text(line));
 }
 
 fn terminal_columns() -> Option<usize> {

@@ -1,11 +1,13 @@
 //! The page: `report.html` in a run directory, or wherever several runs are put together.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use ::report::{Source, page::HEAD, render_html};
-use record::Run;
+use record::{Run, RunDirectory};
+use rustix::fs::{Mode, OFlags, open};
 
 use crate::exit::Blame;
 use crate::output;
@@ -15,8 +17,23 @@ pub(crate) const FILE: &str = "report.html";
 
 /// Writes the page of a run that has just been measured into its directory. Without room for it
 /// the run stays whole, so that is only said.
+pub(crate) fn write_into(directory: &RunDirectory, run: &Run) {
+    let path = directory.path();
+    let there = directory.beginning(FILE, HEAD.len());
+    if there.is_some_and(|head| !is_ours(&head)) {
+        return say_failure(Err(not_ours(&path.join(FILE))));
+    }
+    let text = render_html(&[Source { path, run }]);
+    say_failure(directory.put(FILE, text.as_bytes()).map_err(anyhow::Error::from));
+}
+
+/// The same for a run that is known by its path.
 pub(crate) fn write_beside(run: &Run, path: &Path) {
-    if let Err(error) = write(&path.join(FILE), &[Source { path, run }]) {
+    say_failure(write(&path.join(FILE), &[Source { path, run }]));
+}
+
+fn say_failure(written: anyhow::Result<()>) {
+    if let Err(error) = written {
         output::say(&format!("{error:#}: `fsprism report` writes it again"));
     }
 }
@@ -35,14 +52,28 @@ pub(crate) fn check(page: &Path) -> anyhow::Result<()> {
 
 /// Writes a page where [`check`] lets it be.
 pub(crate) fn write_text(page: &Path, text: &str) -> anyhow::Result<()> {
-    let mut name = page.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = page.with_file_name(name);
-    File::create(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, page))
-        .inspect_err(|_| drop(fs::remove_file(&part)))
-        .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", page.display()))
+    write_whole(page, text.as_bytes())
+}
+
+/// Puts a whole file where `path` is, by way of a new one that has a name of its own: whatever
+/// waits at either is not written through.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().unwrap_or_default();
+    let written = tempfile::Builder::new()
+        .prefix(name)
+        .suffix(".part")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory.unwrap_or(Path::new(".")))
+        .and_then(|mut file| {
+            file.write_all(content)?;
+            file.as_file().sync_all()?;
+            Ok(file.persist(path)?)
+        });
+    match written {
+        Ok(_) => Ok(()),
+        Err(error) => Err(anyhow::anyhow!("cannot write {}: {error}", path.display())),
+    }
 }
 
 /// Refuses a file that has no directory to be in, or is one.
@@ -58,13 +89,21 @@ pub(crate) fn check_directory(file: &Path) -> anyhow::Result<()> {
 
 fn check_replaceable(page: &Path) -> anyhow::Result<()> {
     check_directory(page)?;
-    let Ok(mut file) = File::open(page) else { return Ok(()) };
-    let mut head = vec![0; HEAD.len()];
-    let is_ours = file.read_exact(&mut head).is_ok() && head == HEAD.as_bytes();
-    anyhow::ensure!(
-        is_ours,
-        "{} is no page of fsprism's: name another file with --out",
-        page.display()
-    );
-    Ok(())
+    let Ok(file) = open_plain(page) else { return Ok(()) };
+    let mut head = Vec::new();
+    let is_read = file.take(HEAD.len() as u64).read_to_end(&mut head).is_ok();
+    if is_read && is_ours(&head) { Ok(()) } else { Err(not_ours(page)) }
+}
+
+/// A file as it is there; a pipe has nothing to read, and is not waited for.
+fn open_plain(path: &Path) -> io::Result<File> {
+    Ok(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?.into())
+}
+
+fn is_ours(head: &[u8]) -> bool {
+    head == HEAD.as_bytes()
+}
+
+fn not_ours(page: &Path) -> anyhow::Error {
+    anyhow::anyhow!("{} is no page of fsprism's: name another file with --out", page.display())
 }

@@ -1,5 +1,7 @@
 //! What every command that measures begins with: targets made, signals taken, the run recorded.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -32,6 +34,8 @@ impl Stopwatch for SinceStart {
     }
 }
 
+/// Where runs lie for which no directory is named.
+const RUNS: &str = "fsprism-runs";
 /// This process' turn, which it keeps to its end: what it made is taken away by then.
 static TURN: OnceLock<Turn> = OnceLock::new();
 /// How often a run that waits looks whether its turn has come.
@@ -103,6 +107,16 @@ fn others(holder: Option<Holder>) -> String {
     format!("another run is measuring this computer{which}")
 }
 
+/// Says why a run was stopped whose guardian died; `then` is what to do.
+pub(crate) fn check_guarded(is_guarded: bool, then: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        is_guarded,
+        "the process that cleans up should this one die (fsprism-guard) was killed, so measuring \
+         was stopped: {then}"
+    );
+    Ok(())
+}
+
 /// The moment as a run records it, and a seed that no earlier run had.
 pub(crate) fn moment_and_seed() -> (String, u64) {
     let now = SystemTime::now();
@@ -124,14 +138,31 @@ pub(crate) fn recorded_scratch(making: &Making) -> Option<String> {
     std::path::absolute(making.scratch()).ok()?.into_os_string().into_string().ok()
 }
 
-/// The run directory where none is named.
-pub(crate) fn default_directory(run: &RunRecord) -> PathBuf {
+/// The run directory: the one that is named, or a new one, which no other run can have then.
+pub(crate) fn run_directory(named: Option<&Path>, run: &RunRecord) -> anyhow::Result<PathBuf> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
     let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     let name = format!("{time}-{}", run.command);
-    let of_this_second = (2..).map(|number| format!("{name}-{number}"));
-    let names = std::iter::once(name.clone()).chain(of_this_second);
-    let mut paths = names.map(|name| PathBuf::from("fsprism-runs").join(name));
-    paths.find(|path| !path.exists()).expect("there is always a next number")
+    let made = || -> io::Result<PathBuf> {
+        fs::create_dir_all(RUNS)?;
+        let mut path = Path::new(RUNS).join(&name);
+        for number in 2.. {
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    // Another of this second.
+                    path = Path::new(RUNS).join(format!("{name}-{number}"));
+                }
+                made => return made.map(|()| path),
+            }
+        }
+        unreachable!("there is always a next number")
+    };
+    let cannot = |error: io::Error| {
+        anyhow::anyhow!("cannot make {RUNS}/{name}: {error}; choose a run directory with --out")
+    };
+    made().map_err(cannot).blame_input()
 }
 
 /// This program.

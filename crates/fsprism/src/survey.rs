@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
-use record::{Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION};
+use record::{Cell, Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION};
 use runner::{Ledger, Plan, Surroundings, conduct};
 use suites::{Benchmark, Laboratory, Scope, Settings, Suite};
 use workload::Verification;
@@ -74,10 +74,10 @@ fn measure(
             Session::begin(command, &suite, texts, measuring, &stop)?
         }
     };
-    let (path, conducted) = session.conducted(&stop);
-    let document = output::print_run(&path, measuring.output.format)?;
+    let (directory, conducted) = session.conducted(&stop);
+    let document = output::print_measured(&directory, measuring.output.format)?;
     let reason = conducted?;
-    output::print_path(&path, measuring.output.format)?;
+    output::print_path(directory.path(), measuring.output.format)?;
     Ok(done(reason, &document))
 }
 
@@ -90,13 +90,15 @@ pub(crate) fn measured(
 ) -> anyhow::Result<(PathBuf, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
     let suite = suites::suite(suite).blame_input()?;
-    let (path, conducted) =
+    let (directory, conducted) =
         Session::begin(command, &suite, texts, measuring, &stop)?.conducted(&stop);
-    Ok((path, conducted?))
+    Ok((directory.path().to_owned(), conducted?))
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {
-    Ok(Ledger::replay(&Run::read(path).blame_input()?.lines).ended())
+    let run = Run::read(path).blame_input()?;
+    // What is damaged is refused by who would go on with it.
+    Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
 }
 
 fn done(reason: EndReason, document: &Document) -> Done {
@@ -141,7 +143,7 @@ impl Session {
         let scope = Scope { targets: made.live.len(), data_file_bytes, budget };
         let (cells, inapplicable) = suites::cells(suite, &made.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
-        let path = measuring.out.clone().unwrap_or_else(|| start::default_directory(&run));
+        let path = start::run_directory(measuring.out.as_deref(), &run)?;
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
             tool: start::tool(),
@@ -161,7 +163,7 @@ impl Session {
 
     /// A run that was cut off: makes its targets again and goes on where its journal ends.
     fn resume(path: &Path, measuring: &Measuring, stop: &Arc<AtomicBool>) -> anyhow::Result<Self> {
-        let (directory, Run { manifest, lines }) = RunDirectory::resume(path).blame_input()?;
+        let (directory, Run { manifest, lines, .. }) = RunDirectory::resume(path).blame_input()?;
         if lines.iter().any(|line| matches!(line, record::Line::Search(_))) {
             let refusal = anyhow::anyhow!(
                 "{} is a search for cliffs, which cannot be gone on with: `fsprism report` shows \
@@ -173,6 +175,21 @@ impl Session {
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
         let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
+        let is_there = |cell: &Cell| {
+            suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
+                && manifest.targets.iter().any(|one| one.label == cell.target)
+        };
+        if let Some(cell) = manifest.cells.iter().find(|&cell| !is_there(cell)) {
+            let refusal = anyhow::anyhow!(
+                "{}: {} has no '{}' on '{}' here: another fsprism began the run; go on with that \
+                 one, or begin a new run with --out",
+                path.display(),
+                suite.name,
+                cell.benchmark,
+                cell.target
+            );
+            return Err(refusal).blame_input();
+        }
         let making = targets::making_again(&manifest, &measuring.making)?;
         let made = start::make(targets::wanted_again(&manifest, &making)?, &making, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
@@ -202,13 +219,9 @@ impl Session {
         Self { laboratory, workshop: made.workshop, directory, plan, ledger }
     }
 
-    /// Measures; gives besides where what was measured lies, whatever came of it.
-    fn conducted(self, stop: &AtomicBool) -> (PathBuf, anyhow::Result<EndReason>) {
-        (self.directory.path().to_owned(), self.conduct(stop))
-    }
-
-    /// Measures until an end is reached, then takes everything away again.
-    fn conduct(mut self, stop: &AtomicBool) -> anyhow::Result<EndReason> {
+    /// Measures until an end is reached, then takes everything away again; gives besides what was
+    /// measured, whatever came of it.
+    fn conducted(mut self, stop: &AtomicBool) -> (RunDirectory, anyhow::Result<EndReason>) {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
         let mut surroundings =
@@ -221,10 +234,17 @@ impl Session {
             &mut surroundings,
         );
         progress.finish();
+        let is_guarded = self.workshop.is_guarded();
         let closed = Made::close(self.laboratory.into_targets(), self.workshop);
-        let reason = conducted?;
-        closed?;
-        Ok(reason)
+        let reason = || {
+            let reason = conducted?;
+            let path = self.directory.path().display();
+            start::check_guarded(is_guarded, &format!("go on with --resume {path}"))?;
+            closed?;
+            Ok(reason)
+        };
+        let reason = reason();
+        (self.directory, reason)
     }
 }
 

@@ -1,18 +1,22 @@
 //! The run directory: made once, appended to per replicate, readable to its last whole line.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use measure::Histogram;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use crate::error::RecordError;
+use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
 use crate::journal::Line;
+use crate::journal_text::{self, Damage, Parsed};
 use crate::manifest::{Cell, Manifest};
+use crate::plain::make_plain;
+use crate::plausible;
 use crate::schema::SCHEMA_VERSION;
 
 const MANIFEST: &str = "manifest.json";
@@ -22,21 +26,29 @@ const HISTOGRAMS: &str = "histograms";
 /// The directory, within a run's, of the traces that footprints were counted in: a file
 /// `LABEL.trace` for each target.
 pub const TRACES: &str = "footprint";
+/// Bytes that a manifest and a journal have at most. Those of the longest runs have a hundredth.
+const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 
 /// A run as it lies on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// What was asked for.
     pub manifest: Manifest,
-    /// The journal, up to its last whole line.
+    /// The journal, up to its last whole line, without those that cannot be believed.
     pub lines: Vec<Line>,
+    /// Where there are such.
+    pub damage: Vec<Damage>,
 }
 
 /// A run directory open for appending; one process at a time.
 #[derive(Debug)]
 pub struct RunDirectory {
-    path: PathBuf,
+    held: Held,
+    histograms: Held,
     journal: File,
+    /// The number of the journal's last line.
+    last_line: usize,
     /// Per cell, where its histogram log ends as far as the journal knows.
     log_ends: HashMap<u32, u64>,
 }
@@ -45,19 +57,21 @@ impl RunDirectory {
     /// Makes the directory `path` (which must be absent or empty) with the manifest in it.
     ///
     /// # Errors
-    /// When the directory holds something, or cannot be written.
+    /// When the directory holds something, another process is about to begin a run in it, or it
+    /// cannot be written.
     pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        Self::check_new(path)?;
-        fs::create_dir_all(path.join(HISTOGRAMS)).map_err(RecordError::io("make", path))?;
+        let held = Held::open(path).map_err(RecordError::io("open", path))?;
+        check_new(&held)?;
+        let journal = locked_journal(&held)?;
+        // Of two that found it empty, one has the lock; it may have begun its run by now.
+        check_new(&held)?;
+        let histograms = held.make_below(HISTOGRAMS);
+        let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
         let text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
-        let part = path.join(MANIFEST_PART);
-        let manifest_path = path.join(MANIFEST);
-        write_synced(&part, text.as_bytes())?;
-        fs::rename(&part, &manifest_path).map_err(RecordError::io("rename", &manifest_path))?;
-        let journal = open_journal(path)?;
-        File::open(path).and_then(|dir| dir.sync_all()).map_err(RecordError::io("sync", path))?;
-        Ok(Self { path: path.to_owned(), journal, log_ends: HashMap::new() })
+        held.replace(MANIFEST, MANIFEST_PART, text.as_bytes())
+            .map_err(RecordError::io("write", held.path_of(MANIFEST)))?;
+        Ok(Self { held, histograms, journal, last_line: 0, log_ends: HashMap::new() })
     }
 
     /// Whether `path` is absent or empty, or holds only what a process that was killed before the
@@ -66,19 +80,9 @@ impl RunDirectory {
     /// # Errors
     /// When it holds something else, or is no directory.
     pub fn check_new(path: &Path) -> Result<(), RecordError> {
-        let entries = match fs::read_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            entries => entries.map_err(RecordError::io("read", path))?,
-        };
-        for entry in entries {
-            let name = entry.map_err(RecordError::io("read", path))?.file_name();
-            if name != HISTOGRAMS && name != TRACES && name != MANIFEST_PART {
-                return Err(RecordError::NotEmpty { path: path.to_owned() });
-            }
-        }
-        match fs::read_dir(path.join(HISTOGRAMS)).map(|mut logs| logs.next().is_some()) {
-            Ok(true) => Err(RecordError::NotEmpty { path: path.to_owned() }),
-            _ => Ok(()),
+        match Held::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            held => check_new(&held.map_err(RecordError::io("read", path))?),
         }
     }
 
@@ -87,32 +91,70 @@ impl RunDirectory {
     /// # Errors
     /// When it is not a run, is damaged, is newer than this program, or another process writes it.
     pub fn resume(path: &Path) -> Result<(Self, Run), RecordError> {
-        let manifest = read_manifest(path)?;
-        let mut journal = open_journal(path)?;
-        let journal_path = path.join(JOURNAL);
-        let mut text = Vec::new();
-        journal.read_to_end(&mut text).map_err(RecordError::io("read", &journal_path))?;
-        let (lines, whole_bytes) = parse_journal(&journal_path, &text, manifest.cells.len())?;
+        let held = open_run(path)?;
+        let manifest = read_manifest(&held)?;
+        let mut journal = locked_journal(&held)?;
+        let journal_path = held.path_of(JOURNAL);
+        let text = read_at_most(&journal, JOURNAL_BYTES_MAX)
+            .map_err(RecordError::io("read", &journal_path))?;
+        let Parsed { lines, damage, whole_bytes, last } = journal_text::parse(&text, &manifest);
+        if let Some(Damage { line, why }) = damage.into_iter().next() {
+            return Err(RecordError::Damaged { path: journal_path, line, why });
+        }
         journal
             .set_len(whole_bytes)
             .and_then(|()| journal.seek(SeekFrom::End(0)))
             .map_err(RecordError::io("write", &journal_path))?;
+        let histograms = held.make_below(HISTOGRAMS);
+        let histograms = histograms.map_err(RecordError::io("open", held.path_of(HISTOGRAMS)))?;
         let mut log_ends = HashMap::new();
         for line in &lines {
             if let Line::Replicate(replicate) = line
                 && let Some(location) = replicate.histogram
             {
-                let end = location.offset_bytes + location.length_bytes;
-                log_ends.insert(replicate.cell, end);
+                log_ends.insert(replicate.cell, location.end_bytes());
             }
         }
-        Ok((Self { path: path.to_owned(), journal, log_ends }, Run { manifest, lines }))
+        let run = Run { manifest, lines, damage: Vec::new() };
+        Ok((Self { held, histograms, journal, last_line: last, log_ends }, run))
     }
 
     /// Where the run lies.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.held.path()
+    }
+
+    /// The run as it is now.
+    ///
+    /// # Errors
+    /// As [`Run::read`].
+    pub fn read(&self) -> Result<Run, RecordError> {
+        read_run(&self.held)
+    }
+
+    /// The beginning of another file in the directory; none where there is no such plain file.
+    #[must_use]
+    pub fn beginning(&self, name: &str, length: usize) -> Option<Vec<u8>> {
+        let mut beginning = vec![0; length];
+        let mut file = self.held.to_read(name).ok()?;
+        let mut filled = 0;
+        while let Ok(more @ 1..) = file.read(&mut beginning[filled..]) {
+            filled += more;
+        }
+        beginning.truncate(filled);
+        Some(beginning)
+    }
+
+    /// Puts a file beside those of the run, in place of what is there.
+    ///
+    /// # Errors
+    /// When the disk is full or fails.
+    pub fn put(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
+        let part = format!("{name}.part");
+        self.held
+            .replace(name, &part, content)
+            .map_err(RecordError::io("write", self.held.path_of(name)))
     }
 
     /// Appends a line; when this returns, it is on the disk.
@@ -120,13 +162,12 @@ impl RunDirectory {
     /// # Errors
     /// When the disk is full or fails.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
-        let path = self.path.join(JOURNAL);
-        let mut text = serde_json::to_vec(line).expect("a line has text keys only");
-        text.push(b'\n');
+        self.last_line += 1;
+        let text = journal_text::text_of(line, self.last_line);
         self.journal
             .write_all(&text)
             .and_then(|()| self.journal.sync_data())
-            .map_err(RecordError::io("write", path))
+            .map_err(RecordError::io("write", self.held.path_of(JOURNAL)))
     }
 
     /// Appends a replicate's histogram to its cell's log; the journal line that follows makes it
@@ -142,28 +183,22 @@ impl RunDirectory {
         elapsed_ns: u64,
     ) -> Result<HistogramLocation, RecordError> {
         let end = self.log_ends.get(&cell).copied().unwrap_or(0);
-        let path = log_path(&self.path, cell);
-        let location = histogram_log::append(&path, end, histogram, at_s, elapsed_ns)?;
-        self.log_ends.insert(cell, location.offset_bytes + location.length_bytes);
+        let name = log_name(cell);
+        let log = (&self.histograms, name.as_str());
+        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)?;
+        self.log_ends.insert(cell, location.end_bytes());
         Ok(location)
     }
 }
 
 impl Run {
-    /// Reads the run at `path`, to the last whole line of its journal.
+    /// Reads the run at `path`, to the last whole line of its journal. Lines that cannot be
+    /// believed are left out, and noted as damage.
     ///
     /// # Errors
-    /// When it is not a run, is damaged, or is newer than this program.
+    /// When it is not a run, its manifest is damaged, or it is newer than this program.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        let manifest = read_manifest(path)?;
-        let journal_path = path.join(JOURNAL);
-        let text = match fs::read(&journal_path) {
-            // The process was killed between the manifest and the journal.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            text => text.map_err(RecordError::io("read", &journal_path))?,
-        };
-        let (lines, _) = parse_journal(&journal_path, &text, manifest.cells.len())?;
-        Ok(Self { manifest, lines })
+        read_run(&open_run(path)?)
     }
 
     /// All cells by index: those of the manifest, then those that searches added.
@@ -205,97 +240,96 @@ impl Run {
                 _ => None,
             })
             .collect();
-        histogram_log::read_each(&log_path(path, cell), &locations)
-    }
-}
-
-fn cells_of(line: &Line) -> Vec<u32> {
-    match line {
-        Line::Block(block) => block.cells.clone().unwrap_or_default(),
-        Line::Planned(planned) => {
-            let left_out = planned.left_out.iter().flat_map(|one| &one.cells).copied();
-            planned.pilots.iter().map(|pilot| pilot.cell).chain(left_out).collect()
+        if locations.is_empty() {
+            return Ok(Vec::new());
         }
-        Line::Replicate(replicate) => vec![replicate.cell],
-        Line::Discarded(discarded) => vec![discarded.cell],
-        Line::CellFailed(failed) => vec![failed.cell],
-        Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => Vec::new(),
+        let logs = Held::open(path).and_then(|held| held.below(HISTOGRAMS));
+        let logs = logs.map_err(RecordError::io("open", path.join(HISTOGRAMS)))?;
+        histogram_log::read_each((&logs, &log_name(cell)), &locations)
     }
 }
 
-fn log_path(run: &Path, cell: u32) -> PathBuf {
-    run.join(HISTOGRAMS).join(format!("{cell:04}.hlog"))
+fn log_name(cell: u32) -> String {
+    format!("{cell:04}.hlog")
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    File::create(path)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .map_err(RecordError::io("write", path))
+/// The directory of a run that is there.
+fn open_run(path: &Path) -> Result<Held, RecordError> {
+    Held::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_a_run(path),
+        _ => RecordError::io("open", path)(error),
+    })
 }
 
-fn open_journal(run: &Path) -> Result<File, RecordError> {
-    let path = run.join(JOURNAL);
-    let journal = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(RecordError::io("open", &path))?;
+fn read_run(held: &Held) -> Result<Run, RecordError> {
+    let manifest = read_manifest(held)?;
+    let text = match held.read(JOURNAL, JOURNAL_BYTES_MAX) {
+        // The process was killed between the manifest and the journal.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        text => text.map_err(RecordError::io("read", held.path_of(JOURNAL)))?,
+    };
+    let Parsed { lines, damage, .. } = journal_text::parse(&text, &manifest);
+    Ok(Run { manifest, lines, damage })
+}
+
+fn not_a_run(path: &Path) -> RecordError {
+    RecordError::NotARun { path: path.to_owned() }
+}
+
+/// Whether nothing has begun in it: a journal without a line is what the one who holds its lock,
+/// or died holding it, has made.
+fn check_new(held: &Held) -> Result<(), RecordError> {
+    let not_empty = || RecordError::NotEmpty { path: held.path().to_owned() };
+    for name in held.names().map_err(RecordError::io("read", held.path()))? {
+        let may_be_there = match name.to_str() {
+            Some(HISTOGRAMS) => {
+                held.below(HISTOGRAMS).and_then(|logs| logs.names()).is_ok_and(|it| it.is_empty())
+            }
+            Some(JOURNAL) => held.read(JOURNAL, 0).is_ok(),
+            Some(TRACES | MANIFEST_PART) => true,
+            _ => false,
+        };
+        if !may_be_there {
+            return Err(not_empty());
+        }
+    }
+    Ok(())
+}
+
+/// The journal, which one process at a time holds locked.
+fn locked_journal(held: &Held) -> Result<File, RecordError> {
+    let journal = held.to_write(JOURNAL).map_err(RecordError::io("open", held.path_of(JOURNAL)))?;
     flock(&journal, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| RecordError::Busy { path: run.to_owned() })?;
+        .map_err(|_| RecordError::Busy { path: held.path().to_owned() })?;
     Ok(journal)
 }
 
 /// Reads the manifest; its version is looked at before anything else in it is believed.
-fn read_manifest(run: &Path) -> Result<Manifest, RecordError> {
-    let path = run.join(MANIFEST);
-    let text = fs::read(&path).map_err(|_| RecordError::NotARun { path: run.to_owned() })?;
+fn read_manifest(held: &Held) -> Result<Manifest, RecordError> {
+    let path = held.path_of(MANIFEST);
+    let text = held.read(MANIFEST, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => not_a_run(held.path()),
+        _ => RecordError::io("read", &path)(error),
+    })?;
     let damaged = |error: &serde_json::Error| RecordError::Damaged {
         path: path.clone(),
         line: error.line(),
         why: error.to_string(),
     };
-    let value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+    let mut value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
     let found = value.get("schema_version").and_then(Value::as_u64).unwrap_or(0);
     if found > u64::from(SCHEMA_VERSION) {
         return Err(RecordError::NewerSchema {
-            path: run.to_owned(),
+            path: held.path().to_owned(),
             found,
             known: SCHEMA_VERSION,
         });
     }
-    serde_json::from_value(value).map_err(|error| damaged(&error))
-}
-
-/// Parses whole lines; a last line without its end was being written when the process died.
-fn parse_journal(
-    path: &Path,
-    text: &[u8],
-    mut cells: usize,
-) -> Result<(Vec<Line>, u64), RecordError> {
-    let whole_bytes = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let mut lines = Vec::new();
-    for (index, line) in text[..whole_bytes].split(|&byte| byte == b'\n').enumerate() {
-        if line.is_empty() {
-            continue;
-        }
-        let damaged = |why| RecordError::Damaged { path: path.to_owned(), line: index + 1, why };
-        let parsed: Line =
-            serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
-        if cells_of(&parsed).iter().any(|&cell| cell as usize >= cells) {
-            return Err(damaged("it names a cell that the manifest does not have".to_owned()));
-        }
-        if let Line::CellAdded(added) = &parsed {
-            if added.cell as usize != cells {
-                return Err(damaged(format!("it adds a cell out of turn, not cell {cells}")));
-            }
-            cells += 1;
-        }
-        lines.push(parsed);
-    }
-    Ok((lines, whole_bytes as u64))
+    make_plain(&mut value);
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(&error))?;
+    plausible::manifest(&manifest).map_err(|why| RecordError::Implausible { path, why })?;
+    Ok(manifest)
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -44,6 +44,14 @@ pub enum RecordError {
         /// What is wrong with it.
         why: String,
     },
+    /// A figure of the manifest is none that a run can have.
+    #[error("{path}: {why}: the run directory is damaged")]
+    Implausible {
+        /// The file.
+        path: PathBuf,
+        /// Which, and what it should be.
+        why: String,
+    },
     /// Another process is writing to the run.
     #[error(
         "{path} is being written by another fsprism: wait for it, or name another run directory"

@@ -215,6 +215,10 @@ pub struct CacheEvidence {
     pub folio_pages: Option<BTreeMap<u32, u64>>,
     /// Bytes read from the device meanwhile; none where the target has no device.
     pub device_read_bytes: Option<u64>,
+    /// Requests in which they were read; none where the target has no device of its own, and in
+    /// runs of before they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_reads: Option<u64>,
     /// Of these, at most so many were asked for by the measuring process: its threads, and worker
     /// processes that have ended. The rest was read by the file system's own threads, or by other
     /// processes. None where that cannot be told apart.

@@ -12,12 +12,16 @@ mod cliff;
 mod directory;
 mod document;
 mod error;
+mod held;
 mod histogram_log;
 mod journal;
+mod journal_text;
 pub mod machine;
 mod manifest;
 mod metric;
 mod observation;
+mod plain;
+mod plausible;
 mod probe;
 mod schema;
 mod simulated;
@@ -38,12 +42,14 @@ pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
     LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord,
 };
+pub use journal_text::Damage;
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
     OfferedLoad, Order, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
+pub use plain::plain_text;
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};

@@ -133,6 +133,15 @@ pub enum Warning {
         /// What is wrong with them.
         why: String,
     },
+    /// Places of the journal cannot be believed; what was measured there is in no figure.
+    JournalDamaged {
+        /// How many.
+        places: u32,
+        /// The first line among them, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 impl Warning {
@@ -170,6 +179,29 @@ impl Warning {
             ),
             (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
             (None, _) => String::new(),
+        }
+    }
+
+    /// The sentences of warnings about what a run has lost.
+    fn of_damage(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HistogramLost { why } => {
+                write!(f, "no percentiles, since the histograms cannot be read: {why}")
+            }
+            Self::JournalDamaged { places, line, why } => {
+                let others = match places {
+                    0 | 1 => String::new(),
+                    2 => ", and another place is".to_owned(),
+                    places => format!(", and {} other places are", places - 1),
+                };
+                let be = if others.is_empty() { " is" } else { "" };
+                write!(
+                    f,
+                    "line {line} of cells.jsonl ({why}){others}{be} damaged: what was measured \
+                     there is in no figure"
+                )
+            }
+            _ => Ok(()),
         }
     }
 
@@ -281,9 +313,7 @@ impl fmt::Display for Warning {
                  the host's file system allocates it, and that time is inside"
             ),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
-            Self::HistogramLost { why } => {
-                write!(f, "no percentiles, since the histograms cannot be read: {why}")
-            }
+            Self::HistogramLost { .. } | Self::JournalDamaged { .. } => self.of_damage(f),
         }
     }
 }

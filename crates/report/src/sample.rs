@@ -76,7 +76,7 @@ impl Sample {
         };
         let (pilots, left_out) = (Vec::new(), Vec::new());
         let planned = Planned { at_s: 0.0, blocks: 12, pilots, left_out, pilot_s: 0.0 };
-        let run = Run { manifest, lines: vec![Line::Planned(planned)] };
+        let run = Run { manifest, lines: vec![Line::Planned(planned)], damage: Vec::new() };
         Self {
             run,
             operations: 100,

@@ -118,6 +118,7 @@ pub(crate) fn evidence(position: f64, cache_bytes: f64) -> CacheEvidence {
         folio_pages: None,
         start_read_bytes: None,
         device_read_bytes: Some(whole((position - cache_bytes).max(0.0))),
+        device_reads: None,
         caller_read_bytes: None,
         device_written_bytes: Some(0),
     }

@@ -93,6 +93,15 @@ impl Laboratory {
         Self { targets, benchmarks, cells, settings, clock, clock_cost_ns, calibrated }
     }
 
+    /// Stops the run where nobody would clean up after it: no more is begun.
+    fn stop_unguarded(&self) -> Result<(), Failure> {
+        if self.targets.iter().all(|live| live.target.is_guarded()) {
+            return Ok(());
+        }
+        self.settings.stop.store(true, Ordering::Relaxed);
+        Err(Failure::Interrupted)
+    }
+
     /// Takes the targets out again, to close them.
     #[must_use]
     pub fn into_targets(self) -> Vec<LiveTarget> {
@@ -317,6 +326,9 @@ struct Engine<'a> {
 impl Executor for Laboratory {
     fn begin_block(&mut self, block: u32, cells: &[u32]) -> Vec<(u32, String)> {
         let mut lost = Vec::new();
+        if self.stop_unguarded().is_err() {
+            return lost;
+        }
         for index in self.order_of_making(block) {
             let fill = Fill {
                 data_file_bytes: self.settings.data_file_bytes,
@@ -326,6 +338,7 @@ impl Executor for Laboratory {
             let Some(places) = self.places(index, cells) else { continue };
             let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
+                && self.stop_unguarded().is_ok()
                 && !self.settings.stop.load(Ordering::Relaxed)
             {
                 let cells = (0u32..).zip(&self.cells).filter(|(_, cell)| cell.0 == index);
@@ -343,6 +356,7 @@ impl Executor for Laboratory {
     }
 
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
+        self.stop_unguarded()?;
         let benchmark = self.benchmark(cell);
         match &benchmark.work {
             Work::Operations(of) => self.pilot_operations(cell, of, benchmark.cache_state, seed),
@@ -366,6 +380,7 @@ impl Executor for Laboratory {
     }
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
+        self.stop_unguarded()?;
         let benchmark = self.benchmark(request.cell);
         match &benchmark.work {
             Work::Operations(of) => {

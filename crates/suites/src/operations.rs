@@ -335,6 +335,9 @@ impl Operations {
             if let Operation::Mixed { read_percent } = self.workload.operation {
                 put("read_percent", json!(read_percent));
             }
+            if self.workload.advises_random {
+                put("advice", json!("random"));
+            }
             put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }
         if self.is_direct() {

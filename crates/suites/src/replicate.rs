@@ -109,9 +109,12 @@ impl Replicate<'_> {
         let is = |operation| self.workload.operation == operation;
         let reads = is(Operation::Read);
         let writes_past_cache = is(Operation::Write) && self.of.is_direct();
+        // Requests in flight may be merged.
+        let one_by_one = reads && self.workload.advises_random && self.of.queue_depth().is_none();
         Claim {
             state: self.cache_state,
             read_bytes: if reads { bytes } else { 0 },
+            reads: if one_by_one { bytes / self.workload.request_bytes as u64 } else { 0 },
             written_bytes: if writes_past_cache { bytes } else { 0 },
             is_of_names: self.of.place.directories().is_some(),
         }

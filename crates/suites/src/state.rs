@@ -99,6 +99,7 @@ pub(crate) fn evidence(
         folio_pages: None,
         start_read_bytes: None,
         device_read_bytes: happened.device_read_bytes,
+        device_reads: happened.device_reads,
         caller_read_bytes: happened.caller_read_bytes,
         device_written_bytes: happened.device_written_bytes,
     }
@@ -110,6 +111,9 @@ pub(crate) struct Claim {
     pub(crate) state: CacheState,
     /// Bytes that its operations read, each once.
     pub(crate) read_bytes: u64,
+    /// Requests of the device that this takes, where nothing is read ahead: of random reads, one
+    /// for each.
+    pub(crate) reads: u64,
     /// Bytes that its operations wrote past the page cache.
     pub(crate) written_bytes: u64,
     /// Whether they look at names and attributes, which have no pages to count.
@@ -119,7 +123,7 @@ pub(crate) struct Claim {
 impl Claim {
     /// So many bytes of data are read cold, each once.
     pub(crate) fn cold_reads(read_bytes: u64) -> Self {
-        Self { state: CacheState::Cold, read_bytes, written_bytes: 0, is_of_names: false }
+        Self { state: CacheState::Cold, read_bytes, reads: 0, written_bytes: 0, is_of_names: false }
     }
 }
 
@@ -143,6 +147,12 @@ fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
         return Err(format!(
             "{written_bytes} bytes were written directly, but only {bytes} went to the device: \
              something above it keeps or compresses them"
+        ));
+    }
+    if let Some(reads) = evidence.device_reads.filter(|&reads| reads < claim.reads) {
+        return Err(format!(
+            "{} random reads took {reads} requests of the device only: the others were read ahead",
+            claim.reads
         ));
     }
     match evidence.device_read_bytes {
@@ -215,7 +225,7 @@ mod tests {
     }
 
     fn claim(state: CacheState) -> Claim {
-        Claim { state, read_bytes: 4096, written_bytes: 0, is_of_names: false }
+        Claim { state, read_bytes: 4096, reads: 0, written_bytes: 0, is_of_names: false }
     }
 
     #[test]
@@ -228,6 +238,16 @@ mod tests {
         assert_eq!(verify(claim(CacheState::Warm), &read(8192, 8192)), Ok(()));
         let refuted = verify(claim(CacheState::Warm), &read(8192, 4096)).expect_err("one is later");
         assert!(refuted.starts_with("4096 bytes"), "{refuted}");
+    }
+
+    #[test]
+    fn random_reads_are_cold_where_each_took_a_request() {
+        let claim = Claim { reads: 3, ..Claim::cold_reads(3 * 4096) };
+        let read = |device_reads| CacheEvidence { device_reads, ..warm(0, 100, 64 << 10) };
+        assert_eq!(verify(claim, &read(Some(3))), Ok(()));
+        assert_eq!(verify(claim, &read(None)), Ok(()), "a device that others use is not counted");
+        let refuted = verify(claim, &read(Some(2))).expect_err("one was read ahead");
+        assert!(refuted.contains("3 random reads took 2 requests"), "{refuted}");
     }
 
     #[test]

@@ -303,6 +303,8 @@ pub struct Workload {
     /// Reads and writes range over the first so many bytes of each file: at least a request, at
     /// most the file. None: over the whole file. Without meaning for other operations.
     pub span_bytes: Option<u64>,
+    /// Whether reads are announced as random (`POSIX_FADV_RANDOM`), so that none is read ahead.
+    pub advises_random: bool,
     /// How they travel.
     pub io_path: IoPath,
     /// Threads (or processes), started together.
@@ -342,6 +344,7 @@ impl Workload {
             access: Access::Uniform,
             request_bytes: 4096,
             span_bytes: None,
+            advises_random: false,
             io_path: IoPath::PsyncBuffered,
             threads: 1,
             workers: Workers::Threads,

@@ -21,6 +21,30 @@ export function Effects() {
   const level = percent(comparison.level);
   return (
     <>
+      {comparison.differences.length > 0 && (
+        <>
+          <p>What differs between the runs besides:</p>
+          <ul>
+            {comparison.differences.map(({ run, what, first, second }) => (
+              <li key={`${run} ${what}`}>
+                {what}: {first}; in {run} {second}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {comparison.unlike.length > 0 && (
+        <>
+          <p class="doubt">Not measured alike in the runs, and so not compared:</p>
+          <ul>
+            {comparison.unlike.map(({ run, target, title, why }) => (
+              <li key={`${run} ${target} ${title}`}>
+                {title}, {target}: {why} ({run})
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       {comparison.warnings.map((warning) => (
         <p key={warning} class="doubt">
           {warning}

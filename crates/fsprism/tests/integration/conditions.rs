@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::place::{Place, names_in};
 
 #[test]
@@ -155,4 +157,25 @@ fn what_two_threads_make_has_been_rehearsed() {
     // On a busy machine, threads meet in other ways, and pages are thrown out by others.
     let counts = ["first", "second", "third"].map(refuted);
     assert!(counts.iter().any(|&count| count <= 2), "{counts:?}");
+}
+
+/// Bytes from the device do not show that each read waited for it: a neighbour may have brought
+/// them.
+#[test]
+fn every_random_cold_read_is_a_request_of_its_own() {
+    let name = "every_random_cold_read_is_a_request_of_its_own";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "survey ext4:size=512m xfs:size=512m btrfs:size=512m --benchmark random-read-4k-cold \
+         --blocks 3 --format csv --out run",
+    );
+    outcome.assert_code(0);
+    let journal = fs::read_to_string(place.path("run").join("cells.jsonl")).expect("a journal");
+    let lines = journal.lines().map(|line| -> Value { serde_json::from_str(line).expect("JSON") });
+    let counted: Vec<Value> = lines.filter(|line| line["kind"] == "replicate").collect();
+    assert_eq!(counted.len(), 9);
+    for replicate in counted {
+        let reads = replicate["evidence"]["device_reads"].as_u64();
+        assert!(reads >= replicate["operations"].as_u64(), "{replicate}");
+    }
 }

@@ -7,6 +7,7 @@
 mod cliffs;
 mod command_line;
 mod conditions;
+mod damage;
 mod devices;
 mod documents;
 mod exports;

@@ -135,6 +135,19 @@ impl Running {
         File::options().write(true).open(path).expect("root may")
     }
 
+    /// Its child of that name.
+    pub(crate) fn child_named(&self, name: &str) -> Pid {
+        let pid = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.expect("it lives");
+        let is_it = |child: &&str| {
+            let found = fs::read_to_string(format!("/proc/{child}/comm"));
+            found.is_ok_and(|found| found.trim_end() == name)
+        };
+        let child = children.split_whitespace().find(is_it).expect("it has one");
+        Pid::from_raw(child.parse().expect("a number")).expect("not 0")
+    }
+
     /// What a key at the terminal does: the signal reaches the whole process group.
     pub(crate) fn signal_group(&mut self, signal: Signal) {
         self.children.extend(children_of(&self.child));

@@ -3,6 +3,7 @@
 use std::fs;
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::place::{Place, names_in};
 use crate::process::{Outcome, Running};
@@ -57,8 +58,9 @@ fn a_newer_run_wants_a_newer_program() {
 }
 
 #[test]
-fn a_damaged_run_names_the_line() {
-    let Some(place) = place_with_run("a_damaged_run_names_the_line") else { return };
+fn a_damaged_line_is_named_and_what_is_left_is_shown() {
+    let name = "a_damaged_line_is_named_and_what_is_left_is_shown";
+    let Some(place) = place_with_run(name) else { return };
     let path = place.path("run/cells.jsonl");
     let journal = fs::read_to_string(&path).expect("it is there");
     let lines: Vec<&str> = journal.lines().collect();
@@ -66,11 +68,25 @@ fn a_damaged_run_names_the_line() {
         let mut damaged = lines.clone();
         damaged[2] = if damage.is_empty() { &lines[2][..40] } else { damage };
         fs::write(&path, damaged.join("\n") + "\n").expect("it is ours");
-        for arguments in ["report run", "survey --resume run"] {
-            let outcome = place.finish(place.fsprism(arguments));
-            outcome.assert_refused(&["cells.jsonl, line 3", "damaged"]);
-        }
+        let outcome = place.finish(place.fsprism("report run --format json"));
+        let document = outcome.assert_code(0).document();
+        let warnings = document["warnings"].as_array().expect("a list");
+        let is_told = |warning: &Value| {
+            let message = warning["message"].as_str().unwrap_or_default();
+            message.starts_with("line 3 of cells.jsonl") && message.contains("in no figure")
+        };
+        assert!(warnings.iter().any(is_told), "{warnings:?}");
+        let text = place.finish(place.fsprism("report run --terminal"));
+        assert!(text.assert_code(0).stdout.contains("Line 3 of cells.jsonl"), "{text:?}");
+        let outcome = place.finish(place.fsprism("survey --resume run"));
+        outcome.assert_refused(&["cells.jsonl, line 3", "damaged"]);
     }
+    // A digit that changed, as disks and people change them.
+    let changed = journal.replacen("\"at_s\":", "\"at_s\":1", 1);
+    fs::write(&path, changed).expect("it is ours");
+    let text = place.finish(place.fsprism("report run --terminal"));
+    assert!(text.assert_code(0).stdout.contains("checksum"), "{text:?}");
+    fs::write(&path, &journal).expect("it is ours");
     fs::write(place.path("run/manifest.json"), "{}").expect("it is ours");
     let outcome = place.finish(place.fsprism("report run"));
     outcome.assert_refused(&["manifest.json", "damaged"]);
@@ -187,4 +203,33 @@ fn a_resumed_run_measures_where_it_did() {
     let data = place.path("data").canonicalize().expect("it is there");
     assert_eq!(document["targets"][0]["specification"], data.to_str().expect("plain text"));
     assert_eq!(document["targets"][0]["label"], "./data");
+}
+
+/// Who owns the directory that a run lies in could once have root write over any file.
+#[test]
+fn what_is_swapped_for_a_run_directory_is_not_written() {
+    let name = "what_is_swapped_for_a_run_directory_is_not_written";
+    let Some(place) = Place::as_root(name) else { return };
+    let victim = place.make("victim");
+    for file in ["cells.jsonl", "report.html", "report.html.part", "manifest.json.part"] {
+        fs::write(victim.join(file), "precious").expect("the place is ours");
+    }
+    let arguments = "run survey/io ext4:size=128m --blocks 6 --budget 3s --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    fs::rename(place.path("run"), place.path("moved")).expect("the place is ours");
+    std::os::unix::fs::symlink(&victim, place.path("run")).expect("the place is ours");
+    running.finish(&place).assert_code(0);
+    for name in names_in(&victim) {
+        assert_eq!(fs::read(victim.join(&name)).expect("it is ours"), b"precious", "{name}");
+    }
+    assert_eq!(names_in(&victim).len(), 4);
+    assert!(place.path("moved/report.html").is_file());
+    // The same for links that wait in the directory when it is gone on with.
+    let journal = place.path("moved/cells.jsonl");
+    fs::remove_file(&journal).expect("it is ours");
+    std::os::unix::fs::symlink(victim.join("cells.jsonl"), &journal).expect("ours");
+    let outcome = place.run("survey --resume moved");
+    outcome.assert_refused(&["cells.jsonl"]);
+    assert_eq!(fs::read(victim.join("cells.jsonl")).expect("it is ours"), b"precious");
 }

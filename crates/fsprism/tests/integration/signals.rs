@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use rustix::process::Signal;
+use rustix::process::{Signal, kill_process};
 
 use crate::documents::assert_valid;
 use crate::place::Place;
@@ -86,4 +86,25 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     running.signal_group(Signal::INT);
     let outcome = running.finish(&place);
     assert_eq!(outcome.assert_code(130).stdout, "");
+}
+
+/// Should fsprism die after its guardian, what it has made would stay: it goes on no longer than
+/// it must.
+#[test]
+fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
+    let name = "without_its_guardian_a_run_stops_and_can_be_gone_on_with";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/io ext4:size=128m --blocks 20 --budget 1s --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    let guardian = running.child_named("fsprism-guard");
+    kill_process(guardian, Signal::KILL).expect("it lives");
+    let outcome = running.finish(&place);
+    outcome.assert_code(1).assert_says(&["fsprism-guard", "was killed", "--resume run"]);
+    let resumed = place.run("run --resume run --format json");
+    let document = resumed.assert_code(0).document();
+    assert_eq!(document["end"]["reason"], "blocks");
+    assert!(
+        document["cells"].as_array().expect("a list").iter().all(|cell| cell["failed"].is_null())
+    );
 }

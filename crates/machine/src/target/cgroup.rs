@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
 
 use super::cgroup_tree::{Controller, Hierarchy, Version};
@@ -162,7 +163,7 @@ impl Cgroups {
             guardian.add(Kind::Cgroup, &path)?;
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let lock = lock_as_owner(&path).ok();
+                    let lock = lock_as_owner(CWD, &path).ok();
                     let home = hierarchy.home.clone();
                     self.groups.push(Group { path: path.clone(), home, _lock: lock });
                     return Ok(path);

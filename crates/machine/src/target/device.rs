@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::facts::DeviceNumbers;
 use super::mkfs::find_program;
 use crate::sys;
 
@@ -87,7 +88,10 @@ impl std::fmt::Display for DeviceContent {
 /// A device that may be formatted.
 #[derive(Debug)]
 pub(super) struct NamedDevice {
+    /// As the user names it.
     path: PathBuf,
+    /// Its node, behind all links: what a link leads to may change between two looks.
+    node: PathBuf,
     /// Held open, so that its number cannot be given to another device.
     file: File,
     number: u64,
@@ -99,34 +103,39 @@ impl NamedDevice {
     pub(super) fn check(path: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
         let owned = || path.to_owned();
         let unreadable = |source| DeviceError::Unreadable { path: owned(), source };
-        let metadata = fs::metadata(path).map_err(unreadable)?;
+        let node = path.canonicalize().map_err(unreadable)?;
+        let metadata = fs::metadata(&node).map_err(unreadable)?;
         if !metadata.file_type().is_block_device() {
             return Err(DeviceError::NotABlockDevice { path: owned() });
         }
-        drop(open_exclusively(path)?);
-        let mut file = File::open(path).map_err(unreadable)?;
+        drop(open_exclusively(&node, path)?);
+        let mut file = File::open(&node).map_err(unreadable)?;
         let number = block_device_number(&file.metadata().map_err(unreadable)?);
         let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
+        if is_below_a_loop_device(number) {
+            return Err(DeviceError::InUse { path: owned() });
+        }
         let named = |allowed: &PathBuf| {
             fs::metadata(allowed).is_ok_and(|other| block_device_number(&other) == Some(number))
         };
         if destroy.iter().any(named) {
-            return Ok(Self { path: owned(), file, number });
+            return Ok(Self { path: owned(), node, file, number });
         }
-        let content = content(path, &mut file).map_err(unreadable)?;
+        let content = content(&node, &mut file).map_err(unreadable)?;
         Err(DeviceError::NotToBeDestroyed { path: owned(), content })
     }
 
     /// Checks again, before each time it is written to by its path.
     pub(super) fn check_again(&self) -> Result<(), DeviceError> {
         let changed = || DeviceError::Changed { path: self.path.clone() };
-        let exclusive = open_exclusively(&self.path)?;
+        let exclusive = open_exclusively(&self.node, &self.path)?;
         let metadata = exclusive.metadata().map_err(|_| changed())?;
         (block_device_number(&metadata) == Some(self.number)).then_some(()).ok_or_else(changed)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Its node, which is no link.
+    pub(super) fn node(&self) -> &Path {
+        &self.node
     }
 
     pub(super) fn size_bytes(&self) -> io::Result<u64> {
@@ -135,15 +144,27 @@ impl NamedDevice {
 }
 
 /// The kernel grants exclusive use only where nobody has it: mounts, swap, RAID, partitions.
-fn open_exclusively(path: &Path) -> Result<File, DeviceError> {
-    let exclusive = File::options().read(true).custom_flags(libc::O_EXCL).open(path);
+fn open_exclusively(node: &Path, named: &Path) -> Result<File, DeviceError> {
+    let exclusive = File::options().read(true).custom_flags(libc::O_EXCL).open(node);
     exclusive.map_err(|source| {
-        let path = path.to_owned();
+        let path = named.to_owned();
         match source.kind() {
             io::ErrorKind::ResourceBusy => DeviceError::InUse { path },
             _ => DeviceError::Unreadable { path, source },
         }
     })
+}
+
+/// Whether a loop device lies on this one, on a part of it, or on what this is a part of: it takes
+/// no exclusive use of that.
+fn is_below_a_loop_device(number: u64) -> bool {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut images = devices.filter_map(|device| {
+        let image = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
+        DeviceNumbers::of_file(Path::new(image.trim_end_matches('\n')))
+    });
+    let ours = DeviceNumbers::of(number);
+    images.any(|image| image == ours || image.whole_disk() == ours || image == ours.whole_disk())
 }
 
 fn block_device_number(metadata: &fs::Metadata) -> Option<u64> {

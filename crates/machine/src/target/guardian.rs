@@ -10,8 +10,9 @@
 //! It is forked while fsprism has one thread and before the private mount namespace is made, so
 //! that it does not keep that alive. It has a session of its own and blocks every signal, so that
 //! neither the terminal nor a kill of fsprism's process group reaches it; it holds no descriptor
-//! but the pipe and the process' own.
+//! but the pipe, the process' own, and the directories that work directories lie in.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,7 +23,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, waitpid};
+use rustix::process::{
+    Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, waitid, waitpid,
+};
 
 use super::owner::{Leftover, Owner};
 use super::read_ahead;
@@ -103,6 +106,12 @@ impl Guardian {
     /// The guardian's process.
     pub(super) fn pid(&self) -> Pid {
         self.pid
+    }
+
+    /// Whether it is still there to clean up.
+    pub(super) fn is_alive(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        matches!(waitid(WaitId::Pid(self.pid), options), Ok(None))
     }
 
     /// Tells of a thing that is about to be made.
@@ -194,8 +203,44 @@ fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
 /// What the guardian watches over.
 struct Ward {
     owner: Owner,
-    things: Vec<(Kind, PathBuf)>,
+    things: Vec<Thing>,
     bytes: Vec<u8>,
+}
+
+/// What is to be removed.
+struct Thing {
+    kind: Kind,
+    path: PathBuf,
+    /// The directory that a work directory lies in, held since that was made: its owner may have
+    /// put something else at the path by the time it is to be removed.
+    parent: Option<(OwnedFd, CString)>,
+}
+
+impl Thing {
+    fn new(kind: Kind, path: PathBuf) -> Self {
+        let is_others = kind == Kind::WorkDirectory;
+        let parent = is_others.then(|| work_directory::parent_of(&path).ok()).flatten();
+        Self { kind, path, parent }
+    }
+
+    fn is_removed(&self) -> bool {
+        let path = &self.path;
+        match self.kind {
+            Kind::MountArea => removal::remove_empty(path).is_ok(),
+            Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
+            Kind::WorkDirectory => match &self.parent {
+                Some((parent, name)) => work_directory::remove(parent, name).is_ok(),
+                None => match work_directory::parent_of(path) {
+                    Ok((parent, name)) => work_directory::remove(parent, &name).is_ok(),
+                    // Where there is no directory, nothing was made.
+                    Err(error) => error.kind() == io::ErrorKind::NotFound,
+                },
+            },
+            Kind::Image => removal::remove_file(path).is_ok(),
+            Kind::LoopBinding => !path.exists(),
+            Kind::ReadAhead => read_ahead::restore_former_value(path).is_ok(),
+        }
+    }
 }
 
 impl Ward {
@@ -210,9 +255,11 @@ impl Ward {
             self.bytes.drain(..end);
             match (order, Kind::of_byte(kind)) {
                 (QUIT, _) => return true,
-                (ADD, Some(kind)) if self.may_touch(kind, &path) => self.things.push((kind, path)),
+                (ADD, Some(kind)) if self.may_touch(kind, &path) => {
+                    self.things.push(Thing::new(kind, path));
+                }
                 (REMOVE, Some(kind)) => {
-                    self.things.retain(|thing| *thing != (kind, path.clone()));
+                    self.things.retain(|thing| thing.kind != kind || thing.path != path);
                 }
                 _ => {}
             }
@@ -238,24 +285,13 @@ impl Ward {
     fn remove_all(&mut self) -> bool {
         self.things.reverse();
         for _ in 0..ATTEMPTS {
-            self.things.retain(|(kind, path)| !is_removed(*kind, path));
+            self.things.retain(|thing| !thing.is_removed());
             if self.things.is_empty() {
                 return true;
             }
             std::thread::sleep(PAUSE);
         }
         false
-    }
-}
-
-fn is_removed(kind: Kind, path: &Path) -> bool {
-    match kind {
-        Kind::MountArea => removal::remove_empty(path).is_ok(),
-        Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
-        Kind::WorkDirectory => work_directory::remove(path).is_ok(),
-        Kind::Image => removal::remove_file(path).is_ok(),
-        Kind::LoopBinding => !path.exists(),
-        Kind::ReadAhead => read_ahead::restore_former_value(path).is_ok(),
     }
 }
 
@@ -266,6 +302,10 @@ mod tests {
     fn ward() -> Ward {
         let owner = Owner::this().expect("/proc is mounted");
         Ward { owner, things: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn things(ward: &Ward) -> Vec<(Kind, PathBuf)> {
+        ward.things.iter().map(|thing| (thing.kind, thing.path.clone())).collect()
     }
 
     fn message(order: u8, kind: Kind, path: &str) -> Vec<u8> {
@@ -283,7 +323,7 @@ mod tests {
         ward.bytes.extend(&bytes[7..]);
         ward.bytes.extend([QUIT, 0, 0, 0]);
         assert!(ward.follow_orders());
-        assert_eq!(ward.things, [(Kind::Cgroup, PathBuf::from(&path))]);
+        assert_eq!(things(&ward), [(Kind::Cgroup, PathBuf::from(&path))]);
         ward.bytes.extend(message(REMOVE, Kind::Cgroup, &path));
         ward.follow_orders();
         assert!(ward.things.is_empty());
@@ -305,7 +345,7 @@ mod tests {
             ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
         }
         ward.follow_orders();
-        assert_eq!(ward.things, [(Kind::ReadAhead, PathBuf::from(&former))]);
+        assert_eq!(things(&ward), [(Kind::ReadAhead, PathBuf::from(&former))]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Source {
         match self {
             Self::Memory => PathBuf::from("fsprism"),
             Self::Image(image) => image.path(),
-            Self::Device(device) => device.path().to_owned(),
+            Self::Device(device) => device.node().to_owned(),
         }
     }
 }

@@ -23,7 +23,6 @@ use super::read_ahead::ReadAheadInForce;
 use super::removal;
 use super::spec::{Place, TargetSpec};
 use super::surroundings::Step;
-use super::work_directory;
 use super::workshop::Shop;
 
 /// A file system, or a directory of one, that can be measured now.
@@ -112,6 +111,12 @@ impl Target {
             return Err(OpenDeviceError::NotOurs { label: self.spec.label.clone() });
         };
         OpenDevice::below_for_writes(&self.facts, &source.path())
+    }
+
+    /// Whether the process is alive that removes it should this one die.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.shop.guardian.is_alive()
     }
 
     /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
@@ -358,15 +363,16 @@ impl Target {
     }
 
     fn remove_work_directory(&self) -> Result<(), TargetError> {
-        let top = match &self.home {
-            Home::Directory(work) => work.top(),
+        let work = match &self.home {
+            Home::Directory(work) => work,
             Home::Scratch { mount_point, .. } => {
                 return removal::remove_empty(mount_point).map_err(self.io_error());
             }
             Home::Removed => return Ok(()),
         };
-        let removed = work_directory::remove(top);
-        let told = removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, top));
+        let removed = work.remove();
+        let told =
+            removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, work.top()));
         told.map_err(self.io_error())
     }
 

@@ -26,11 +26,12 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     directories.map(|directory| directory.join(name)).find(can_run)
 }
 
-/// What hformat leaves in the user's home: which volume is the current one of its other tools.
-const CURRENT_VOLUME: &str = ".hcwd";
+/// The directory that mkfs works in, and has for the user's home.
+const PLACE: &str = "mkfs";
 
-/// Formats `device` and returns the command line that did it. The program has the directory `home`,
-/// which is ours and empty, for the user's; nothing stays there.
+/// Formats `device` and returns the command line that did it. The program works in a new directory
+/// in `home`, which is ours and empty: no word of the user's, which has no slash, is the name of a
+/// device or file there, and what the program makes goes with the directory.
 pub(super) fn format(
     scratch: &ScratchSpec,
     device: &Path,
@@ -50,14 +51,16 @@ pub(super) fn format(
         Some(program) => absolute(&program)?,
         None => name.into(),
     };
+    let place = home.join(PLACE);
+    fs::create_dir(&place).map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(&arguments).arg(absolute(device)?).args(behind);
-    command.env("LC_ALL", "C").env("HOME", home).stdin(Stdio::null());
-    // No word of the user's, which has no slash, names a device here.
-    command.current_dir("/");
+    command.env("LC_ALL", "C").env("HOME", &place).stdin(Stdio::null());
+    command.current_dir(&place);
     sys::die_with_parent(&mut command);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
-    let _most_leave_nothing = fs::remove_file(home.join(CURRENT_VOLUME));
+    let output = command.output();
+    fs::remove_dir_all(&place).map_err(|error| failed(error.to_string()))?;
+    let output = output.map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
         return Ok(command_line);
     }

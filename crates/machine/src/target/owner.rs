@@ -7,11 +7,12 @@
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::path::Arg;
 
-use super::removal;
 use super::work_directory;
 
 /// What the names of all things that fsprism leaves lying for a while hold.
@@ -78,9 +79,9 @@ impl fmt::Display for Owner {
 
 /// Takes the lock by which a directory's owner shows, beyond its own process numbers, that it
 /// lives: a container that shares the directory sees other numbers, but the same lock.
-pub(super) fn lock_as_owner(directory: &Path) -> io::Result<std::os::fd::OwnedFd> {
+pub(super) fn lock_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = open(directory, flags, Mode::empty())?;
+    let fd = openat(parent, name, flags, Mode::empty())?;
     flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
     Ok(fd)
 }
@@ -88,19 +89,23 @@ pub(super) fn lock_as_owner(directory: &Path) -> io::Result<std::os::fd::OwnedFd
 /// Removes from `directory` what dead owners left in it. What cannot be removed stays: it is
 /// nobody's error now.
 pub(super) fn sweep(directory: &Path, leftover: Leftover) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
+    // What lies in it is looked up below its descriptor: nobody can put another in its place.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(parent) = openat(CWD, directory, flags, Mode::empty()) else { return };
+    let Ok(entries) = Dir::read_from(&parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| leftover.owner_of(name));
+        let owner = name.to_str().ok().and_then(|name| leftover.owner_of(name));
         if owner.is_none_or(|owner| !owner.is_gone()) {
             continue;
         }
-        let path = entry.path();
         // The lock is held until the directory is gone.
-        let Ok(_lock) = lock_as_owner(&path) else { continue };
+        let Ok(_lock) = lock_as_owner(&parent, name) else { continue };
         let _stays_if_it_must = match leftover {
-            Leftover::MountArea | Leftover::Cgroup => removal::remove_empty(&path),
-            Leftover::WorkDirectory => work_directory::remove(&path),
+            Leftover::MountArea | Leftover::Cgroup => {
+                unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from)
+            }
+            Leftover::WorkDirectory => work_directory::remove(&parent, name),
             // Images lose their names while their owner lives, or by its guardian.
             Leftover::Image => Ok(()),
         };
@@ -202,7 +207,7 @@ mod tests {
             fs::create_dir_all(inner).expect("temporary directory");
         }
         let left = place.join(format!(".{dead}-1"));
-        let lock = lock_as_owner(&left).expect("nobody else locks it");
+        let lock = lock_as_owner(CWD, &left).expect("nobody else locks it");
         sweep(&place, Leftover::WorkDirectory);
         assert!(left.exists(), "somebody whose numbers differ holds it");
         drop(lock);

@@ -4,16 +4,13 @@
 //! (`openat2` with `RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV`), so that whatever was linked or
 //! mounted inside, or put in the tree's place, keeps its content.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, unlinkat,
-};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, openat2, unlinkat};
 
 /// Names taken from a directory at a time: bounds memory, whatever the directory holds.
 const NAMES_AT_A_TIME: usize = 4096;
@@ -38,49 +35,50 @@ pub(super) fn remove_cgroup(path: &Path) -> io::Result<()> {
     remove_empty(path)
 }
 
-/// Removes a directory and all in it that lies on the same mount.
-pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let parent = match openat(CWD, parent, flags, Mode::empty()) {
-        Err(Errno::NOENT) => return Ok(()),
-        parent => parent?,
-    };
-    let name = CString::new(name.as_encoded_bytes())?;
-    gone_is_fine(remove_directory(parent.as_fd(), &name, LEVELS))
+/// Removes the directory of that name in `parent`, and all in it that lies on the same mount; one
+/// that is gone already is removed.
+pub(super) fn remove_tree(parent: impl AsFd, name: &CStr) -> io::Result<()> {
+    gone_is_fine(remove_directory(parent, name, LEVELS))
 }
 
-fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
+/// Removes all in a directory that lies on the same mount.
+pub(super) fn empty(directory: &OwnedFd) -> io::Result<()> {
+    empty_levels(directory, LEVELS)
+}
+
+pub(super) fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }
 }
 
-fn remove_directory(parent: impl AsFd, name: &CString, levels: usize) -> io::Result<()> {
-    if levels == 0 {
-        return Err(io::Error::other("the tree is too deep to be one of fsprism's"));
-    }
+fn remove_directory(parent: impl AsFd, name: &CStr, levels: usize) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
     let directory = openat2(&parent, name, flags, Mode::empty(), resolve)?;
+    empty_levels(&directory, levels)?;
+    unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
+    Ok(())
+}
+
+fn empty_levels(directory: &OwnedFd, levels: usize) -> io::Result<()> {
+    if levels == 0 {
+        return Err(io::Error::other("the tree is too deep to be one of fsprism's"));
+    }
     loop {
-        let entries = some_entries(&directory)?;
+        let entries = some_entries(directory)?;
         if entries.is_empty() {
-            break;
+            return Ok(());
         }
         for (name, kind) in entries {
-            if is_directory(&directory, &name, kind)? {
-                remove_directory(&directory, &name, levels - 1)?;
+            if is_directory(directory, &name, kind)? {
+                remove_directory(directory, &name, levels - 1)?;
             } else {
-                unlinkat(&directory, &name, AtFlags::empty())?;
+                unlinkat(directory, &name, AtFlags::empty())?;
             }
         }
     }
-    unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
-    Ok(())
 }
 
 fn some_entries(directory: &OwnedFd) -> io::Result<Vec<(CString, FileType)>> {
@@ -108,6 +106,7 @@ fn is_directory(directory: &OwnedFd, name: &CString, kind: FileType) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
@@ -128,11 +127,12 @@ mod tests {
         for number in 0..NAMES_AT_A_TIME + 10 {
             fs::write(tree.join(format!("a/b/{number}")), "x").expect("fresh");
         }
-        remove_tree(&tree).expect("all of it is removable");
+        let parent = File::open(&place).expect("fresh");
+        remove_tree(&parent, c"tree").expect("all of it is removable");
         assert!(!tree.exists() && outside.join("kept").exists());
-        remove_tree(&tree).expect("removing what is gone is no error");
+        remove_tree(&parent, c"tree").expect("removing what is gone is no error");
         symlink(&outside, &tree).expect("its place is free");
-        remove_tree(&tree).expect_err("a link in the tree's place is not followed");
+        remove_tree(&parent, c"tree").expect_err("a link in the tree's place is not followed");
         assert!(outside.join("kept").exists());
         fs::remove_dir_all(&place).expect("it is ours");
     }

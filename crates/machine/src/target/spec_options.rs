@@ -202,7 +202,13 @@ impl Options {
         let mkfs = self.value(Key::Mkfs).unwrap_or_default();
         let mount = self.value(Key::Mount).unwrap_or_default();
         // A word without a slash is no path: mkfs is started where no device lies.
-        let mkfs = mkfs.split_whitespace().find(|word| word.contains('/') || names_a_device(word));
+        let words = || mkfs.split_whitespace();
+        let is_path = |word: &&str| word.contains('/') || names_a_device(word) || has_name(word);
+        // Two words in a row that are no options: the second is a device, or a size for one.
+        let stray = words().zip(std::iter::once("").chain(words()));
+        let stray =
+            stray.filter(|(word, before)| !word.starts_with('-') && !before.starts_with('-'));
+        let mkfs = words().find(is_path).or_else(|| stray.map(|(word, _)| word).next());
         let mount = mount.split(',').find(|word| names_a_device(word));
         let key_and_word = mkfs.map(|word| (Key::Mkfs, word));
         match key_and_word.or_else(|| mount.map(|word| (Key::Mount, word))) {
@@ -284,6 +290,13 @@ impl fmt::Display for Options {
         }
         Ok(())
     }
+}
+
+/// Whether a suboption of xfs' mkfs names a file: `name=`, which may stand right behind its letter.
+fn has_name(word: &str) -> bool {
+    let keys = word.split(',').filter_map(|option| Some(option.split_once('=')?.0));
+    keys.map(|key| key.strip_prefix('-').map_or(key, |key| key.get(1..).unwrap_or_default()))
+        .any(|key| key == "name")
 }
 
 /// Whether an option, or one of several behind commas, has a device for its value; `LABEL=` and
@@ -436,6 +449,11 @@ mod tests {
             ("ext4:mkfs=-J device=LABEL=journal", "`device=LABEL=journal`"),
             ("ext4:mkfs=-d ./tree", "`./tree`"),
             ("f2fs:mkfs=-c ../dev/sdb,device=/dev/sda", "`../dev/sdb`"),
+            ("btrfs:mkfs=img", "`img`"),
+            ("btrfs:mkfs=-d raid0 img", "`img`"),
+            ("xfs:mkfs=-l name=img", "`name=img`"),
+            ("xfs:mkfs=-d size=1g,file,name=img", "`size=1g,file,name=img`"),
+            ("xfs:mkfs=-r name=img", "`name=img`"),
             ("xfs:mount=logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
             ("xfs:mount=noatime,rtdev=/dev/sdb1", "`rtdev=/dev/sdb1`"),
             ("ext4:mount=journal_path=/dev/sdb1", "`journal_path=/dev/sdb1`"),
@@ -446,7 +464,8 @@ mod tests {
             assert!(matches!(error, SpecError::NamesADevice { .. }), "{text}: {error}");
             assert!(error.to_string().contains(word), "{text}: {error}");
         }
-        // Slashes that name no device, and our own key.
+        // Slashes that name no device, names that are no files', and our own key.
+        assert!("vfat:mount=shortname=mixed".parse::<TargetSpec>().is_ok());
         assert!("btrfs:mount=subvol=/".parse::<TargetSpec>().is_ok());
         assert_eq!(
             scratch("ext4:mkfs=-J size=4,device=/dev/sdb").device,

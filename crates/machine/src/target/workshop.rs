@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use rustix::fs::CWD;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::Pid;
@@ -23,6 +24,7 @@ use super::live::Target;
 use super::loop_device::LoopDevice;
 use super::mkfs::unmount_at;
 use super::owner::{Leftover, Owner, lock_as_owner, sweep};
+use super::removal;
 use super::spec::TargetSpec;
 use super::surroundings::Surroundings;
 use crate::sys;
@@ -96,6 +98,13 @@ impl Workshop {
         self.shop.guardian.pid()
     }
 
+    /// Whether that process is still there: should this one die without it, what has a name on the
+    /// host would stay until the next workshop.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.shop.guardian.is_alive()
+    }
+
     /// Removes what is left and waits for the guardian. Dropping does the same in silence.
     ///
     /// # Errors
@@ -150,7 +159,12 @@ impl Shop {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             unmounted => unmounted,
         });
-        self.guardian.finish().and(unmounted)
+        let finished = self.guardian.finish();
+        if let (Err(_), Some(area)) = (&finished, &self.area) {
+            // What it would have done, had it not been killed.
+            let _swept_by_the_next = removal::remove_empty(&area.path);
+        }
+        finished.and(unmounted)
     }
 }
 
@@ -177,7 +191,7 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
             refusal = Some(error);
             continue;
         }
-        let lock = lock_as_owner(&path).ok();
+        let lock = lock_as_owner(CWD, &path).ok();
         mount("fsprism", &path, "tmpfs", MountFlags::empty(), Some(c"mode=0755,size=1m"))?;
         return Ok(MountArea { path, _lock: lock });
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 
 use machine::describe::extents;
@@ -9,6 +10,7 @@ use machine::target::{
     DeviceContent, DeviceError, OpenDeviceError, Surroundings, TargetError, Unavailable, Workshop,
 };
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::support::{Disk, make_or_skip, refusal, run, scratch, spec, surroundings, workshop};
 
@@ -84,33 +86,73 @@ pub(crate) fn named_is_formatted() {
     workshop.close().expect("nothing is left");
 }
 
-/// The path that was checked stands for somebody else's disk when it comes to the next block.
+/// A link that leads elsewhere by the next block, or whenever it is looked at, makes no difference:
+/// what was checked is what is formatted. Another device at the very node is refused.
 pub(crate) fn another_at_the_path_is_refused() {
     let disk = Disk::new("disk", &[]);
     let other = Disk::new("other", b"precious");
     let path = super::support::scratch().join("by-name");
-    symlink(&disk.device, &path).expect("the place can be written");
-    let destroy = vec![path.clone()];
+    let link_to = |disk: &Disk| {
+        let _first = fs::remove_file(&path);
+        symlink(&disk.device, &path).expect("the place can be written");
+    };
+    link_to(&disk);
+    let destroy = vec![PathBuf::from(&disk.device)];
     let surroundings = Surroundings { destroy, ..surroundings() };
     let workshop = Workshop::open(surroundings).expect("root, one thread");
     let text = format!("ext4:device={}", path.display());
     let mut target = workshop.make(&spec(&text)).expect("it is named");
-    target.remake().expect("it is the same device");
+    link_to(&other);
     target.remount().expect("it is the same device");
-
+    target.remake().expect("it is the same device");
+    target.close().expect("nothing is open");
+    drop(target);
+    let error = refusal(&workshop, &text);
+    assert!(matches!(device_error(error), DeviceError::NotToBeDestroyed { .. }));
     fs::remove_file(&path).expect("ours");
-    symlink(&other.device, &path).expect("the place can be written");
+
+    let node = path.to_str().expect("plain").to_owned();
+    let make_node = |disk: &Disk| {
+        let minor = disk.device.trim_start_matches("/dev/loop");
+        run("mknod", &[&node, "b", "7", minor]);
+    };
+    make_node(&disk);
+    let mut target = workshop.make(&spec(&text)).expect("it is the same device");
+    fs::remove_file(&path).expect("ours");
+    make_node(&other);
     for error in [target.remount(), target.remake()] {
         let error = error.expect_err("another device is there");
         assert!(matches!(error, TargetError::Device(DeviceError::Changed { .. })), "{error}");
     }
-    fs::remove_file(&path).expect("ours");
-    fs::write(&path, "a file").expect("the place can be written");
-    let error = target.remake().expect_err("no device is there");
-    assert!(matches!(error, TargetError::Device(DeviceError::Changed { .. })), "{error}");
     target.close().expect("nothing is open");
     drop(target);
     fs::remove_file(&path).expect("ours");
+    assert!(other.content().starts_with(b"precious\0"), "not a byte may change");
+    workshop.close().expect("nothing is left");
+}
+
+/// While a link flips between two, only the one that may be destroyed is ever written.
+pub(crate) fn a_link_that_flips_destroys_nothing() {
+    let disk = Disk::new("disk", &[]);
+    let other = Disk::new("other", b"precious");
+    let path = super::support::scratch().join("flips");
+    symlink(&disk.device, &path).expect("the place can be written");
+    let workshop = workshop_that_may_destroy(&disk);
+    // A process of its own: a workshop wants to be alone in this one.
+    let script = "while :; do ln -sfn \"$1\" \"$3\"; ln -sfn \"$2\" \"$3\"; done";
+    let mut flipping = std::process::Command::new("sh")
+        .args(["-c", script, "flip", &disk.device, &other.device])
+        .arg(&path)
+        .process_group(0)
+        .spawn()
+        .expect("sh");
+    let spec = spec(&format!("ext4:device={}", path.display()));
+    let made = (0..20).filter(|_| workshop.make(&spec).is_ok()).count();
+    // With the command that it is at.
+    kill_process_group(Pid::from_child(&flipping), Signal::KILL).expect("it flips");
+    flipping.wait().expect("it was killed");
+    fs::remove_file(&path).expect("ours");
+    assert!(made > 0, "the link led to what may be destroyed now and then");
     assert!(other.content().starts_with(b"precious\0"), "not a byte may change");
     workshop.close().expect("nothing is left");
 }
@@ -121,7 +163,7 @@ pub(crate) fn a_name_in_mkfs_is_no_device() {
     let workshop = workshop();
     symlink(&disk.device, super::support::scratch().join("stick")).expect("it can be written");
     std::env::set_current_dir(super::support::scratch()).expect("it is there");
-    let error = refusal(&workshop, "btrfs:mkfs=-d raid0 -m raid0 stick");
+    let error = refusal(&workshop, "btrfs:mkfs=-d raid0 -m raid0 -K stick");
     assert!(matches!(error, TargetError::Mkfs { .. }), "{error}");
     assert!(disk.content().starts_with(b"precious\0"), "not a byte may change");
     fs::remove_file("stick").expect("ours");
@@ -142,6 +184,11 @@ pub(crate) fn in_use_is_refused() {
     assert_eq!(fs::read_to_string(mount_point.join("precious")).expect("mounted"), "kept");
     unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
     fs::remove_dir(&mount_point).expect("it is ours");
+    // A loop device takes no exclusive use of what it lies on.
+    let upper = run("losetup", &["-f", "--show", &disk.device]);
+    let error = refusal(&workshop, &format!("ext4:device={}", disk.device));
+    run("losetup", &["-d", &upper]);
+    assert!(matches!(device_error(error), DeviceError::InUse { .. }), "another lies on it");
     drop(workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is free now"));
 }
 

@@ -80,6 +80,7 @@ const CASES: &[Case] = &[
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),
+    ("a_link_that_flips_destroys_nothing", devices::a_link_that_flips_destroys_nothing),
     ("a_name_in_mkfs_is_no_device", devices::a_name_in_mkfs_is_no_device),
     ("a_device_in_use_is_refused", devices::in_use_is_refused),
     ("what_cannot_be_made_is_refused", refusals::what_cannot_be_made),

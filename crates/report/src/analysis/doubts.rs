@@ -100,9 +100,8 @@ fn more_threads_than_cores(gathered: &Gathered<'_>, machine: &Machine) -> Option
     let processors = allowed.or(machine.processor.threads)?;
     // A quota of 1.5 cores keeps two threads running half of the time each, so it counts whole.
     let quota = machine.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_cores);
-    let cores = quota.map_or(processors, |quota| {
-        (1..processors).find(|&cores| f64::from(cores) >= quota).unwrap_or(processors)
-    });
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let cores = quota.map_or(processors, |quota| (quota.ceil() as u32).clamp(1, processors.max(1)));
     (threads > cores).then_some(Warning::MoreConcurrencyThanCores { threads, cores })
 }
 

@@ -105,6 +105,11 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         let message = format!("{} ({})", plain.message, on_images.join(", "));
         warnings.push(WarningReport { message, ..plain });
     }
+    if let Some(first) = run.damage.first() {
+        let places = u32::try_from(run.damage.len()).unwrap_or(u32::MAX);
+        let (line, why) = (first.line as u64, first.why.clone());
+        warnings.push(Warning::JournalDamaged { places, line, why }.into());
+    }
     // These warnings have no field for the target, so their sentences name it.
     for target in targets {
         let buffered = (target.loop_direct_io == Some(false)).then_some(Warning::LoopBuffered);

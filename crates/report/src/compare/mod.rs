@@ -4,6 +4,7 @@
 
 mod analysis;
 mod comparisons;
+mod differences;
 mod sides;
 mod text;
 mod verdict;
@@ -18,7 +19,9 @@ use tables::answer::AnovaAnswer;
 
 pub use analysis::Factor;
 pub use comparisons::Comparison;
+pub use differences::{RunDifference, Unlike};
 pub use sides::NamedRun;
+use sides::Series;
 pub use verdict::Verdict;
 
 /// How to compare.
@@ -31,6 +34,8 @@ pub struct CompareOptions {
     pub margin: f64,
     /// Confidence level; by default that of the first run.
     pub level: Option<f64>,
+    /// Whether cells of two runs are compared that did not measure the same.
+    pub unlike: bool,
 }
 
 /// Why runs cannot be compared.
@@ -77,6 +82,19 @@ pub enum CompareError {
         /// The factor.
         name: String,
     },
+    /// Runs that have cells in common, none of which measured the same.
+    #[error(
+        "no benchmark was measured alike in the runs ({title} on {target}: {why}); --unlike \
+         compares them all the same"
+    )]
+    AllUnlike {
+        /// One of them.
+        title: String,
+        /// Its target.
+        target: String,
+        /// In what they differ.
+        why: String,
+    },
     /// Runs that have no cell in common.
     #[error(
         "the runs have no benchmark on a target of one name in common: give targets the same \
@@ -90,6 +108,10 @@ pub enum CompareError {
 pub struct CompareDocument {
     /// The runs.
     pub runs: Vec<RunDocument>,
+    /// In what the later runs differ from the first one, besides what is compared.
+    pub differences: Vec<RunDifference>,
+    /// What is not compared, because the runs did not measure the same.
+    pub unlike: Vec<Unlike>,
     /// The confidence level.
     pub level: f64,
     /// How far from 1 a ratio may be and still be the same.
@@ -145,8 +167,28 @@ pub fn compare(
 ) -> Result<CompareDocument, CompareError> {
     check(runs, &options.factors)?;
     let between = runs.len() > 1;
-    let series = sides::series_of(runs);
-    let pairs = sides::pairs(&series, between);
+    let mut series = sides::series_of(runs);
+    let mut pairs = sides::pairs(&series, between);
+    let mut unlike = Vec::new();
+    if between && !options.unlike {
+        let different = |&(first, second): &(usize, usize)| {
+            let (first, second) = (&series[first], &series[second]);
+            differences::unlike(first, second, runs).map(|unlike| (unlike, second.clone()))
+        };
+        let found: Vec<(Unlike, Series)> = pairs.iter().filter_map(different).collect();
+        series.retain(|one| {
+            !found.iter().any(|(_, other)| {
+                let is_side = one.run == other.run && one.target == other.target;
+                is_side && one.has_benchmark_of(other)
+            })
+        });
+        pairs = sides::pairs(&series, between);
+        unlike = found.into_iter().map(|(unlike, _)| unlike).collect();
+    }
+    if let (true, Some(Unlike { title, target, why, .. })) = (pairs.is_empty(), unlike.first()) {
+        let (title, target, why) = (title.clone(), target.clone(), why.clone());
+        return Err(CompareError::AllUnlike { title, target, why });
+    }
     if pairs.is_empty() {
         return Err(match runs {
             [only] => CompareError::NothingWithin { run: only.name.clone() },
@@ -163,6 +205,8 @@ pub fn compare(
     };
     Ok(CompareDocument {
         runs: runs.iter().map(describe).collect(),
+        differences: differences::all(runs),
+        unlike,
         level,
         margin: options.margin,
         comparisons: comparisons::all(runs, &series, &pairs, limits),
@@ -210,32 +254,23 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
             format!("{} was cut off before its end (--resume goes on with it)", named.name)
         })
         .collect();
-    warnings.extend(rest.iter().flat_map(|other| between(first, other)));
+    warnings.extend(rest.iter().filter_map(|other| between(first, other)));
     warnings
 }
 
-/// What makes the comparison of two runs doubtful. What was counted in guests depends neither on
-/// the machine nor on chance.
-fn between(first: &NamedRun, other: &NamedRun) -> Vec<String> {
-    let [a, b] = [&first.run.manifest, &other.run.manifest];
+/// What makes the comparison of two runs doubtful. What was counted in guests does not depend on
+/// chance.
+fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
+    let is_counted = |named: &NamedRun| named.run.manifest.run.guest_kernel.is_some();
+    if is_counted(first) && is_counted(other) {
+        return None;
+    }
     let (first, other) = (&first.name, &other.name);
-    if let (Some(one), Some(another)) = (&a.run.guest_kernel, &b.run.guest_kernel) {
-        let said = || format!("{first} traced Linux {one}, {other} Linux {another}");
-        return (one != another).then(said).into_iter().collect();
-    }
-    let mut warnings = Vec::new();
-    if a.machine.kernel != b.machine.kernel {
-        warnings.push(format!("{first} and {other} ran on different kernels"));
-    }
-    if a.machine.processor != b.machine.processor {
-        warnings.push(format!("{first} and {other} ran on different processors"));
-    }
-    warnings.push(format!(
+    Some(format!(
         "{first} and {other} are one run each, and their blocks do not pair: what the machine did \
          to one and not to the other is in the difference, and how much runs differ by themselves \
          is not known"
-    ));
-    warnings
+    ))
 }
 
 #[cfg(test)]

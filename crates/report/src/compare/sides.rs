@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Better, MetricDefinition, Run};
+use record::{Better, Cell, MetricDefinition, Run};
 
 use crate::analysis::{Gathered, gather};
 
@@ -28,6 +28,8 @@ pub(super) struct Series {
     pub(super) dimension: String,
     pub(super) metric: String,
     pub(super) better: Better,
+    /// What was measured, and how.
+    pub(super) cell: Cell,
     /// By block.
     pub(super) values: BTreeMap<u32, f64>,
 }
@@ -81,6 +83,7 @@ fn series(run: usize, one: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Series
         dimension: cell.dimension.name().to_owned(),
         metric: metric.name,
         better: metric.better,
+        cell: cell.clone(),
         values,
     })
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::sample::{Sample, around, swaying};
 
 fn options() -> CompareOptions {
-    CompareOptions { factors: Vec::new(), margin: 0.02, level: None }
+    CompareOptions { factors: Vec::new(), margin: 0.02, level: None, unlike: false }
 }
 
 fn named(name: &str, sample: Sample) -> NamedRun {
@@ -143,4 +143,47 @@ fn runs_are_named_as_shortly_as_can_be() {
     assert_eq!(names(&["x/before", "x/after"]), ["before", "after"]);
     assert_eq!(names(&["x/run", "y/run"]), ["x/run", "y/run"]);
     assert_eq!(names(&["x/run", "x/run"]), ["x/run", "x/run (2)"]);
+}
+
+#[test]
+fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared() {
+    let run = |kernel: &str, file_bytes: u64| {
+        let mut sample = Sample::new(&["a"])
+            .benchmark("create", &[&around(1000.0, 8)])
+            .benchmark("read", &[&around(100.0, 8)]);
+        sample.run.manifest.machine.kernel.release = Some(kernel.to_owned());
+        sample.run.manifest.run.data_file_bytes = file_bytes;
+        sample.change("read", |cell| {
+            cell.parameters.insert("file_bytes".to_owned(), file_bytes.into());
+        });
+        sample
+    };
+    let runs = [named("before", run("6.1", 16 << 20)), named("after", run("6.2", 256 << 20))];
+    let document = compare(&runs, &options()).unwrap();
+    let compared: Vec<&str> = document.comparisons.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(compared.len(), 1, "{compared:?}");
+    assert_eq!(document.comparisons[0].benchmark, "create");
+    let text = document.text(100);
+    for words in [
+        "kernel: 6.1; in after 6.2",
+        "data files: 16 MiB; in after 256 MiB",
+        "file 16 MiB, and here 256 MiB (after)",
+        "--unlike",
+    ] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    let (differs, compares) = (text.find("kernel: 6.1"), text.find("\ncreate"));
+    assert!(differs < compares, "what differs comes first: {text}");
+    let asked = compare(&runs, &CompareOptions { unlike: true, ..options() }).unwrap();
+    assert!(asked.comparisons.len() == 2 && asked.unlike.is_empty());
+    let only = |file_bytes| {
+        let mut sample = run("6.1", file_bytes);
+        sample.change("create", |cell| {
+            cell.parameters.insert("files".to_owned(), file_bytes.into());
+        });
+        sample
+    };
+    let runs = [named("one", only(1)), named("two", only(2))];
+    let refused = compare(&runs, &options()).unwrap_err().to_string();
+    assert!(refused.contains("files 1, and here 2") && refused.contains("--unlike"), "{refused}");
 }

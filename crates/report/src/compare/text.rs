@@ -2,7 +2,7 @@
 
 use tables::text::{figure, p_equation, percent, wrapped};
 
-use super::{CompareDocument, Comparison, Verdict};
+use super::{CompareDocument, Comparison, RunDifference, Unlike, Verdict};
 use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
@@ -13,6 +13,13 @@ impl CompareDocument {
         let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
         for run in &self.runs {
             text += &format!("{}: {}\n", run.name, run.targets.join(", "));
+        }
+        if !self.differences.is_empty() {
+            text += "What differs besides:\n";
+        }
+        for RunDifference { run, what, first, second } in &self.differences {
+            let said = format!("{what}: {first}; in {run} {second}");
+            text += &wrapped("  ", "      ", &said, width);
         }
         let basis = format!(
             "{} confidence; the same means within {}; p is adjusted for {tested} comparisons, each \
@@ -41,6 +48,19 @@ impl CompareDocument {
         }
         if let Some(why) = &self.analysis_refused {
             text += &wrapped("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
+        }
+        if !self.unlike.is_empty() {
+            let many = "not measured alike, so not compared (--unlike does it all the same)";
+            text += &wrapped(
+                "\n! ",
+                "  ",
+                &format!("{} benchmarks: {many}:", self.unlike.len()),
+                width,
+            );
+            for Unlike { run, target, title, why } in &self.unlike {
+                let said = format!("{title}, {target}: {why} ({run})");
+                text += &wrapped("  ", "      ", &said, width);
+            }
         }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("; ");

@@ -2,7 +2,7 @@
 //! where there are several again, to look at that alone.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use footprint::cachemap::Known;
@@ -91,6 +91,14 @@ pub fn traces_in(path: &Path) -> Result<Vec<PathBuf>, StudyError> {
     Ok(traces)
 }
 
+/// A file as it is there: a pipe in its place is not waited for.
+fn open_plain(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    const NONBLOCK: i32 = 0o4000;
+    let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+}
+
 impl Studied {
     /// Reads a trace. What is readable of a truncated or damaged one is kept, with a
     /// [`doubt`](Self::doubt).
@@ -101,7 +109,7 @@ impl Studied {
         let failed = |source| StudyError::Trace { path: path.to_owned(), source };
         let open = |source| StudyError::Open { path: path.to_owned(), source };
         let start = || -> Result<_, StudyError> {
-            let file = File::open(path).map_err(open)?;
+            let file = open_plain(path).map_err(open)?;
             TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file)).map_err(failed)
         };
         let mut reader = start()?;

@@ -35,6 +35,7 @@ use record::machine::Machine;
 pub(crate) use footprint::simulated_caches;
 pub(crate) use prose::prose;
 use text::Page;
+pub(crate) use units::bytes;
 
 /// How a report is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -185,12 +185,7 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
 
 /// The text without line ends and control characters, which names of others may hold.
 pub(crate) fn clean(text: &str) -> String {
-    let plain = |character: char| match character {
-        '\n' | '\t' | '\r' => ' ',
-        control if control.is_control() => '?',
-        other => other,
-    };
-    text.chars().map(plain).collect()
+    record::plain_text(text).into_owned()
 }
 
 /// `a`, `a and b`, `a, b and c`.

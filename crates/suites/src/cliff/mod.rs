@@ -137,6 +137,11 @@ impl Prober for CliffLaboratory {
 
     fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure> {
         let setup = &self.setups[search];
+        if !setup.live.target().is_guarded() {
+            // Nobody would clean up after a death: no more is begun.
+            self.stop.store(true, Ordering::Relaxed);
+            return Err(Failure::Interrupted);
+        }
         let benchmark = setup.subject.benchmark(position);
         let probe = Probe {
             of: benchmark.operations().expect("a search is of operations"),

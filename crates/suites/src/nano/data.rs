@@ -49,7 +49,14 @@ fn data_benchmark(
         exercises,
         cache_state,
         ..Benchmark::of_operations(
-            Workload { access, request_bytes, ..Workload::new(operation) },
+            // Where many of a file's blocks have been read, the kernel takes more reads for parts
+            // of a stream, and reads ahead.
+            Workload {
+                access,
+                request_bytes,
+                advises_random: random && is_cold_read,
+                ..Workload::new(operation)
+            },
             if is_cold_read { Place::ColdData } else { Place::Data },
         )
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, mkdirat, openat};
 
 use super::{AnyStep, Session};
 use crate::arithmetic::index;
@@ -199,7 +199,9 @@ impl Plan<'_> {
     }
 
     fn open(&self, path: &PathBuf, flags: OFlags) -> Result<OwnedFd, EngineError> {
-        let opened = |flags| openat(CWD, path, flags | OFlags::CLOEXEC, FILE_MODE);
+        // A link in a file's place would have another written.
+        let own = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let opened = |flags| openat(CWD, path, flags | own, FILE_MODE);
         if !self.workload.io_path.is_direct() {
             return opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno));
         }
@@ -265,6 +267,10 @@ impl Plan<'_> {
             .map(|number| {
                 let path = self.file_set.data_file(role, number);
                 let file = self.open(&path, flags)?;
+                if self.workload.advises_random && role == Role::Read {
+                    fadvise(&file, 0, None, Advice::Random)
+                        .map_err(|errno| EngineError::from_errno("posix_fadvise", &path, errno))?;
+                }
                 let content = self.file_set.content(role, number);
                 Ok(DataFile { file, path, content, places: None })
             })

@@ -1,0 +1,194 @@
+//! Run directories that came to harm on the way, or were made to do some: whatever their files
+//! hold, they are shown or refused in a sentence, in little memory and time.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::place::{Place, names_in};
+
+/// How often damage is tried; the environment's `FSPRISM_DAMAGES` tries more.
+const CASES: u32 = 300;
+/// Within 1 GiB of memory and 20 seconds; what runs longer ends with status 124.
+const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 20 \"$0\" \"$@\"";
+/// Numbers that no measurement gives, and other things than numbers.
+const INSTEAD: [&str; 12] = [
+    "-1",
+    "0",
+    "1e300",
+    "-1e-300",
+    "1e15",
+    "999999999999999",
+    "4294967295",
+    "18446744073709551615",
+    "9e99999",
+    "null",
+    "\"\\u001b[2J\\u202e\"",
+    "[]",
+];
+const COMMANDS: [&str; 8] = [
+    "report run --terminal",
+    "report run --format json",
+    "report run --format csv",
+    "report run --format openmetrics",
+    "report run --format fio",
+    "report run --out page.html",
+    "compare run whole",
+    "compare run",
+];
+
+/// Choices that are the same each time (Marsaglia's xorshift).
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end.max(1) as u64).expect("it is below a usize")
+    }
+
+    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// A range within `length`, of a few bytes or many.
+    fn range(&mut self, length: usize) -> std::ops::Range<usize> {
+        let start = self.below(length);
+        let most = *self.of(&[1, 4, 100, length]);
+        start..(start + 1 + self.below(most)).min(length)
+    }
+}
+
+#[test]
+fn damaged_runs_are_shown_or_refused() {
+    let place = Place::new();
+    place.run("survey . --size 1m --budget 4s --out whole").assert_code(0);
+    let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
+    place.run(search).assert_code(0);
+    let asked = std::env::var("FSPRISM_DAMAGES").ok().and_then(|text| text.parse().ok());
+    let mut choices = Choices(0x9e37_79b9_7f4a_7c15);
+    for case in 0..asked.unwrap_or(CASES) {
+        let of = *choices.of(&["whole", "whole", "whole", "search"]);
+        copy(&place.path(of), &place.path("run"));
+        let what = damage(&place.path("run"), &mut choices);
+        let command = *choices.of(&COMMANDS);
+        let outcome = Command::new("sh")
+            .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
+            .args(command.split(' '))
+            .current_dir(place.path(""))
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .output()
+            .expect("sh");
+        let said = String::from_utf8_lossy(&outcome.stderr);
+        let is_well = matches!(outcome.status.code(), Some(0..=2)) && !said.contains("panicked");
+        assert!(is_well, "case {case}: {what}: {command}: {:?}: {said}", outcome.status);
+        let orders =
+            |text: &[u8]| text.contains(&0x1b) || text.windows(3).any(|c| c == b"\xe2\x80\xae");
+        assert!(!orders(&outcome.stdout) && !orders(&outcome.stderr), "{what}: {command}");
+        fs::remove_dir_all(place.path("run")).expect("it is ours");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").args([from, to]).status();
+    assert!(copied.expect("coreutils").success());
+}
+
+/// Damages one file of a run; what was done.
+fn damage(run: &Path, choices: &mut Choices) -> String {
+    let histograms = names_in(&run.join("histograms"));
+    let name = match choices.below(8) {
+        0..3 => "manifest.json".to_owned(),
+        3..7 => "cells.jsonl".to_owned(),
+        _ => format!("histograms/{}", choices.of(&histograms)),
+    };
+    let path = run.join(&name);
+    let mut content = fs::read(&path).expect("it was copied");
+    if choices.below(2) == 0 && name == "cells.jsonl" {
+        content = without_checksums(&content);
+    }
+    let range = choices.range(content.len());
+    let how = match choices.below(12) {
+        0 => {
+            content[range.start] ^= 1 << choices.below(8);
+            "a bit flipped"
+        }
+        1 => {
+            content.truncate(range.start);
+            "cut off"
+        }
+        2 => {
+            content[range].fill(0);
+            "zeroed"
+        }
+        3 => {
+            content.drain(range);
+            "a piece lost"
+        }
+        4 => {
+            let piece = content[range.clone()].to_vec();
+            content.splice(range.start..range.start, piece);
+            "a piece doubled"
+        }
+        5 => {
+            let mut lines: Vec<&[u8]> = content.split_inclusive(|&byte| byte == b'\n').collect();
+            let (one, other) = (choices.below(lines.len()), choices.below(lines.len()));
+            lines.swap(one, other);
+            content = lines.concat();
+            "two lines swapped"
+        }
+        6 => {
+            fs::remove_file(&path).expect("it was copied");
+            match choices.below(4) {
+                0 => fs::create_dir(&path).expect("its place is free"),
+                1 => std::os::unix::fs::symlink("/dev/zero", &path).expect("its place is free"),
+                2 => {
+                    let mode = rustix::fs::Mode::RWXU;
+                    rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("its place is free");
+                }
+                _ => {}
+            }
+            return format!("{name}: no plain file");
+        }
+        _ => return format!("{name}: {}", another_value(&path, &content, choices)),
+    };
+    fs::write(&path, content).expect("it was copied");
+    format!("{name}: {how} at {}", range_of(&path))
+}
+
+fn range_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+/// As journals were before their lines had checksums: what is changed in them is believed.
+fn without_checksums(content: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(content);
+    let plain = |line: &str| match line.rfind(",\"line\":") {
+        Some(end) => format!("{}}}\n", &line[..end]),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(plain).collect::<String>().into_bytes()
+}
+
+/// Puts something else in the place of a number.
+fn another_value(path: &Path, content: &[u8], choices: &mut Choices) -> String {
+    let is_of_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'e');
+    let is_start = |at: &usize| {
+        content[*at].is_ascii_digit()
+            && *at > 0
+            && matches!(content[at - 1], b':' | b'[' | b',' | b' ')
+    };
+    let starts: Vec<usize> = (0..content.len()).filter(is_start).collect();
+    if starts.is_empty() {
+        return "nothing".to_owned();
+    }
+    let start = *choices.of(&starts);
+    let length = content[start..].iter().take_while(|byte| is_of_number(byte)).count();
+    let value = *choices.of(&INSTEAD);
+    let changed = [&content[..start], value.as_bytes(), &content[start + length..]].concat();
+    fs::write(path, changed).expect("it was copied");
+    let before = String::from_utf8_lossy(&content[start.saturating_sub(60)..start]);
+    format!("{value} behind {before}")
+}

@@ -1,0 +1,194 @@
+//! The files of a run, opened so that nothing is read or written in their place.
+//!
+//! A run directory may have come from anywhere, and another user may own the directory that it lies
+//! in while root measures. So it is held by its descriptor; names are looked up below that,
+//! whatever comes to stand at its path; no link is followed; only plain files are opened, and those
+//! that are written to have no second name through which they would be somebody else's.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, open, openat, renameat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+/// What every name is opened with: a pipe is not waited for, either.
+const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
+
+/// A directory, whatever its path leads to by now.
+#[derive(Debug)]
+pub(crate) struct Held {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Held {
+    /// The directory at a path that the user gave, who may have linked to it.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { fd: open(path, flags, Mode::empty())?, path: path.to_owned() })
+    }
+
+    /// A directory in this one.
+    pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | AS_IT_IS;
+        Ok(Self { fd: openat(&self.fd, name, flags, Mode::empty())?, path: self.path_of(name) })
+    }
+
+    /// The same, made if it is not there.
+    pub(crate) fn make_below(&self, name: &str) -> io::Result<Self> {
+        match mkdirat(&self.fd, name, DIRECTORY_MODE) {
+            Ok(()) | Err(Errno::EXIST) => self.below(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where it was found, for people.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a name in it was found, for people.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The names in it.
+    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        Ok(names)
+    }
+
+    /// A file to read.
+    pub(crate) fn to_read(&self, name: &str) -> io::Result<File> {
+        let file = openat(&self.fd, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?;
+        plain(file)
+    }
+
+    /// A file's content, of which there may be so much.
+    pub(crate) fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
+        read_at_most(&self.to_read(name)?, bytes_max)
+    }
+
+    /// A file to read and write, made if it is not there.
+    pub(crate) fn to_write(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | AS_IT_IS;
+        let file = plain(openat(&self.fd, name, flags, FILE_MODE)?)?;
+        let (stat, directory) = (fstat(&file)?, fstat(&self.fd)?);
+        if stat.st_nlink > 1 {
+            return Err(io::Error::other("it is another file as well (a hard link)"));
+        }
+        let own = geteuid().as_raw();
+        if own == 0 && stat.st_uid != own && stat.st_uid != directory.st_uid {
+            return Err(io::Error::other(format!("it is another user's ({})", stat.st_uid)));
+        }
+        Ok(file)
+    }
+
+    /// Puts a whole file where `name` is, by way of `part`.
+    pub(crate) fn replace(&self, name: &str, part: &str, content: &[u8]) -> io::Result<()> {
+        match unlinkat(&self.fd, part, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | AS_IT_IS;
+        let mut file = File::from(openat(&self.fd, part, flags, FILE_MODE)?);
+        file.write_all(content).and_then(|()| file.sync_all())?;
+        renameat(&self.fd, part, &self.fd, name)?;
+        self.sync()
+    }
+
+    /// Makes the names in it outlive a power cut.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(fsync(&self.fd)?)
+    }
+}
+
+/// The content of a file from where it stands, of which there may be so much.
+pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > bytes_max {
+        return Err(io::Error::other(format!("it has more than {bytes_max} bytes")));
+    }
+    Ok(content)
+}
+
+fn plain(file: OwnedFd) -> io::Result<File> {
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile => Ok(File::from(file)),
+        _ => Err(io::Error::other("it is no plain file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn held() -> (tempfile::TempDir, Held) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let held = Held::open(directory.path()).expect("it was just made");
+        (directory, held)
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_neither_read_nor_written() {
+        let (directory, held) = held();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("other"), "theirs").expect("ours");
+        symlink(path("other"), path("link")).expect("ours");
+        rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), Mode::RWXU).expect("ours");
+        fs::create_dir(path("directory")).expect("ours");
+        for name in ["link", "pipe", "directory"] {
+            held.to_read(name).expect_err(name);
+            held.to_write(name).expect_err(name);
+        }
+        fs::hard_link(path("other"), path("twin")).expect("ours");
+        held.to_write("twin").expect_err("it is another file as well");
+        assert_eq!(fs::read(path("other")).expect("ours"), b"theirs");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_not_through_a_link_that_waits_for_it() {
+        let (directory, held) = held();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("other"), "theirs").expect("ours");
+        symlink(path("other"), path("file.part")).expect("ours");
+        symlink(path("other"), path("file")).expect("ours");
+        held.replace("file", "file.part", b"new").expect("ours");
+        assert_eq!(fs::read(path("other")).expect("ours"), b"theirs");
+        assert_eq!(held.read("file", 3).expect("ours"), b"new");
+        held.read("file", 2).expect_err("it has three bytes");
+    }
+
+    #[test]
+    fn what_is_swapped_at_the_path_is_not_followed() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (run, elsewhere) = (directory.path().join("run"), directory.path().join("elsewhere"));
+        fs::create_dir(&run).expect("ours");
+        fs::create_dir(&elsewhere).expect("ours");
+        let held = Held::open(&run).expect("it was just made");
+        fs::rename(&run, directory.path().join("moved")).expect("ours");
+        symlink(&elsewhere, &run).expect("ours");
+        held.to_write("file").expect("it is held");
+        assert!(directory.path().join("moved/file").is_file());
+        assert_eq!(fs::read_dir(&elsewhere).expect("ours").count(), 0);
+    }
+}

@@ -1,0 +1,229 @@
+//! The journal as text: one line per event, each with its number and a checksum, so that what was
+//! changed, lost or doubled on the way is seen and does not change a figure without a word.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::journal::Line;
+use crate::manifest::Manifest;
+use crate::plain::make_plain;
+use crate::plausible;
+
+/// What stands before a line's checksum, which is that of all before this.
+const CHECKSUM: &[u8] = b",\"crc32\":";
+/// What stands before a line's number.
+const NUMBER: &[u8] = b",\"line\":";
+
+/// Lines that no journal has.
+const LINES_MAX: usize = 1_000_000_000;
+
+/// What of a journal cannot be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where it stands, in lines from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// What a journal's text says.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    /// The lines that can be believed, in order.
+    pub(crate) lines: Vec<Line>,
+    /// Where there are others.
+    pub(crate) damage: Vec<Damage>,
+    /// Length of the whole lines; what follows was being written when the process died.
+    pub(crate) whole_bytes: u64,
+    /// The number of the last line.
+    pub(crate) last: usize,
+}
+
+/// A line as it is written.
+pub(crate) fn text_of(line: &impl Serialize, number: usize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(line).expect("a line has text keys only");
+    assert_eq!(text.pop(), Some(b'}'), "a line is an object");
+    text.extend_from_slice(NUMBER);
+    text.extend_from_slice(number.to_string().as_bytes());
+    let checksum = crc32fast::hash(&text);
+    text.extend_from_slice(CHECKSUM);
+    text.extend_from_slice(checksum.to_string().as_bytes());
+    text.extend_from_slice(b"}\n");
+    text
+}
+
+/// Takes whole lines in. Where one has a checksum, those that follow must have one, too: lines of
+/// before there were checksums stand before all others.
+pub(crate) fn parse(text: &[u8], manifest: &Manifest) -> Parsed {
+    let whole_bytes = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut reader = Reader {
+        parsed: Parsed { whole_bytes: whole_bytes as u64, ..Parsed::default() },
+        metrics: manifest.cells.iter().map(|cell| cell.metrics.len()).collect(),
+        replicates: HashSet::new(),
+        has_checksums: false,
+        place: 0,
+        unread: 0,
+    };
+    for line in text[..whole_bytes].split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        reader.take(line);
+    }
+    reader.parsed
+}
+
+struct Reader {
+    parsed: Parsed,
+    /// Metrics of each cell, those that searches added among them.
+    metrics: Vec<usize>,
+    /// Blocks and cells of the replicates so far.
+    replicates: HashSet<(u32, u32)>,
+    has_checksums: bool,
+    /// Where the line stands, from 1.
+    place: usize,
+    /// Lines since the last number whose own is not known.
+    unread: usize,
+}
+
+impl Reader {
+    fn take(&mut self, text: &[u8]) {
+        self.place += 1;
+        let number = match number_of(text) {
+            Some(Ok(number)) => {
+                self.has_checksums = true;
+                number
+            }
+            None if !self.has_checksums => self.parsed.last + self.unread + 1,
+            unknown => {
+                self.unread += 1;
+                let why = unknown.map_or("it has no checksum", |why| why.err().unwrap_or_default());
+                return self.damaged(why.to_owned());
+            }
+        };
+        if number <= self.parsed.last {
+            return self.damaged("it stands here once more".to_owned());
+        }
+        let gap = number - self.parsed.last - 1;
+        if gap > self.unread {
+            self.damaged(format!("lines are missing before it: {}", gap - self.unread));
+        }
+        (self.parsed.last, self.unread) = (number, 0);
+        match self.believed(text) {
+            Ok(line) => self.parsed.lines.push(line),
+            Err(why) => self.damaged(why),
+        }
+    }
+
+    /// The line, if what it says can be so.
+    fn believed(&mut self, text: &[u8]) -> Result<Line, String> {
+        let line: Line = parsed(text).map_err(|error| error.to_string())?;
+        plausible::line(&line, text, &self.metrics)?;
+        if let Line::CellAdded(added) = &line {
+            self.metrics.push(added.definition.metrics.len());
+        }
+        if let Line::Replicate(replicate) = &line
+            && !self.replicates.insert((replicate.block, replicate.cell))
+        {
+            return Err("its cell has a replicate in this block already".to_owned());
+        }
+        Ok(line)
+    }
+
+    fn damaged(&mut self, why: String) {
+        self.parsed.damage.push(Damage { line: self.place, why });
+    }
+}
+
+/// Few lines hold a character that could be an order to a terminal; those are made plain.
+fn parsed(text: &[u8]) -> serde_json::Result<Line> {
+    if text.is_ascii() && !text.contains(&b'\\') {
+        return serde_json::from_slice(text);
+    }
+    let mut value = serde_json::from_slice(text)?;
+    make_plain(&mut value);
+    serde_json::from_value(value)
+}
+
+/// A line's number, where it has one and a checksum; an error where that is not its own.
+fn number_of(text: &[u8]) -> Option<Result<usize, &'static str>> {
+    let behind = |text: &[u8], mark: &[u8]| {
+        let at = text.windows(mark.len()).rposition(|window| window == mark)?;
+        Some((at, at + mark.len()))
+    };
+    let (end, digits) = behind(text, CHECKSUM)?;
+    let found = decimal(text[digits..].strip_suffix(b"}")?)?;
+    if u64::from(crc32fast::hash(&text[..end])) != found {
+        return Some(Err("its checksum is another's"));
+    }
+    let (_, digits) = behind(&text[..end], NUMBER)?;
+    let number = decimal(&text[digits..end])?.try_into().ok().filter(|&it| it <= LINES_MAX);
+    Some(number.ok_or("its number is beyond what any journal has"))
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::tests::{manifest, start};
+
+    fn journal(moments: &[f64]) -> Vec<Vec<u8>> {
+        moments.iter().zip(1..).map(|(&at, number)| text_of(&start(at), number)).collect()
+    }
+
+    fn parsed(lines: &[Vec<u8>]) -> Parsed {
+        parse(&lines.concat(), &manifest())
+    }
+
+    fn damage(lines: &[Vec<u8>]) -> Vec<(usize, String)> {
+        parsed(lines).damage.into_iter().map(|damage| (damage.line, damage.why)).collect()
+    }
+
+    #[test]
+    fn whole_journals_are_read_back() {
+        let parsed = parsed(&journal(&[0.0, 1.5, 2.5]));
+        assert_eq!(parsed.lines, [start(0.0), start(1.5), start(2.5)]);
+        assert!(parsed.damage.is_empty() && parsed.last == 3);
+    }
+
+    #[test]
+    fn a_changed_digit_costs_its_line_and_no_other() {
+        let mut lines = journal(&[0.0, 1.5, 2.5]);
+        let at = lines[1].iter().position(|&byte| byte == b'5').expect("it is 1.5");
+        lines[1][at] = b'6';
+        assert_eq!(damage(&lines), [(2, "its checksum is another's".to_owned())]);
+        assert_eq!(parsed(&lines).lines, [start(0.0), start(2.5)]);
+    }
+
+    #[test]
+    fn lost_doubled_and_swapped_lines_are_told() {
+        let whole = journal(&[0.0, 1.0, 2.0, 3.0, 4.0]);
+        let lost = [whole[0].clone(), whole[4].clone()];
+        assert_eq!(damage(&lost), [(2, "lines are missing before it: 3".to_owned())]);
+        let doubled = [whole[0].clone(), whole[1].clone(), whole[1].clone(), whole[2].clone()];
+        assert_eq!(damage(&doubled), [(3, "it stands here once more".to_owned())]);
+        assert_eq!(parsed(&doubled).lines.len(), 3);
+        let swapped = [whole[1].clone(), whole[0].clone(), whole[2].clone()];
+        assert_eq!(damage(&swapped).len(), 2);
+        // What was put between them costs none of them.
+        let foreign = [whole[0].clone(), b"nonsense\n".to_vec(), whole[1].clone()];
+        assert_eq!(damage(&foreign), [(2, "it has no checksum".to_owned())]);
+        assert_eq!(parsed(&foreign).lines.len(), 2);
+    }
+
+    #[test]
+    fn a_number_that_no_line_has_is_not_reckoned_with() {
+        let line = text_of(&start(0.0), usize::MAX);
+        assert_eq!(parsed(&[line, text_of(&start(1.0), 1)]).lines, [start(1.0)]);
+    }
+
+    #[test]
+    fn lines_of_before_there_were_checksums_stand_before_all_others() {
+        let old = b"{\"kind\":\"start\",\"used_s\":0.5}\n".to_vec();
+        let new = text_of(&start(1.0), 2);
+        assert_eq!(parsed(&[old.clone(), new.clone()]).lines, [start(0.5), start(1.0)]);
+        let first = text_of(&start(1.0), 1);
+        assert_eq!(damage(&[first, old]), [(2, "it has no checksum".to_owned())]);
+    }
+}

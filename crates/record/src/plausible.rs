@@ -1,0 +1,223 @@
+//! Whether what a run's files say can be so. Nothing behind this has to expect a number that no
+//! measurement gives: each figure fits into sums, and each name that is referred to is there.
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::journal::Line;
+use crate::manifest::Manifest;
+
+/// What no count, size or time in a line reaches, whatever its unit: two terabytes, or half an hour
+/// in nanoseconds. As many as a journal has room for can be added up.
+const NUMBER_MAX: u64 = 2_000_000_000_000;
+/// Seconds that no run lasts: thirty years.
+const SECONDS_MAX: f64 = 1e9;
+/// Blocks that no run has.
+const BLOCKS_MAX: u32 = 10_000;
+/// Exponents of two that times in nanoseconds have.
+const EXPONENT_MAX: u8 = 63;
+/// Slices that a timeline has.
+const SLICES_MAX: usize = 64;
+
+/// Whether a manifest can be so; why not.
+pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
+    let run = &manifest.run;
+    seconds("budget_s", run.budget_s)?;
+    between("confidence_level", run.confidence_level, (0.5, 1.0))?;
+    between("precision_percent", run.precision_percent, (0.0, 1e6))?;
+    at_most("data_file_bytes", run.data_file_bytes)
+}
+
+/// Whether a line, of which this is the text, can be so, where cells have so many metrics; why not.
+pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), String> {
+    if let Some(&cell) = cells_of(line).iter().find(|&&cell| cell as usize >= metrics.len()) {
+        return Err(format!("it names cell {cell}, which the run does not have"));
+    }
+    // A seed may be any number.
+    if !matches!(line, Line::Search(_)) {
+        let _moderate: Moderate =
+            serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    }
+    match line {
+        Line::Start(start) => seconds("used_s", start.used_s),
+        Line::End(end) => seconds("used_s", end.used_s),
+        Line::Block(block) => {
+            block_number(block.block)?;
+            seconds("at_s", block.at_s)?;
+            seconds("making_s", block.making_s)
+        }
+        Line::Planned(planned) => {
+            seconds("at_s", planned.at_s)?;
+            seconds("pilot_s", planned.pilot_s)
+        }
+        Line::Discarded(discarded) => block_number(discarded.block),
+        Line::CellFailed(failed) => block_number(failed.block),
+        Line::Search(search) => {
+            between("level", search.level, (0.5, 1.0))?;
+            between("low", search.low, (0.0, NUMBER_MAX as f64))?;
+            between("high", search.high, (search.low, NUMBER_MAX as f64))?;
+            between("grain", search.grain, (0.0, NUMBER_MAX as f64))
+        }
+        Line::CellAdded(added) if added.cell as usize != metrics.len() => {
+            Err(format!("it adds a cell out of turn, not cell {}", metrics.len()))
+        }
+        Line::CellAdded(_) => Ok(()),
+        Line::Replicate(replicate) => {
+            block_number(replicate.block)?;
+            seconds("at_s", replicate.at_s)?;
+            let wanted = metrics[replicate.cell as usize];
+            if replicate.metrics.len() != wanted {
+                let have = replicate.metrics.len();
+                return Err(format!("it has {have} metrics, and its cell {wanted}"));
+            }
+            if let Some(metric) = replicate.metrics.iter().find(|metric| **metric < 0.0) {
+                return Err(format!("a metric is {metric:?}, and none can be below 0"));
+            }
+            let slices = replicate.timeline.as_ref().map_or(&[][..], |timeline| &timeline.slices);
+            if slices.len() > SLICES_MAX {
+                return Err(format!("its timeline has {} slices, not 64 at most", slices.len()));
+            }
+            let slices = slices.iter().flatten();
+            match slices.map(|&(exponent, _)| exponent).max() {
+                Some(exponent) if exponent > EXPONENT_MAX => {
+                    Err(format!("a latency of 2 to the {exponent} ns is none"))
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn cells_of(line: &Line) -> Vec<u32> {
+    match line {
+        Line::Block(block) => block.cells.clone().unwrap_or_default(),
+        Line::Planned(planned) => {
+            let left_out = planned.left_out.iter().flat_map(|one| &one.cells).copied();
+            planned.pilots.iter().map(|pilot| pilot.cell).chain(left_out).collect()
+        }
+        Line::Replicate(replicate) => vec![replicate.cell],
+        Line::Discarded(discarded) => vec![discarded.cell],
+        Line::CellFailed(failed) => vec![failed.cell],
+        Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => Vec::new(),
+    }
+}
+
+fn seconds(name: &str, value: f64) -> Result<(), String> {
+    between(name, value, (0.0, SECONDS_MAX))
+}
+
+fn between(name: &str, value: f64, (least, most): (f64, f64)) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("{name} is {value:?}, and should be {least} to {most:?}"))
+}
+
+fn at_most(name: &str, value: u64) -> Result<(), String> {
+    if value <= NUMBER_MAX {
+        return Ok(());
+    }
+    Err(format!("{name} is {value}, and should be {NUMBER_MAX} at most"))
+}
+
+fn block_number(block: u32) -> Result<(), String> {
+    if block < BLOCKS_MAX {
+        return Ok(());
+    }
+    Err(format!("block {block} is beyond what any run has"))
+}
+
+/// A text none of whose numbers is beyond [`NUMBER_MAX`], on either side of 0.
+struct Moderate;
+
+impl<'de> Deserialize<'de> for Moderate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl Moderate {
+    fn of<E: Error>(magnitude: f64) -> Result<Self, E> {
+        if magnitude <= NUMBER_MAX as f64 {
+            return Ok(Self);
+        }
+        Err(E::custom(format_args!("the number {magnitude:e} is beyond what can be measured")))
+    }
+}
+
+impl<'de> Visitor<'de> for Moderate {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a line of a journal")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self, E> {
+        Ok(Self)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self, E> {
+        Ok(Self)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self, E> {
+        Ok(Self)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self, E> {
+        Self::of(value.unsigned_abs() as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self, E> {
+        Self::of(value as f64)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self, E> {
+        Self::of(value.abs())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(Self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
+        while entries.next_entry::<serde::de::IgnoredAny, Self>()?.is_some() {}
+        Ok(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Block, Start};
+
+    fn refused(line: &Line) -> String {
+        let text = serde_json::to_vec(line).expect("it is an object");
+        super::line(line, &text, &[1]).expect_err("it cannot be")
+    }
+
+    #[test]
+    fn moments_are_within_a_run() {
+        for used_s in [-1.0, 1e10, 1e300] {
+            let why = refused(&Line::Start(Start { used_s }));
+            assert!(why.contains("used_s") || why.contains("beyond"), "{why}");
+        }
+    }
+
+    #[test]
+    fn blocks_and_cells_are_those_of_a_run() {
+        let of = |block, cell| Block { block, at_s: 0.0, making_s: 0.0, cells: Some(vec![cell]) };
+        assert!(refused(&Line::Block(of(u32::MAX, 0))).contains("block 4294967295"));
+        assert!(refused(&Line::Block(of(0, 1))).contains("cell 1, which"));
+        let fine = Line::Block(of(3, 0));
+        let text = serde_json::to_vec(&fine).expect("it is an object");
+        assert_eq!(super::line(&fine, &text, &[1]), Ok(()));
+    }
+
+    #[test]
+    fn no_number_of_a_line_is_beyond_what_sums_hold() {
+        let of = |text: &str| serde_json::from_str::<Moderate>(text).is_ok();
+        assert!(of("{\"a\":[1,-2,3.5,null,true,\"x\"],\"b\":{\"c\":1e12}}"));
+        assert!(!of("{\"a\":[[1e13]]}") && !of("[18446744073709551615]") && !of("[-1e300]"));
+    }
+}

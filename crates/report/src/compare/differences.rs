@@ -1,0 +1,200 @@
+//! What differs between two runs besides what is compared, and which cells did not measure the
+//! same: a figure belongs to the machine, the options and the work that it was measured with.
+
+use std::collections::BTreeSet;
+
+use record::{Cell, Manifest, TargetRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::sides::{NamedRun, Series};
+use crate::terminal::bytes;
+
+/// A fact in which two runs differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunDifference {
+    /// The run that is compared with the first.
+    pub run: String,
+    /// Of what: `kernel`, or `ext4: mount options`.
+    pub what: String,
+    /// What it was in the first run.
+    pub first: String,
+    /// What it was in this one.
+    pub second: String,
+}
+
+/// A benchmark that two runs measured in different ways, so that its figures are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unlike {
+    /// The run that is compared with the first.
+    pub run: String,
+    /// The target.
+    pub target: String,
+    /// The benchmark's title for people.
+    pub title: String,
+    /// In what they differ, and how.
+    pub why: String,
+}
+
+/// The facts in which each later run differs from the first.
+pub(super) fn all(runs: &[NamedRun]) -> Vec<RunDifference> {
+    let Some((first, later)) = runs.split_first() else { return Vec::new() };
+    let of_run = |other: &NamedRun| {
+        let both = between(&first.run.manifest, &other.run.manifest);
+        let difference =
+            |(what, first, second)| RunDifference { run: other.name.clone(), what, first, second };
+        both.into_iter().map(difference).collect::<Vec<_>>()
+    };
+    later.iter().flat_map(of_run).collect()
+}
+
+/// What, and what it is in either; of all facts those in which both differ. What was counted in
+/// guests depends on the guests' kernel, and not on the machine.
+fn between(a: &Manifest, b: &Manifest) -> Vec<(String, String, String)> {
+    let of_both = |facts: fn(&Manifest) -> Vec<(&'static str, String)>| {
+        let pairs = facts(a).into_iter().zip(facts(b));
+        pairs.map(|((what, a), (_, b))| (what.to_owned(), a, b)).collect::<Vec<_>>()
+    };
+    let mut facts = of_both(of_tool);
+    if a.run.guest_kernel.is_none() || b.run.guest_kernel.is_none() {
+        facts.extend(of_both(of_machine));
+    }
+    for (one, other) in a
+        .targets
+        .iter()
+        .filter_map(|one| Some((one, b.targets.iter().find(|other| other.label == one.label)?)))
+    {
+        let pairs = of_target(one).into_iter().zip(of_target(other));
+        facts.extend(pairs.map(|((what, a), (_, b))| (format!("{}: {what}", one.label), a, b)));
+    }
+    facts.retain(|(_, a, b)| a != b);
+    facts
+}
+
+fn known(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn size(bytes_of: Option<u64>) -> String {
+    bytes_of.map_or_else(|| "none".to_owned(), bytes)
+}
+
+fn of_tool(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let run = &manifest.run;
+    let load = run.offered_load.map(|load| format!("{} operations/s", load.rate_per_s));
+    vec![
+        ("fsprism", manifest.tool.version.clone()),
+        ("kernel of the guests", known(&run.guest_kernel)),
+        ("data files", bytes(run.data_file_bytes)),
+        ("--rate", load.unwrap_or_else(|| "none".to_owned())),
+        ("--verify", if run.verify { "on" } else { "off" }.to_owned()),
+        ("--order", format!("{:?}", run.order).to_lowercase()),
+    ]
+}
+
+fn of_machine(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let machine = &manifest.machine;
+    let processor = &machine.processor;
+    let cpus = processor.allowed.len();
+    // What the kernel reports of the same memory differs by some pages from boot to boot.
+    let memory_gib = machine.memory.total_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
+    let mitigations = machine.mitigations.iter().map(|(name, how)| format!("{name}: {how}"));
+    vec![
+        ("kernel", known(&machine.kernel.release)),
+        ("processor", known(&processor.model)),
+        ("processors that could be used", cpus.to_string()),
+        ("governors", processor.governors.join(", ")),
+        ("memory", memory_gib.map_or_else(|| "unknown".to_owned(), |gib| format!("{gib:.1} GiB"))),
+        ("huge pages", known(&machine.memory.transparent_hugepage)),
+        ("hypervisor", known(&machine.hypervisor)),
+        ("mitigations", mitigations.collect::<Vec<_>>().join("; ")),
+        ("clock", manifest.clock.source.clone()),
+    ]
+}
+
+fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
+    let limits = &target.conditions;
+    let limit = |name: &str, value: Option<u64>| value.map(|value| format!("{name}={value}"));
+    let limits = [
+        limit("memory", limits.memory_bytes),
+        limit("read_bps", limits.read_bps),
+        limit("write_bps", limits.write_bps),
+        limit("read_iops", limits.read_iops),
+        limit("write_iops", limits.write_iops),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { text };
+    vec![
+        ("file system", target.file_system.clone()),
+        ("size", bytes(target.size_bytes)),
+        ("mkfs", known(&target.mkfs.as_deref().map(without_device))),
+        ("version of mkfs", known(&target.mkfs_version)),
+        ("mount options", target.mount_options.clone()),
+        ("read-ahead", size(target.read_ahead_bytes)),
+        (
+            "aged",
+            target.aged.map_or_else(|| "no".to_owned(), |aged| format!("{} rounds", aged.rounds)),
+        ),
+        ("limits", or_none(limits.join(", "))),
+    ]
+}
+
+/// A command line of mkfs without the device, which is another loop device each time.
+fn without_device(command: &str) -> String {
+    let words = command.split(' ').filter(|word| !word.starts_with("/dev/loop"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Why the two are not of the same work; none where they are.
+pub(super) fn unlike(first: &Series, second: &Series, runs: &[NamedRun]) -> Option<Unlike> {
+    let why = difference(&first.cell, &second.cell)?;
+    Some(Unlike {
+        run: runs[second.run].name.clone(),
+        target: second.target.clone(),
+        title: second.title.clone(),
+        why,
+    })
+}
+
+fn difference(a: &Cell, b: &Cell) -> Option<String> {
+    let keys: BTreeSet<&String> = a.parameters.keys().chain(b.parameters.keys()).collect();
+    for key in keys {
+        let [one, other] = [a.parameters.get(key), b.parameters.get(key)];
+        if one != other {
+            let [one, other] = [one, other].map(|value| value_in_words(key, value));
+            return Some(format!("{} {one}, and here {other}", words(key)));
+        }
+    }
+    if a.cache_state != b.cache_state {
+        return Some(
+            format!("cache {:?}, and here {:?}", a.cache_state, b.cache_state).to_lowercase(),
+        );
+    }
+    let operations =
+        |cell: &Cell| cell.least.as_ref().map(|least| (least.start_operations, least.operations));
+    if operations(a) != operations(b) {
+        let said = |cell: &Cell| {
+            operations(cell).map_or_else(
+                || "by the time".to_owned(),
+                |(start, operations)| format!("of {operations} operations after {start}"),
+            )
+        };
+        return Some(format!("replicates {}, and here {}", said(a), said(b)));
+    }
+    None
+}
+
+fn words(key: &str) -> String {
+    key.trim_end_matches("_bytes").trim_end_matches("_count").replace('_', " ")
+}
+
+fn value_in_words(key: &str, value: Option<&Value>) -> String {
+    match value {
+        None => "not said".to_owned(),
+        Some(value) => match value.as_u64().filter(|_| key.ends_with("_bytes")) {
+            Some(size) => bytes(size),
+            None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        },
+    }
+}
