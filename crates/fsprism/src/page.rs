@@ -1,6 +1,6 @@
 //! The page: `report.html` in a run directory, or wherever several runs are put together.
 
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -56,8 +56,18 @@ pub(crate) fn write_text(page: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Puts a whole file where `path` is, by way of a new one that has a name of its own: whatever
-/// waits at either is not written through.
+/// waits at either is not written through. A device or a pipe is written to, and stays; so does a
+/// link to a file, such as /dev/stdout may be, which is refused.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let cannot = |error: io::Error| anyhow::anyhow!("cannot write {}: {error}", path.display());
+    if let Ok(there) = fs::metadata(path) {
+        if !there.is_file() {
+            let opened = File::options().write(true).open(path);
+            return opened.and_then(|mut file| file.write_all(content)).map_err(cannot);
+        }
+        let why = "it is a link: name the file that it leads to";
+        anyhow::ensure!(!path.is_symlink(), "cannot write {}: {why}", path.display());
+    }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default();
     let written = tempfile::Builder::new()
@@ -70,10 +80,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
             file.as_file().sync_all()?;
             Ok(file.persist(path)?)
         });
-    match written {
-        Ok(_) => Ok(()),
-        Err(error) => Err(anyhow::anyhow!("cannot write {}: {error}", path.display())),
-    }
+    written.map(drop).map_err(cannot)
 }
 
 /// Refuses a file that has no directory to be in, or is one.

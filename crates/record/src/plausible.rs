@@ -23,7 +23,6 @@ pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
     let run = &manifest.run;
     seconds("budget_s", run.budget_s)?;
     between("confidence_level", run.confidence_level, (0.5, 1.0))?;
-    between("precision_percent", run.precision_percent, (0.0, 1e6))?;
     at_most("data_file_bytes", run.data_file_bytes)
 }
 

@@ -2,6 +2,7 @@
 //! `crates/report/src/sample_traces.rs` makes; and the page of a run that holds such traces.
 
 use std::fs;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use crate::place::Place;
@@ -111,6 +112,13 @@ fn what_cannot_be_done_is_refused_with_why() {
     refused("stacks traces --categories nowhere", &["cannot read nowhere: No such file"]);
     let full = footprint(&place, &format!("{map} --png /dev/full"));
     full.assert_code(1).assert_says(&["cannot write /dev/full: No space left"]);
+    let is_device = |metadata: fs::Metadata| metadata.file_type().is_char_device();
+    assert!(fs::metadata("/dev/full").is_ok_and(is_device), "it is written to, not replaced");
+    fs::write(place.path("theirs"), "mine").expect("ours");
+    std::os::unix::fs::symlink("theirs", place.path("link")).expect("ours");
+    let link = footprint(&place, &format!("{map} --png link"));
+    link.assert_code(1).assert_says(&["cannot write link: it is a link"]);
+    assert_eq!(fs::read_to_string(place.path("theirs")).expect("ours"), "mine");
     place.make("others");
     fs::copy(place.path("traces/xfs.trace"), place.path("others/a.trace")).expect("a fixture");
     refused("diff traces others", &["traces and others have no trace of one name"]);
