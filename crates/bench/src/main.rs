@@ -2,8 +2,9 @@
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of the
 //! machine hits both sides; the table gives the median with its exact 95 % interval. The first
-//! argument, if any, is a directory on a tmpfs to work in; the words `same`, `throttled`,
-//! `budget` and `order` run the experiments of `docs/honesty.md` in its place, and `twelve`,
+//! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` (each
+//! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
+//! the experiments of `docs/honesty.md` in its place, and `twelve`,
 //! `statistics`, `io-paths`, `io_uring` and `footprints` measure those rows alone.
 
 mod budget;

@@ -282,7 +282,7 @@ pub(crate) struct Making {
     /// again to resume
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Refuse, instead of waiting, while another run measures this computer
+    /// Exit instead of waiting if another run is measuring on this computer
     #[arg(long)]
     pub(crate) no_wait: bool,
 }
@@ -325,8 +325,8 @@ pub(crate) struct CompareOptions {
     /// Confidence level of intervals and verdicts; by default that of the first run
     #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
     pub(crate) confidence: Option<f64>,
-    /// Compare benchmarks of two runs even where they did not measure the same: other file sizes,
-    /// other parameters
+    /// Also compare benchmarks that the runs measured differently, with other file sizes or other
+    /// parameters
     #[arg(long)]
     pub(crate) unlike: bool,
     #[command(flatten)]
@@ -351,7 +351,7 @@ pub(crate) struct ReproduceOptions {
     /// Where images of scratch targets lie
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     pub(crate) scratch: PathBuf,
-    /// Refuse, instead of waiting, while another run measures this computer
+    /// Exit instead of waiting if another run is measuring on this computer
     #[arg(long)]
     pub(crate) no_wait: bool,
     /// The run directory; by default fsprism-runs/TIME-reproduce here

@@ -65,7 +65,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
             let opened = File::options().write(true).open(path);
             return opened.and_then(|mut file| file.write_all(content)).map_err(cannot);
         }
-        let why = "it is a link: name the file that it leads to";
+        let why = "it is a symbolic link; name the file it points to";
         anyhow::ensure!(!path.is_symlink(), "cannot write {}: {why}", path.display());
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());

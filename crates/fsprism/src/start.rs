@@ -74,7 +74,7 @@ fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
             Ok(Asked::Ours(turn)) => _ = TURN.set(turn),
             Ok(Asked::Theirs(holder)) if no_wait => {
                 let refusal = anyhow::anyhow!(
-                    "{}: try again later, or leave out --no-wait to wait for its end",
+                    "{}: try again later, or leave out --no-wait to wait for it to end",
                     others(holder)
                 );
                 return Err(refusal).blame_input();
@@ -82,13 +82,13 @@ fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
             Ok(Asked::Theirs(holder)) => {
                 if !std::mem::replace(&mut has_said, true) {
                     let others = others(holder);
-                    output::say(&format!("{others}: waiting for its end (--no-wait to refuse)"));
+                    output::say(&format!("{others}: waiting for it to end (--no-wait exits)"));
                 }
                 std::thread::sleep(LOOK_AGAIN);
             }
             Err(error) => {
                 output::say(&format!(
-                    "whether another run is measuring cannot be seen, so none is waited for: \
+                    "cannot tell whether another run is measuring, so fsprism does not wait: \
                      {error}"
                 ));
                 return Ok(());
@@ -102,17 +102,17 @@ fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
 fn others(holder: Option<Holder>) -> String {
     let which = holder.map_or_else(String::new, |Holder { pid, age }| {
         let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
-        format!(" (process {pid}, for {age})")
+        format!(" (process {pid}, started {age} ago)")
     });
-    format!("another run is measuring this computer{which}")
+    format!("another run is measuring on this computer{which}")
 }
 
 /// Says why a run was stopped whose guardian died; `then` is what to do.
 pub(crate) fn check_guarded(is_guarded: bool, then: &str) -> anyhow::Result<()> {
     anyhow::ensure!(
         is_guarded,
-        "the process that cleans up should this one die (fsprism-guard) was killed, so measuring \
-         was stopped: {then}"
+        "measuring stopped because fsprism-guard, the process that cleans up if fsprism dies, was \
+         killed: {then}"
     );
     Ok(())
 }

@@ -181,12 +181,12 @@ impl Session {
         };
         if let Some(cell) = manifest.cells.iter().find(|&cell| !is_there(cell)) {
             let refusal = anyhow::anyhow!(
-                "{}: {} has no '{}' on '{}' here: another fsprism began the run; go on with that \
-                 one, or begin a new run with --out",
-                path.display(),
+                "{} in this fsprism has no '{}' on '{}', which {} measures: continue with the \
+                 version that began the run, or begin a new run with --out",
                 suite.name,
                 cell.benchmark,
-                cell.target
+                cell.target,
+                path.display()
             );
             return Err(refusal).blame_input();
         }

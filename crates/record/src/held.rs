@@ -90,11 +90,14 @@ impl Held {
         let file = plain(openat(&self.fd, name, flags, FILE_MODE)?)?;
         let (stat, directory) = (fstat(&file)?, fstat(&self.fd)?);
         if stat.st_nlink > 1 {
-            return Err(io::Error::other("it is another file as well (a hard link)"));
+            return Err(io::Error::other("it also has another name (a hard link)"));
         }
         let own = geteuid().as_raw();
         if own == 0 && stat.st_uid != own && stat.st_uid != directory.st_uid {
-            return Err(io::Error::other(format!("it is another user's ({})", stat.st_uid)));
+            return Err(io::Error::other(format!(
+                "it belongs to another user (uid {})",
+                stat.st_uid
+            )));
         }
         Ok(file)
     }
@@ -131,7 +134,7 @@ pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
 fn plain(file: OwnedFd) -> io::Result<File> {
     match FileType::from_raw_mode(fstat(&file)?.st_mode) {
         FileType::RegularFile => Ok(File::from(file)),
-        _ => Err(io::Error::other("it is no plain file")),
+        _ => Err(io::Error::other("it is not a regular file")),
     }
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn read_each(
             .read_to_end(&mut line)
             .map_err(RecordError::io("read", &path))?;
         if location.crc32.is_some_and(|crc32| crc32 != crc32fast::hash(&line)) {
-            return Err(damaged(index, "its checksum is another's"));
+            return Err(damaged(index, "its checksum does not match"));
         }
         let decoded = decode(&line).ok_or_else(|| damaged(index, "no histogram is there"))?;
         if decoded.len() > OPERATIONS_MAX {

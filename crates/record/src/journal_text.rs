@@ -100,11 +100,11 @@ impl Reader {
             }
         };
         if number <= self.parsed.last {
-            return self.damaged("it stands here once more".to_owned());
+            return self.damaged("it is a duplicate or out of order".to_owned());
         }
         let gap = number - self.parsed.last - 1;
         if gap > self.unread {
-            self.damaged(format!("lines are missing before it: {}", gap - self.unread));
+            self.damaged(missing(gap - self.unread));
         }
         (self.parsed.last, self.unread) = (number, 0);
         match self.believed(text) {
@@ -133,6 +133,13 @@ impl Reader {
     }
 }
 
+fn missing(lines: usize) -> String {
+    match lines {
+        1 => "1 line is missing before it".to_owned(),
+        _ => format!("{lines} lines are missing before it"),
+    }
+}
+
 /// Few lines hold a character that could be an order to a terminal; those are made plain.
 fn parsed(text: &[u8]) -> serde_json::Result<Line> {
     if text.is_ascii() && !text.contains(&b'\\') {
@@ -152,7 +159,7 @@ fn number_of(text: &[u8]) -> Option<Result<usize, &'static str>> {
     let (end, digits) = behind(text, CHECKSUM)?;
     let found = decimal(text[digits..].strip_suffix(b"}")?)?;
     if u64::from(crc32fast::hash(&text[..end])) != found {
-        return Some(Err("its checksum is another's"));
+        return Some(Err("its checksum does not match"));
     }
     let (_, digits) = behind(&text[..end], NUMBER)?;
     let number = decimal(&text[digits..end])?.try_into().ok().filter(|&it| it <= LINES_MAX);
@@ -192,7 +199,7 @@ mod tests {
         let mut lines = journal(&[0.0, 1.5, 2.5]);
         let at = lines[1].iter().position(|&byte| byte == b'5').expect("it is 1.5");
         lines[1][at] = b'6';
-        assert_eq!(damage(&lines), [(2, "its checksum is another's".to_owned())]);
+        assert_eq!(damage(&lines), [(2, "its checksum does not match".to_owned())]);
         assert_eq!(parsed(&lines).lines, [start(0.0), start(2.5)]);
     }
 
@@ -200,9 +207,9 @@ mod tests {
     fn lost_doubled_and_swapped_lines_are_told() {
         let whole = journal(&[0.0, 1.0, 2.0, 3.0, 4.0]);
         let lost = [whole[0].clone(), whole[4].clone()];
-        assert_eq!(damage(&lost), [(2, "lines are missing before it: 3".to_owned())]);
+        assert_eq!(damage(&lost), [(2, "3 lines are missing before it".to_owned())]);
         let doubled = [whole[0].clone(), whole[1].clone(), whole[1].clone(), whole[2].clone()];
-        assert_eq!(damage(&doubled), [(3, "it stands here once more".to_owned())]);
+        assert_eq!(damage(&doubled), [(3, "it is a duplicate or out of order".to_owned())]);
         assert_eq!(parsed(&doubled).lines.len(), 3);
         let swapped = [whole[1].clone(), whole[0].clone(), whole[2].clone()];
         assert_eq!(damage(&swapped).len(), 2);

@@ -189,17 +189,16 @@ impl Warning {
                 write!(f, "no percentiles, since the histograms cannot be read: {why}")
             }
             Self::JournalDamaged { places, line, why } => {
-                let others = match places {
-                    0 | 1 => String::new(),
-                    2 => ", and another place is".to_owned(),
-                    places => format!(", and {} other places are", places - 1),
-                };
-                let be = if others.is_empty() { " is" } else { "" };
                 write!(
                     f,
-                    "line {line} of cells.jsonl ({why}){others}{be} damaged: what was measured \
-                     there is in no figure"
-                )
+                    "line {line} of cells.jsonl is damaged ({why}); what it recorded is left out \
+                     of all figures"
+                )?;
+                match places.saturating_sub(1) {
+                    0 => Ok(()),
+                    1 => f.write_str(", as is another line's record"),
+                    others => write!(f, ", as are the records of {others} others"),
+                }
             }
             _ => Ok(()),
         }

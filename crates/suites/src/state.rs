@@ -151,7 +151,8 @@ fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     }
     if let Some(reads) = evidence.device_reads.filter(|&reads| reads < claim.reads) {
         return Err(format!(
-            "{} random reads took {reads} requests of the device only: the others were read ahead",
+            "the device served only {reads} requests for {} random reads: the others were read \
+             ahead",
             claim.reads
         ));
     }
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(verify(claim, &read(Some(3))), Ok(()));
         assert_eq!(verify(claim, &read(None)), Ok(()), "a device that others use is not counted");
         let refuted = verify(claim, &read(Some(2))).expect_err("one was read ahead");
-        assert!(refuted.contains("3 random reads took 2 requests"), "{refuted}");
+        assert!(refuted.contains("only 2 requests for 3 random reads"), "{refuted}");
     }
 
     #[test]

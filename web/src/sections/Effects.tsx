@@ -23,11 +23,11 @@ export function Effects() {
     <>
       {comparison.differences.length > 0 && (
         <>
-          <p>What differs between the runs besides:</p>
+          <p>The runs also differ in:</p>
           <ul>
             {comparison.differences.map(({ run, what, first, second }) => (
               <li key={`${run} ${what}`}>
-                {what}: {first}; in {run} {second}
+                {what}: {first} in {comparison.runs[0]?.name}, {second} in {run}
               </li>
             ))}
           </ul>
@@ -35,11 +35,11 @@ export function Effects() {
       )}
       {comparison.unlike.length > 0 && (
         <>
-          <p class="doubt">Not measured alike in the runs, and so not compared:</p>
+          <p class="doubt">Measured differently in the runs, so not compared:</p>
           <ul>
             {comparison.unlike.map(({ run, target, title, why }) => (
               <li key={`${run} ${target} ${title}`}>
-                {title}, {target}: {why} ({run})
+                {title}, {target}: {why}
               </li>
             ))}
           </ul>

@@ -19,19 +19,15 @@ const SEARCH: &str = "cliff ext4:size=160m,memory=16m --low 4m --high 64m --widt
 #[test]
 fn a_memory_limit_is_found_and_proved() {
     let Some(place) = Place::as_root("a_memory_limit_is_found_and_proved") else { return };
-    let outcome = place.run(&format!("{SEARCH} --format json --out run"));
-    let document = outcome.assert_code(0).document();
+    let (run, document) = searched(&place);
     assert_valid(&document);
     assert_eq!(document["end"]["reason"], "searched");
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("a number: {value}"));
     let cliffs = document["cliffs"].as_array().expect("a list");
-    let is_limit = |cliff: &&Value| cliff["cause"]["kind"] == "memory-limit";
     let cliff = cliffs.iter().find(is_limit).unwrap_or_else(|| panic!("none: {cliffs:?}"));
     let (low, high) = (number(&cliff["low"]), number(&cliff["high"]));
-    // What the kernel and the program need of the 16 MiB is less than a half. On a busy machine
-    // noise may be what ends the search, and the interval then says so by its width.
-    assert!(8.0 * MIB < low && high < 16.5 * MIB, "{cliff}");
-    assert!(cliff["reached"] == "noise" || high / low <= 1.05, "{cliff}");
+    // What the kernel and the program need of the 16 MiB is less than a half.
+    assert!(8.0 * MIB < low && high < 16.5 * MIB && high / low <= 1.05, "{cliff}");
     assert_eq!((&cliff["axis"], &cliff["unit"]), (&"working-set".into(), &"bytes".into()));
     assert!(number(&cliff["plateau_before"]) > 1.2 * number(&cliff["plateau_after"]), "{cliff}");
     assert_eq!(cliff["cause"]["limit_bytes"], 16 << 20);
@@ -42,15 +38,42 @@ fn a_memory_limit_is_found_and_proved() {
     assert!(number(&search["probes"]) <= 40.0 + 20.0 * cliffs.len() as f64, "{search}");
     assert_cells(&document);
     // The directory alone gives the same again.
-    let report = place.finish(place.fsprism("report run --format json"));
+    let report = place.finish(place.fsprism(&format!("report {run} --format json")));
     assert_eq!(report.assert_code(0).document(), document);
-    let compared = place.finish(place.fsprism("compare run"));
+    let compared = place.finish(place.fsprism(&format!("compare {run}")));
     compared.assert_refused(&["search for cliffs", "fsprism report"]);
-    let text = place.finish(place.fsprism("report run --terminal"));
+    let text = place.finish(place.fsprism(&format!("report {run} --terminal")));
     let words: Vec<&str> = text.assert_code(0).stdout.split_whitespace().collect();
     let words = words.join(" ");
     assert!(words.contains("Cause: the target's memory limit, 16 MiB. Up to 1"), "{words}");
     assert!(words.contains("--- between 1"), "{words}");
+}
+
+/// A search and its run; another one where noise ended it before the interval was narrow enough,
+/// as on a busy machine it may, and says so.
+fn searched(place: &Place) -> (String, Value) {
+    let search = |number: u32| {
+        let run = format!("run-{number}");
+        let seed = format!("--seed {}", 2 + number);
+        let words = format!("{} --format json --out {run}", SEARCH.replace("--seed 3", &seed));
+        let document = place.run(&words).assert_code(0).document();
+        (run, document)
+    };
+    let is_ended_by_noise = |document: &Value| {
+        let cliffs = document["cliffs"].as_array().expect("a list");
+        cliffs.iter().find(is_limit).is_some_and(|cliff| cliff["reached"] == "noise")
+    };
+    let mut found = search(1);
+    for number in 2..=3 {
+        if is_ended_by_noise(&found.1) {
+            found = search(number);
+        }
+    }
+    found
+}
+
+fn is_limit(cliff: &&Value) -> bool {
+    cliff["cause"]["kind"] == "memory-limit"
 }
 
 /// Each position is a cell, whose state is what a limit of 16 MiB makes of it.

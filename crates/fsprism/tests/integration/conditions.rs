@@ -147,16 +147,17 @@ fn what_two_threads_make_has_been_rehearsed() {
     let name = "what_two_threads_make_has_been_rehearsed";
     let Some(place) = Place::as_root(name) else { return };
     let refuted = |run: &str| {
-        place.run(&format!(
+        let outcome = place.run(&format!(
             "survey ext4:size=512m --benchmark create-2-threads-two-directories --blocks 8 \
              --format csv --out {run}",
         ));
         let journal = fs::read_to_string(place.path(run).join("cells.jsonl")).expect("a journal");
-        journal.lines().filter(|line| line.contains("were read from the device")).count()
+        let refuted = journal.lines().filter(|line| line.contains("were read from the device"));
+        (outcome.code, refuted.count())
     };
     // On a busy machine, threads meet in other ways, and pages are thrown out by others.
-    let counts = ["first", "second", "third"].map(refuted);
-    assert!(counts.iter().any(|&count| count <= 2), "{counts:?}");
+    let found = ["first", "second", "third"].map(refuted);
+    assert!(found.iter().any(|&(code, count)| code == Some(0) && count <= 2), "{found:?}");
 }
 
 /// Bytes from the device do not show that each read waited for it: a neighbour may have brought

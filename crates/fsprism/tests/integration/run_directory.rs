@@ -73,7 +73,8 @@ fn a_damaged_line_is_named_and_what_is_left_is_shown() {
         let warnings = document["warnings"].as_array().expect("a list");
         let is_told = |warning: &Value| {
             let message = warning["message"].as_str().unwrap_or_default();
-            message.starts_with("line 3 of cells.jsonl") && message.contains("in no figure")
+            message.starts_with("line 3 of cells.jsonl")
+                && message.contains("left out of all figures")
         };
         assert!(warnings.iter().any(is_told), "{warnings:?}");
         let text = place.finish(place.fsprism("report run --terminal"));

@@ -117,7 +117,7 @@ fn what_cannot_be_done_is_refused_with_why() {
     fs::write(place.path("theirs"), "mine").expect("ours");
     std::os::unix::fs::symlink("theirs", place.path("link")).expect("ours");
     let link = footprint(&place, &format!("{map} --png link"));
-    link.assert_code(1).assert_says(&["cannot write link: it is a link"]);
+    link.assert_code(1).assert_says(&["cannot write link: it is a symbolic link"]);
     assert_eq!(fs::read_to_string(place.path("theirs")).expect("ours"), "mine");
     place.make("others");
     fs::copy(place.path("traces/xfs.trace"), place.path("others/a.trace")).expect("a fixture");

@@ -123,7 +123,7 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
         rustix::fs::mkfifoat(rustix::fs::CWD, path.join(name), rustix::fs::Mode::RWXU)
             .expect("it is ours");
         let error = Run::read(&path).expect_err("it is no file").to_string();
-        assert!(error.contains(name) && error.contains("no plain file"), "{error}");
+        assert!(error.contains(name) && error.contains("not a regular file"), "{error}");
         RunDirectory::resume(&path).expect_err("it is no file");
     }
 }

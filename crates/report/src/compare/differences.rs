@@ -148,41 +148,38 @@ fn without_device(command: &str) -> String {
 
 /// Why the two are not of the same work; none where they are.
 pub(super) fn unlike(first: &Series, second: &Series, runs: &[NamedRun]) -> Option<Unlike> {
-    let why = difference(&first.cell, &second.cell)?;
+    let (what, one, other) = difference(&first.cell, &second.cell)?;
+    let (run, first_run) = (&runs[second.run].name, &runs[first.run].name);
     Some(Unlike {
-        run: runs[second.run].name.clone(),
+        run: run.clone(),
         target: second.target.clone(),
         title: second.title.clone(),
-        why,
+        why: format!("{what} {one} in {first_run}, {other} in {run}"),
     })
 }
 
-fn difference(a: &Cell, b: &Cell) -> Option<String> {
+/// In what two cells differ first, and what it is in either.
+fn difference(a: &Cell, b: &Cell) -> Option<(String, String, String)> {
     let keys: BTreeSet<&String> = a.parameters.keys().chain(b.parameters.keys()).collect();
-    for key in keys {
-        let [one, other] = [a.parameters.get(key), b.parameters.get(key)];
-        if one != other {
-            let [one, other] = [one, other].map(|value| value_in_words(key, value));
-            return Some(format!("{} {one}, and here {other}", words(key)));
-        }
+    let of_both = |key: &String| [a.parameters.get(key), b.parameters.get(key)];
+    let differs = |key: &&String| of_both(key)[0] != of_both(key)[1];
+    if let Some(key) = keys.into_iter().find(differs) {
+        let [one, other] = of_both(key).map(|value| value_in_words(key, value));
+        return Some((words(key), one, other));
     }
     if a.cache_state != b.cache_state {
-        return Some(
-            format!("cache {:?}, and here {:?}", a.cache_state, b.cache_state).to_lowercase(),
-        );
+        let [one, other] = [a, b].map(|cell| format!("{:?}", cell.cache_state).to_lowercase());
+        return Some(("cache".to_owned(), one, other));
     }
-    let operations =
-        |cell: &Cell| cell.least.as_ref().map(|least| (least.start_operations, least.operations));
-    if operations(a) != operations(b) {
-        let said = |cell: &Cell| {
-            operations(cell).map_or_else(
-                || "by the time".to_owned(),
-                |(start, operations)| format!("of {operations} operations after {start}"),
-            )
-        };
-        return Some(format!("replicates {}, and here {}", said(a), said(b)));
-    }
-    None
+    let operations = |cell: &Cell| {
+        let least = cell.least.as_ref();
+        least.map_or_else(
+            || "as time allows".to_owned(),
+            |least| format!("{} after {} others", least.operations, least.start_operations),
+        )
+    };
+    let [one, other] = [a, b].map(operations);
+    (one != other).then(|| ("operations".to_owned(), one, other))
 }
 
 fn words(key: &str) -> String {

@@ -84,8 +84,8 @@ pub enum CompareError {
     },
     /// Runs that have cells in common, none of which measured the same.
     #[error(
-        "no benchmark was measured alike in the runs ({title} on {target}: {why}); --unlike \
-         compares them all the same"
+        "the runs measured no benchmark in the same way ({title} on {target}: {why}); --unlike \
+         compares them anyway"
     )]
     AllUnlike {
         /// One of them.

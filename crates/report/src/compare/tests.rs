@@ -165,9 +165,9 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
     assert_eq!(document.comparisons[0].benchmark, "create");
     let text = document.text(100);
     for words in [
-        "kernel: 6.1; in after 6.2",
-        "data files: 16 MiB; in after 256 MiB",
-        "file 16 MiB, and here 256 MiB (after)",
+        "kernel: 6.1 in before, 6.2 in after",
+        "data files: 16 MiB in before, 256 MiB in after",
+        "file 16 MiB in before, 256 MiB in after",
         "--unlike",
     ] {
         assert!(text.contains(words), "no `{words}` in {text}");
@@ -185,5 +185,8 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
     };
     let runs = [named("one", only(1)), named("two", only(2))];
     let refused = compare(&runs, &options()).unwrap_err().to_string();
-    assert!(refused.contains("files 1, and here 2") && refused.contains("--unlike"), "{refused}");
+    assert!(
+        refused.contains("files 1 in one, 2 in two") && refused.contains("--unlike"),
+        "{refused}"
+    );
 }

@@ -15,10 +15,10 @@ impl CompareDocument {
             text += &format!("{}: {}\n", run.name, run.targets.join(", "));
         }
         if !self.differences.is_empty() {
-            text += "What differs besides:\n";
+            text += "The runs also differ in:\n";
         }
         for RunDifference { run, what, first, second } in &self.differences {
-            let said = format!("{what}: {first}; in {run} {second}");
+            let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
             text += &wrapped("  ", "      ", &said, width);
         }
         let basis = format!(
@@ -50,15 +50,15 @@ impl CompareDocument {
             text += &wrapped("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
         }
         if !self.unlike.is_empty() {
-            let many = "not measured alike, so not compared (--unlike does it all the same)";
-            text += &wrapped(
-                "\n! ",
-                "  ",
-                &format!("{} benchmarks: {many}:", self.unlike.len()),
-                width,
+            let count = self.unlike.len();
+            let (noun, be) = if count == 1 { ("benchmark", "was") } else { ("benchmarks", "were") };
+            let many = format!(
+                "{count} {noun} {be} measured differently, so not compared (--unlike compares \
+                 them anyway):"
             );
-            for Unlike { run, target, title, why } in &self.unlike {
-                let said = format!("{title}, {target}: {why} ({run})");
+            text += &wrapped("\n! ", "  ", &many, width);
+            for Unlike { target, title, why, .. } in &self.unlike {
+                let said = format!("{title}, {target}: {why}");
                 text += &wrapped("  ", "      ", &said, width);
             }
         }
