@@ -63,6 +63,11 @@ impl RunDirectory {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
         let held = Held::open(path).map_err(RecordError::io("open", path))?;
         check_new(&held)?;
+        Self::begin(held, manifest)
+    }
+
+    /// Begins a run in a directory that was found empty.
+    fn begin(held: Held, manifest: &Manifest) -> Result<Self, RecordError> {
         let journal = locked_journal(&held)?;
         // Of two that found it empty, one has the lock; it may have begun its run by now.
         check_new(&held)?;

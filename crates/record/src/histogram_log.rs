@@ -297,6 +297,7 @@ mod tests {
             let folded = folder.finish().expect("memory");
             let length = u32::try_from(folded.len()).expect("small").to_be_bytes();
             let bytes = [&FOLDED[..], &length, &folded].concat();
+            assert!(unfold(&bytes).is_none(), "{word} at {at} is refused before it is decoded");
             let line = format!("{before},{}\n", STANDARD.encode(bytes));
             assert!(decode(line.as_bytes()).is_none(), "{word} at {at}");
         }

@@ -155,6 +155,19 @@ fn of_two_that_begin_in_one_directory_one_does() {
 }
 
 #[test]
+fn what_was_begun_since_the_directory_was_found_empty_is_left_alone() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    drop(RunDirectory::create(&path, &manifest()).expect("a new run"));
+    let mut other = manifest();
+    other.run.seed += 1;
+    let held = Held::open(&path).expect("it is there");
+    let error = RunDirectory::begin(held, &other).expect_err("another run is there by now");
+    assert!(matches!(error, RecordError::NotEmpty { .. }), "{error}");
+    assert_eq!(Run::read(&path).expect("the first").manifest, manifest());
+}
+
+#[test]
 fn a_directory_that_holds_something_is_refused_and_left_alone() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     fs::write(temporary.path().join("thesis.txt"), b"years").expect("a file");

@@ -172,8 +172,16 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
     ] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
+    let differing: Vec<&str> = document.differences.iter().map(|one| one.what.as_str()).collect();
+    assert_eq!(differing, ["data files", "kernel"]);
     let (differs, compares) = (text.find("kernel: 6.1"), text.find("\ncreate"));
     assert!(differs < compares, "what differs comes first: {text}");
+    // A third run that is like the first is compared with it all the same.
+    let [before, after] = runs.clone();
+    let three = [before, after, named("again", run("6.1", 16 << 20))];
+    let document = compare(&three, &options()).unwrap();
+    let is_read_again = |one: &&Comparison| one.benchmark == "read" && one.second_run == "again";
+    assert_eq!(document.comparisons.iter().filter(is_read_again).count(), 1);
     let asked = compare(&runs, &CompareOptions { unlike: true, ..options() }).unwrap();
     assert!(asked.comparisons.len() == 2 && asked.unlike.is_empty());
     let only = |file_bytes| {
