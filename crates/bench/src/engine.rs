@@ -29,10 +29,12 @@ const PROCESSES: usize = 11;
 /// preempted ones do not reach the median.
 const ROUNDS: usize = 61;
 const OPERATIONS: u64 = 2_000;
-/// Of a side of a round of sequential operations, all threads together: the whole file, for its
-/// parts are not equally fast, and each side has to meet all of them.
-const PASS_OPERATIONS: u64 = FILE_BYTES / 4096;
-const PASS_ROUNDS: usize = 7;
+/// Of sequential operations, all threads together, in each of the two turns that a side has in a
+/// round: half of the file. Its parts are not equally fast, and each side has to meet all of them
+/// in the same pairs: with two threads, the first and the third quarter at the same time, and the
+/// second and the fourth. Else the slower thread, which is waited for, is slower on one side.
+const TURN_OPERATIONS: u64 = FILE_BYTES / 4096 / 2;
+const TURN_ROUNDS: usize = 14;
 /// Of a replicate: about as long as those of a survey.
 const REPLICATE_OPERATIONS: u64 = 50_000;
 const REPLICATE_ROUNDS: usize = 9;
@@ -106,7 +108,7 @@ fn transfers<C: Clock>(
     let mut rows = Vec::new();
     for (access, name, operations_per_thread, rounds) in [
         (Access::Uniform, "random", OPERATIONS, ROUNDS),
-        (Access::Sequential, "sequential", PASS_OPERATIONS / threads as u64, PASS_ROUNDS),
+        (Access::Sequential, "sequential", TURN_OPERATIONS / threads as u64, TURN_ROUNDS),
     ] {
         let sharing = Sharing::Same;
         let of = Workload::new(operation);
