@@ -172,7 +172,7 @@ kind: "no-steady-state"
 range_percent: number
 } | {
 /**
- * Processors that they may use.
+ * Cores that they run on.
  */
 cores: number
 kind: "more-concurrency-than-cores"
@@ -190,6 +190,12 @@ kind: "timed-in-batches"
 kind: "loop-buffered"
 } | {
 kind: "sparse-image"
+} | {
+/**
+ * The hypervisor that the device belongs to.
+ */
+hypervisor: string
+kind: "hidden-below"
 } | {
 kind: "clock-drift"
 /**
@@ -1945,6 +1951,10 @@ device?: (BlockDevice | null)
  * The file system's type as the kernel reports it.
  */
 file_system: string
+/**
+ * Whether every block of that image was written before it was used (`image=allocated`).
+ */
+image_allocated?: boolean
 /**
  * What the target is called throughout the run.
  */

@@ -282,6 +282,7 @@ fn target_record(outcome: &Outcome) -> Option<TargetRecord> {
         size_bytes: facts.size_bytes,
         device: None,
         loop_direct_io: None,
+        image_allocated: false,
         read_ahead_bytes: facts.read_ahead_bytes,
         aged: None,
         conditions: record::Conditions::default(),

@@ -34,9 +34,11 @@ mod targets;
 mod values;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {
     if ::lab::inside::is_first_process() {
@@ -46,6 +48,8 @@ fn main() -> ExitCode {
         ::lab::guest::init();
     }
     let arguments = Arguments::parse();
+    // Else a limit on the size of files would end the process without a word.
+    let ignored = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let done = match &arguments.command {
         Command::Survey(options) => survey::survey(options),
         Command::Run(options) => survey::run(options),
@@ -60,5 +64,5 @@ fn main() -> ExitCode {
         Command::Completions(options) => manual::completions(options.shell),
         Command::Man => manual::man_page(),
     };
-    exit::code(done)
+    exit::code(ignored.map_err(Into::into).and(done))
 }

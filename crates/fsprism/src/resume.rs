@@ -1,7 +1,7 @@
 //! Whether a run that was cut off may be gone on with here: a figure belongs to one system.
 
 use record::machine::Machine;
-use record::{Manifest, TargetRecord};
+use record::{Cell, Manifest, TargetRecord};
 
 /// Refuses to go on where anything is another that the figures depend on.
 pub(crate) fn check(
@@ -14,6 +14,23 @@ pub(crate) fn check(
         Some(Difference { what, then, now }) => anyhow::bail!(
             "the run was begun with {what} {then}, and here it is {now}: their figures do not \
              belong together; begin a new run with --out"
+        ),
+    }
+}
+
+/// Refuses to go on where this fsprism measures something otherwise than the one that began.
+pub(crate) fn check_cells(then: &[Cell], now: &[Cell]) -> anyhow::Result<()> {
+    let is_other = |cell: &&Cell| {
+        let same = |other: &&Cell| other.benchmark == cell.benchmark && other.target == cell.target;
+        let measured = |cell: &Cell| (cell.parameters.clone(), cell.metrics.clone());
+        now.iter().find(same).is_some_and(|other| measured(other) != measured(cell))
+    };
+    match then.iter().find(is_other) {
+        None => Ok(()),
+        Some(cell) => anyhow::bail!(
+            "this fsprism measures '{}' differently than the version that began the run: continue \
+             with that version, or begin a new run with --out",
+            cell.title
         ),
     }
 }

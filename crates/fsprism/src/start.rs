@@ -11,6 +11,7 @@ use machine::turn::{Asked, Holder, Turn};
 use measure::SystemClock;
 use record::{ClockRecord, RunRecord, Tool};
 use runner::Stopwatch;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::Making;
@@ -54,6 +55,8 @@ pub(crate) fn make(
         signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(stop))?;
     }
+    suites::notice_stops()?;
+    allow_descriptors();
     take_turn(making.no_wait, stop)?;
     let made = wanted.make();
     if stop.load(Ordering::Relaxed) {
@@ -64,6 +67,13 @@ pub(crate) fn make(
         return Err(InterruptedEarly.into());
     }
     made
+}
+
+/// Takes as many open files as this process may have: threads keep some until a round is over.
+fn allow_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // Who may not has what there is; an operation that needs more says so.
+    let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Waits for this run's turn to measure, and says so.

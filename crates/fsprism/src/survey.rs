@@ -194,6 +194,13 @@ impl Session {
         let made = start::make(targets::wanted_again(&manifest, &making)?, &making, stop)?;
         let again: Vec<_> = made.live.iter().map(targets::record_of).collect();
         resume::check(&manifest, &start::described(making.scratch()), &again).blame_input()?;
+        let scope = Scope {
+            targets: made.live.len(),
+            data_file_bytes: manifest.run.data_file_bytes,
+            budget: None,
+        };
+        let (declared, _) = suites::cells(&suite, &made.live, &scope);
+        resume::check_cells(&manifest.cells, &declared).blame_input()?;
         let (clock, report) = SystemClock::calibrate();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);
@@ -235,11 +242,18 @@ impl Session {
         );
         progress.finish();
         let is_guarded = self.workshop.is_guarded();
+        let full = self.laboratory.full_scratch().map(|scratch| scratch.display().to_string());
         let closed = Made::close(self.laboratory.into_targets(), self.workshop);
         let reason = || {
             let reason = conducted?;
             let path = self.directory.path().display();
             start::check_guarded(is_guarded, &format!("go on with --resume {path}"))?;
+            if let Some(full) = full {
+                anyhow::bail!(
+                    "measuring stopped because {full}, which holds the images, is full: free some \
+                     space there, then continue with --resume {path}"
+                );
+            }
             closed?;
             Ok(reason)
         };

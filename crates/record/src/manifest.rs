@@ -157,6 +157,9 @@ pub struct TargetRecord {
     pub device: Option<crate::machine::BlockDevice>,
     /// For an image behind a loop device: whether it bypasses the backing file's page cache.
     pub loop_direct_io: Option<bool>,
+    /// Whether every block of that image was written before it was used (`image=allocated`).
+    #[serde(default)]
+    pub image_allocated: bool,
     /// How far the kernel reads ahead in its files, at most, whoever set that, in bytes; none
     /// where no setting governs them.
     pub read_ahead_bytes: Option<u64>,

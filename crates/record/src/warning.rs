@@ -107,11 +107,11 @@ pub enum Warning {
         /// Rise or fall over the window, in percent of its mean.
         excursion_percent: f64,
     },
-    /// More threads than processors.
+    /// More threads than processors, or than cores: siblings of one core share its units.
     MoreConcurrencyThanCores {
         /// Threads of the benchmark.
         threads: u32,
-        /// Processors that they may use.
+        /// Cores that they run on.
         cores: u32,
     },
     /// Operations were timed several at a time, because one is too short for the clock.
@@ -123,6 +123,11 @@ pub enum Warning {
     LoopBuffered,
     /// The image is sparse: the host allocates its blocks while the file system is measured.
     SparseImage,
+    /// Something below the device may keep its blocks in memory, where that cannot be seen.
+    HiddenBelow {
+        /// The hypervisor that the device belongs to.
+        hypervisor: String,
+    },
     /// The clock went astray during the run.
     ClockDrift {
         /// By how much, in parts per million.
@@ -295,7 +300,7 @@ impl fmt::Display for Warning {
                 write!(f, "the file system was made for this run and never aged, which flatters it")
             }
             Self::MoreConcurrencyThanCores { threads, cores } => {
-                let noun = if *cores == 1 { "processor" } else { "processors" };
+                let noun = if *cores == 1 { "core" } else { "cores" };
                 write!(f, "{threads} threads on {cores} {noun}")
             }
             Self::TimedInBatches { batch } => {
@@ -310,6 +315,11 @@ impl fmt::Display for Warning {
                 f,
                 "the image is sparse: where the file system writes a block for the first time, \
                  the host's file system allocates it, and that time is inside"
+            ),
+            Self::HiddenBelow { hypervisor } => write!(
+                f,
+                "cold means only that the blocks were not in this machine's memory: its disk is \
+                 virtual ({hypervisor}), and whether the host cached them cannot be seen from here"
             ),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
             Self::HistogramLost { .. } | Self::JournalDamaged { .. } => self.of_damage(f),
@@ -327,6 +337,7 @@ mod tests {
         for warning in [
             Warning::SparseImage,
             Warning::LoopBuffered,
+            Warning::HiddenBelow { hypervisor: "KVM".to_owned() },
             Warning::HistogramLost { why: "no log".to_owned() },
         ] {
             let document = warning.source().strip_prefix("fsprism, ").expect("one of our own");

@@ -260,7 +260,8 @@ impl Sample {
             vec![time_ns, throughput]
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "test values")]
-        let nanos = time_ns as u64;
+        let whole = |nanos: f64| nanos as u64;
+        let nanos = whole(time_ns);
         Replicate {
             cell,
             block,
@@ -270,7 +271,8 @@ impl Sample {
             metrics,
             operations: self.operations,
             bytes: 0,
-            elapsed_ns: nanos * self.operations,
+            // Speed-ups are of these.
+            elapsed_ns: whole((time_ns * self.operations as f64).round()),
             busy_ns: nanos * self.operations,
             latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
             histogram: None,
@@ -328,6 +330,7 @@ fn target(label: &str) -> TargetRecord {
         size_bytes: 1 << 30,
         device: None,
         loop_direct_io: None,
+        image_allocated: false,
         read_ahead_bytes: None,
         aged: None,
         conditions: Conditions::default(),

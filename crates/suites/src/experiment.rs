@@ -125,7 +125,7 @@ impl Site<'_> {
     /// When the target could not be made anew for this block.
     pub(crate) fn counters(&self) -> Result<&Counters, Failure> {
         let lost = || Failure::Cell { why: "the target could not be made anew".to_owned() };
-        self.live.counters.as_ref().ok_or_else(lost)
+        self.live.counters.as_deref().ok_or_else(lost)
     }
 }
 

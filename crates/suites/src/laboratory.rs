@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
 use crate::replicate::{Replicate, failed, nanos};
+use crate::stops::unstopped;
 use crate::throttle::Throttle;
 
 /// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
@@ -64,6 +66,8 @@ pub struct Laboratory {
     clock: SystemClock,
     clock_cost_ns: f64,
     calibrated: Reference,
+    /// The scratch directory, once it was found to have no room left.
+    full_scratch: Option<PathBuf>,
 }
 
 impl Laboratory {
@@ -90,7 +94,17 @@ impl Laboratory {
         let cells = cells.iter().map(|cell| (target_of(cell), benchmark_of(cell))).collect();
         let calibrated = clock.reference();
         let clock_cost_ns = report.cost_ns;
-        Self { targets, benchmarks, cells, settings, clock, clock_cost_ns, calibrated }
+        let full_scratch = None;
+        Self {
+            targets,
+            benchmarks,
+            cells,
+            settings,
+            clock,
+            clock_cost_ns,
+            calibrated,
+            full_scratch,
+        }
     }
 
     /// Stops the run where nobody would clean up after it: no more is begun.
@@ -100,6 +114,30 @@ impl Laboratory {
         }
         self.settings.stop.store(true, Ordering::Relaxed);
         Err(Failure::Interrupted)
+    }
+
+    /// Stops the run where something failed and images have no room left to grow: that says nothing
+    /// of a file system, and the run can go on once there is room.
+    fn stop_without_room(&mut self) -> Result<(), Failure> {
+        let full = self.targets.iter().find_map(|live| live.target.scratch_without_room());
+        let Some(scratch) = full else { return Ok(()) };
+        self.full_scratch = Some(scratch.to_owned());
+        self.settings.stop.store(true, Ordering::Relaxed);
+        Err(Failure::Interrupted)
+    }
+
+    /// A failure of the cell itself, unless there is no room left.
+    fn unless_without_room<T>(&mut self, measured: Result<T, Failure>) -> Result<T, Failure> {
+        if matches!(measured, Err(Failure::Cell { .. })) {
+            self.stop_without_room()?;
+        }
+        measured
+    }
+
+    /// The scratch directory, if the run was stopped because it is full.
+    #[must_use]
+    pub fn full_scratch(&self) -> Option<&Path> {
+        self.full_scratch.as_deref()
     }
 
     /// Takes the targets out again, to close them.
@@ -238,6 +276,7 @@ impl Laboratory {
             operations_per_thread: operations,
             start_operations,
             batch: batch as usize,
+            operations_per_round: of.operations_per_round(),
             verification,
             pinning: of.pinning(cache_state),
             ..of.workload.clone()
@@ -339,6 +378,7 @@ impl Executor for Laboratory {
             let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && self.stop_unguarded().is_ok()
+                && self.stop_without_room().is_ok()
                 && !self.settings.stop.load(Ordering::Relaxed)
             {
                 let cells = (0u32..).zip(&self.cells).filter(|(_, cell)| cell.0 == index);
@@ -358,14 +398,14 @@ impl Executor for Laboratory {
     fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
         self.stop_unguarded()?;
         let benchmark = self.benchmark(cell);
-        match &benchmark.work {
+        let measured = match &benchmark.work {
             Work::Operations(of) => self.pilot_operations(cell, of, benchmark.cache_state, seed),
             Work::Experiment(experiment) => {
                 let began = Instant::now();
-                self.experiment(cell, experiment.as_ref(), seed)?;
+                let whole = self.experiment(cell, experiment.as_ref(), seed);
                 let overhead_ns = nanos(began.elapsed());
                 // An execution is whole: there is nothing to count out.
-                Ok(PilotMeasure {
+                whole.map(|_| PilotMeasure {
                     time_per_operation_ns: 1.0,
                     overhead_ns,
                     start_operations: 0,
@@ -376,13 +416,14 @@ impl Executor for Laboratory {
                     batch: 1,
                 })
             }
-        }
+        };
+        self.unless_without_room(measured)
     }
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
         self.stop_unguarded()?;
         let benchmark = self.benchmark(request.cell);
-        match &benchmark.work {
+        let measured = match &benchmark.work {
             Work::Operations(of) => {
                 let (target, _) = self.cells[request.cell as usize];
                 let live = &self.targets[target];
@@ -390,13 +431,14 @@ impl Executor for Laboratory {
                 let cache_state = benchmark.cache_state;
                 let workload = self.workload(live, (of, cache_state), operations, request.batch);
                 let one = Engine { of, cache_state, workload, counts: true };
-                let observed = self.observe(request.cell, &one, request.seed)?;
-                Ok(observed.into_measured(of, &self.clock))
+                unstopped(|| self.observe(request.cell, &one, request.seed))
+                    .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {
-                self.experiment(request.cell, experiment.as_ref(), request.seed)
+                unstopped(|| self.experiment(request.cell, experiment.as_ref(), request.seed))
             }
-        }
+        };
+        self.unless_without_room(measured)
     }
 
     fn clock_drift_ppm(&self) -> f64 {

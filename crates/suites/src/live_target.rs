@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use machine::describe;
@@ -15,13 +15,16 @@ use workload::FileSet;
 use crate::counters::Counters;
 use crate::place::Place;
 use crate::trial::Trial;
+use crate::written::DeviceWork;
 
 /// A target with the file sets that benchmarks work on.
 #[derive(Debug)]
 pub struct LiveTarget {
     pub(crate) target: Target,
     pub(crate) file_sets: BTreeMap<Place, FileSet>,
-    pub(crate) counters: Option<Counters>,
+    pub(crate) counters: Option<Arc<Counters>>,
+    /// What unmounting it writes where nothing was changed, once that was measured.
+    pub(crate) idle_unmount: Option<DeviceWork>,
     /// Places whose directories were found not to be in memory.
     pub(crate) cooled: BTreeSet<Place>,
     /// Data files that were read in, in the one way in which a warm file is made, and nothing but
@@ -46,6 +49,7 @@ impl LiveTarget {
             target,
             file_sets: BTreeMap::new(),
             counters: None,
+            idle_unmount: None,
             cooled: BTreeSet::new(),
             read_in: BTreeSet::new(),
             folios_known: BTreeSet::new(),
@@ -88,11 +92,20 @@ impl LiveTarget {
 
     /// Unmounts and mounts it, after which nothing is in memory but what mounting reads.
     pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
+        self.remount_with(|_| ())
+    }
+
+    /// As [`LiveTarget::remount`]; acts while it is not mounted, with the counters of its device.
+    pub(crate) fn remount_with<T>(
+        &mut self,
+        act: impl FnOnce(Option<&Counters>) -> T,
+    ) -> Result<T, TargetError> {
         self.target.sync()?;
-        self.target.remount()?;
+        let counters = self.counters.as_deref();
+        let done = self.target.remount_with(|| act(counters))?;
         self.cooled.extend(self.file_sets.keys());
         self.read_in.clear();
-        Ok(())
+        Ok(done)
     }
 
     /// Makes the target and the file sets of `places` anew: every block measures another instance
@@ -107,6 +120,7 @@ impl LiveTarget {
         self.file_sets.clear();
         self.cooled.clear();
         self.read_in.clear();
+        self.idle_unmount = None;
         if !self.is_new || self.trial.get().is_some() {
             self.counters = None;
             self.target.remake()?;
@@ -128,7 +142,7 @@ impl LiveTarget {
             self.took.1.insert(place, began.elapsed());
         }
         drop(entered);
-        self.counters = Some(Counters::of(&self.target, self.is_scratch())?);
+        self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
         Ok(())
     }
 }
@@ -158,6 +172,10 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         size_bytes: facts.size_bytes,
         device,
         loop_direct_io: facts.loop_direct_io,
+        image_allocated: match &live.target.spec().place {
+            TargetPlace::Scratch(scratch) => scratch.allocated,
+            TargetPlace::Directory(_) => false,
+        },
         read_ahead_bytes: facts.read_ahead_bytes,
         aged: live.target.spec().ageing(),
         conditions: facts.conditions.limits,

@@ -8,7 +8,8 @@ use runner::Measured;
 use workload::{Course, Outcome, Stretch, ThreadOutcome};
 
 use crate::counters::Happened;
-use crate::operations::{OTHER_TIME, Operations, PROCESSOR_TIME, START_TIME, Written};
+use crate::operations::{OTHER_TIME, Operations, PROCESSOR_TIME, Question, START_TIME};
+use crate::written::Written;
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
@@ -38,6 +39,8 @@ impl Observed {
         let operations = outcome.recorder.operations();
         let busy_ns = outcome.recorder.busy_ns();
         let time_ns = busy_ns as f64 / operations.max(1) as f64;
+        let per_s_elapsed = operations as f64 * 1e9 / outcome.elapsed_ns.max(1) as f64;
+        let is_of_threads = matches!(of.question, Question::Throughput | Question::SteadyState);
         let request_bytes = of.workload.request_bytes as f64;
         let written = self.written.unwrap_or_default();
         let page_bytes = rustix::param::page_size() as u64;
@@ -47,9 +50,11 @@ impl Observed {
             PROCESSOR_TIME => processor_ns(&outcome) as f64 / operations.max(1) as f64,
             OTHER_TIME => self.other_time_ns.unwrap_or(0.0),
             "bandwidth" => outcome.rate_per_s * request_bytes,
+            // Set against others with more threads, whose rates are by the time that passed.
+            "throughput" if is_of_threads => per_s_elapsed,
             "throughput" => outcome.rate_per_s,
             "time_per_kib" => time_ns * 1024.0 / request_bytes,
-            "throughput_per_thread" => outcome.rate_per_s / of.workload.threads as f64,
+            "throughput_per_thread" => per_s_elapsed / of.workload.threads as f64,
             "resident" => (evidence.resident_after.unwrap_or(0) * page_bytes) as f64,
             "device_read_per_operation" => {
                 evidence.device_read_bytes.unwrap_or(0) as f64 / operations.max(1) as f64

@@ -6,12 +6,14 @@ use record::{Better, CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
     Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Pinning, Sharing,
-    Workers, Workload, WriteMemory,
+    Workers, Workload, WriteMemory, cores_of,
 };
 
 use crate::counters::counts_everything;
 use crate::live_target::LiveTarget;
+use crate::need::processors;
 use crate::place::Place;
+use crate::written::{DEVICE_BYTES, DEVICE_WRITES, SYNCED_TIME};
 
 /// Operations that one sync is shared by, and of which device writes are counted.
 pub(crate) const OPERATIONS_PER_SYNC: u64 = 100;
@@ -45,7 +47,7 @@ pub enum Question {
     Time,
     /// How many are done per second, whatever the number of threads.
     Throughput,
-    /// What the device writes for them until a sync after the last one returns.
+    /// What the device writes for them until it has nothing left to write.
     DeviceWrites,
     /// How fast they are in the steady state of the caches, and which state that is.
     SteadyState,
@@ -58,31 +60,6 @@ pub(crate) const PROCESSOR_TIME: &str = "processor_time_per_operation";
 /// Processor time of everything else on the machine, until what was changed is written, per
 /// operation.
 pub(crate) const OTHER_TIME: &str = "other_time_per_operation";
-/// Metrics of the question what the device writes.
-const SYNCED_TIME: &str = "synced_time_per_operation";
-const DEVICE_BYTES: &str = "device_bytes_written_per_operation";
-const DEVICE_WRITES: &str = "device_writes_per_operation";
-
-/// What a sync after the operations took and what was written until it returned, per operation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Written {
-    pub(crate) synced_time_ns: f64,
-    pub(crate) bytes: f64,
-    pub(crate) writes: f64,
-}
-
-impl Written {
-    /// The metric of that name, if it is one of these.
-    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
-        match name {
-            SYNCED_TIME => Some(self.synced_time_ns),
-            DEVICE_BYTES => Some(self.bytes),
-            DEVICE_WRITES => Some(self.writes),
-            _ => None,
-        }
-    }
-}
-
 impl Operations {
     /// Metrics of a replicate, the primary one first.
     #[must_use]
@@ -116,18 +93,15 @@ impl Operations {
     }
 
     fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {
-        let time = MetricDefinition::time_per_operation();
-        let synced_time = MetricDefinition::new(SYNCED_TIME, "ns", Better::Lower);
-        let written = [
+        let time = match self.workload.directory_sync {
+            DirectorySync::Never => MetricDefinition::new(SYNCED_TIME, "ns", Better::Lower),
+            DirectorySync::EachOperation => MetricDefinition::time_per_operation(),
+        };
+        vec![
+            time,
             MetricDefinition::new(DEVICE_BYTES, "bytes", Better::Lower),
             MetricDefinition::new(DEVICE_WRITES, "count", Better::Lower),
-        ];
-        let times = match self.workload.directory_sync {
-            DirectorySync::Never => vec![synced_time, time],
-            DirectorySync::EachOperation => vec![time],
-        };
-        let (first, rest) = times.split_first().expect("there is a time in both");
-        [first.clone()].into_iter().chain(written).chain(rest.iter().cloned()).collect()
+        ]
     }
 
     /// Metrics where a steady state is measured: how fast it is, and what shows which state it is.
@@ -257,7 +231,13 @@ impl Operations {
     /// those in flight overlap.
     pub(crate) fn can_batch(&self, cache_state: CacheState) -> bool {
         let one_by_one = self.is_of_names_cold(cache_state) || self.queue_depth().is_some();
-        self.workload.operation.can_batch() && !one_by_one
+        self.workload.operation.can_batch() && !one_by_one && self.operations_per_round() == 1
+    }
+
+    /// Operations of each thread in one round. With more threads than processors there are no
+    /// rounds: whoever has the processor would do all of its round before the next one begins.
+    pub(crate) fn operations_per_round(&self) -> usize {
+        if self.workload.threads > processors() { 1 } else { self.workload.operations_per_round }
     }
 
     /// Operations that a pilot may do: listings of large directories are few.
@@ -360,6 +340,12 @@ impl Operations {
         if self.workload.threads > 1 {
             let shared = matches!(self.workload.sharing, Sharing::Same);
             put("sharing", json!(if shared { "same" } else { "own" }));
+            if self.pinning(cache_state) == Pinning::EachToOneProcessor {
+                put("cores", json!(cores_of(self.workload.threads)));
+            }
+        }
+        if self.operations_per_round() > 1 {
+            put("operations_per_round", json!(self.operations_per_round()));
         }
         if self.workload.workers == Workers::Processes {
             put("workers", json!("processes"));
@@ -367,6 +353,7 @@ impl Operations {
         if self.question == Question::DeviceWrites {
             let each = self.workload.directory_sync == DirectorySync::EachOperation;
             put("operations_per_sync", json!(if each { 1 } else { OPERATIONS_PER_SYNC }));
+            put("device_writes_until", json!("unmounted"));
         }
         parameters
     }

@@ -18,9 +18,10 @@ use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
 use crate::need::{overlap_percent, processors};
 use crate::observed::Observed;
-use crate::operations::{Layer, Operations, Question, Written};
+use crate::operations::{Layer, Operations, Question};
 use crate::state::{self, Claim, Warming};
 use crate::trial::prepare_below;
+use crate::written::{self, Written};
 
 /// One of so many operations that make inodes is rehearsed in addition.
 const REHEARSED_SHARE: u64 = 8;
@@ -123,17 +124,21 @@ impl Replicate<'_> {
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let began = Instant::now();
+        let idle = match self.of.question {
+            Question::DeviceWrites => Some(written::idle_unmount(live, self.of.place)?),
+            _ => None,
+        };
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
-            (live.file_sets.get(&self.of.place), live.counters.as_ref())
+            (live.file_sets.get(&self.of.place).cloned(), live.counters.clone())
         else {
             return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
         };
         let entered = live.target.enter().map_err(|error| failed(&error))?;
-        self.rehearse(file_set)?;
+        self.rehearse(&file_set)?;
         let mut session = match closed {
             Some(closed) => closed.open().map_err(|error| self.engine_failure(&error))?,
-            None => self.prepare(&live.target, file_set)?,
+            None => self.prepare(&live.target, &file_set)?,
         };
         let touched = session.touched().to_vec();
         let wants_names =
@@ -141,10 +146,7 @@ impl Replicate<'_> {
         // Under a limit of memory, whatever was done since may have cooled them.
         let is_limited = is_limited(&live.target);
         if wants_names && (live.cooled.remove(&self.of.place) || is_limited) {
-            // All of them: the next that works on this place may share them out differently.
-            let count = file_set.spec().directories.count;
-            let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
-            state::warm_directories(&live.target, &all).map_err(|error| failed(&error))?;
+            state::warm_file_set(&live.target, &file_set).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -153,17 +155,23 @@ impl Replicate<'_> {
         let folio_pages = self.folio_pages(&live.target, &mut live.folios_known, &files);
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
-        let (outcome, happened, before_run) = self.run(&mut session, counters)?;
+        let (outcome, happened, before_run) = self.run(&mut session, &counters)?;
         let run_ns = nanos(running.elapsed());
         let proving = Instant::now();
-        let written = match self.of.question {
-            Question::DeviceWrites => Some(self.written(live, counters, &before_run, &outcome)?),
-            _ => None,
+        let (written, entered) = match idle {
+            Some(idle) => {
+                let sync_ns = Self::sync_ns(live)?;
+                entered.leave().map_err(|error| failed(&error))?;
+                let device = written::until_unmounted(live, &before_run)?.without(idle);
+                let entered = live.target.enter().map_err(|error| failed(&error))?;
+                (Some(Written::new(&outcome, sync_ns, device)), entered)
+            }
+            None => (None, entered),
         };
         let after = self.resident_after(before, &files)?;
         let proof_ns = nanos(proving.elapsed());
         let undoing = Instant::now();
-        let other_time_ns = self.other_time_ns(live, counters, &before_run, &outcome)?;
+        let other_time_ns = self.other_time_ns(live, &counters, &before_run, &outcome)?;
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -220,7 +228,7 @@ impl Replicate<'_> {
             (true, true) => Warming::ReadIn,
             (true, false) => Warming::Unknown,
         };
-        let made = state::make(self.cache_state, how, target.root(), files);
+        let made = state::make(self.cache_state, how, target.root(), files, self.workload.threads);
         let made = made.map_err(|error| failed(&error))?;
         let stays = self.cache_state == CacheState::Warm && !self.of.changes_anything();
         for file in files {
@@ -233,10 +241,12 @@ impl Replicate<'_> {
         Ok(made)
     }
 
-    /// Mounts the file system of cold names again. What operations are to remove is made before,
-    /// so that it is as cold as the rest.
+    /// Mounts the file system again where names are to be cold, or where its device is to have
+    /// nothing left to write. What operations are to remove is made before, so that it is as cold,
+    /// or as much written, as the rest.
     fn mounted_again(&self, live: &mut LiveTarget) -> Result<Option<ClosedSession>, Failure> {
-        if !self.of.is_of_names_cold(self.cache_state) {
+        let is_to_be_quiet = self.of.question == Question::DeviceWrites;
+        if !self.of.is_of_names_cold(self.cache_state) && !is_to_be_quiet {
             return Ok(None);
         }
         let file_set = live.file_sets.get(&self.of.place);
@@ -306,28 +316,11 @@ impl Replicate<'_> {
         Ok((outcome, after.since(&before), before))
     }
 
-    /// Syncs, and tells what was written since `before` until that had returned.
-    fn written(
-        &self,
-        live: &LiveTarget,
-        counters: &Counters,
-        before: &Reading,
-        outcome: &Outcome,
-    ) -> Result<Written, Failure> {
+    /// How long a sync of the target takes now.
+    fn sync_ns(live: &LiveTarget) -> Result<f64, Failure> {
         let began = Instant::now();
         live.target.sync().map_err(|error| failed(&error))?;
-        let sync_ns = began.elapsed().as_nanos() as f64;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(before);
-        let (Some(bytes), Some(writes)) = (happened.device_written_bytes, happened.device_writes)
-        else {
-            return Err(Failure::Cell { why: "what its device writes is not counted".to_owned() });
-        };
-        let operations = outcome.recorder.operations().max(1) as f64;
-        Ok(Written {
-            synced_time_ns: (outcome.recorder.busy_ns() as f64 + sync_ns) / operations,
-            bytes: bytes as f64 / operations,
-            writes: writes as f64 / operations,
-        })
+        Ok(began.elapsed().as_nanos() as f64)
     }
 
     /// Processor time that everything but the operating threads used until what these changed was

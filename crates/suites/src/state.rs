@@ -9,6 +9,7 @@ use machine::target::cache_state::{self, Residency};
 use machine::target::{Target, read_in_trees};
 use record::{CacheEvidence, CacheState};
 use rustix::fs::{AtFlags, Dir, statat};
+use workload::{FileSet, near};
 
 use crate::counters::Happened;
 
@@ -33,13 +34,16 @@ pub(crate) enum Warming {
 /// pages lie follows from how they came in, and what the first write to each costs follows from
 /// that (docs/warm-state.md).
 ///
-/// The caller has synced the target, so that nothing of an earlier phase is still to be written.
-/// Cold is said of the data: attributes and the file system's own structures stay in memory.
+/// Of files that so many threads have for themselves, each comes into the memory that is near its
+/// thread. The caller has synced the target, so that nothing of an earlier phase is still to be
+/// written. Cold is said of the data: attributes and the file system's own structures stay in
+/// memory.
 pub(crate) fn make(
     state: CacheState,
     how: Warming,
     root: &Path,
     files: &[PathBuf],
+    threads: usize,
 ) -> io::Result<Option<Residency>> {
     if files.is_empty() {
         return Ok(None);
@@ -56,10 +60,20 @@ pub(crate) fn make(
                 return Ok(Some(found));
             }
             cache_state::evict_all(root, files, EVICTION_PATIENCE)?;
-            cache_state::read_in_all(files).map(Some)
+            // Each where the thread is that reads it.
+            let read_in =
+                |(number, file)| near(number % threads, || cache_state::read_in_all([file]))?;
+            files.iter().enumerate().map(read_in).sum::<io::Result<Residency>>().map(Some)
         }
         CacheState::Steady | CacheState::Any => Ok(None),
     }
+}
+
+/// Brings all directories of the file set into memory, whichever will be worked on.
+pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<()> {
+    let count = file_set.spec().directories.count;
+    let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
+    warm_directories(target, &all)
 }
 
 /// Brings directories into memory: their lists, and the attributes of every entry. There are no

@@ -319,6 +319,11 @@ pub struct Workload {
     pub start_operations: u64,
     /// Operations in one timed interval; 1 times each.
     pub batch: usize,
+    /// Operations of each thread in one round: whatever is untimed stands before all of them and
+    /// after all of them, and threads wait for each other in between. So what one thread does
+    /// untimed gives no other the time in which it would have had to wait for it. 1 leaves the
+    /// untimed parts between operations.
+    pub operations_per_round: usize,
     /// Where requests may begin.
     pub alignment: Alignment,
     /// What threads have in common.
@@ -351,6 +356,7 @@ impl Workload {
             operations_per_thread: 1000,
             start_operations: 0,
             batch: 1,
+            operations_per_round: 1,
             alignment: Alignment::Request,
             sharing: Sharing::Own,
             verification: Verification::Off,
@@ -364,6 +370,11 @@ impl Workload {
     #[must_use]
     pub fn all_operations(&self) -> u64 {
         self.start_operations.saturating_add(self.operations_per_thread)
+    }
+
+    /// For how many operations at a time a step is prepared.
+    pub(crate) fn slots(&self) -> usize {
+        self.batch.max(self.operations_per_round)
     }
 
     /// For how many writes there is to be memory at least.
@@ -387,8 +398,16 @@ impl Workload {
         }
         self.check_shares()?;
         io_path::check(self)?;
-        if self.batch > 1 && !self.operation.can_batch() {
+        if self.slots() > 1 && !self.operation.can_batch() {
             return Err(WorkloadError::NoBatch(self.operation.name()));
+        }
+        let is_in_flight = matches!(self.io_path, IoPath::IoUring(_));
+        // What a round had prepared and did not come to is prepared again in the next.
+        let cannot_be_prepared_twice =
+            self.operation.removes_names() || self.operation == Operation::Rename;
+        let has_no_rounds = self.batch > 1 || is_in_flight || cannot_be_prepared_twice;
+        if self.operations_per_round > 1 && has_no_rounds {
+            return Err(WorkloadError::NoRounds);
         }
         let is_psync = matches!(self.io_path, IoPath::PsyncBuffered | IoPath::PsyncDirect);
         if self.workers == Workers::Processes && !is_psync {
@@ -432,6 +451,7 @@ impl Workload {
             ("the number of threads", self.threads as u64, NUMBERS / NUMBERS_PER_THREAD),
             ("the number of operations", self.operations_per_thread, NUMBERS_PER_THREAD),
             ("the batch", self.batch as u64, 1 << 20),
+            ("the round", self.operations_per_round as u64, 1 << 10),
         ];
         for (what, value, most) in counts {
             if value == 0 {
@@ -451,50 +471,4 @@ impl Workload {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_cannot_be_executed_is_refused_with_its_reason() {
-        let good = Workload::new(Operation::Read);
-        assert_eq!(good.check(), Ok(()));
-        let refused = |change: fn(&mut Workload)| {
-            let mut workload = Workload::new(Operation::Read);
-            change(&mut workload);
-            workload.check().expect_err("it cannot be executed")
-        };
-        assert!(matches!(refused(|w| w.threads = 0), WorkloadError::Zero(_)));
-        assert!(matches!(refused(|w| w.batch = 0), WorkloadError::Zero(_)));
-        assert!(matches!(refused(|w| w.request_bytes = 0), WorkloadError::Zero(_)));
-        assert!(matches!(refused(|w| w.threads = 5000), WorkloadError::TooLarge { .. }));
-        for exponent in [-0.1, f64::NAN, f64::INFINITY] {
-            let workload = Workload { access: Access::Zipf { exponent }, ..good.clone() };
-            assert!(matches!(workload.check(), Err(WorkloadError::ZipfExponent(_))));
-        }
-        for percent in [0, 100, 101, 255] {
-            let mix = Workload::new(Operation::Mixed { read_percent: percent });
-            assert_eq!(mix.check().is_ok(), percent <= 100, "{percent} % reads");
-            let access = Access::Mixed { sequential_percent: percent };
-            let follow = Workload { access, ..good.clone() };
-            assert_eq!(follow.check().is_ok(), percent <= 100, "{percent} % sequential");
-        }
-    }
-
-    #[test]
-    fn only_changes_of_directories_are_made_permanent() {
-        for operation in Operation::ALL {
-            let directory_sync = DirectorySync::EachOperation;
-            let workload = Workload { directory_sync, ..Workload::new(operation) };
-            let changes = operation.changes_directories();
-            assert_eq!(workload.check().is_ok(), changes, "{}", operation.name());
-        }
-    }
-
-    #[test]
-    fn batches_are_refused_where_untimed_work_stands_between_operations() {
-        for operation in Operation::ALL {
-            let workload = Workload { batch: 2, ..Workload::new(operation) };
-            assert_eq!(workload.check().is_ok(), operation.can_batch(), "{}", operation.name());
-        }
-    }
-}
+mod tests;

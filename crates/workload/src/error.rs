@@ -314,6 +314,10 @@ pub enum WorkloadError {
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
+    /// Rounds are of operations that are timed one by one and one after the other, and can be
+    /// prepared again where they were not done.
+    #[error("rounds are not possible for these operations; use rounds of 1")]
+    NoRounds,
     /// The queue depth of the io_uring path.
     #[error("a queue depth of {0} is not possible; io_uring's is 1 to 4096 here")]
     QueueDepth(u32),

@@ -32,8 +32,9 @@ use crate::choose::{AnyChooser, Choices};
 use crate::description::{Operation, Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
+use crate::processors;
 use crate::run_loop::{LoopLength, run_loop};
-use crate::session::{AnyStep, Plan, SLICE_NS, pin, prepare};
+use crate::session::{AnyStep, Plan, SLICE_NS, prepare};
 use crate::steps::Noop;
 
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
@@ -356,7 +357,7 @@ fn together<C: Clock, R: Send>(
 ) -> Result<Cost, EngineError> {
     let barrier = Barrier::new(rivals.len());
     let body = |number: usize, rivals: &mut R| {
-        let pinned = pin::allowed_processors().and_then(|all| pin::stay_on(&all, number));
+        let pinned = processors::allowed().and_then(|all| processors::stay_on(&all, number));
         barrier.wait();
         let failed = |errno| EngineError::from_errno("sched_setaffinity", Path::new("/"), errno);
         pinned.map_err(failed)?;

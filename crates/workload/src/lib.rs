@@ -47,7 +47,9 @@ pub mod harness_cost;
 mod io_path;
 mod names;
 mod on_device;
+mod processors;
 mod rewrite;
+mod round;
 mod run_loop;
 mod schedule;
 mod session;
@@ -68,6 +70,7 @@ pub use io_path::{
 };
 pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
+pub use processors::{cores_of, near};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,

@@ -130,9 +130,9 @@ pub struct LoopOutcome {
 
 /// A fault and the slot of the operation that it befell.
 #[derive(Debug, Clone, Copy)]
-struct Failure {
-    fault: Fault,
-    slot: usize,
+pub(crate) struct Failure {
+    pub(crate) fault: Fault,
+    pub(crate) slot: usize,
 }
 
 /// Does `length` operations, each timed and recorded, unless `halt` ends it before; then what the
@@ -244,8 +244,9 @@ fn run_batches<S: Step, C: Clock>(
     Ok(outcome)
 }
 
+/// Acts on so many operations from `first` on, each in a slot of its own.
 #[inline(always)]
-fn each_slot(
+pub(crate) fn each_slot(
     first: u64,
     count: u64,
     mut act: impl FnMut(u64, usize) -> Result<(), Fault>,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::process::Command;
 
 use crate::documents::assert_valid;
 use crate::place::Place;
@@ -81,41 +82,49 @@ fn a_device_that_cannot_be_read_fails_its_cells() {
     assert!(well.all(|cell| cell["replicates"] == 60), "the other target is measured to the end");
 }
 
-/// The images lie on a small tmpfs. Once it is full, the loop device's writes fail.
+/// The images lie on a small tmpfs. Once it is full, the loop device's writes fail, which says
+/// nothing of the file system on it.
 #[test]
-fn a_device_that_cannot_be_written_fails_its_cells() {
-    let name = "a_device_that_cannot_be_written_fails_its_cells";
+fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
+    let name = "a_full_scratch_directory_ends_the_run_and_keeps_it";
     let Some(place) = Place::as_root(name) else { return };
     let scratch = place.text("scratch");
     let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=140m none {scratch}"));
     let free = mounts.free_inodes(&place, "scratch");
-    let arguments = "run survey/io sick=ext4:size=128m well=tmpfs:size=128m --blocks 60 \
-                     --budget 3s --size 8m --format json --out run";
+    let arguments = "run survey/io ext4:size=128m --blocks 60 --budget 3s --size 8m --out run";
     let mut running = Running::start(&place, mounts.command(&place, arguments));
     running.until("block 1 done");
     let filler_path = mounts.path(&place, "scratch").join("kept-filler");
     let mut filler = fs::File::create(&filler_path).expect("root");
     // Each block formats the image anew, which frees its space; that is taken, too.
-    let journal = place.path("run/cells.jsonl");
-    while !fs::read_to_string(&journal).expect("it is there").contains("cell-failed") {
+    while !running.ends_within(1) {
         while filler.write_all(&[1; 1 << 16]).is_ok() {}
-        assert!(!running.ends_within(1), "it ends well without a device");
     }
     drop(filler);
     let outcome = running.finish(&place);
-    let document = outcome.assert_code(1).document();
-    assert_valid(&document);
-    let failures = failures(&document);
-    assert!(!failures.is_empty(), "{}", outcome.stderr);
-    for why in &failures {
-        // As it met the kernel, or a mkfs.
-        assert_is_of_device(why);
-    }
-    let cells = document["cells"].as_array().expect("a list").iter();
-    let mut well = cells.filter(|cell| cell["target"] == "well");
-    assert!(well.all(|cell| cell["replicates"] == 60), "the other target is measured to the end");
+    outcome.assert_code(1).assert_says(&[&scratch, "is full", "--resume run"]);
+    let journal = fs::read_to_string(place.path("run/cells.jsonl")).expect("the run's own");
+    assert!(!journal.contains("cell-failed"), "no cell is given up for it: {journal}");
     fs::remove_file(&filler_path).expect("root");
     assert_eq!(mounts.free_inodes(&place, "scratch"), free, "no image is left");
+
+    let document = mounts.run(&place, "run --resume run --format json").assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 60), "{document}");
+}
+
+/// Where files may not be as large as an image.
+#[test]
+fn a_limit_on_the_size_of_files_is_said() {
+    let name = "a_limit_on_the_size_of_files_is_said";
+    let Some(place) = Place::as_root(name) else { return };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "cd \"$0\" && ulimit -f 1000 && exec \"$@\""]).arg(place.path(""));
+    shell.arg(env!("CARGO_BIN_EXE_fsprism"));
+    let mut command = place.here(shell, "run survey/io ext4:size=128m --blocks 1 --out large");
+    command.arg("--scratch").arg(place.path("scratch"));
+    let outcome = place.finish(command);
+    outcome.assert_code(1).assert_says(&["134217728 bytes", "ulimit -f", "size="]);
 }
 
 #[test]

@@ -148,6 +148,15 @@ impl Running {
         Pid::from_raw(child.parse().expect("a number")).expect("not 0")
     }
 
+    /// Stops it alone, and lets it go on once it has stopped.
+    pub(crate) fn stop_and_continue(&self) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::STOP).expect("it is not waited for yet");
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(pid), options).expect("it is ours");
+        kill_process(pid, Signal::CONT).expect("it is not waited for yet");
+    }
+
     /// What a key at the terminal does: the signal reaches the whole process group.
     pub(crate) fn signal_group(&mut self, signal: Signal) {
         self.children.extend(children_of(&self.child));

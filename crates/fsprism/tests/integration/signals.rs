@@ -108,3 +108,27 @@ fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
         document["cells"].as_array().expect("a list").iter().all(|cell| cell["failed"].is_null())
     );
 }
+
+/// The pause is in the times of what ran meanwhile.
+#[test]
+fn a_replicate_in_which_it_was_stopped_is_thrown_away() {
+    let name = "a_replicate_in_which_it_was_stopped_is_thrown_away";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/io ext4:size=128m --blocks 40 --budget 2s --size 1m --out run \
+                     --format json";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    // Sooner or later, one meets a replicate.
+    let journal = place.path("run/cells.jsonl");
+    let is_noticed = || {
+        let journal = fs::read_to_string(&journal).expect("the run's own");
+        journal.contains("was suspended (SIGSTOP")
+    };
+    while !is_noticed() {
+        assert!(!running.ends_within(1), "it was stopped and took no notice");
+        running.stop_and_continue();
+    }
+    let document = running.finish(&place).assert_code(0).document();
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.iter().all(|cell| cell["failed"].is_null()), "{cells:?}");
+}

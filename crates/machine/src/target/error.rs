@@ -40,6 +40,25 @@ pub enum TargetError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file may not be as large as the image.
+    #[error("an image of {size_bytes} bytes is larger than a file in {directory} may be: raise the \
+        file size limit (ulimit -f), or give a smaller size=", directory = directory.display())]
+    ImageTooLarge {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the image was to have.
+        size_bytes: u64,
+    },
+    /// An image cannot be allocated for good where the host writes every block to a new place.
+    #[error("image=allocated changes nothing in {directory}, which lies on {file_system}: each \
+        write goes to a new place there; name another directory with --scratch, or leave it out",
+        directory = directory.display())]
+    NeverInPlace {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What it lies on.
+        file_system: &'static str,
+    },
     /// mkfs failed.
     #[error("`{command}` failed: {message}; change mkfs= or size=")]
     Mkfs {

@@ -32,6 +32,8 @@ const FRAME: u64 = (1 << 55) - 1;
 const COMPOUND_TAIL: u64 = 1 << 16;
 /// Words between two that are wanted which are cheaper to read than to leave out.
 const GAP_WORDS: u64 = 2;
+/// Pages of a file mapped at a time: all of them would count as this process' memory.
+const WINDOW_PAGES: usize = 2048;
 /// Words read at a time behind or before a run whose folios go on there: the largest folio of the
 /// page cache, of order 11, takes few such steps.
 const STEP_WORDS: u64 = 256;
@@ -95,22 +97,32 @@ pub fn folio_orders(path: &Path) -> Result<FolioOrders, FolioError> {
 
 /// The frames of memory that the resident pages lie in, ascending.
 fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, FolioError> {
-    let Some(end) = resident.runs().last().map(|run| run.end) else { return Ok(Vec::new()) };
-    let mapping = FileMapping::to_populate(file, 0, end * rustix::param::page_size() as u64)?;
-    let index = |page| usize::try_from(page).map_err(io::Error::other);
-    for run in resident.runs() {
-        mapping.populate(index(run.start)?..index(run.end)?)?;
-    }
-    let first = mapping.first_page() as u64;
+    let page_bytes = rustix::param::page_size() as u64;
+    let end = resident.runs().last().map_or(0, |run| run.end);
     let mut frames = Vec::new();
-    for run in joined(resident.runs()) {
-        for word in pagemap.read(first + run.start..first + run.end)? {
-            match (word & PRESENT != 0, word & FRAME) {
-                // It has left memory again.
-                (false, _) => {}
-                // What stands there for those who are not to know.
-                (true, 0) => return Err(FolioError::NotPermitted),
-                (true, frame) => frames.push(frame),
+    for start in (0..end).step_by(WINDOW_PAGES) {
+        let window = start..end.min(start + WINDOW_PAGES as u64);
+        let inside = |run: Range<u64>| {
+            let part = run.start.max(window.start)..run.end.min(window.end);
+            (!part.is_empty()).then(|| part.start - start..part.end - start)
+        };
+        let runs: Vec<Range<u64>> = resident.runs().filter_map(inside).collect();
+        let Some(last) = runs.last() else { continue };
+        let mapping = FileMapping::to_populate(file, start * page_bytes, last.end * page_bytes)?;
+        let index = |page| usize::try_from(page).map_err(io::Error::other);
+        for run in &runs {
+            mapping.populate(index(run.start)?..index(run.end)?)?;
+        }
+        let first = mapping.first_page() as u64;
+        for run in joined(runs.into_iter()) {
+            for word in pagemap.read(first + run.start..first + run.end)? {
+                match (word & PRESENT != 0, word & FRAME) {
+                    // It has left memory again.
+                    (false, _) => {}
+                    // What stands there for those who are not to know.
+                    (true, 0) => return Err(FolioError::NotPermitted),
+                    (true, frame) => frames.push(frame),
+                }
             }
         }
     }

@@ -53,7 +53,7 @@ pub(super) enum Kind {
     Image = b'f',
     /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
     LoopBinding = b'l',
-    /// A read-ahead setting of a device, with its value before ours for a last component.
+    /// A link to a read-ahead setting of a device, with its value before ours for a last component.
     ReadAhead = b'r',
 }
 
@@ -238,7 +238,7 @@ impl Thing {
             },
             Kind::Image => removal::remove_file(path).is_ok(),
             Kind::LoopBinding => !path.exists(),
-            Kind::ReadAhead => read_ahead::restore_former_value(path).is_ok(),
+            Kind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
         }
     }
 }
@@ -275,7 +275,7 @@ impl Ward {
             Kind::WorkDirectory => Leftover::WorkDirectory,
             Kind::Image => Leftover::Image,
             Kind::LoopBinding => return true,
-            Kind::ReadAhead => return read_ahead::is_a_former_value(path),
+            Kind::ReadAhead => Leftover::Setting,
         };
         let name = path.file_name().and_then(|name| name.to_str());
         name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
@@ -330,31 +330,15 @@ mod tests {
     }
 
     #[test]
-    fn of_settings_only_read_ahead_is_taken() {
-        let mut ward = ward();
-        let setting = "/sys/class/bdi/7:0/read_ahead_kb";
-        let former = format!("{setting}/128");
-        let paths = [
-            "/etc/passwd/1",
-            "/sys/class/bdi/7:0/max_ratio/1",
-            "/sys/class/bdi/../x/read_ahead_kb/1",
-            setting,
-            &former,
-        ];
-        for path in paths {
-            ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
-        }
-        ward.follow_orders();
-        assert_eq!(things(&ward), [(Kind::ReadAhead, PathBuf::from(&former))]);
-    }
-
-    #[test]
     fn only_names_of_its_own_process_are_taken() {
         let mut ward = ward();
         let undotted = format!("/x/{}-1", ward.owner);
         let longer = format!("/x/.{}-1-results", ward.owner);
         for path in ["/home", "/x/.fsprism-1-2-3", "/", &undotted, &longer] {
             ward.bytes.extend(message(ADD, Kind::WorkDirectory, path));
+        }
+        for path in ["/run/fsprism-1-2-3.setting", "/sys/class/bdi/7:0/read_ahead_kb/128"] {
+            ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
         }
         ward.follow_orders();
         assert!(ward.things.is_empty());

@@ -4,10 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use super::device::NamedDevice;
 use super::error::TargetError;
 use super::guardian::Kind;
-use super::loop_device::{LoopDevice, make_image};
+use super::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
 use super::owner::{Leftover, sweep};
 use super::spec::ScratchSpec;
 use super::work_directory::WorkDirectory;
@@ -69,7 +71,13 @@ pub(super) fn make_scratch(
     label: &str,
 ) -> Result<Home, TargetError> {
     let directory = &shop.surroundings.scratch;
-    let failed = |source| TargetError::Image { directory: directory.clone(), source };
+    let failed = |source: io::Error| match Errno::from_io_error(&source) {
+        Some(Errno::FBIG) => TargetError::ImageTooLarge {
+            directory: directory.clone(),
+            size_bytes: shop.surroundings.image_bytes_of(scratch),
+        },
+        _ => TargetError::Image { directory: directory.clone(), source },
+    };
     let source = if let Some(device) = device {
         Source::Device(Arc::new(device))
     } else if scratch.file_system.lives_in_memory() {
@@ -78,7 +86,17 @@ pub(super) fn make_scratch(
         let size_bytes = shop.surroundings.image_bytes_of(scratch);
         let fallback_name = format!("{}.img", shop.new_name());
         let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
-        let image = Arc::new(image.and_then(LoopDevice::bind).map_err(failed)?);
+        let image = image.map_err(failed)?;
+        if scratch.allocated {
+            if let Some(file_system) = never_in_place(&image).map_err(failed)? {
+                return Err(TargetError::NeverInPlace {
+                    directory: directory.clone(),
+                    file_system,
+                });
+            }
+            write_holes(&image).map_err(failed)?;
+        }
+        let image = Arc::new(LoopDevice::bind(image).map_err(failed)?);
         shop.note_image(&image);
         Source::Image(image)
     };

@@ -119,6 +119,17 @@ impl Target {
         self.shop.guardian.is_alive()
     }
 
+    /// The scratch directory, if it has no room left for what the image has not taken yet: the
+    /// device's writes fail then.
+    #[must_use]
+    pub fn scratch_without_room(&self) -> Option<&Path> {
+        const LEAST_BYTES: u64 = 1 << 20;
+        let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
+        let free_bytes = self.shop.surroundings.scratch_left_bytes().ok()?;
+        let is_full = free_bytes < LEAST_BYTES && image.unallocated_bytes() > 0;
+        is_full.then_some(self.shop.surroundings.scratch.as_path())
+    }
+
     /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
     #[must_use]
     pub fn supports_cold(&self) -> bool {
@@ -223,6 +234,15 @@ impl Target {
     /// # Errors
     /// [`TargetError::NotRemountable`] for directories and for file systems in memory.
     pub fn remount(&mut self) -> Result<(), TargetError> {
+        self.remount_with(|| ())
+    }
+
+    /// As [`Target::remount`]; acts while it is not mounted, when its device has nothing left to
+    /// write.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn remount_with<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, TargetError> {
         match &self.home {
             Home::Scratch { source: Source::Memory, .. } => {
                 Err(self.not_remountable("its files are in memory only and would be lost"))
@@ -230,10 +250,12 @@ impl Target {
             Home::Scratch { source, .. } => {
                 let source = source.clone();
                 self.unmount()?;
+                let done = act();
                 if let Source::Image(image) = source {
                     image.forget_pages().map_err(self.io_error())?;
                 }
-                self.mount()
+                self.mount()?;
+                Ok(done)
             }
             Home::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
             Home::Removed => Err(self.not_remountable("it was removed")),
@@ -298,8 +320,10 @@ impl Target {
         match source {
             Source::Memory => return Ok(()),
             Source::Image(image) => {
-                // Only saves room: mkfs does not rely on zeros.
-                let _mkfs_writes_anyway = image.discard();
+                if !scratch.allocated {
+                    // Only saves room: mkfs does not rely on zeros.
+                    let _mkfs_writes_anyway = image.discard();
+                }
                 // Were we killed now, mkfs would hold the device until it is dead too.
                 let binding = image.binding();
                 let failed = self.io_error();
@@ -307,6 +331,9 @@ impl Target {
                 let command = mkfs::format(scratch, &device, mount_point);
                 self.shop.guardian.remove(Kind::LoopBinding, &binding).map_err(&failed)?;
                 self.facts.mkfs = Some(command?);
+                if scratch.allocated {
+                    image.write_holes().map_err(self.io_error())?;
+                }
             }
             Source::Device(named) => {
                 // Devices come and go; another device may stand at the path by now.
@@ -325,7 +352,7 @@ impl Target {
         if let Source::Device(named) = source {
             named.check_again()?;
         }
-        let mut options = scratch.mount.clone().unwrap_or_default();
+        let mut options = mkfs::mount_options(scratch);
         if scratch.file_system == FileSystem::Tmpfs {
             let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
             let comma = if options.is_empty() { "" } else { "," };
@@ -341,7 +368,8 @@ impl Target {
     /// before anything is opened. Btrfs has a new setting after every mount.
     fn set_read_ahead(&mut self) -> Result<(), TargetError> {
         let Some(bytes) = self.spec.conditions.read_ahead_bytes else { return Ok(()) };
-        let set = ReadAheadInForce::set(self.root(), bytes, &self.shop.guardian);
+        let note = self.shop.new_note().map_err(|source| TargetError::Conditions { source })?;
+        let set = ReadAheadInForce::set(self.root(), bytes, &self.shop.guardian, note);
         let in_force = set.map_err(|source| TargetError::Conditions { source })?;
         self.read_ahead = Some(in_force);
         Ok(())

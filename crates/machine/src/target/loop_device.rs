@@ -7,9 +7,10 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
 use rustix::io::Errno;
 
 use super::guardian::{Guardian, Kind};
@@ -82,6 +83,14 @@ impl LoopDevice {
         sys::block_flush_buffers(&self.holder)
     }
 
+    /// Writes zeros to the image wherever a mkfs has left nothing, or has zeroed by setting blocks
+    /// aside.
+    pub(super) fn write_holes(&self) -> io::Result<()> {
+        // What is still to be written is not to be overtaken.
+        self.forget_pages()?;
+        write_holes(&self.image)
+    }
+
     /// Makes all of it read as zeros and gives the image's space back.
     pub(super) fn discard(&self) -> io::Result<()> {
         let device = File::options().read(true).write(true).open(self.path())?;
@@ -118,4 +127,45 @@ pub(super) fn make_image(
     };
     image.set_len(size_bytes)?;
     Ok(image)
+}
+
+/// File systems that write every block to a new place, so that no image on them stays where it was
+/// written first: btrfs, ZFS, bcachefs, nilfs2, f2fs (`linux/magic.h`, and their own headers).
+const NEVER_IN_PLACE: [(u64, &str); 5] = [
+    (0x9123_683e, "btrfs"),
+    (0x2fc1_2fc1, "zfs"),
+    (0xca45_1a4e, "bcachefs"),
+    (0x3434, "nilfs2"),
+    (0xf2f5_2010, "f2fs"),
+];
+
+/// The file system that the image lies on, if that writes every block to a new place.
+pub(super) fn never_in_place(image: &File) -> io::Result<Option<&'static str>> {
+    let magic = fstatfs(image)?.f_type.cast_unsigned();
+    Ok(NEVER_IN_PLACE.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name))
+}
+
+/// Writes zeros wherever nothing has been written: where there is no block, and where one is only
+/// set aside, which would still have to be converted.
+pub(super) fn write_holes(image: &File) -> io::Result<()> {
+    const CHUNK_BYTES: u64 = 1 << 20;
+    let size_bytes = image.metadata()?.len();
+    let zeros = vec![0; 1 << 20];
+    let mut from = 0;
+    while from < size_bytes {
+        let start = seek(image, SeekFrom::Hole(from))?;
+        let end = match seek(image, SeekFrom::Data(start)) {
+            Err(Errno::NXIO) => size_bytes,
+            end => end?,
+        };
+        for at in (start..end).step_by(zeros.len()) {
+            let length = usize::try_from((end - at).min(CHUNK_BYTES)).unwrap_or(zeros.len());
+            image.write_all_at(&zeros[..length], at)?;
+        }
+        from = end;
+    }
+    image.sync_all()?;
+    // Nothing of it is to be taken for what the loop device reads.
+    fadvise(image, 0, None, Advice::DontNeed)?;
+    Ok(())
 }

@@ -38,7 +38,8 @@ pub(super) fn format(
     home: &Path,
 ) -> Result<String, TargetError> {
     let name = program_name(scratch.file_system);
-    let arguments = arguments(scratch.file_system, scratch.mkfs.as_deref().unwrap_or_default());
+    let user = scratch.mkfs.as_deref().unwrap_or_default();
+    let arguments = arguments(scratch.file_system, user, scratch.allocated);
     let behind = behind_device(scratch.file_system);
     let device_text = device.display().to_string();
     let words = arguments.iter().map(String::as_str);
@@ -126,33 +127,57 @@ fn behind_device(file_system: FileSystem) -> &'static [&'static str] {
     }
 }
 
-/// The options before the device: ours, then the user's.
-fn arguments(file_system: FileSystem, user: &str) -> Vec<String> {
+/// The options before the device: ours, then the user's. With `keeps_blocks`, nothing is discarded:
+/// the host's file system would take back the blocks of an image that way. (The loop device itself
+/// could be told to discard nothing, but not to do so again: once `discard_max_bytes` is 0, the
+/// kernel takes no other value until the device is removed.)
+fn arguments(file_system: FileSystem, user: &str, keeps_blocks: bool) -> Vec<String> {
     let ours: &[&str] = match file_system {
         FileSystem::Tmpfs | FileSystem::Ramfs | FileSystem::Vfat | FileSystem::Minix => &[],
         FileSystem::Ext2 | FileSystem::Ext3 | FileSystem::Ext4 => &["-F", "-q"],
         FileSystem::Xfs | FileSystem::Btrfs => &["-f", "-q"],
         FileSystem::F2fs | FileSystem::Hfs => &["-f"],
     };
-    let ours = ours.iter().map(|&option| option.to_owned());
+    let keeping: &[&str] = match file_system {
+        _ if !keeps_blocks => &[],
+        FileSystem::Xfs | FileSystem::Btrfs => &["-K"],
+        FileSystem::F2fs => &["-t", "0"],
+        // An option among others, below; or a program that discards nothing.
+        _ => &[],
+    };
+    let ours = ours.iter().chain(keeping).map(|&option| option.to_owned());
     let mut all: Vec<String> = ours.chain(user.split_whitespace().map(str::to_owned)).collect();
     if file_system.is_ext() && !user.contains("lazy_") {
-        write_tables_now(&mut all);
+        // Else ext4 goes on writing its inode tables in the background while we measure.
+        extend(&mut all, "lazy_itable_init=0,lazy_journal_init=0");
+    }
+    if file_system.is_ext() && keeps_blocks {
+        extend(&mut all, "nodiscard");
     }
     all
 }
 
-/// Without this, ext4 goes on writing its inode tables in the background while we measure.
-fn write_tables_now(arguments: &mut Vec<String>) {
-    const NOW: &str = "lazy_itable_init=0,lazy_journal_init=0";
-    // mke2fs heeds only its last -E, so ours must join the user's.
+/// Adds extended options of mke2fs. It heeds only its last -E, so they join the user's.
+fn extend(arguments: &mut Vec<String>, options: &str) {
     match arguments.iter().rposition(|argument| argument.starts_with("-E")) {
-        Some(at) if arguments[at] != "-E" => arguments[at] = format!("{},{NOW}", arguments[at]),
+        Some(at) if arguments[at] != "-E" => arguments[at] = format!("{},{options}", arguments[at]),
         Some(at) if at + 1 < arguments.len() => {
-            arguments[at + 1] = format!("{},{NOW}", arguments[at + 1]);
+            arguments[at + 1] = format!("{},{options}", arguments[at + 1]);
         }
-        _ => arguments.extend(["-E".to_owned(), NOW.to_owned()]),
+        _ => arguments.extend(["-E".to_owned(), options.to_owned()]),
     }
+}
+
+/// The options for mount(2) of a scratch file system: the user's, and that it discards nothing
+/// where it would on its own and the blocks of its image are to stay.
+pub(super) fn mount_options(scratch: &ScratchSpec) -> String {
+    let user = scratch.mount.clone().unwrap_or_default();
+    let discards = matches!(scratch.file_system, FileSystem::Btrfs | FileSystem::F2fs);
+    if !(scratch.allocated && discards) || user.contains("discard") {
+        return user;
+    }
+    let comma = if user.is_empty() { "" } else { "," };
+    format!("{user}{comma}nodiscard")
 }
 
 /// Splits off the options that every file system shares: mount(2) takes them as flags.
@@ -196,13 +221,30 @@ mod tests {
 
     #[test]
     fn ext_tables_are_written_at_once_unless_the_user_says_otherwise() {
-        let line = |user| arguments(FileSystem::Ext4, user).join(" ");
+        let line = |user| arguments(FileSystem::Ext4, user, false).join(" ");
         assert_eq!(line(""), format!("-F -q -E {NOW}"));
         assert_eq!(line("-O ^has_journal"), format!("-F -q -O ^has_journal -E {NOW}"));
         assert_eq!(line("-E stride=16 -m 0"), format!("-F -q -E stride=16,{NOW} -m 0"));
         assert_eq!(line("-Estride=16"), format!("-F -q -Estride=16,{NOW}"));
         assert_eq!(line("-E lazy_itable_init=1"), "-F -q -E lazy_itable_init=1");
-        assert_eq!(arguments(FileSystem::Xfs, "-m crc=0").join(" "), "-f -q -m crc=0");
+        assert_eq!(arguments(FileSystem::Xfs, "-m crc=0", false).join(" "), "-f -q -m crc=0");
+    }
+
+    #[test]
+    fn an_image_that_stays_allocated_is_discarded_by_nobody() {
+        let line = |file_system, user| arguments(file_system, user, true).join(" ");
+        assert_eq!(line(FileSystem::Ext4, "-m 0"), format!("-F -q -m 0 -E {NOW},nodiscard"));
+        assert_eq!(line(FileSystem::Xfs, "-m crc=0"), "-f -q -K -m crc=0");
+        assert_eq!(line(FileSystem::F2fs, ""), "-f -t 0");
+        let mounted = |text: &str| {
+            let spec: TargetSpec = text.parse().unwrap();
+            let Place::Scratch(scratch) = spec.place else { unreachable!("it is made") };
+            mount_options(&scratch)
+        };
+        assert_eq!(mounted("btrfs:image=allocated,mount=noatime"), "noatime,nodiscard");
+        assert_eq!(mounted("btrfs:image=allocated,mount=discard=sync"), "discard=sync");
+        assert_eq!(mounted("btrfs:mount=noatime"), "noatime");
+        assert_eq!(mounted("ext4:image=allocated"), "");
     }
 
     #[test]

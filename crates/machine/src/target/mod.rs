@@ -19,6 +19,7 @@ pub mod cache_state;
 mod cgroup;
 mod cgroup_tree;
 mod device;
+mod device_words;
 mod error;
 mod facts;
 mod file_system;

@@ -13,7 +13,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
 use rustix::path::Arg;
 
-use super::work_directory;
+use super::{read_ahead, work_directory};
 
 /// What the names of all things that fsprism leaves lying for a while hold.
 const PREFIX: &str = "fsprism-";
@@ -36,6 +36,8 @@ pub(super) enum Leftover {
     WorkDirectory,
     /// A file, `fsprism-<pid>-<start>-<n>.img`.
     Image,
+    /// A link to a setting and its value before ours, `fsprism-<pid>-<start>-<n>.setting`.
+    Setting,
 }
 
 impl Leftover {
@@ -46,6 +48,7 @@ impl Leftover {
             Self::Cgroup => ("", "", 3),
             Self::WorkDirectory => (".", "", 3),
             Self::Image => ("", ".img", 3),
+            Self::Setting => ("", ".setting", 3),
         };
         let name = name.strip_prefix(before)?.strip_prefix(PREFIX)?.strip_suffix(after)?;
         let found: Vec<u64> = name.split('-').map(plain_number).collect::<Option<_>>()?;
@@ -96,11 +99,17 @@ pub(super) fn sweep(directory: &Path, leftover: Leftover) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let owner = name.to_str().ok().and_then(|name| leftover.owner_of(name));
-        if owner.is_none_or(|owner| !owner.is_gone()) {
+        let Some(owner) = owner.filter(|owner| owner.is_gone()) else { continue };
+        // The lock is held until the directory is gone. What is no directory goes with the mount
+        // area, which may have been removed before.
+        let locked = match leftover {
+            Leftover::Setting => lock_as_owner(&parent, format!("{owner}-mounts")),
+            _ => lock_as_owner(&parent, name),
+        };
+        let is_there = |error: &io::Error| error.kind() != io::ErrorKind::NotFound;
+        if locked.as_ref().is_err_and(|error| leftover != Leftover::Setting || is_there(error)) {
             continue;
         }
-        // The lock is held until the directory is gone.
-        let Ok(_lock) = lock_as_owner(&parent, name) else { continue };
         let _stays_if_it_must = match leftover {
             Leftover::MountArea | Leftover::Cgroup => {
                 unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from)
@@ -108,6 +117,7 @@ pub(super) fn sweep(directory: &Path, leftover: Leftover) {
             Leftover::WorkDirectory => work_directory::remove(&parent, name),
             // Images lose their names while their owner lives, or by its guardian.
             Leftover::Image => Ok(()),
+            Leftover::Setting => read_ahead::put_back(&parent, name),
         };
     }
 }
@@ -127,8 +137,13 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const KINDS: [Leftover; 4] =
-        [Leftover::MountArea, Leftover::Cgroup, Leftover::WorkDirectory, Leftover::Image];
+    const KINDS: [Leftover; 5] = [
+        Leftover::MountArea,
+        Leftover::Cgroup,
+        Leftover::WorkDirectory,
+        Leftover::Image,
+        Leftover::Setting,
+    ];
 
     #[test]
     fn each_kind_has_names_of_one_form() {
@@ -138,6 +153,7 @@ mod tests {
             format!("{owner}-3"),
             format!(".{owner}-3"),
             format!("{owner}-3.img"),
+            format!("{owner}-3.setting"),
         ];
         for (of, name) in names.iter().enumerate() {
             for (index, kind) in KINDS.into_iter().enumerate() {

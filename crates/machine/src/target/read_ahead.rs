@@ -9,15 +9,24 @@
 //!
 //! A disk's setting stays after the file system is gone. Kernels that clear a loop device set its
 //! limits anew and with them the read-ahead (seen on Linux 6.18); that is not relied on: what was
-//! there is restored before the file system is unmounted, and by the guardian should we die.
+//! there is restored before the file system is unmounted; by the guardian should we die; and by the
+//! next run should it have died too, which finds a note of it beside our mount area.
 
+use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, readlinkat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use super::facts::DeviceNumbers;
 use super::guardian::{Guardian, Kind};
+use super::work_directory;
 use crate::describe::Sources;
 use crate::describe::mounts::entry_of;
 
@@ -75,9 +84,10 @@ impl ReadAhead {
         io::Error::other(format!("{}: {why}", self.file.display()))
     }
 
-    /// What the guardian is told: the setting, and the value to give it.
-    fn former_value(&self, bytes: u64) -> PathBuf {
-        self.file.join((bytes / 1024).to_string())
+    /// What a note leads to: the setting, our value, and the one to give it again.
+    fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
+        let kib = |bytes: u64| (bytes / 1024).to_string();
+        self.file.join(kib(ours_bytes)).join(kib(before_bytes))
     }
 }
 
@@ -105,19 +115,28 @@ pub(super) struct ReadAheadInForce {
     setting: ReadAhead,
     bytes: u64,
     before_bytes: u64,
+    /// Leads to the setting and its value before, for whoever finds that we have died.
+    note: PathBuf,
 }
 
 impl ReadAheadInForce {
-    /// Sets the read-ahead of the file system at `root` and reads it back.
-    pub(super) fn set(root: &Path, bytes: u64, guardian: &Guardian) -> io::Result<Self> {
+    /// Sets the read-ahead of the file system at `root` and reads it back. What it was is noted in
+    /// `note` first, a path where nothing is.
+    pub(super) fn set(
+        root: &Path,
+        bytes: u64,
+        guardian: &Guardian,
+        note: PathBuf,
+    ) -> io::Result<Self> {
         let setting = ReadAhead::of(root)?.ok_or_else(|| {
             io::Error::other(format!(
                 "no setting in {SETTINGS} governs this file system; leave read_ahead= out"
             ))
         })?;
         let before_bytes = setting.bytes()?;
-        guardian.add(Kind::ReadAhead, &setting.former_value(before_bytes))?;
-        let in_force = Self { setting, bytes, before_bytes };
+        guardian.add(Kind::ReadAhead, &note)?;
+        symlink(setting.noted(bytes, before_bytes), &note)?;
+        let in_force = Self { setting, bytes, before_bytes, note };
         let set = in_force.setting.set(bytes).and_then(|()| in_force.setting.bytes());
         let refusal = match set {
             Ok(read_back) if read_back == bytes => return Ok(in_force),
@@ -138,27 +157,55 @@ impl ReadAheadInForce {
     /// Puts back what was there.
     pub(super) fn restore(self, guardian: &Guardian) -> io::Result<()> {
         self.setting.set(self.before_bytes)?;
-        guardian.remove(Kind::ReadAhead, &self.setting.former_value(self.before_bytes))
+        fs::remove_file(&self.note)?;
+        guardian.remove(Kind::ReadAhead, &self.note)
     }
 }
 
-/// Whether a path is one that [`ReadAhead::former_value`] gives.
-pub(super) fn is_a_former_value(path: &Path) -> bool {
-    let (Some(setting), Some(value)) = (path.parent(), path.file_name()) else { return false };
+/// What [`ReadAhead::noted`] says: the setting's file, our value, the one before.
+fn of_note(path: &Path) -> Option<(&Path, u64, u64)> {
+    let number = |path: &Path| path.file_name()?.to_str()?.parse::<u64>().ok();
+    let with_ours = path.parent()?;
+    let setting = with_ours.parent()?;
     let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
     // The one below SETTINGS is a link to the other.
     let is_setting = setting.starts_with(SETTINGS) || setting.starts_with("/sys/devices");
-    let is_number = value.to_str().is_some_and(|value| value.parse::<u64>().is_ok());
-    plain && is_setting && setting.ends_with(FILE) && is_number
+    let is_one = plain && is_setting && setting.ends_with(FILE);
+    is_one.then_some((setting, number(with_ours)?, number(path)?))
 }
 
-/// Gives the setting that the path names its former value; one that is gone needs none.
-pub(super) fn restore_former_value(path: &Path) -> io::Result<()> {
-    let (Some(setting), Some(value)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    if !setting.exists() {
-        return Ok(());
+/// Puts back what a note of that name in `parent` leads to, if it is one of this user's, and takes
+/// it away. One that is gone needs nothing.
+pub(super) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
+    let stat = match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(()),
+        stat => stat?,
+    };
+    let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+    if !is_link || stat.st_uid != geteuid().as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
     }
-    fs::write(setting, value.as_encoded_bytes())
+    let noted = readlinkat(&parent, name, Vec::new())?;
+    if let Some(noted) = of_note(Path::new(OsStr::from_bytes(noted.to_bytes()))) {
+        restore(noted)?;
+    }
+    Ok(unlinkat(&parent, name, AtFlags::empty())?)
+}
+
+/// As [`put_back`], of a note at that path.
+pub(super) fn put_back_at(note: &Path) -> io::Result<()> {
+    let (parent, name) = work_directory::parent_of(note)?;
+    put_back(parent, &name)
+}
+
+/// Gives a setting its former value, if it still has ours; one that is gone needs none.
+fn restore((setting, ours, before): (&Path, u64, u64)) -> io::Result<()> {
+    match fs::read_to_string(setting) {
+        Ok(now) if now.trim() == ours.to_string() => fs::write(setting, before.to_string()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        // Somebody else has set it since.
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -171,11 +218,45 @@ mod tests {
     }
 
     #[test]
-    fn what_the_guardian_is_told_it_takes() {
+    fn of_settings_only_read_ahead_is_put_back() {
         for directory in ["/sys/class/bdi/7:0", "/sys/devices/virtual/bdi/btrfs-1"] {
-            let setting = ReadAhead { file: Path::new(directory).join(FILE) };
-            assert!(is_a_former_value(&setting.former_value(131_072)), "{directory}");
+            let file = Path::new(directory).join(FILE);
+            let noted = ReadAhead { file: file.clone() }.noted(65_536, 131_072);
+            assert_eq!(of_note(&noted), Some((&*file, 64, 128)), "{directory}");
         }
-        assert!(restore_former_value(Path::new("/sys/class/bdi/none/read_ahead_kb/4")).is_ok());
+        for path in [
+            "/etc/passwd/1/2",
+            "/sys/class/bdi/7:0/max_ratio/1/2",
+            "/sys/class/bdi/../x/read_ahead_kb/1/2",
+            "/sys/class/bdi/7:0/read_ahead_kb/1",
+            "/sys/class/bdi/7:0/read_ahead_kb/x/1",
+        ] {
+            assert_eq!(of_note(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_has_set_since_stays() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let setting = place.path().join("setting");
+        for (now, then) in [("64\n", "128"), ("256\n", "256\n")] {
+            fs::write(&setting, now).expect("it is ours");
+            restore((&setting, 64, 128)).expect("it can be written");
+            assert_eq!(fs::read_to_string(&setting).expect("it is there"), then);
+        }
+        restore((&place.path().join("gone"), 64, 128)).expect("it needs nothing");
+    }
+
+    #[test]
+    fn notes_are_taken_away_and_what_is_none_stays() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let note = place.path().join("note");
+        symlink("/sys/class/bdi/none/read_ahead_kb/4/8", &note).expect("it is new");
+        put_back_at(&note).expect("a setting that is gone needs nothing");
+        assert!(note.symlink_metadata().is_err());
+        put_back_at(&note).expect("it is gone");
+        fs::write(&note, "no link").expect("it is new");
+        assert!(put_back_at(&note).is_err());
+        assert!(note.exists());
     }
 }

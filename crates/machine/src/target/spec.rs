@@ -50,6 +50,8 @@ pub struct ScratchSpec {
     ///
     /// [`Surroundings::image_bytes`]: super::Surroundings::image_bytes
     pub size_bytes: Option<u64>,
+    /// Whether every block of the image is written before it is used, and stays allocated.
+    pub allocated: bool,
     /// Options for mkfs, separated by white space.
     pub mkfs: Option<String>,
     /// Options for mount, separated by commas.
@@ -117,6 +119,12 @@ pub enum SpecError {
     BadSize {
         /// The option.
         key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+    /// A way of making an image that there is not.
+    #[error("`image={value}` is not known; write `image=allocated`, or leave it out")]
+    BadImage {
         /// The value as given.
         value: String,
     },

@@ -3,16 +3,23 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::device_words::{has_name, names_a_device};
 use super::file_system::{FileSystem, nearest};
 use super::spec::{Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size};
 
 /// Nobody waits for more: a round takes seconds.
 const ROUNDS_MAX: u32 = 1000;
 
+/// Values of `image=`: blocks of the host's file system are taken as they are written first, or all
+/// of them before.
+const SPARSE: &str = "sparse";
+const ALLOCATED: &str = "allocated";
+
 /// A key that a target's text may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Size,
+    Image,
     Mkfs,
     Mount,
     Device,
@@ -27,8 +34,9 @@ pub(super) enum Key {
 }
 
 impl Key {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Size,
+        Self::Image,
         Self::Mkfs,
         Self::Mount,
         Self::Device,
@@ -45,6 +53,7 @@ impl Key {
     fn name(self) -> &'static str {
         match self {
             Self::Size => "size",
+            Self::Image => "image",
             Self::Mkfs => "mkfs",
             Self::Mount => "mount",
             Self::Device => "device",
@@ -127,6 +136,7 @@ impl Options {
         let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
         if let Place::Scratch(scratch) = &spec.place {
             add(Key::Size, number(scratch.size_bytes));
+            add(Key::Image, scratch.allocated.then(|| ALLOCATED.to_owned()));
             add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
             add(Key::Mkfs, scratch.mkfs.clone());
             add(Key::Mount, scratch.mount.clone());
@@ -146,7 +156,9 @@ impl Options {
         if file_system.lives_in_memory() {
             let reason = "it has no device and is not formatted";
             let useless = |key: Key| {
-                matches!(key, Key::Mkfs | Key::Device | Key::ReadAhead) || key.throttles_a_device()
+                let of_devices =
+                    matches!(key, Key::Image | Key::Mkfs | Key::Device | Key::ReadAhead);
+                of_devices || key.throttles_a_device()
             };
             self.refuse(useless, file_system.name(), reason)?;
             let reason = "its files have no place on a device that could lie in fragments";
@@ -162,6 +174,8 @@ impl Options {
         if device.is_some() {
             let reason = "it takes its size from the device";
             self.refuse(|key| key == Key::Size, "a target with device=", reason)?;
+            let reason = "it has no image";
+            self.refuse(|key| key == Key::Image, "a target with device=", reason)?;
         }
         if self.value(Key::Aged).is_none_or(|rounds| rounds == "0") {
             let reason = "it is filled only to be aged; say aged= too";
@@ -170,6 +184,7 @@ impl Options {
         Ok(ScratchSpec {
             file_system,
             size_bytes: self.number(Key::Size)?,
+            allocated: self.is_allocated()?,
             mkfs: self.value(Key::Mkfs).map(str::to_owned),
             mount: self.value(Key::Mount).map(str::to_owned),
             device,
@@ -238,6 +253,14 @@ impl Options {
         self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
     }
 
+    fn is_allocated(&self) -> Result<bool, SpecError> {
+        match self.value(Key::Image) {
+            None | Some(SPARSE) => Ok(false),
+            Some(ALLOCATED) => Ok(true),
+            Some(other) => Err(SpecError::BadImage { value: other.to_owned() }),
+        }
+    }
+
     fn rounds(&self) -> Result<Option<u32>, SpecError> {
         let Some(text) = self.value(Key::Aged) else { return Ok(None) };
         match text.parse().ok().filter(|&rounds| rounds <= ROUNDS_MAX) {
@@ -290,22 +313,6 @@ impl fmt::Display for Options {
         }
         Ok(())
     }
-}
-
-/// Whether a suboption of xfs' mkfs names a file: `name=`, which may stand right behind its letter.
-fn has_name(word: &str) -> bool {
-    let keys = word.split(',').filter_map(|option| Some(option.split_once('=')?.0));
-    keys.map(|key| key.strip_prefix('-').map_or(key, |key| key.get(1..).unwrap_or_default()))
-        .any(|key| key == "name")
-}
-
-/// Whether an option, or one of several behind commas, has a device for its value; `LABEL=` and
-/// `UUID=` too may stand for one there.
-fn names_a_device(word: &str) -> bool {
-    const KEYS: [&str; 5] = ["device", "logdev", "rtdev", "journal_dev", "journal_path"];
-    let mut options = word.split(',').filter_map(|option| option.split_once('='));
-    // A letter may stand right before its value: -Jdevice=.
-    options.any(|(key, _)| KEYS.iter().any(|known| key.trim_start().ends_with(known)))
 }
 
 #[cfg(test)]

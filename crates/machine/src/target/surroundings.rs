@@ -85,6 +85,12 @@ impl Surroundings {
         let room = statvfs(&self.scratch)?;
         Ok(room.f_bavail.saturating_mul(room.f_frsize))
     }
+
+    /// What is left for root, as whom the kernel writes to an image.
+    pub(super) fn scratch_left_bytes(&self) -> io::Result<u64> {
+        let room = statvfs(&self.scratch)?;
+        Ok(room.f_bfree.saturating_mul(room.f_frsize))
+    }
 }
 
 /// What remains of `room_bytes` for each target that names no size.
@@ -103,6 +109,7 @@ mod tests {
         let spec = |size_bytes| ScratchSpec {
             file_system: FileSystem::Ext4,
             size_bytes,
+            allocated: false,
             mkfs: None,
             mount: None,
             device: None,

@@ -138,6 +138,13 @@ impl Shop {
         Ok(path)
     }
 
+    /// Where a setting of the host's is noted while it is ours: beside the mount area, where a
+    /// later run looks for what we left.
+    pub(super) fn new_note(&self) -> io::Result<PathBuf> {
+        let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
+        Ok(area.path.with_file_name(format!("{}.setting", self.new_name())))
+    }
+
     /// Counts a new image among those that may still grow.
     pub(super) fn note_image(&self, image: &Arc<LoopDevice>) {
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,6 +190,8 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
         .map_err(explain_chroot)?;
     let mut refusal = None;
     for parent in [Path::new("/run"), scratch] {
+        // The first shows by its lock whether the owner of the second lives.
+        sweep(parent, Leftover::Setting);
         sweep(parent, Leftover::MountArea);
         let path = parent.join(format!("{owner}-mounts"));
         guardian.add(Kind::MountArea, &path)?;

@@ -61,6 +61,10 @@ const CASES: &[Case] = &[
     ("btrfs_reads_ahead_as_told", || read_ahead::is_as_told("btrfs:size=512m")),
     ("read_ahead_is_put_back", read_ahead::is_put_back),
     ("read_ahead_is_put_back_after_death", read_ahead::is_put_back_after_death),
+    ("read_ahead_is_put_back_by_the_next", read_ahead::is_put_back_by_the_next),
+    ("an_allocated_ext4_stays_so", || whole_life::an_allocated_image_stays_so("ext4")),
+    ("an_allocated_xfs_stays_so", || whole_life::an_allocated_image_stays_so("xfs")),
+    ("an_allocated_btrfs_stays_so", || whole_life::an_allocated_image_stays_so("btrfs")),
     ("extents_of_ext2_are_told", || extents::are_told("ext2:size=128m")),
     ("extents_of_ext4_are_told", || extents::are_told("ext4:size=256m")),
     ("extents_of_xfs_are_told", || extents::are_told("xfs:size=512m")),
@@ -115,7 +119,11 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         ["--die-with-read-ahead", device] => {
-            read_ahead::die_with_it(device);
+            read_ahead::die_with_it(device, false);
+            return ExitCode::SUCCESS;
+        }
+        ["--die-unguarded", device] => {
+            read_ahead::die_with_it(device, true);
             return ExitCode::SUCCESS;
         }
         ["--as-host", place] => {

@@ -103,25 +103,47 @@ pub(crate) fn is_put_back() {
 pub(crate) fn is_put_back_after_death() {
     let disk = Disk::new("disk", &[]);
     let setting = theirs(&disk);
-    let mut child = Command::new(std::env::current_exe().expect("it has a file"));
-    child.args(["--die-with-read-ahead", &disk.device]).stdout(Stdio::piped());
-    let output = child.spawn().expect("ok").wait_with_output().expect("it is ours");
-    let text = String::from_utf8(output.stdout).expect("plain text");
-    let mut lines = text.lines();
-    assert_eq!(lines.next_back(), Some("64"), "it came so far: {text}");
-    let guardian = lines.next().and_then(|line| Pid::from_raw(line.parse().ok()?));
+    let guardian = die("--die-with-read-ahead", &disk);
     // It may have ended already.
-    if let Ok(guardian) = pidfd_open(guardian.expect("a number"), PidfdFlags::empty()) {
+    if let Ok(guardian) = pidfd_open(guardian, PidfdFlags::empty()) {
         wait_for_end(&guardian);
     }
     assert_eq!(value(&setting), THEIRS_KIB);
 }
 
-pub(crate) fn die_with_it(device: &str) {
+/// Of a process and its guardian, both killed, the next one puts right what they left.
+pub(crate) fn is_put_back_by_the_next() {
+    let disk = Disk::new("disk", &[]);
+    let setting = theirs(&disk);
+    // Should another test's workshop come before ours, that does it.
+    die("--die-unguarded", &disk);
+    let workshop = workshop_on(&disk.device);
+    assert_eq!(value(&setting), THEIRS_KIB);
+    fs::write(&setting, "256").expect("root");
+    workshop.close().expect("nothing is left");
+    workshop_on(&disk.device).close().expect("nothing is left");
+    assert_eq!(value(&setting), "256", "it is put back once");
+}
+
+/// Has a process set the disk's read-ahead and die: its guardian.
+fn die(how: &str, disk: &Disk) -> Pid {
+    let mut child = Command::new(std::env::current_exe().expect("it has a file"));
+    child.args([how, &disk.device]).stdout(Stdio::piped());
+    let output = child.spawn().expect("ok").wait_with_output().expect("it is ours");
+    let text = String::from_utf8(output.stdout).expect("plain text");
+    let mut lines = text.lines();
+    assert_eq!(lines.next_back(), Some("64"), "it came so far: {text}");
+    lines.next().and_then(|line| Pid::from_raw(line.parse().ok()?)).expect("a number")
+}
+
+pub(crate) fn die_with_it(device: &str, is_unguarded: bool) {
     let workshop = workshop_on(device);
     println!("{}", workshop.guardian().as_raw_nonzero());
     let target = workshop.make(&spec(&format!("ext4:device={device},read_ahead=64k")));
     let bytes = target.as_ref().expect("it is named").facts().read_ahead_bytes;
     println!("{}", bytes.expect("a disk has it") / 1024);
+    if is_unguarded {
+        kill_process(workshop.guardian(), Signal::KILL).expect("it is ours");
+    }
     kill_process(getpid(), Signal::KILL).expect("it is ours");
 }

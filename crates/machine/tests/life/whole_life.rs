@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
+use machine::describe::{Extent, extents};
 use machine::target::{
     Step, Surroundings, Target, TargetError, Unavailable, Workshop, cache_state,
 };
@@ -248,4 +249,35 @@ pub(crate) fn targets_may_outlive_the_workshop() {
     let error = workshop.close().expect_err("a target lives");
     assert!(matches!(error, TargetError::LeftBehind { .. }), "{error}");
     write(&target);
+}
+
+/// Neither mkfs nor the file system gives blocks of an allocated image back, or leaves any that is
+/// only set aside; and a file system made anew does not either.
+pub(crate) fn an_allocated_image_stays_so(file_system: &str) {
+    let workshop = workshop();
+    let text = format!("{file_system}:size=320m,image=allocated");
+    let Some(mut target) = make_or_skip(&workshop, &text) else { return };
+    let held = fs::read_dir("/proc/self/fd").expect("/proc is mounted").flatten();
+    let image = held.map(|entry| entry.path()).find(|path| {
+        let led_to = fs::read_link(path).unwrap_or_default();
+        led_to.starts_with(scratch()) && led_to.to_string_lossy().ends_with("(deleted)")
+    });
+    let image = File::open(image.expect("it has no name")).expect("it is open");
+    let assert_written = || {
+        let size_bytes = image.metadata().expect("it is open").len();
+        let found = extents(&image).expect("the host tells");
+        let is_written = |extent: &&Extent| !extent.flags.is_unwritten();
+        let written = found.list().iter().filter(is_written).map(|extent| extent.length_bytes);
+        assert_eq!(written.sum::<u64>(), size_bytes, "{text}");
+    };
+    assert_written();
+    drop(write(&target));
+    fs::remove_file(target.root().join("file")).expect("just written");
+    target.sync().expect("the device is sound");
+    target.remount().expect("nothing is open");
+    assert_written();
+    target.remake().expect("nothing is open");
+    assert_written();
+    drop(image);
+    close(target, workshop);
 }

@@ -98,6 +98,10 @@ fn more_threads_than_cores(gathered: &Gathered<'_>, machine: &Machine) -> Option
     let threads = u32::try_from(threads).unwrap_or(u32::MAX);
     let allowed = u32::try_from(machine.processor.allowed.len()).ok().filter(|&count| count > 0);
     let processors = allowed.or(machine.processor.threads)?;
+    // Siblings of one core count as one: they share its units.
+    let distinct = gathered.cell.parameters.get("cores").and_then(serde_json::Value::as_u64);
+    let distinct = distinct.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let processors = processors.min(distinct.unwrap_or(u32::MAX));
     // A quota of 1.5 cores keeps two threads running half of the time each, so it counts whole.
     let quota = machine.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_cores);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
@@ -191,8 +195,11 @@ mod tests {
         sample.run.manifest.machine.processor.allowed = vec![0, 1, 2];
         assert_eq!(warnings(&sample), []);
         sample.run.manifest.machine.processor.allowed = vec![4, 7];
-        let expected = Warning::MoreConcurrencyThanCores { threads: 3, cores: 2 };
-        assert_eq!(warnings(&sample), [expected]);
+        let expected = [Warning::MoreConcurrencyThanCores { threads: 3, cores: 2 }];
+        assert_eq!(warnings(&sample), expected);
+        sample.run.manifest.machine.processor.allowed = vec![0, 1, 2];
+        sample.change("read", |cell| _ = cell.parameters.insert("cores".to_owned(), json!(2)));
+        assert_eq!(warnings(&sample), expected, "two of three are siblings");
     }
 
     #[test]

@@ -95,14 +95,18 @@ impl Gathered<'_> {
     /// Operations per second by block, whether or not the cell has it among its metrics.
     pub(crate) fn throughput(&self) -> BTreeMap<u32, f64> {
         let declared = self.values_of("throughput");
-        if !declared.is_empty() {
-            return declared;
-        }
-        let rate = |(&block, replicate): (&u32, &&Replicate)| {
+        if declared.is_empty() { self.pace() } else { declared }
+    }
+
+    /// Operations by the seconds that passed over them, by block: of several threads and of one
+    /// alike, with whatever a thread does between its operations. By the time spent in operations,
+    /// threads would seem to scale that take turns at something and do other work meanwhile.
+    fn pace(&self) -> BTreeMap<u32, f64> {
+        let pace = |(&block, replicate): (&u32, &&Replicate)| {
             let seconds = replicate.elapsed_ns as f64 / 1e9;
             (seconds > 0.0).then(|| (block, replicate.operations as f64 / seconds))
         };
-        self.replicates.iter().filter_map(rate).collect()
+        self.replicates.iter().filter_map(pace).collect()
     }
 
     /// Whether its speed-up over a baseline of this run is what it is about.
@@ -135,16 +139,16 @@ impl Gathered<'_> {
         all.iter().find(is_it)
     }
 
-    /// Throughput over that of the baseline on the same target in the same block.
+    /// Its pace over that of the baseline on the same target in the same block.
     pub(crate) fn speed_up(&self, all: &[Self]) -> BTreeMap<u32, f64> {
         let baseline = self.beside(all, self.cell.baseline.as_ref());
-        let Some(base) = baseline.map(Self::throughput) else {
+        let Some(base) = baseline.map(Self::pace) else {
             return BTreeMap::new();
         };
         let ratio = |(block, rate): (u32, f64)| {
             let base = *base.get(&block)?;
             (base > 0.0).then(|| (block, rate / base))
         };
-        self.throughput().into_iter().filter_map(ratio).collect()
+        self.pace().into_iter().filter_map(ratio).collect()
     }
 }

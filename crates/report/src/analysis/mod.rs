@@ -20,8 +20,8 @@ mod working_set;
 use std::path::Path;
 
 use record::{
-    CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord, Warning,
-    WarningReport,
+    CacheState, CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord,
+    Warning, WarningReport,
 };
 
 pub(crate) use comparisons::BLOCKS_LEAST;
@@ -98,6 +98,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let on_images: Vec<&str> = targets
         .iter()
         .filter(|target| target.scratch && target.loop_direct_io.is_some())
+        .filter(|target| !target.image_allocated)
         .map(|target| target.label.as_str())
         .collect();
     if !on_images.is_empty() {
@@ -105,6 +106,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         let message = format!("{} ({})", plain.message, on_images.join(", "));
         warnings.push(WarningReport { message, ..plain });
     }
+    warnings.extend(hidden_below(run).map(WarningReport::from));
     if let Some(first) = run.damage.first() {
         let places = u32::try_from(run.damage.len()).unwrap_or(u32::MAX);
         let (line, why) = (first.line as u64, first.why.clone());
@@ -131,6 +133,20 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         warnings.push(Warning::ClockDrift { ppm: worst }.into());
     }
     warnings
+}
+
+/// What a virtual disk hides, where something was read cold.
+fn hidden_below(run: &Run) -> Option<Warning> {
+    let hypervisor = run.manifest.machine.hypervisor.clone()?;
+    let is_cold = |cell: u32| {
+        let cell = run.manifest.cells.get(cell as usize);
+        cell.is_some_and(|cell| cell.cache_state == CacheState::Cold)
+    };
+    let was_read = run.lines.iter().any(|line| match line {
+        Line::Replicate(replicate) => is_cold(replicate.cell),
+        _ => false,
+    });
+    was_read.then_some(Warning::HiddenBelow { hypervisor })
 }
 
 /// What a target's options let the file system do while it is measured.
@@ -184,6 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_virtual_disk_hides_is_said_where_something_was_read_cold() {
+        let warned = |hypervisor: Option<&str>, state| {
+            let mut sample = Sample::new(&["/mnt"]).benchmark("read", &[&[1.0; 6]]);
+            sample.change("read", |cell| cell.cache_state = state);
+            sample.run.manifest.machine.hypervisor = hypervisor.map(str::to_owned);
+            let document = sample.document();
+            document.warnings.iter().any(|one| one.message.contains("virtual (KVM)"))
+        };
+        assert!(warned(Some("KVM"), CacheState::Cold));
+        assert!(!warned(Some("KVM"), CacheState::Warm));
+        assert!(!warned(None, CacheState::Cold));
+    }
+
+    #[test]
     fn each_buffered_loop_device_is_named() {
         let mut sample = Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 6]]);
         for target in &mut sample.run.manifest.targets {
@@ -228,5 +258,7 @@ mod tests {
         let document = sample.document();
         assert_eq!(kinds(&document), [&Warning::FreshFileSystem, &Warning::SparseImage]);
         assert!(document.warnings[1].message.ends_with("is inside (ext4, xfs)"));
+        sample.run.manifest.targets[2].image_allocated = true;
+        assert!(sample.document().warnings[1].message.ends_with("is inside (ext4)"));
     }
 }

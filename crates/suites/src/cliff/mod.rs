@@ -22,6 +22,7 @@ use workload::{DataFiles, FileSet, FileSetSpec};
 use crate::counters::Counters;
 use crate::live_target::LiveTarget;
 use crate::place::Place;
+use crate::stops::unstopped;
 
 pub use error::CliffError;
 pub use range::{Planned, plan};
@@ -153,7 +154,7 @@ impl Prober for CliffLaboratory {
             stop: &self.stop,
             compared: setup.compared,
         };
-        probe.measure(&mut self.buffer)
+        unstopped(|| probe.measure(&mut self.buffer))
     }
 
     fn clock_drift_ppm(&self) -> f64 {

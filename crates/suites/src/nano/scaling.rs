@@ -11,6 +11,16 @@ use crate::need::processors;
 use crate::operations::Question;
 use crate::place::{Directories, Files, Place};
 
+/// Operations of one round, where something untimed stands beside each: a descriptor that a create
+/// leaves is closed. Little enough that what one thread does alone at the end is a small part.
+const ROUND: usize = 64;
+
+/// Operations of this kind by several threads, or by the one that they are set against.
+fn of(operation: Operation) -> Workload {
+    let operations_per_round = if operation == Operation::Create { ROUND } else { 1 };
+    Workload { operations_per_round, ..Workload::new(operation) }
+}
+
 fn place_of_threads(operation: Operation) -> Place {
     if operation == Operation::Read { Place::Data } else { Place::TwoDirectories }
 }
@@ -18,8 +28,8 @@ fn place_of_threads(operation: Operation) -> Place {
 /// What the survey takes: two threads against one. The baseline of the reads is one of
 /// [`super::in_memory`].
 pub(crate) fn quick() -> Vec<Benchmark> {
-    let read = Workload { sharing: Sharing::Same, ..Workload::new(Operation::Read) };
-    let create = Workload::new(Operation::Create);
+    let read = Workload { sharing: Sharing::Same, ..of(Operation::Read) };
+    let create = of(Operation::Create);
     let one_directory = Workload { sharing: Sharing::Same, ..create.clone() };
     let create_baseline = "create-1-thread".to_owned();
     let benchmark = |name: &str, title: &str, workload: Workload, baseline| {
@@ -117,7 +127,7 @@ const SHARED: [Shared; 19] = [
     // DWAL, DWSL, DWTL: theirs overwrites before it syncs, ours appends.
     own("append-own-files", "append 4 KiB, own files", Operation::Append, 3),
     own("append-fsync-own-files", "append 4 KiB and fsync, own files", Operation::AppendFsync, 3),
-    own("truncate-own-files", "truncate 4 KiB to nothing, own files", Operation::Truncate, 4),
+    own("truncate-own-files", "append 4 KiB and truncate, own files", Operation::Truncate, 4),
     // MRPL, MRPM, MRPH, which open; a stat walks to the name in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
@@ -219,7 +229,7 @@ fn workload(shared: Shared, threads: usize) -> Workload {
         Operation::Write => Access::Shuffled,
         _ => Access::Uniform,
     };
-    Workload { access, threads, sharing, span_bytes, ..Workload::new(operation) }
+    Workload { access, threads, sharing, span_bytes, ..of(operation) }
 }
 
 /// As much for each thread, whether it has it for itself or all have all.

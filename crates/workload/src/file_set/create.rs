@@ -16,6 +16,7 @@ use super::{DirectorySet, FileSet, Role, open_directory};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind, NameForm};
+use crate::processors::near;
 use crate::steps::write_whole;
 
 /// What a file set has below its root.
@@ -32,19 +33,35 @@ pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), Engine
     let mut buffer = vec![0; CHUNK_BYTES];
     for role in [Role::Read, Role::Write] {
         for number in 0..file_set.data_files(role).count {
-            write_content(file_set, role, number, &mut buffer, stop)?;
+            near_thread(file_set, number, || {
+                write_content(file_set, role, number, &mut buffer, stop)
+            })?;
         }
     }
     let directories = file_set.spec.directories;
     for number in 0..directories.count {
         let path = file_set.directory(number);
-        std::fs::create_dir_all(&path).map_err(|error| {
-            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-            EngineError::from_errno("mkdirat", &path, errno)
+        near_thread(file_set, 0, || {
+            std::fs::create_dir_all(&path).map_err(|error| {
+                let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+                EngineError::from_errno("mkdirat", &path, errno)
+            })?;
+            fill(&path, 0..directories.entries, directories.name_form(), stop)
         })?;
-        fill(&path, 0..directories.entries, directories.name_form(), stop)?;
     }
     Ok(())
+}
+
+/// Makes it in the memory of the thread with this number.
+fn near_thread(
+    file_set: &FileSet,
+    number: usize,
+    make: impl FnOnce() -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    near(number, make).unwrap_or_else(|error| {
+        let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+        Err(EngineError::from_errno("sched_setaffinity", &file_set.root, errno))
+    })
 }
 
 /// Makes empty files in an existing directory: the entries of a directory set of the usual names

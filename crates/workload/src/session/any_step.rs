@@ -3,7 +3,8 @@
 use measure::{Clock, Recorder};
 
 use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
-use crate::error::EngineError;
+use crate::error::{EngineError, WorkloadError};
+use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
@@ -13,16 +14,16 @@ use crate::steps::{
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 
 macro_rules! any_step {
-    ($($variant:ident($step:ty),)*) => {
+    ($($(#[$attribute:meta])* $variant:ident($step:ty),)*) => {
         /// A step of any kind.
         #[derive(Debug)]
         pub(crate) enum AnyStep {
-            $($variant($step),)*
+            $($(#[$attribute])* $variant($step),)*
             /// Reads or writes in flight, which have a loop of their own.
             Uring(Box<AnyTransfers>),
         }
 
-        $(impl From<$step> for AnyStep {
+        $($(#[$attribute])* impl From<$step> for AnyStep {
             fn from(step: $step) -> Self {
                 Self::$variant(step)
             }
@@ -32,7 +33,7 @@ macro_rules! any_step {
             /// What it does once, after its last operation.
             pub(crate) fn end(&mut self) -> Result<(), EngineError> {
                 match self {
-                    $(Self::$variant(step) => run_loop::end(step),)*
+                    $($(#[$attribute])* Self::$variant(step) => run_loop::end(step),)*
                     Self::Uring(_) => Ok(()),
                 }
             }
@@ -46,17 +47,37 @@ macro_rules! any_step {
                 halt: &impl Halt,
             ) -> Result<LoopOutcome, EngineError> {
                 match self {
-                    $(Self::$variant(step) => run_part(step, length, clock, recorder, halt),)*
+                    $(
+                        $(#[$attribute])*
+                        Self::$variant(step) => run_part(step, length, clock, recorder, halt),
+                    )*
                     Self::Uring(transfers) => {
                         transfers.run(length.operations, clock, recorder, halt)
                     }
                 }
             }
 
+            /// One round; nothing if it was called off.
+            pub(crate) fn run_round<C: Clock>(
+                &mut self,
+                length: LoopLength,
+                clock: &C,
+                recorder: &mut Recorder,
+                company: &impl Meets,
+            ) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+                match self {
+                    $(
+                        $(#[$attribute])*
+                        Self::$variant(step) => run_round(step, length, clock, recorder, company),
+                    )*
+                    Self::Uring(_) => Err(WorkloadError::NoRounds.into()),
+                }
+            }
+
             /// Bytes that were compared so far.
             pub(crate) fn checked_bytes(&self) -> u64 {
                 match self {
-                    $(Self::$variant(step) => step.checked_bytes(),)*
+                    $($(#[$attribute])* Self::$variant(step) => step.checked_bytes(),)*
                     Self::Uring(transfers) => transfers.checked_bytes(),
                 }
             }
@@ -64,7 +85,7 @@ macro_rules! any_step {
             /// What was counted so far beside operations and bytes.
             pub(crate) fn tally(&self) -> Tally {
                 match self {
-                    $(Self::$variant(step) => step.tally(),)*
+                    $($(#[$attribute])* Self::$variant(step) => step.tally(),)*
                     Self::Uring(_) => Tally::default(),
                 }
             }
@@ -147,4 +168,6 @@ any_step! {
     Rename(Rename),
     Rewrite(Rewrite),
     Readdir(Readdir),
+    #[cfg(test)]
+    Locked(super::rounds::tests::Locked),
 }

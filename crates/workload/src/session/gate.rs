@@ -1,13 +1,14 @@
-//! The start: threads arrive, and go together or not at all.
+//! Where threads wait for each other: they go on together or not at all.
 //!
 //! Whoever waits spins, because threads woken one after the other by the kernel start tens of
 //! microseconds apart, which can be a tenth of a replicate. With more threads than processors,
 //! spinning would keep the last one from arriving, so they yield instead.
 //!
-//! Unlike a barrier, it can be called off when a thread could not be started.
+//! Like a barrier, it can be passed again and again; unlike one, it can be called off when a thread
+//! will not arrive any more.
 
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// What the threads at the gate are told.
@@ -17,44 +18,41 @@ pub(super) enum Verdict {
     CalledOff,
 }
 
-const UNDECIDED: u8 = 0;
-const GO: u8 = 1;
-const CALLED_OFF: u8 = 2;
-
 /// Where threads wait for each other.
 #[derive(Debug)]
 pub(super) struct Gate {
     threads: usize,
     pause: fn(),
+    /// How many have arrived, over all passages: a passage is open once each thread has arrived one
+    /// time more.
     arrived: AtomicUsize,
-    verdict: AtomicU8,
+    is_called_off: AtomicBool,
 }
 
 impl Gate {
     /// A gate for so many threads on so many processors.
     pub(super) fn new(threads: usize, processors: usize) -> Self {
         let pause = if threads > processors { thread::yield_now } else { spin_loop };
-        Self { threads, pause, arrived: AtomicUsize::new(0), verdict: AtomicU8::new(UNDECIDED) }
+        let (arrived, is_called_off) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { threads, pause, arrived, is_called_off }
     }
 
-    /// Waits, in a thread that is ready, for the verdict. The last one to arrive lets all go.
+    /// Waits for the others, in a thread that is ready. The last one to arrive lets all go.
     pub(super) fn arrive(&self) -> Verdict {
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.verdict.store(GO, Ordering::Release);
-        }
-        loop {
-            match self.verdict.load(Ordering::Acquire) {
-                UNDECIDED => (self.pause)(),
-                GO => return Verdict::Go,
-                _ => return Verdict::CalledOff,
+        let before = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let wanted = (before / self.threads + 1) * self.threads;
+        while self.arrived.load(Ordering::Acquire) < wanted {
+            if self.is_called_off.load(Ordering::Acquire) {
+                return Verdict::CalledOff;
             }
+            (self.pause)();
         }
+        Verdict::Go
     }
 
-    /// Sends those that arrived, and those that still will, home. Only where some thread will never
-    /// arrive: otherwise all may have gone already.
+    /// Sends those that wait for a thread, and those that still will, home.
     pub(super) fn call_off(&self) {
-        self.verdict.store(CALLED_OFF, Ordering::Release);
+        self.is_called_off.store(true, Ordering::Release);
     }
 }
 
@@ -63,15 +61,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_goes_before_all_arrived() {
+    fn nobody_goes_before_all_arrived_however_often() {
+        const PASSAGES: usize = 50;
         for processors in [1, 4] {
             let (gate, ready) = (Gate::new(4, processors), AtomicUsize::new(0));
             thread::scope(|scope| {
                 for _ in 0..4 {
                     scope.spawn(|| {
-                        ready.fetch_add(1, Ordering::SeqCst);
-                        assert_eq!(gate.arrive(), Verdict::Go);
-                        assert_eq!(ready.load(Ordering::SeqCst), 4);
+                        for passage in 1..=PASSAGES {
+                            ready.fetch_add(1, Ordering::SeqCst);
+                            assert_eq!(gate.arrive(), Verdict::Go);
+                            let seen = ready.load(Ordering::SeqCst);
+                            // Others may have come as far as to the next passage.
+                            assert!((4 * passage..4 * passage + 4).contains(&seen), "{seen}");
+                        }
                     });
                 }
             });
@@ -79,12 +82,15 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_is_called_off_frees_whoever_waits() {
+    fn a_start_that_is_called_off_frees_whoever_waits_and_whoever_comes_later() {
         let gate = Gate::new(2, 1);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| gate.arrive());
             gate.call_off();
             assert_eq!(waiting.join().expect("the thread does not panic"), Verdict::CalledOff);
         });
+        let late = Gate::new(3, 1);
+        late.call_off();
+        assert_eq!([late.arrive(), late.arrive()], [Verdict::CalledOff; 2]);
     }
 }

@@ -5,12 +5,12 @@ mod course;
 mod gate;
 mod outcome;
 mod paths;
-pub(crate) mod pin;
 mod prepare;
 mod processes;
 mod processor_time;
 mod restore;
 mod rewrite;
+mod rounds;
 mod run;
 mod thread_reads;
 

@@ -3,6 +3,7 @@
 use measure::{Clock, Recorder};
 
 use super::course::Course;
+use crate::round::Span;
 use crate::run_loop::{LoopOutcome, Tally};
 use crate::uring::AsynchronousLatency;
 
@@ -22,18 +23,13 @@ pub struct Outcome {
     pub start_read_bytes: Option<u64>,
     /// Bytes moved by timed calls.
     pub bytes: u64,
-    /// From the start of the first thread to the end of the last, untimed parts and all.
+    /// From the start of the first thread to the end of the last, with whatever is untimed between
+    /// operations. Of rounds, each of them so and added up, without what stands around them.
     pub elapsed_ns: u64,
-    /// Operations per second: how many threads ran at once, on average over `elapsed_ns`, divided
-    /// by the mean time of an operation (Little's law).
-    ///
-    /// Untimed parts are left out, so for a single thread this is its operations divided by the
-    /// time spent in them. Two threads that are never slowed down by each other reach twice that,
-    /// but only as far as they ran at the same time: one after the other, they reach it once. 0 if
-    /// no time passed in operations.
-    ///
-    /// Where each thread has many in flight, the same law gives operations divided by `elapsed_ns`,
-    /// untimed parts and all: see [`Outcome::asynchronous`].
+    /// Operations per second. Of a single thread, by the time spent in them: untimed parts are left
+    /// out. Of several, or of one with many in flight, by `elapsed_ns`: by their own times, threads
+    /// that wait for each other would seem faster than they are wherever one does its untimed part
+    /// while another has what it waits for. 0 if no time passed in operations.
     pub rate_per_s: f64,
     /// The share of the time until the first thread ended in which all ran, from 0 to 1; 1 for a
     /// single thread. What another still does then is the one operation that it is in.
@@ -74,8 +70,17 @@ pub(super) struct Part {
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
-    pub(super) start_ticks: u64,
-    pub(super) end_ticks: u64,
+    /// From its first operation to its last, untimed parts and all.
+    pub(super) whole: Span,
+    /// Its timed parts, if it went through rounds.
+    pub(super) rounds: Vec<Span>,
+}
+
+impl Part {
+    /// When it ran: in each round or, without rounds, once.
+    fn spans(&self) -> &[Span] {
+        if self.rounds.is_empty() { std::slice::from_ref(&self.whole) } else { &self.rounds }
+    }
 }
 
 /// What all threads did together.
@@ -87,18 +92,18 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
             operations: part.outcome.operations,
             bytes: part.outcome.bytes,
             busy_ns: part.recorder.busy_ns(),
-            elapsed_ns: clock.nanos(part.end_ticks.saturating_sub(part.start_ticks)),
+            elapsed_ns: clock.nanos(part.whole.ticks()),
         })
         .collect();
     let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
     let busy_ns: u64 = threads.iter().map(|thread| thread.busy_ns).sum();
     let elapsed_ns = clock.nanos(spans.all_ticks);
     let asynchronous = merged_latency(&mut parts);
-    let rate_per_s = match (busy_ns, &asynchronous) {
-        (0, _) => 0.0,
-        (_, None) => spans.threads_at_once() * operations as f64 * 1e9 / busy_ns as f64,
-        // In flight on average: busy / elapsed. Divided by the mean latency: operations / elapsed.
-        (_, Some(_)) => operations as f64 * 1e9 / elapsed_ns.max(1) as f64,
+    let is_one_by_one = threads.len() == 1 && asynchronous.is_none();
+    let rate_per_s = match busy_ns {
+        0 => 0.0,
+        _ if is_one_by_one => operations as f64 * 1e9 / busy_ns as f64,
+        _ => operations as f64 * 1e9 / elapsed_ns.max(1) as f64,
     };
     let mut tally = Tally::default();
     let mut course = Course::default();
@@ -127,7 +132,8 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     }
 }
 
-/// When threads ran.
+/// When threads ran; of several rounds, added up.
+#[derive(Default)]
 struct Spans {
     /// From the first start to the last end.
     all_ticks: u64,
@@ -135,28 +141,24 @@ struct Spans {
     common_ticks: u64,
     /// From the first start to the first end.
     until_end_ticks: u64,
-    /// The sum over threads.
-    each_ticks: u64,
 }
 
 impl Spans {
     fn of(parts: &[Part]) -> Self {
-        let starts = || parts.iter().map(|part| part.start_ticks);
-        let ends = || parts.iter().map(|part| part.end_ticks);
-        let between = |start: Option<u64>, end: Option<u64>| {
-            end.unwrap_or(0).saturating_sub(start.unwrap_or(0))
-        };
-        Self {
-            all_ticks: between(starts().min(), ends().max()),
-            common_ticks: between(starts().max(), ends().min()),
-            until_end_ticks: between(starts().min(), ends().min()),
-            each_ticks: starts().zip(ends()).map(|(start, end)| end.saturating_sub(start)).sum(),
+        let rounds = parts.iter().map(|part| part.spans().len()).max().unwrap_or(0);
+        let mut sum = Self::default();
+        for round in 0..rounds {
+            let those = || parts.iter().filter_map(|part| part.spans().get(round));
+            let starts = || those().map(|span| span.start_ticks);
+            let ends = || those().map(|span| span.end_ticks);
+            let between = |start: Option<u64>, end: Option<u64>| {
+                end.unwrap_or(0).saturating_sub(start.unwrap_or(0))
+            };
+            sum.all_ticks += between(starts().min(), ends().max());
+            sum.common_ticks += between(starts().max(), ends().min());
+            sum.until_end_ticks += between(starts().min(), ends().min());
         }
-    }
-
-    /// How many threads ran at the same time, on average.
-    fn threads_at_once(&self) -> f64 {
-        if self.all_ticks == 0 { 1.0 } else { self.each_ticks as f64 / self.all_ticks as f64 }
+        sum
     }
 
     /// The share of the time until the first end in which all ran.
@@ -192,14 +194,18 @@ mod tests {
 
     use super::*;
 
-    /// A thread that did an operation of 6 ns in each 10 ns of its span.
-    fn part(start_ticks: u64, end_ticks: u64) -> Part {
-        let operations = (end_ticks - start_ticks) / 10;
+    /// A thread that did an operation of 6 ns in each 10 ns of its spans.
+    fn part(spans: &[(u64, u64)], has_rounds: bool) -> Part {
         let mut recorder = Recorder::new(0, 1 << 20);
-        for start in (start_ticks..end_ticks).step_by(10) {
-            recorder.record(start, start + 6, &ManualClock::new());
+        for &(start_ticks, end_ticks) in spans {
+            for start in (start_ticks..end_ticks).step_by(10) {
+                recorder.record(start, start + 6, &ManualClock::new());
+            }
         }
-        let outcome = LoopOutcome { operations, ..LoopOutcome::default() };
+        let spans: Vec<Span> =
+            spans.iter().map(|&(start_ticks, end_ticks)| Span { start_ticks, end_ticks }).collect();
+        let outcome = LoopOutcome { operations: recorder.operations(), ..LoopOutcome::default() };
+        let (first, last) = (spans[0], spans[spans.len() - 1]);
         Part {
             recorder,
             outcome,
@@ -210,23 +216,25 @@ mod tests {
             checked_bytes: 0,
             tally: Tally::default(),
             asynchronous: None,
-            start_ticks,
-            end_ticks,
+            whole: Span { end_ticks: last.end_ticks, ..first },
+            rounds: if has_rounds { spans } else { Vec::new() },
         }
     }
 
-    fn summed(spans: &[(u64, u64)]) -> (u64, f64, f64) {
-        let parts = spans.iter().map(|&(start, end)| part(start, end)).collect();
-        let outcome = add_up(parts, &ManualClock::new());
-        // In operations per 6 ns: 1 is what a single thread reaches.
-        (outcome.elapsed_ns, outcome.rate_per_s * 6e-9, outcome.overlap)
+    #[test]
+    fn of_one_thread_the_rate_is_by_its_own_time() {
+        for has_rounds in [false, true] {
+            let outcome = add_up(vec![part(&[(1000, 2000)], has_rounds)], &ManualClock::new());
+            assert_eq!((outcome.elapsed_ns, outcome.overlap), (1000, 1.0));
+            assert!((outcome.rate_per_s * 6e-9 - 1.0).abs() < 1e-9, "{}", outcome.rate_per_s);
+        }
     }
 
     #[test]
-    fn threads_count_as_far_as_they_ran_at_the_same_time() {
+    fn of_several_it_is_by_the_time_that_passed() {
+        // In operations per 10 ns: 1 is what a single thread does.
         for (spans, elapsed_ns, rate, overlap) in [
-            (&[(1000, 2000)][..], 1000, 1.0, 1.0),
-            (&[(1000, 2000), (1000, 2000)], 1000, 2.0, 1.0),
+            (&[(1000, 2000), (1000, 2000)][..], 1000, 2.0, 1.0),
             // One after the other, with and without a pause.
             (&[(1000, 2000), (2000, 3000)], 2000, 1.0, 0.0),
             (&[(3000, 4000), (1000, 2000)], 3000, 2.0 / 3.0, 0.0),
@@ -235,10 +243,22 @@ mod tests {
             (&[(1000, 2000), (1000, 2000), (1200, 1800)], 1000, 2.6, 0.75),
             (&[(1000, 1000), (1000, 1000)], 0, 0.0, 1.0),
         ] {
-            let (found_ns, found_rate, found_overlap) = summed(spans);
-            assert_eq!(found_ns, elapsed_ns, "{spans:?}");
-            assert!((found_rate - rate).abs() < 1e-9, "{spans:?} {found_rate}");
-            assert!((found_overlap - overlap).abs() < 1e-9, "{spans:?} {found_overlap}");
+            let parts = spans.iter().map(|&span| part(&[span], false)).collect();
+            let outcome = add_up(parts, &ManualClock::new());
+            assert_eq!(outcome.elapsed_ns, elapsed_ns, "{spans:?}");
+            assert!((outcome.rate_per_s * 1e-8 - rate).abs() < 1e-9, "{spans:?} {outcome:?}");
+            assert!((outcome.overlap - overlap).abs() < 1e-9, "{spans:?} {}", outcome.overlap);
         }
+    }
+
+    #[test]
+    fn of_rounds_only_what_passed_in_them_counts() {
+        let one = part(&[(1000, 2000), (5000, 5500)], true);
+        let other = part(&[(1000, 2000), (5250, 5500)], true);
+        let outcome = add_up(vec![one, other], &ManualClock::new());
+        assert_eq!(outcome.elapsed_ns, 1500);
+        assert_eq!(outcome.threads.iter().map(|one| one.elapsed_ns).max(), Some(4500));
+        assert!((outcome.rate_per_s * 1e-8 - 275.0 / 150.0).abs() < 1e-9, "{}", outcome.rate_per_s);
+        assert!((outcome.overlap - 1250.0 / 1500.0).abs() < 1e-9, "{}", outcome.overlap);
     }
 }

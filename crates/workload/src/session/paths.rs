@@ -40,8 +40,8 @@ impl Plan<'_> {
         let files = self.data_files(thread, role)?;
         let choices = self.choices(thread, files.len(), choices);
         let choose = AnyChooser::new(self.workload.access, &choices)?;
-        let Workload { io_path, batch, .. } = *self.workload;
-        let transfer = Transfer::new(files, choose, spacing, io_path, batch);
+        let io_path = self.workload.io_path;
+        let transfer = Transfer::new(files, choose, spacing, io_path, self.workload.slots());
         let files = &transfer.files;
         match io_path {
             IoPath::PsyncBuffered | IoPath::PsyncDirect => {

@@ -302,8 +302,8 @@ impl Plan<'_> {
     {
         let Parts { role, files, spacing, content } = parts;
         let workload = self.workload;
-        let Workload { request_bytes, batch, .. } = *workload;
-        let transfer = Transfer::new(files, choose, spacing, workload.io_path, batch);
+        let request_bytes = workload.request_bytes;
+        let transfer = Transfer::new(files, choose, spacing, workload.io_path, workload.slots());
         let apart = index(workload.writes_apart());
         match (role, workload.verification) {
             (Role::Read, Verification::Off) => {
@@ -328,9 +328,10 @@ impl Plan<'_> {
             _ => OFlags::APPEND,
         };
         let file = self.open(&path, OFlags::WRONLY | OFlags::CREATE | end)?;
-        let Workload { request_bytes, io_path, batch, .. } = *self.workload;
+        let Workload { request_bytes, io_path, .. } = *self.workload;
         let payload = Payload::incompressible(request_bytes, self.unverified_content(thread));
-        let growing = Growing { file, path, payload, io_path, starts: vec![0; batch] };
+        let starts = vec![0; self.workload.slots()];
+        let growing = Growing { file, path, payload, io_path, starts };
         if let IoPath::Preadv2(options) = io_path {
             return Ok(AppendVectored::new(growing, options).into());
         }
@@ -394,8 +395,8 @@ impl Plan<'_> {
     }
 
     fn manner(&self) -> Manner {
-        let Workload { batch, directory_sync, .. } = *self.workload;
-        Manner { form: self.file_set.spec().directories.path_form(), batch, sync: directory_sync }
+        let (slots, sync) = (self.workload.slots(), self.workload.directory_sync);
+        Manner { form: self.file_set.spec().directories.path_form(), slots, sync }
     }
 
     fn directories(&self, thread: usize) -> Result<Directories, EngineError> {

@@ -7,7 +7,7 @@
 //! belongs to another benchmark.
 
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use measure::{Clock, Recorder};
@@ -18,9 +18,11 @@ use super::gate::{Gate, Verdict};
 use super::outcome::{Outcome, Part, add_up};
 use super::processor_time::thread_processor_ns;
 use super::thread_reads::thread_read_bytes;
-use super::{AnyStep, Session, pin, processes};
+use super::{AnyStep, Session, processes};
 use crate::description::{Pinning, Workers, Workload};
 use crate::error::EngineError;
+use crate::processors;
+use crate::round::Span;
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// The width of a slice of the timeline at first; also how long a stop can go unseen by short
@@ -43,56 +45,63 @@ impl Session {
         if steps.is_empty() {
             return Err(EngineError::AlreadyRun);
         }
-        let failed_to = |operation, errno| EngineError::from_errno(operation, self.root(), errno);
-        let allowed =
-            pin::allowed_processors().map_err(|errno| failed_to("sched_getaffinity", errno))?;
-        let meeting = Meeting {
-            gate: Gate::new(steps.len(), allowed.len()),
-            after_start: Gate::new(steps.len(), allowed.len()),
-            is_over: AtomicBool::new(false),
-        };
-        let processors = match self.workload.pinning {
-            Pinning::Off => Vec::new(),
-            Pinning::EachToOneProcessor => allowed,
-        };
-        let workload = &self.workload;
-        let origin_ticks = clock.ticks();
-        let (here, shared);
-        let meeting = match workload.workers {
-            Workers::Threads => {
-                here = meeting;
-                &here
-            }
-            Workers::Processes => {
-                let mapped = processes::Shared::new(meeting);
-                shared = mapped.map_err(|error| EngineError::of_worker(&error))?;
-                &*shared
-            }
-        };
-        let start = Start { clock, stop, workload, processors, origin_ticks, meeting };
-        let parts = match workload.workers {
-            Workers::Threads => start.run_all(steps),
-            Workers::Processes => processes::run_all(&start, steps),
-        };
-        let parts = parts.map_err(|error| match Errno::from_io_error(&error) {
-            Some(errno) => failed_to("clone", errno),
-            None => EngineError::of_worker(&error),
-        })?;
-        let parts: Result<Vec<Part>, Trouble> = parts.into_iter().collect();
-        match parts {
-            Ok(parts) => Ok(add_up(parts, clock)),
-            Err(Trouble::Engine(error)) => Err(error),
-            Err(Trouble::Pinning(errno)) => Err(failed_to("sched_setaffinity", errno)),
-        }
+        run_steps(&self.workload, steps, clock, stop).map_err(|trouble| match trouble {
+            Trouble::Engine(error) => error,
+            Trouble::Call(call, errno) => EngineError::from_errno(call, self.root(), errno),
+        })
     }
 }
 
-/// What threads have in common. While operations run, all of it is read-only but for the word that
-/// it is over, which is written at the end.
+/// Runs these steps, each in a worker of its own.
+pub(super) fn run_steps<C: Clock>(
+    workload: &Workload,
+    steps: Vec<AnyStep>,
+    clock: &C,
+    stop: &AtomicBool,
+) -> Result<Outcome, Trouble> {
+    let allowed =
+        processors::allowed().map_err(|errno| Trouble::Call("sched_getaffinity", errno))?;
+    let meeting = Meeting {
+        gate: Gate::new(steps.len(), allowed.len()),
+        rounds_over: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
+    };
+    let processors = match workload.pinning {
+        Pinning::Off => Vec::new(),
+        Pinning::EachToOneProcessor => allowed,
+    };
+    let origin_ticks = clock.ticks();
+    let (here, shared);
+    let meeting = match workload.workers {
+        Workers::Threads => {
+            here = meeting;
+            &here
+        }
+        Workers::Processes => {
+            let mapped = processes::Shared::new(meeting);
+            shared = mapped.map_err(|error| Trouble::Engine(EngineError::of_worker(&error)))?;
+            &*shared
+        }
+    };
+    let start = Start { clock, stop, workload, processors, origin_ticks, meeting };
+    let parts = match workload.workers {
+        Workers::Threads => start.run_all(steps),
+        Workers::Processes => processes::run_all(&start, steps),
+    };
+    let parts = parts.map_err(|error| match Errno::from_io_error(&error) {
+        Some(errno) => Trouble::Call("clone", errno),
+        None => Trouble::Engine(EngineError::of_worker(&error)),
+    })?;
+    let parts: Result<Vec<Part>, Trouble> = parts.into_iter().collect();
+    parts.map(|parts| add_up(parts, clock))
+}
+
+/// What threads have in common. While operations run, all of it is read-only but for the words that
+/// a round, or all of it, is over, which are written at its end.
 pub(super) struct Start<'a, C> {
-    clock: &'a C,
+    pub(super) clock: &'a C,
     stop: &'a AtomicBool,
-    workload: &'a Workload,
+    pub(super) workload: &'a Workload,
     processors: Vec<usize>,
     origin_ticks: u64,
     pub(super) meeting: &'a Meeting,
@@ -100,9 +109,10 @@ pub(super) struct Start<'a, C> {
 
 /// How threads begin together and end together.
 pub(super) struct Meeting {
-    gate: Gate,
-    /// Where those wait that have done their start.
-    after_start: Gate,
+    /// Where they wait for each other: before the start, after it, and around each round.
+    pub(super) gate: Gate,
+    /// Rounds that some thread has done.
+    pub(super) rounds_over: AtomicU64,
     /// Whether some thread has done its operations, or failed.
     is_over: AtomicBool,
 }
@@ -111,15 +121,27 @@ impl Meeting {
     /// Sends home those that wait, and ends those that run.
     pub(super) fn call_off(&self) {
         self.gate.call_off();
-        self.after_start.call_off();
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
+/// Frees those that wait for a thread which panics.
+struct OnPanic<'a>(&'a Meeting);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.call_off();
+        }
+    }
+}
+
 /// Why a thread brings nothing home.
+#[derive(Debug)]
 pub(super) enum Trouble {
     Engine(EngineError),
-    Pinning(Errno),
+    /// A system call about the worker itself.
+    Call(&'static str, Errno),
 }
 
 impl<C: Clock> Start<'_, C> {
@@ -147,8 +169,9 @@ impl<C: Clock> Start<'_, C> {
 
     /// Runs one step in the thread that calls it.
     pub(super) fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
-        let ready = pin::stay_on(&self.processors, number)
-            .map_err(Trouble::Pinning)
+        let _frees_the_others = OnPanic(self.meeting);
+        let ready = processors::stay_on(&self.processors, number)
+            .map_err(|errno| Trouble::Call("sched_setaffinity", errno))
             .and_then(|()| step.make_ready().map_err(Trouble::Engine));
         // Made here, so that it lies near the processor it is used on.
         let recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
@@ -156,9 +179,13 @@ impl<C: Clock> Start<'_, C> {
             self.meeting.is_over.store(true, Ordering::Relaxed);
         }
         let verdict = self.meeting.gate.arrive();
+        if ready.is_err() {
+            // After its arrival, so that the others have gone and find what it says.
+            self.meeting.call_off();
+        }
         ready?;
         if verdict == Verdict::CalledOff {
-            return Err(Trouble::Pinning(Errno::CANCELED));
+            return Err(Trouble::Call("clone", Errno::CANCELED));
         }
         if self.workload.threads == 1 {
             let stopped = || self.stop.load(Ordering::Relaxed);
@@ -186,7 +213,7 @@ impl<C: Clock> Start<'_, C> {
         if is_cut_short {
             self.meeting.call_off();
         } else {
-            self.meeting.after_start.arrive();
+            self.meeting.gate.arrive();
         }
         let start = start?;
         let processor_before_ns = thread_processor_ns();
@@ -196,9 +223,13 @@ impl<C: Clock> Start<'_, C> {
         let steady = self.steady(&mut step, &mut recorder, halt, &start);
         // Even of a thread that failed: nothing is left to be measured then.
         self.meeting.is_over.store(true, Ordering::Relaxed);
+        if steady.as_ref().map_or(true, |steady| steady.0.interrupted) {
+            // It comes to no further round.
+            self.meeting.gate.call_off();
+        }
         let end_ticks = self.clock.ticks();
         let thread_ns = thread_processor_ns();
-        let (outcome, steady) = steady.map_err(Trouble::Engine)?;
+        let (outcome, steady, rounds) = steady.map_err(Trouble::Engine)?;
         Ok(Part {
             recorder,
             outcome: LoopOutcome { interrupted: outcome.interrupted || is_cut_short, ..outcome },
@@ -209,8 +240,8 @@ impl<C: Clock> Start<'_, C> {
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),
             asynchronous: step.into_asynchronous_latency(),
-            start_ticks,
-            end_ticks,
+            whole: Span { start_ticks, end_ticks },
+            rounds,
         })
     }
 
@@ -236,17 +267,21 @@ impl<C: Clock> Start<'_, C> {
         recorder: &mut Recorder,
         halt: &impl Halt,
         start: &Begun,
-    ) -> Result<(LoopOutcome, Vec<Stretch>), EngineError> {
+    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<Span>), EngineError> {
         let Workload { start_operations, operations_per_thread, batch, .. } = *self.workload;
         if start.is_cut_short {
-            return Ok((LoopOutcome::default(), Vec::new()));
+            return Ok((LoopOutcome::default(), Vec::new(), Vec::new()));
         }
+        let lengths = course::equal(operations_per_thread, batch as u64);
         let done = if step.is_in_flight() {
             let length = LoopLength { first: 0, operations: operations_per_thread, batch };
-            (step.run(length, self.clock, recorder, halt)?, Vec::new())
+            (step.run(length, self.clock, recorder, halt)?, Vec::new(), Vec::new())
+        } else if self.workload.operations_per_round > 1 {
+            self.in_rounds(step, start_operations, &lengths, recorder, halt)?
         } else {
-            let lengths = course::equal(operations_per_thread, batch as u64);
-            self.in_stretches(step, start_operations, &lengths, recorder, halt)?
+            let (outcome, stretches) =
+                self.in_stretches(step, start_operations, &lengths, recorder, halt)?;
+            (outcome, stretches, Vec::new())
         };
         step.end()?;
         Ok(done)

@@ -155,11 +155,11 @@ pub(crate) struct EntryStep<E: EntryCall> {
     held: Vec<Option<E::Held>>,
 }
 
-/// What names look like, how many calls stand in one interval, and what makes each permanent.
+/// What names look like, how many calls are prepared at a time, and what makes each permanent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) form: NameForm,
-    pub(crate) batch: usize,
+    pub(crate) slots: usize,
     pub(crate) sync: DirectorySync,
 }
 
@@ -170,11 +170,11 @@ impl<E: EntryCall> EntryStep<E> {
         fresh: Fresh,
         manner: Manner,
     ) -> Self {
-        let Manner { form, batch, sync } = manner;
+        let Manner { form, slots, sync } = manner;
         let unnamed = || EntryName::new(form);
         let target = || Target { directory: 0, first: unnamed(), second: unnamed() };
-        let targets = (0..batch).map(|_| target()).collect();
-        let held = (0..batch).map(|_| None).collect();
+        let targets = (0..slots).map(|_| target()).collect();
+        let held = (0..slots).map(|_| None).collect();
         Self { directories, choose, fresh, sync, targets, held }
     }
 

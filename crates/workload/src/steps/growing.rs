@@ -19,7 +19,7 @@ pub(crate) struct Growing {
     pub(crate) path: PathBuf,
     pub(crate) payload: Payload,
     pub(crate) io_path: IoPath,
-    /// Of each request of a batch, where in the payload its bytes begin.
+    /// Of each request that is prepared, where in the payload its bytes begin.
     pub(crate) starts: Vec<usize>,
 }
 

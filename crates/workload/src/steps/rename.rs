@@ -56,7 +56,7 @@ impl Rename {
     ) -> Self {
         let is_renamed = vec![false; directories.all.len() * index(share.count)];
         let unnamed = EntryName::new(manner.form);
-        let targets = vec![(0, unnamed.clone(), unnamed); manner.batch];
+        let targets = vec![(0, unnamed.clone(), unnamed); manner.slots];
         Self { directories, choose, share, is_renamed, sync: manner.sync, targets }
     }
 }

@@ -21,8 +21,8 @@ pub(crate) struct Rewrite {
 }
 
 impl Rewrite {
-    pub(crate) fn new(device: OwnedFd, path: PathBuf, kept: Kept, batch: usize) -> Self {
-        Self { device, path, kept, spots: vec![Spot::default(); batch] }
+    pub(crate) fn new(device: OwnedFd, path: PathBuf, kept: Kept, slots: usize) -> Self {
+        Self { device, path, kept, spots: vec![Spot::default(); slots] }
     }
 }
 

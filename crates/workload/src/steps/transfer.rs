@@ -92,15 +92,15 @@ pub(crate) struct Transfer<C> {
 }
 
 impl<C: Choose> Transfer<C> {
-    /// With a place for each request of a batch.
+    /// With a place for each request that is prepared at a time.
     pub(crate) fn new(
         files: Vec<DataFile>,
         choose: C,
         spacing: Spacing,
         io_path: IoPath,
-        batch: usize,
+        slots: usize,
     ) -> Self {
-        Self { files, choose, spacing, io_path, spots: vec![Spot::default(); batch] }
+        Self { files, choose, spacing, io_path, spots: vec![Spot::default(); slots] }
     }
 
     #[inline(always)]
@@ -125,7 +125,7 @@ impl<C: Choose> Transfer<C> {
 #[derive(Debug)]
 pub(crate) struct Read<C, const VERIFY: bool> {
     transfer: Transfer<C>,
-    /// One for all requests of a batch or, if they are looked at afterwards, one for each.
+    /// One for all requests or, if they are looked at afterwards, one for each.
     buffers: Vec<AlignedBuffer>,
     checked_bytes: u64,
 }

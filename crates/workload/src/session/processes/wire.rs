@@ -6,6 +6,7 @@ use super::super::course::{Course, Stretch};
 use super::super::outcome::Part;
 use super::super::run::Trouble;
 use crate::error::EngineError;
+use crate::round::Span;
 use crate::run_loop::{LoopOutcome, Tally};
 
 /// The first byte.
@@ -24,8 +25,8 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.tally.reads,
                 part.tally.writes,
                 part.tally.would_block,
-                part.start_ticks,
-                part.end_ticks,
+                part.whole.start_ticks,
+                part.whole.end_ticks,
                 part.processor_ns,
                 part.thread_ns,
                 part.start_read_bytes.unwrap_or(u64::MAX),
@@ -34,6 +35,8 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 words.push(stretches.len() as u64);
                 words.extend(stretches.iter().flat_map(|one| [one.operations, one.busy_ns]));
             }
+            words.push(part.rounds.len() as u64);
+            words.extend(part.rounds.iter().flat_map(|one| [one.start_ticks, one.end_ticks]));
             words.extend(part.recorder.to_words());
             let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
             std::iter::once(PART).chain(bytes).collect()
@@ -41,7 +44,7 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
         Err(trouble) => {
             let message = match trouble {
                 Trouble::Engine(error) => error.to_string(),
-                Trouble::Pinning(errno) => format!("it cannot stay on its processor: {errno}"),
+                Trouble::Call(call, errno) => format!("{call} failed: {errno}"),
             };
             std::iter::once(TROUBLE).chain(message.into_bytes()).collect()
         }
@@ -66,11 +69,17 @@ fn part(bytes: &[u8]) -> Option<Part> {
         words.split_first_chunk()?;
     let [reads, writes, would_block, start_ticks, end_ticks, rest @ ..] = rest;
     let [processor_ns, thread_ns, start_read_bytes] = rest;
-    let (start, words) = stretches(words)?;
-    let (steady, recorder) = stretches(words)?;
+    let stretch = |&[operations, busy_ns]: &[u64; 2]| Stretch { operations, busy_ns };
+    let span = |&[start_ticks, end_ticks]: &[u64; 2]| Span { start_ticks, end_ticks };
+    let (start, words) = pairs(words)?;
+    let (steady, words) = pairs(words)?;
+    let (rounds, recorder) = pairs(words)?;
     Some(Part {
         recorder: Recorder::from_words(recorder)?,
-        course: Course { start, steady },
+        course: Course {
+            start: start.iter().map(stretch).collect(),
+            steady: steady.iter().map(stretch).collect(),
+        },
         processor_ns: *processor_ns,
         thread_ns: *thread_ns,
         start_read_bytes: Some(*start_read_bytes).filter(|&bytes| bytes < u64::MAX),
@@ -83,19 +92,18 @@ fn part(bytes: &[u8]) -> Option<Part> {
         tally: Tally { reads: *reads, writes: *writes, would_block: *would_block },
         // Nothing is in flight in a worker: only one call after another can be handed over.
         asynchronous: None,
-        start_ticks: *start_ticks,
-        end_ticks: *end_ticks,
+        whole: Span { start_ticks: *start_ticks, end_ticks: *end_ticks },
+        rounds: rounds.iter().map(span).collect(),
     })
 }
 
-/// Stretches behind their number, and the words that follow them.
-fn stretches(words: &[u64]) -> Option<(Vec<Stretch>, &[u64])> {
+/// Pairs behind their number, and the words that follow them.
+fn pairs(words: &[u64]) -> Option<(&[[u64; 2]], &[u64])> {
     let (&count, words) = words.split_first()?;
     let length = usize::try_from(count).ok()?.checked_mul(2)?;
     let (pairs, rest) = words.split_at_checked(length)?;
     let (pairs, []) = pairs.as_chunks() else { return None };
-    let stretch = |&[operations, busy_ns]: &[u64; 2]| Stretch { operations, busy_ns };
-    Some((pairs.iter().map(stretch).collect(), rest))
+    Some((pairs, rest))
 }
 
 #[cfg(test)]
@@ -109,7 +117,9 @@ mod tests {
         let mut recorder = Recorder::new(100, 8);
         recorder.record(110, 125, &ManualClock::new());
         let outcome = LoopOutcome { operations: 1, bytes: 4096, interrupted: true };
-        let (checked_bytes, start_ticks, end_ticks) = (9, 105, 130);
+        let checked_bytes = 9;
+        let span = |start_ticks, end_ticks| Span { start_ticks, end_ticks };
+        let (whole, rounds) = (span(105, 130), vec![span(105, 110), span(120, 125)]);
         let tally = Tally { reads: 3, writes: 4, would_block: 5 };
         let asynchronous = None;
         let stretch = |operations, busy_ns| Stretch { operations, busy_ns };
@@ -124,8 +134,8 @@ mod tests {
             checked_bytes,
             tally,
             asynchronous,
-            start_ticks,
-            end_ticks,
+            whole,
+            rounds: rounds.clone(),
         };
         let Ok(back) = decode(&encode(Ok(part))) else { panic!("a part went in") };
         assert_eq!(back.recorder.operations(), 1);
@@ -134,7 +144,7 @@ mod tests {
         assert_eq!((operations, bytes, interrupted), (1, 4096, true));
         assert_eq!((back.tally, back.course), (tally, course));
         assert_eq!((back.processor_ns, back.thread_ns, back.start_read_bytes), (23, 30, None));
-        assert_eq!((back.checked_bytes, back.start_ticks, back.end_ticks), (9, 105, 130));
+        assert_eq!((back.checked_bytes, back.whole, back.rounds), (9, whole, rounds));
     }
 
     #[test]

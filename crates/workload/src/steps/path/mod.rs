@@ -74,7 +74,7 @@ pub(crate) struct OnPath<P, M> {
     mix: M,
     transfer: Transfer<AnyChooser>,
     verification: Verification,
-    /// One for all reads of a batch or, if they are looked at afterwards, one for each.
+    /// One for all reads or, if they are looked at afterwards, one for each.
     buffers: Vec<AlignedBuffer>,
     payload: Payload,
     progress: Vec<Progress>,
@@ -85,12 +85,12 @@ pub(crate) struct OnPath<P, M> {
 impl<P: Path, M: Mix> OnPath<P, M> {
     pub(crate) fn new(path: P, mix: M, transfer: Transfer<AnyChooser>, requests: Requests) -> Self {
         let Requests { request_bytes, verification, content } = requests;
-        let batch = transfer.spots.len();
+        let slots = transfer.spots.len();
         let is_verified = verification == Verification::On;
-        let buffers = if is_verified { batch } else { 1 };
+        let buffers = if is_verified { slots } else { 1 };
         let payload = match (M::ALWAYS, is_verified) {
             (Some(Direction::Read), _) => Payload::unwritten(request_bytes, 1),
-            (_, true) => Payload::unwritten(request_bytes, batch),
+            (_, true) => Payload::unwritten(request_bytes, slots),
             (_, false) => Payload::incompressible(request_bytes, content),
         };
         Self {
@@ -100,7 +100,7 @@ impl<P: Path, M: Mix> OnPath<P, M> {
             verification,
             buffers: (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect(),
             payload,
-            progress: vec![Progress::default(); batch],
+            progress: vec![Progress::default(); slots],
             checked_bytes: 0,
             tally: Tally::default(),
         }

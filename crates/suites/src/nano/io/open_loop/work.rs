@@ -124,7 +124,7 @@ impl Reads {
         let root = site.live.target().root();
         let how =
             if site.live.target.supports_cold() { Warming::Unknown } else { Warming::OnlyCopy };
-        let made = state::make(kind.cache_state(), how, root, &files);
+        let made = state::make(kind.cache_state(), how, root, &files, 1);
         let made = made.map_err(|error| failed(&error))?;
         let direct = match kind {
             Kind::DirectRead => OFlags::DIRECT,

@@ -1,0 +1,88 @@
+//! What the device writes for changes of directories, beside a count by hand: files are made by a
+//! shell, the file system is unmounted by umount(8), and the kernel's counter of the device read
+//! before and after.
+
+use std::process::Command;
+
+use crate::place::Place;
+
+/// Makes six directories of 1,000 files on a file system of its own, and prints what unmounting it
+/// writes when nothing was changed, and when 100 files more were made in turn; five times,
+/// anew.
+const BY_HAND: &str = r#"
+set -e
+truncate -s 512M "$0/image"
+device=$(losetup --find --show --direct-io=on "$0/image")
+trap 'umount "$0/m" 2> /dev/null || true; losetup -d $device' EXIT
+written() { read -r _ _ _ _ _ _ sectors _ < /sys/block/"$(basename $device)"/stat; echo $sectors; }
+mkdir "$0/m"
+make() {
+    mkfs.$1 $2 $device
+    mount -t $1 $device "$0/m"
+    mkdir -p "$0/m/set/read" "$0/m/set/write" "$0/m/set/growing"
+    for directory in 0 1 2 3 4 5; do
+        mkdir -p "$0/m/set/entries/$directory"
+        (cd "$0/m/set/entries/$directory" && seq -f 'e%011g' 0 999 | xargs touch)
+    done
+    umount "$0/m"
+}
+unmounted_after() {
+    mount -t $1 $device "$0/m"
+    ls -lR "$0/m/set" > "$0/list"
+    sync -f "$0/m"
+    before=$(written)
+    # Which blocks of a directory change depends on the names: as random as fsprism's.
+    for file in $(seq "$2"); do
+        : > "$0/m/set/entries/$(printf '%d/f%011x' $(((file - 1) % 6)) $(($3 + file)))"
+    done
+    sync -f "$0/m"
+    umount "$0/m"
+    echo $((512 * ($(written) - before)))
+}
+for names in 0x4a3b5c6d7e8 0x9f3b5c6d700 0xd1111131359 0x13579bdf024 0x7ca86420fed; do
+    make $1 "$2"
+    unmounted_after $1 0 $names
+    unmounted_after $1 100 $names
+done
+"#;
+
+/// Bytes written for 100 creates, less what an unmount writes by itself: the median of five.
+fn by_hand(place: &Place, file_system: &str, options: &str) -> f64 {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", BY_HAND]).arg(place.make("hand"));
+    let output = command.args([file_system, options]).output().expect("util-linux is installed");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let bytes: Vec<f64> = text.lines().map(|line| line.parse().expect("a number")).collect();
+    let mut net: Vec<f64> = bytes.chunks(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(net.len(), 5, "{text}");
+    net.sort_by(f64::total_cmp);
+    net[2]
+}
+
+fn agrees(file_system: &str, options: &str) {
+    let name = format!("what_creates_write_on_{file_system}_is_what_unmounting_shows");
+    let Some(place) = Place::as_root(&name) else { return };
+    let by_hand = by_hand(&place, file_system, options);
+    let arguments = format!(
+        "run nano/metadata {file_system}:size=512m --benchmark create-sync --blocks 9 --seed 1 \
+         --budget 5s --format json --out run"
+    );
+    let document = place.run(&arguments).assert_code(0).document();
+    let metrics = document["cells"][0]["metrics"].as_array().expect("a list");
+    let of_bytes = metrics.iter().find(|one| one["name"] == "device_bytes_written_per_operation");
+    let measured = 100.0 * of_bytes.expect("it counts")["median"].as_f64().expect("a number");
+    let ratio = measured / by_hand;
+    assert!((0.95..=1.05).contains(&ratio), "{measured} bytes, and {by_hand} by hand: {ratio}");
+}
+
+#[test]
+fn what_creates_write_on_ext4_is_what_unmounting_shows() {
+    agrees("ext4", "-F -q -E lazy_itable_init=0,lazy_journal_init=0");
+}
+
+#[test]
+fn what_creates_write_on_xfs_is_what_unmounting_shows() {
+    agrees("xfs", "-f -q");
+}

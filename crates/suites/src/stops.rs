@@ -1,0 +1,51 @@
+//! Replicates during which this process was stopped, by SIGSTOP or from the terminal: their times
+//! hold the pause, and their caches what others did in it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use record::CacheEvidence;
+use runner::Failure;
+use signal_hook::consts::SIGCONT;
+
+/// Raised when this process goes on after it was stopped.
+static HAS_CONTINUED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Notices from now on that this process was stopped.
+///
+/// # Errors
+/// When the kernel takes no handler for SIGCONT.
+pub fn notice_stops() -> io::Result<()> {
+    signal_hook::flag::register(SIGCONT, Arc::clone(&HAS_CONTINUED)).map(drop)
+}
+
+/// Executes something that is measured; what it gives is refused if this process was stopped
+/// meanwhile.
+pub(crate) fn unstopped<T>(execute: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    HAS_CONTINUED.store(false, Ordering::SeqCst);
+    let measured = execute()?;
+    if HAS_CONTINUED.swap(false, Ordering::SeqCst) {
+        let why = "fsprism was suspended (SIGSTOP or Ctrl-Z) during the measurement".to_owned();
+        return Err(Failure::Disturbed { why, evidence: Box::new(CacheEvidence::default()) });
+    }
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_around_a_stop_is_refused() {
+        notice_stops().expect("a handler is taken");
+        assert_eq!(unstopped(|| Ok(7)), Ok(7));
+        let stopped = unstopped(|| {
+            signal_hook::low_level::raise(SIGCONT).expect("it is ours");
+            Ok(7)
+        });
+        assert!(matches!(stopped, Err(Failure::Disturbed { .. })), "{stopped:?}");
+        assert_eq!(unstopped(|| Ok(7)), Ok(7));
+        assert_eq!(unstopped::<()>(|| Err(Failure::Interrupted)), Err(Failure::Interrupted));
+    }
+}

@@ -1,0 +1,228 @@
+//! A round: operations one after another, with nothing untimed between them.
+//!
+//! Where several threads take turns at something, one can do its untimed part while another has it.
+//! What the operations cost each other would then not show in how many are done. So what is
+//! untimed stands before all operations of a round and after all of them, while no thread times
+//! anything.
+
+use measure::{Clock, Recorder};
+
+use crate::error::EngineError;
+use crate::run_loop::{Failure, Halt, LoopLength, LoopOutcome, Step, each_slot};
+
+/// How threads go through a round together.
+pub(crate) trait Meets: Halt {
+    /// Waits until all are ready; whether they go.
+    fn begin(&self) -> bool;
+
+    /// Says that this one has done its operations, and waits until all have ended theirs.
+    fn end(&self);
+}
+
+/// When something began and ended, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Span {
+    /// When it began.
+    pub(crate) start_ticks: u64,
+    /// When it ended.
+    pub(crate) end_ticks: u64,
+}
+
+impl Span {
+    /// How long it lasted.
+    pub(crate) fn ticks(self) -> u64 {
+        self.end_ticks.saturating_sub(self.start_ticks)
+    }
+}
+
+/// As [`run_part`], with what is untimed before all of the operations and after all of them; at
+/// most as many as the step has slots. Gives besides when the timed ones began and ended; nothing
+/// if the round was called off.
+#[inline(never)]
+pub(crate) fn run_round<S: Step, C: Clock>(
+    step: &mut S,
+    LoopLength { first, operations, .. }: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    company: &impl Meets,
+) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+    let explained = |step: &S, failure: Failure| step.explain(failure.fault, failure.slot);
+    each_slot(first, operations, |index, slot| step.before(index, slot))
+        .map_err(|failure| explained(step, failure))?;
+    if !company.begin() {
+        return Ok(None);
+    }
+    let start_ticks = clock.ticks();
+    let timed = run_timed(step, (first, operations), clock, recorder, company);
+    let end_ticks = clock.ticks();
+    company.end();
+    let outcome = timed.map_err(|failure| explained(step, failure))?;
+    each_slot(first, outcome.operations, |index, slot| step.after(index, slot))
+        .map_err(|failure| explained(step, failure))?;
+    Ok(Some((outcome, Span { start_ticks, end_ticks })))
+}
+
+/// The timed operations of a round, each between two readings.
+#[inline(always)]
+fn run_timed<S: Step, C: Clock>(
+    step: &mut S,
+    (first, operations): (u64, u64),
+    clock: &C,
+    recorder: &mut Recorder,
+    halt: &impl Halt,
+) -> Result<LoopOutcome, Failure> {
+    let mut outcome = LoopOutcome::default();
+    // As in `run_single`.
+    let mut last: Option<(u64, u64)> = None;
+    for (slot, index) in (first..first + operations).enumerate() {
+        let start_ticks = clock.start();
+        let moved = step.timed(index, slot);
+        let end_ticks = clock.end();
+        outcome.bytes += moved.map_err(|fault| Failure { fault, slot })?;
+        outcome.operations += 1;
+        if let Some((start_ticks, end_ticks)) = last.replace((start_ticks, end_ticks))
+            && recorder.record(start_ticks, end_ticks, clock)
+            && halt.at_slice()
+        {
+            outcome.interrupted = true;
+            break;
+        }
+        if halt.at_interval() {
+            break;
+        }
+    }
+    if let Some((start_ticks, end_ticks)) = last {
+        recorder.record(start_ticks, end_ticks, clock);
+    }
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use measure::ManualClock;
+
+    use super::*;
+    use crate::fault::Fault;
+
+    /// What was called, in order: of the step, and of the company in capitals.
+    #[derive(Default)]
+    struct Diary(Mutex<String>);
+
+    impl Diary {
+        fn note(&self, letter: char) {
+            self.0.lock().expect("nobody panics").push(letter);
+        }
+    }
+
+    struct Writer<'a> {
+        diary: &'a Diary,
+        fails_at: Option<u64>,
+    }
+
+    impl Step for Writer<'_> {
+        fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+            self.diary.note('b');
+            Ok(())
+        }
+
+        fn timed(&mut self, index: u64, _slot: usize) -> Result<u64, Fault> {
+            self.diary.note('t');
+            match self.fails_at {
+                Some(at) if at == index => Err(Fault::errno("call", rustix::io::Errno::IO)),
+                _ => Ok(10),
+            }
+        }
+
+        fn after(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
+            self.diary.note('a');
+            Ok(())
+        }
+
+        fn explain(&self, fault: Fault, slot: usize) -> EngineError {
+            fault.into_error(format!("slot {slot}").as_ref())
+        }
+    }
+
+    /// Lets a round begin or not, and ends it once so many operations are noted.
+    struct Others<'a> {
+        diary: &'a Diary,
+        begins: bool,
+        ends_at: usize,
+    }
+
+    impl Halt for Others<'_> {
+        fn at_slice(&self) -> bool {
+            false
+        }
+
+        fn at_interval(&self) -> bool {
+            self.diary.0.lock().expect("nobody panics").matches('t').count() == self.ends_at
+        }
+    }
+
+    impl Meets for Others<'_> {
+        fn begin(&self) -> bool {
+            self.diary.note('B');
+            self.begins
+        }
+
+        fn end(&self) {
+            self.diary.note('E');
+        }
+    }
+
+    type Ran = Result<Option<(LoopOutcome, Span)>, EngineError>;
+
+    /// A round of four operations from number 8 on, each taking 7 ns: what came of it, what was
+    /// recorded, and the diary.
+    fn round(begins: bool, ends_at: usize, fails_at: Option<u64>) -> (Ran, Recorder, String) {
+        let diary = Diary::default();
+        let mut recorder = Recorder::new(0, 1000);
+        let length = LoopLength { first: 8, operations: 4, batch: 1 };
+        let ran = run_round(
+            &mut Writer { diary: &diary, fails_at },
+            length,
+            &ManualClock::with_step(7),
+            &mut recorder,
+            &Others { diary: &diary, begins, ends_at },
+        );
+        (ran, recorder, diary.0.into_inner().expect("nobody panics"))
+    }
+
+    #[test]
+    fn what_is_untimed_stands_before_all_and_after_all() {
+        let (ran, recorder, diary) = round(true, 9, None);
+        let (outcome, span) = ran.expect("nothing fails").expect("it begins");
+        assert_eq!(diary, "bbbbBttttEaaaa");
+        assert_eq!((outcome.operations, outcome.bytes, outcome.interrupted), (4, 40, false));
+        assert_eq!((recorder.operations(), recorder.busy_ns()), (4, 28));
+        // Two readings each, and one at either end.
+        assert_eq!(span.end_ticks - span.start_ticks, 9 * 7);
+    }
+
+    #[test]
+    fn a_round_that_another_ends_undoes_what_was_done() {
+        let (ran, recorder, diary) = round(true, 2, None);
+        let (outcome, _) = ran.expect("nothing fails").expect("it begins");
+        assert_eq!((diary.as_str(), outcome.operations), ("bbbbBttEaa", 2));
+        assert_eq!(recorder.operations(), 2);
+    }
+
+    #[test]
+    fn a_round_that_is_called_off_times_nothing() {
+        let (ran, recorder, diary) = round(false, 9, None);
+        assert_eq!(ran.expect("nothing fails"), None);
+        assert_eq!((diary.as_str(), recorder.operations()), ("bbbbB", 0));
+    }
+
+    #[test]
+    fn whoever_fails_keeps_nobody_waiting_and_says_where() {
+        let (ran, _, diary) = round(true, 9, Some(10));
+        let error = ran.expect_err("the third fails");
+        assert!(matches!(&error, EngineError::DeviceFailed { path, .. }
+            if path.to_str() == Some("slot 2")));
+        assert_eq!(diary, "bbbbBtttE");
+    }
+}
