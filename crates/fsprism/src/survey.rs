@@ -75,8 +75,12 @@ fn measure(
         }
     };
     let (directory, conducted) = session.conducted(&stop);
-    let document = output::print_measured(&directory, measuring.output.format)?;
-    let reason = conducted?;
+    let printed = output::print_measured(&directory, measuring.output.format);
+    let (document, reason) = match (printed, conducted) {
+        // Where nothing can be read any more, what ended the run says why.
+        (Err(_), Err(why)) => return Err(why),
+        (printed, conducted) => (printed?, conducted?),
+    };
     output::print_path(directory.path(), measuring.output.format)?;
     Ok(done(reason, &document))
 }

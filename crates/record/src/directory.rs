@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use measure::Histogram;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, flock, fstat};
 use serde_json::Value;
 
 use crate::error::RecordError;
@@ -165,8 +165,11 @@ impl RunDirectory {
     /// Appends a line; when this returns, it is on the disk.
     ///
     /// # Errors
-    /// When the disk is full or fails.
+    /// When the disk is full or fails, or the journal was removed.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
+        if fstat(&self.journal).is_ok_and(|stat| stat.st_nlink == 0) {
+            return Err(RecordError::Removed { path: self.path().to_owned() });
+        }
         self.last_line += 1;
         let text = journal_text::text_of(line, self.last_line);
         self.journal

@@ -21,6 +21,12 @@ pub enum RecordError {
         /// The directory.
         path: PathBuf,
     },
+    /// Somebody has removed the run directory that is being written to.
+    #[error("{path} was removed during the run, and what was measured with it: begin a new run")]
+    Removed {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The run was written by a newer program.
     #[error(
         "{path} has schema version {found}, and this fsprism reads up to {known}: use a newer \

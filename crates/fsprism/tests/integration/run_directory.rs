@@ -234,3 +234,17 @@ fn what_is_swapped_for_a_run_directory_is_not_written() {
     outcome.assert_refused(&["cells.jsonl"]);
     assert_eq!(fs::read(victim.join("cells.jsonl")).expect("it is ours"), b"precious");
 }
+
+#[test]
+fn a_run_directory_that_is_removed_ends_the_run() {
+    let Some(place) = Place::as_root("a_run_directory_that_is_removed_ends_the_run") else {
+        return;
+    };
+    let arguments = "run survey/in-memory tmpfs:size=128m --blocks 2000 --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    fs::remove_dir_all(place.path("run")).expect("it is there");
+    let outcome = running.finish(&place);
+    outcome.assert_code(1).assert_says(&["run was removed during the run", "begin a new run"]);
+    assert_eq!(outcome.stdout, "");
+}

@@ -72,3 +72,29 @@ fn without_root_the_defaults_are_directories() {
     let left = names_in("/dev/shm".as_ref());
     assert!(left.iter().all(|name| !name.starts_with(".fsprism-")), "{left:?}");
 }
+
+/// Such root may mount a tmpfs, and nothing that lies on a device.
+#[test]
+fn root_of_a_user_namespace_is_told_what_it_may_not() {
+    let name = "root_of_a_user_namespace_is_told_what_it_may_not";
+    let Some(place) = Place::as_root(name) else { return };
+    let inside = |arguments: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user"]).arg(env!("CARGO_BIN_EXE_fsprism"));
+        let mut command = place.here(command, arguments);
+        command.arg("--scratch").arg(place.path("scratch"));
+        command
+    };
+    let possible = Command::new("unshare").args(["--user", "--map-root-user", "true"]).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        say_skipped(name, "there are no user namespaces");
+        return;
+    }
+    let refused = place.finish(inside("survey ext4 --blocks 1"));
+    refused.assert_refused(&["ext4", "user namespace", "run as root outside it"]);
+    let arguments = "survey --blocks 1 --budget 1s --size 1m --format json --out run";
+    let document = place.finish(inside(arguments)).assert_code(0).document();
+    let skipped = document["skipped"].as_array().expect("a list");
+    let ext4 = skipped.iter().find(|one| one["target"] == "ext4").expect("it cannot be made");
+    assert!(ext4["why"].as_str().expect("a sentence").contains("user namespace"), "{ext4}");
+}

@@ -34,6 +34,15 @@ pub enum Unavailable {
         /// The file system.
         file_system: FileSystem,
     },
+    /// It lies on a device, and only root outside of user namespaces mounts those.
+    #[error(
+        "{file_system} cannot be mounted here, because this process is root only in a user \
+        namespace; run as root outside it, or give a directory on a mounted file system instead"
+    )]
+    UserNamespace {
+        /// The file system.
+        file_system: FileSystem,
+    },
     /// The kernel cannot mount it.
     #[error(
         "the running kernel has no {file_system}; install a kernel that has it \
@@ -179,6 +188,9 @@ pub(super) fn check(
     if !may_mount() {
         return Err(Unavailable::NotRoot { file_system });
     }
+    if !file_system.lives_in_memory() && is_in_user_namespace() {
+        return Err(Unavailable::UserNamespace { file_system });
+    }
     if !kernel_has(file_system) {
         return Err(Unavailable::KernelLacks { file_system });
     }
@@ -218,6 +230,13 @@ pub(super) fn may_mount() -> bool {
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
     capabilities.unwrap_or_default() >> SYS_ADMIN & 1 == 1
+}
+
+/// Whether users here are not those of the whole machine (`man 7 user_namespaces`).
+fn is_in_user_namespace() -> bool {
+    const ALL: [&str; 3] = ["0", "0", "4294967295"];
+    let map = fs::read_to_string("/proc/self/uid_map");
+    map.is_ok_and(|map| !map.split_whitespace().eq(ALL))
 }
 
 fn check_directory(path: &Path) -> Result<(), Unavailable> {
