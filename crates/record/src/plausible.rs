@@ -11,6 +11,8 @@ use crate::manifest::Manifest;
 const NUMBER_MAX: u64 = 2_000_000_000_000;
 /// Seconds that no run lasts: thirty years.
 const SECONDS_MAX: f64 = 1e9;
+/// What is computed may be larger than what is counted, and sums of it do not overflow.
+const FRACTION_MAX: f64 = 1e18;
 /// Blocks that no run has.
 const BLOCKS_MAX: u32 = 10_000;
 /// Exponents of two that times in nanoseconds have.
@@ -136,7 +138,11 @@ impl<'de> Deserialize<'de> for Moderate {
 
 impl Moderate {
     fn of<E: Error>(magnitude: f64) -> Result<Self, E> {
-        if magnitude <= NUMBER_MAX as f64 {
+        Self::within(magnitude, NUMBER_MAX as f64)
+    }
+
+    fn within<E: Error>(magnitude: f64, most: f64) -> Result<Self, E> {
+        if magnitude <= most {
             return Ok(Self);
         }
         Err(E::custom(format_args!("the number {magnitude:e} is beyond what can be measured")))
@@ -171,7 +177,7 @@ impl<'de> Visitor<'de> for Moderate {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self, E> {
-        Self::of(value.abs())
+        Self::within(value.abs(), FRACTION_MAX)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
@@ -217,6 +223,11 @@ mod tests {
     fn no_number_of_a_line_is_beyond_what_sums_hold() {
         let of = |text: &str| serde_json::from_str::<Moderate>(text).is_ok();
         assert!(of("{\"a\":[1,-2,3.5,null,true,\"x\"],\"b\":{\"c\":1e12}}"));
-        assert!(!of("{\"a\":[[1e13]]}") && !of("[18446744073709551615]") && !of("[-1e300]"));
+        assert!(
+            !of("{\"a\":[[1e19]]}")
+                && !of("[10000000000000]")
+                && !of("[18446744073709551615]")
+                && !of("[-1e300]")
+        );
     }
 }
