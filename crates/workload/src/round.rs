@@ -8,7 +8,7 @@
 use measure::{Clock, Recorder};
 
 use crate::error::EngineError;
-use crate::run_loop::{Failure, Halt, LoopLength, LoopOutcome, Step, each_slot};
+use crate::run_loop::{Failure, Halt, LoopLength, LoopOutcome, Step, each_slot, run_single};
 
 /// How threads go through a round together.
 pub(crate) trait Meets: Halt {
@@ -41,11 +41,12 @@ impl Span {
 #[inline(never)]
 pub(crate) fn run_round<S: Step, C: Clock>(
     step: &mut S,
-    LoopLength { first, operations, .. }: LoopLength,
+    length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
     company: &impl Meets,
 ) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+    let LoopLength { first, operations, .. } = length;
     let explained = |step: &S, failure: Failure| step.explain(failure.fault, failure.slot);
     each_slot(first, operations, |index, slot| step.before(index, slot))
         .map_err(|failure| explained(step, failure))?;
@@ -53,48 +54,13 @@ pub(crate) fn run_round<S: Step, C: Clock>(
         return Ok(None);
     }
     let start_ticks = clock.ticks();
-    let timed = run_timed(step, (first, operations), clock, recorder, company);
+    let timed = run_single::<_, _, true>(step, length, clock, recorder, company);
     let end_ticks = clock.ticks();
     company.end();
     let outcome = timed.map_err(|failure| explained(step, failure))?;
     each_slot(first, outcome.operations, |index, slot| step.after(index, slot))
         .map_err(|failure| explained(step, failure))?;
     Ok(Some((outcome, Span { start_ticks, end_ticks })))
-}
-
-/// The timed operations of a round, each between two readings.
-#[inline(always)]
-fn run_timed<S: Step, C: Clock>(
-    step: &mut S,
-    (first, operations): (u64, u64),
-    clock: &C,
-    recorder: &mut Recorder,
-    halt: &impl Halt,
-) -> Result<LoopOutcome, Failure> {
-    let mut outcome = LoopOutcome::default();
-    // As in `run_single`.
-    let mut last: Option<(u64, u64)> = None;
-    for (slot, index) in (first..first + operations).enumerate() {
-        let start_ticks = clock.start();
-        let moved = step.timed(index, slot);
-        let end_ticks = clock.end();
-        outcome.bytes += moved.map_err(|fault| Failure { fault, slot })?;
-        outcome.operations += 1;
-        if let Some((start_ticks, end_ticks)) = last.replace((start_ticks, end_ticks))
-            && recorder.record(start_ticks, end_ticks, clock)
-            && halt.at_slice()
-        {
-            outcome.interrupted = true;
-            break;
-        }
-        if halt.at_interval() {
-            break;
-        }
-    }
-    if let Some((start_ticks, end_ticks)) = last {
-        recorder.record(start_ticks, end_ticks, clock);
-    }
-    Ok(outcome)
 }
 
 #[cfg(test)]

@@ -167,33 +167,40 @@ pub(crate) fn run_part<S: Step, C: Clock>(
     halt: &impl Halt,
 ) -> Result<LoopOutcome, EngineError> {
     let ended = if length.batch <= 1 {
-        run_single(step, length, clock, recorder, halt)
+        run_single::<_, _, false>(step, length, clock, recorder, halt)
     } else {
         run_batches(step, length, clock, recorder, halt)
     };
     ended.map_err(|failure| step.explain(failure.fault, failure.slot))
 }
 
+/// One operation after another. In a round, each has a slot of its own, and what is untimed stands
+/// elsewhere.
 #[inline(always)]
-fn run_single<S: Step, C: Clock>(
+pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
     step: &mut S,
     LoopLength { first, operations, .. }: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
     halt: &impl Halt,
 ) -> Result<LoopOutcome, Failure> {
-    let at_first_slot = |fault| Failure { fault, slot: 0 };
     let mut outcome = LoopOutcome::default();
     // Each operation is recorded after the next one's readings, which do not wait for that: the
     // chain from a reading to its bucket then runs beside the clock, not behind it.
     let mut last: Option<(u64, u64)> = None;
-    for index in first..first + operations {
-        step.before(index, 0).map_err(at_first_slot)?;
+    for (number, index) in (first..first + operations).enumerate() {
+        let slot = if IN_ROUND { number } else { 0 };
+        let at_slot = |fault| Failure { fault, slot };
+        if !IN_ROUND {
+            step.before(index, slot).map_err(at_slot)?;
+        }
         let start_ticks = clock.start();
-        let moved = step.timed(index, 0);
+        let moved = step.timed(index, slot);
         let end_ticks = clock.end();
-        outcome.bytes += moved.map_err(at_first_slot)?;
-        step.after(index, 0).map_err(at_first_slot)?;
+        outcome.bytes += moved.map_err(at_slot)?;
+        if !IN_ROUND {
+            step.after(index, slot).map_err(at_slot)?;
+        }
         outcome.operations += 1;
         if let Some((start_ticks, end_ticks)) = last.replace((start_ticks, end_ticks))
             && recorder.record(start_ticks, end_ticks, clock)
