@@ -248,3 +248,26 @@ fn a_run_directory_that_is_removed_ends_the_run() {
     outcome.assert_code(1).assert_says(&["run was removed during the run", "begin a new run"]);
     assert_eq!(outcome.stdout, "");
 }
+
+/// What was measured in two ways does not belong together, whatever the versions say.
+#[test]
+fn a_run_whose_cells_were_others_is_not_gone_on_with() {
+    let name = "a_run_whose_cells_were_others_is_not_gone_on_with";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "run survey/in-memory tmpfs:size=128m --blocks 2000 --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    running.signal_group(Signal::TERM);
+    running.finish(&place).assert_code(130);
+    let path = place.path("run/manifest.json");
+    let begun = fs::read_to_string(&path).expect("the run's own");
+    for (place_of, other) in [("parameters", "access"), ("metrics", "name")] {
+        let mut manifest: Value = serde_json::from_str(&begun).expect("JSON");
+        let cell = &mut manifest["cells"][0][place_of];
+        let changed = if place_of == "metrics" { &mut cell[1][other] } else { &mut cell[other] };
+        *changed = "another".into();
+        fs::write(&path, manifest.to_string()).expect("it is ours");
+        place.run("run --resume run").assert_refused(&["differently", "--out"]);
+    }
+    assert_eq!(names_in(&place.path("scratch")), [""; 0]);
+}

@@ -262,6 +262,24 @@ mod tests {
         assert_ne!(speed_up(0).name, "speed_up");
     }
 
+    /// Of two threads that take turns, each spends half of its time on something untimed.
+    #[test]
+    fn the_speed_up_is_of_the_time_that_passed() {
+        let mut sample = Sample::new(&["tmpfs"])
+            .benchmark("one", &[&[100.0; 3]])
+            .benchmark("two", &[&[50.0; 3]])
+            .baseline("two", "one");
+        for line in &mut sample.run.lines {
+            if let record::Line::Replicate(replicate) = line
+                && replicate.cell == 1
+            {
+                replicate.elapsed_ns *= 2;
+            }
+        }
+        let document = sample.document();
+        assert_eq!(document.cells[1].metrics.last().unwrap().values, [1.0; 3]);
+    }
+
     #[test]
     fn a_layer_s_own_cost_is_what_is_left_of_its_time_above_the_floor_in_the_same_block() {
         let mut sample = Sample::new(&["ext4", "xfs"])
