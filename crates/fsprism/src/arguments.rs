@@ -39,6 +39,7 @@ Targets:
   LABEL=TARGET                               the same, under a name of its own
   FS:size=4G,mkfs=-O ^has_journal,mount=noatime
                                              with its size, mkfs and mount options
+  FS:image=allocated                         on an image that is written in full beforehand
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              under limits of memory and device
   FS:read_ahead=64k                          with the kernel's read-ahead set (0 switches it off)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use measure::Histogram;
@@ -160,15 +161,16 @@ impl RunDirectory {
         self.held
             .replace(name, &part, content)
             .map_err(RecordError::io("write", self.held.path_of(name)))
+            .map_err(|error| self.removed().unwrap_or(error))
     }
 
     /// Appends a line; when this returns, it is on the disk.
     ///
     /// # Errors
-    /// When the disk is full or fails, or the journal was removed.
+    /// When the disk is full or fails, or the directory was removed.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
-        if fstat(&self.journal).is_ok_and(|stat| stat.st_nlink == 0) {
-            return Err(RecordError::Removed { path: self.path().to_owned() });
+        if let Some(removed) = self.removed() {
+            return Err(removed);
         }
         self.last_line += 1;
         let text = journal_text::text_of(line, self.last_line);
@@ -182,7 +184,7 @@ impl RunDirectory {
     /// count.
     ///
     /// # Errors
-    /// When the disk is full or fails.
+    /// When the disk is full or fails, or the directory was removed.
     pub fn append_histogram(
         &mut self,
         cell: u32,
@@ -190,12 +192,27 @@ impl RunDirectory {
         at_s: f64,
         elapsed_ns: u64,
     ) -> Result<HistogramLocation, RecordError> {
+        if let Some(removed) = self.removed() {
+            return Err(removed);
+        }
         let end = self.log_ends.get(&cell).copied().unwrap_or(0);
         let name = log_name(cell);
         let log = (&self.histograms, name.as_str());
-        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)?;
+        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)
+            .map_err(|error| self.removed().unwrap_or(error))?;
         self.log_ends.insert(cell, location.end_bytes());
         Ok(location)
+    }
+
+    /// What to say where somebody is removing the directory or has done so: its parts go one after
+    /// the other, and writing to one without a name succeeds.
+    fn removed(&self) -> Option<RecordError> {
+        let parts = [self.journal.as_fd(), self.histograms.as_fd(), self.held.as_fd()];
+        let is_gone = |part| fstat(part).is_ok_and(|stat| stat.st_nlink == 0);
+        parts
+            .into_iter()
+            .any(is_gone)
+            .then(|| RecordError::Removed { path: self.path().to_owned() })
     }
 }
 

@@ -21,10 +21,10 @@ pub enum RecordError {
         /// The directory.
         path: PathBuf,
     },
-    /// Somebody has removed the run directory that is being written to.
+    /// Somebody has removed the run directory that is being written to, or part of it.
     #[error("{path} was removed during the run, and what was measured with it: begin a new run")]
     Removed {
-        /// The directory.
+        /// The directory, or the file in it.
         path: PathBuf,
     },
     /// The run was written by a newer program.

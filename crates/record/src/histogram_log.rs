@@ -71,6 +71,9 @@ pub(crate) fn append(
     let mut file = directory.to_write(name).map_err(RecordError::io("open", &path))?;
     let mut offset_bytes = end_of_known;
     let write_error = || RecordError::io("write", &path);
+    if file.metadata().map_err(write_error())?.len() < end_of_known {
+        return Err(RecordError::Removed { path });
+    }
     file.set_len(end_of_known).map_err(write_error())?;
     file.seek(SeekFrom::Start(end_of_known)).map_err(write_error())?;
     if end_of_known == 0 {

@@ -12,7 +12,9 @@ use machine::target::{Target, folio_orders};
 use measure::{MonotonicClock, SystemClock};
 use record::{CacheState, Spent};
 use runner::Failure;
-use workload::{ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workload};
+use workload::{
+    ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workers, Workload,
+};
 
 use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
@@ -275,9 +277,10 @@ impl Replicate<'_> {
 
     /// Does what changes directories once, and undoes it: only then is in memory what the file
     /// system needs for it (bitmaps, tables of inodes, free space), which no count of pages shows.
-    /// What makes inodes is done more often than it will be: where two threads race, ext4 takes
-    /// inodes a little further on than before, and reads the block of its table in which another
-    /// has just taken one.
+    /// One thread does what all will do: of several, the first to be done ends the others, who on
+    /// a busy machine have then rehearsed little. What makes inodes is done more often than it will
+    /// be: where two threads race, ext4 takes inodes a little further on than before, and reads the
+    /// block of its table in which another has just taken one.
     fn rehearse(&self, file_set: &FileSet) -> Result<(), Failure> {
         // What is to be removed has been made just before, which brings in the same.
         let operation = self.workload.operation;
@@ -285,11 +288,14 @@ impl Replicate<'_> {
         if !changes || self.cache_state != CacheState::Warm {
             return Ok(());
         }
-        let all = self.workload.all_operations();
+        let all = self.workload.all_operations() * self.workload.threads as u64;
         let makes = matches!(operation, Operation::Create | Operation::Mkdir | Operation::Symlink);
         let rehearsed = Workload {
             start_operations: 0,
             operations_per_thread: if makes { all + all / REHEARSED_SHARE } else { all },
+            threads: 1,
+            workers: Workers::Threads,
+            operations_per_round: 1,
             ..self.workload.clone()
         };
         let mut session = workload::prepare(&rehearsed, file_set, !self.seed)

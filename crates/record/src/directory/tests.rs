@@ -200,6 +200,48 @@ fn a_second_writer_is_refused() {
     assert!(matches!(RunDirectory::resume(&path), Err(RecordError::Busy { .. })));
 }
 
+/// Its parts go one after the other; whichever is gone first, this is what is said.
+#[test]
+fn a_directory_that_is_being_removed_is_said_to_be() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let mut histogram = Histogram::new();
+    histogram.record(1);
+    for gone in [JOURNAL, HISTOGRAMS, MANIFEST] {
+        let path = temporary.path().join(gone.replace('.', "-"));
+        let mut run = RunDirectory::create(&path, &manifest()).expect("a new run");
+        run.append_histogram(0, &histogram, 0.0, 1).expect("it is there");
+        run.append(&start(0.0)).expect("it is there");
+        match gone {
+            HISTOGRAMS => fs::remove_dir_all(path.join(gone)).expect("it is ours"),
+            _ => fs::remove_file(path.join(gone)).expect("it is ours"),
+        }
+        if gone == MANIFEST {
+            run.append(&start(1.0)).expect("what is written to is there");
+            fs::remove_dir_all(&path).expect("it is ours");
+        }
+        for error in [
+            run.append(&start(1.0)).expect_err(gone),
+            run.append_histogram(1, &histogram, 0.0, 1).expect_err(gone),
+            run.append_histogram(0, &histogram, 0.0, 1).expect_err(gone),
+        ] {
+            assert!(matches!(error, RecordError::Removed { .. }), "{gone}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_was_removed_or_cut_is_not_filled_up_with_zeros() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut run = RunDirectory::create(&path, &manifest()).expect("a new run");
+    let mut histogram = Histogram::new();
+    histogram.record(1);
+    run.append_histogram(0, &histogram, 0.0, 1).expect("it is there");
+    fs::remove_file(path.join(HISTOGRAMS).join(log_name(0))).expect("it is ours");
+    let error = run.append_histogram(0, &histogram, 0.0, 1).expect_err("it is gone").to_string();
+    assert!(error.contains("0000.hlog was removed during the run"), "{error}");
+}
+
 #[test]
 fn a_full_disk_has_a_sentence_of_its_own() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
