@@ -58,14 +58,24 @@ fn what_a_limit_of_memory_has_room_for_stays_in_it() {
     let document = outcome.assert_code(0).document();
     assert_eq!(document["run"]["data_file_bytes"], 8 << 20);
     let cells = document["cells"].as_array().expect("a list");
-    // In a block in which it is disturbed three times, a cell goes without a value.
-    let stayed = |cell: &serde_json::Value| {
-        let number = |field: &str| cell[field].as_u64().expect("a number");
-        let (replicates, discarded) = (number("replicates"), number("discarded"));
-        cell["failed"].is_null() && replicates >= 1 && replicates + discarded / 3 >= 2
+    let journal = fs::read_to_string(place.path("run/cells.jsonl")).expect("a journal");
+    let lines = journal.lines().map(|line| serde_json::from_str(line).expect("whole lines"));
+    let discarded: Vec<Value> = lines.filter(|line: &Value| line["kind"] == "discarded").collect();
+    // In a block in which it is disturbed three times, a cell goes without a value: in both, where
+    // others keep the threads of this one from running together.
+    let stayed = |(index, cell): (usize, &Value)| {
+        let replicates = cell["replicates"].as_u64().expect("a number");
+        let of_it: Vec<_> = discarded.iter().filter(|line| line["cell"] == index).collect();
+        let is_disturbed = |line: &&&Value| {
+            line["why"].as_str().is_some_and(|why| why.contains("ran at the same time"))
+        };
+        let disturbed = of_it.iter().filter(is_disturbed).count();
+        cell["failed"].is_null()
+            && replicates + of_it.len() as u64 / 3 >= 2
+            && (replicates >= 1 || disturbed == of_it.len())
     };
-    let lost: Vec<_> = cells.iter().filter(|cell| !stayed(cell)).collect();
-    assert!(lost.is_empty(), "{lost:?}");
+    let lost: Vec<_> = cells.iter().enumerate().filter(|&cell| !stayed(cell)).collect();
+    assert!(lost.is_empty(), "{lost:?}: {discarded:?}");
     let measured = |name: &str| cells.iter().any(|cell| cell["benchmark"] == name);
     assert!(measured("random-write-1m-warm") && measured("stat-10000"), "{cells:?}");
 }

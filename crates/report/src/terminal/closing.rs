@@ -65,8 +65,8 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     ));
     if document.cells.iter().any(|cell| cell.baseline.is_some()) {
         text.push_str(
-            " A speed-up compares operations per second of elapsed time with those of its 1x, on the \
-             same target in the same block.",
+            " A speed-up compares operations per second of elapsed time with those of its 1x, on \
+             the same target in the same block.",
         );
     }
     text
