@@ -203,6 +203,55 @@ kind: "clock-drift"
  */
 ppm: number
 } | {
+/**
+ * Blocks of the cell that has most.
+ */
+blocks: number
+/**
+ * The lag-1 autocorrelation, over all benchmarks.
+ */
+correlation: number
+/**
+ * How many independent blocks those are worth.
+ */
+effective: number
+kind: "dependent-blocks"
+} | {
+/**
+ * Blocks of the comparison that has most.
+ */
+blocks: number
+/**
+ * The lag-1 autocorrelation, over all comparisons.
+ */
+correlation: number
+/**
+ * How many independent blocks those are worth.
+ */
+effective: number
+kind: "dependent-ratios"
+} | {
+/**
+ * The farthest, divided by the median.
+ */
+farthest: number
+kind: "far-outliers"
+/**
+ * Of how many blocks.
+ */
+of: number
+/**
+ * How many.
+ */
+outliers: number
+} | {
+/**
+ * The last block less the first, on the straight line through all, in percent of the
+ * first.
+ */
+change_percent: number
+kind: "trend"
+} | {
 kind: "histogram-lost"
 /**
  * What is wrong with them.
@@ -351,7 +400,7 @@ export type Reached = ("width" | "noise" | "probes")
 /**
  * What may be said of two targets.
  */
-export type Verdict = ("real" | "not-told-apart" | "not-enough-data")
+export type Verdict = ("real" | "real-size-unknown" | "not-told-apart" | "not-enough-data")
 /**
  * Why measuring ended.
  */
@@ -421,7 +470,7 @@ export type CachemapOf = ("instructions" | "data")
 /**
  * What can be said of two series.
  */
-export type RunVerdict = ("real" | "real-but-small" | "same" | "not-told-apart" | "not-enough-data")
+export type RunVerdict = ("real" | "real-but-small" | "real-size-unknown" | "same" | "differs-between-these-runs" | "same-in-these-runs" | "not-told-apart" | "not-enough-data")
 /**
  * What frames of a flame graph stand for.
  */
@@ -1010,13 +1059,23 @@ blocks: number
  */
 first: string
 /**
- * Interval of the ratio.
+ * Interval of the ratio. Of a difference that is called real it is wider than at the run's
+ * level, for having been picked out: see its level.
  */
 interval?: (IntervalReport | null)
 /**
  * Name of the metric: the primary one, or `speed_up` where the benchmark has a baseline.
  */
 metric: string
+/**
+ * The ratio of geometric means over all blocks alone, where it and that of the middle blocks
+ * say different things: some block was far off.
+ */
+of_means?: (RatioReport | null)
+/**
+ * The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+ */
+of_the_middle?: (RatioReport | null)
 /**
  * Two-sided p of "the ratio is 1".
  */
@@ -1026,7 +1085,7 @@ p?: (number | null)
  */
 p_adjusted?: (number | null)
 /**
- * Second over first: the ratio of geometric means; none with too few blocks.
+ * Second over first: what is typical of the blocks' ratios; none with too few blocks.
  */
 ratio?: (number | null)
 /**
@@ -1034,6 +1093,20 @@ ratio?: (number | null)
  */
 second: string
 verdict: Verdict
+}
+/**
+ * A ratio by one way of estimating it.
+ */
+export interface RatioReport {
+interval: IntervalReport
+/**
+ * Two-sided p of "the ratio is 1".
+ */
+p: number
+/**
+ * Second over first.
+ */
+ratio: number
 }
 /**
  * Two targets in one dimension, over the benchmarks that both have, paired by block.
@@ -1057,7 +1130,7 @@ dimension: Dimension
  */
 first: string
 /**
- * Interval of the ratio, by Student's t over blocks.
+ * Interval of the ratio over blocks, as in [`Comparison`].
  */
 interval?: (IntervalReport | null)
 /**
@@ -2274,6 +2347,10 @@ level: number
  */
 margin: number
 /**
+ * What so many runs a side can show.
+ */
+power?: (Power | null)
+/**
  * The runs.
  */
 runs: RunDocument[]
@@ -2569,25 +2646,39 @@ benchmark: string
  */
 first: string
 /**
- * Name of the first series' run.
+ * Name of the first series' run, or of the side with several.
  */
 first_run: string
 /**
- * Values of the first series that count.
+ * Runs of the first series.
+ */
+first_runs: number
+/**
+ * Values of the first series that count: of several runs, one each.
  */
 first_values: number
 /**
- * The interval of the ratio.
+ * The interval of the ratio. Of a difference that is called real it is wider, for having been
+ * picked out: see its level.
  */
 interval?: (IntervalDocument | null)
 /**
- * The least ratio above 1 that pairs like these show four times in five.
+ * The least ratio above 1 that pairs or runs like these show four times in five.
  */
 least_detectable_ratio?: (number | null)
 /**
  * The metric compared.
  */
 metric: string
+/**
+ * The ratio of geometric means over all blocks alone, where it and that of the middle blocks
+ * say different things: some block was far off.
+ */
+of_means?: (RatioReport | null)
+/**
+ * The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+ */
+of_the_middle?: (RatioReport | null)
 /**
  * p of "the ratio is 1".
  */
@@ -2601,11 +2692,11 @@ p_adjusted?: (number | null)
  */
 p_within?: (number | null)
 /**
- * Whether values of one block were paired.
+ * Whether values of one block, or of one of several runs, were paired.
  */
 paired: boolean
 /**
- * Second over first: of geometric means.
+ * Second over first: what is typical of them.
  */
 ratio?: (number | null)
 /**
@@ -2613,9 +2704,13 @@ ratio?: (number | null)
  */
 second: string
 /**
- * Name of the second series' run.
+ * Name of the second series' run, or of the side with several.
  */
 second_run: string
+/**
+ * Runs of the second series.
+ */
+second_runs: number
 /**
  * Values of the second series that count.
  */
@@ -2652,6 +2747,33 @@ second: string
 what: string
 }
 /**
+ * What runs like these show, benchmark by benchmark.
+ */
+export interface Power {
+/**
+ * Runs on the first side.
+ */
+first_runs: number
+/**
+ * The least ratio above 1 that so many runs show four times in five, before p is adjusted for
+ * the number of comparisons.
+ */
+least_detectable_ratio: number
+/**
+ * How much what a run gives differs from run to run: the standard deviation of its logarithm,
+ * in percent; the median over the benchmarks.
+ */
+runs_differ_percent: number
+/**
+ * How many runs a side show a ratio of 1.05 four times in five; none if more than 100.
+ */
+runs_for_5_percent?: (number | null)
+/**
+ * Runs on the second.
+ */
+second_runs: number
+}
+/**
  * A run in short.
  */
 export interface RunDocument {
@@ -2663,6 +2785,10 @@ name: string
  * Its seed.
  */
 seed: number
+/**
+ * The side that it is on, where several runs are on either.
+ */
+side?: (string | null)
 /**
  * Its targets.
  */

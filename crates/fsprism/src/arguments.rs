@@ -72,6 +72,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   fsprism compare fsprism-runs/RUN                       its targets with one another
   fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
+  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  whether it would differ again
   fsprism compare RUN --factors target,dimension --margin 5%
 
 The words of the verdicts are defined in docs/verdicts.md.
@@ -313,11 +314,18 @@ pub(crate) struct ReportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareOptions {
-    /// Run directories: one, to compare its targets; several, to compare later ones with the first
-    #[arg(value_name = "RUN", required = true)]
+    /// Run directories: one, to compare its targets; several, to compare later ones with the first.
+    /// A directory of runs (survey --runs) stands for all of them, as --a does; two, for --a and --b
+    #[arg(value_name = "RUN", required_unless_present = "a")]
     pub(crate) runs: Vec<PathBuf>,
-    /// Factors of the analysis of variance, of run, target, benchmark and dimension; by default
-    /// the first three, where there are several
+    /// Two runs or more of one side: what they differ by among themselves is no difference
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
+    pub(crate) a: Vec<PathBuf>,
+    /// Two runs or more of the other side; without it, the targets of the one side are compared
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
+    pub(crate) b: Vec<PathBuf>,
+    /// Factors of the analysis of variance, of side, run, target, benchmark and dimension; by
+    /// default the first three, where there are several
     #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
     pub(crate) factors: Vec<String>,
     /// How far apart what is called the same may be

@@ -1,12 +1,14 @@
-//! `fsprism compare`: targets of a run, or runs, with one another.
+//! `fsprism compare`: targets of a run, runs, or several runs a side, with one another.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, name_runs};
+use anyhow::anyhow;
 use record::Run;
 
 use crate::arguments::CompareOptions;
 use crate::exit::{Blame, Done};
+use crate::runs;
 use crate::{output, stats};
 
 /// Reads the runs and prints how they compare.
@@ -14,12 +16,52 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     let factors =
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.blame_input()?;
-    let paths: Vec<&Path> = options.runs.iter().map(AsRef::as_ref).collect();
+    let Asked { paths, first_side } = asked(options).blame_input()?;
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = name_runs(&paths, runs.blame_input()?);
     let (margin, level) = (options.margin / 100.0, options.confidence);
-    let how = How { factors, margin, level, unlike: options.unlike };
+    let how = How { factors, margin, level, unlike: options.unlike, first_side };
     let document = compare_runs(&runs, &how).blame_input()?;
     let width = output::terminal_options().width;
     stats::print(options.output.format, &document, || document.text(width))
+}
+
+/// The runs in order, and how many of them are the first side where there are sides.
+struct Asked {
+    paths: Vec<PathBuf>,
+    first_side: Option<usize>,
+}
+
+/// A directory of runs stands for all of them, and makes a side.
+fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
+    if !options.a.is_empty() {
+        let mut paths = all_of(&options.a);
+        let first_side = Some(paths.len());
+        paths.extend(all_of(&options.b));
+        return Ok(Asked { paths, first_side });
+    }
+    let groups: Vec<Option<Vec<PathBuf>>> =
+        options.runs.iter().map(|path| runs::of_group(path)).collect();
+    let of_group = groups.iter().flatten().count();
+    match (of_group, groups.len()) {
+        (0, _) => Ok(Asked { paths: options.runs.clone(), first_side: None }),
+        (1, 1) | (2, 2) => {
+            let mut sides = groups.into_iter().flatten();
+            let mut paths = sides.next().unwrap_or_default();
+            let first_side = Some(paths.len());
+            paths.extend(sides.flatten());
+            Ok(Asked { paths, first_side })
+        }
+        _ => Err(anyhow!(
+            "directories of several runs are compared one with another: name one or two of them \
+             and no single run, or say --a and --b"
+        )),
+    }
+}
+
+/// Every run that is named, or is in a directory of runs that is.
+fn all_of(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let each = paths.iter().map(|path| runs::of_group(path).unwrap_or_else(|| vec![path.clone()]));
+    each.flatten().collect()
 }

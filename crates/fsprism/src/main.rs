@@ -27,6 +27,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod resume;
+mod runs;
 mod start;
 mod stats;
 mod survey;

@@ -237,16 +237,35 @@ pub struct Comparison {
     pub second: String,
     /// Blocks in which both were measured.
     pub blocks: u32,
-    /// Second over first: the ratio of geometric means; none with too few blocks.
+    /// Second over first: what is typical of the blocks' ratios; none with too few blocks.
     pub ratio: Option<f64>,
-    /// Interval of the ratio.
+    /// Interval of the ratio. Of a difference that is called real it is wider than at the run's
+    /// level, for having been picked out: see its level.
     pub interval: Option<IntervalReport>,
     /// Two-sided p of "the ratio is 1".
     pub p: Option<f64>,
     /// The same, adjusted for the number of comparisons in the run.
     pub p_adjusted: Option<f64>,
+    /// The ratio of geometric means over all blocks alone, where it and that of the middle blocks
+    /// say different things: some block was far off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_means: Option<RatioReport>,
+    /// The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_the_middle: Option<RatioReport>,
     /// What may be said.
     pub verdict: Verdict,
+}
+
+/// A ratio by one way of estimating it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RatioReport {
+    /// Second over first.
+    pub ratio: f64,
+    /// Its interval.
+    pub interval: IntervalReport,
+    /// Two-sided p of "the ratio is 1".
+    pub p: f64,
 }
 
 /// Two targets in one dimension, over the benchmarks that both have, paired by block.
@@ -269,7 +288,7 @@ pub struct DimensionComparison {
     /// Cost of the second over that of the first: the geometric mean over benchmarks and blocks;
     /// none with too few blocks.
     pub ratio: Option<f64>,
-    /// Interval of the ratio, by Student's t over blocks.
+    /// Interval of the ratio over blocks, as in [`Comparison`].
     pub interval: Option<IntervalReport>,
     /// Two-sided p of "the ratio is 1".
     pub p: Option<f64>,
@@ -283,12 +302,25 @@ pub struct DimensionComparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The difference is real at the run's confidence level.
+    /// The difference is real at the run's confidence level, and larger than 2 %.
     Real,
+    /// The difference is real, but may be smaller than 2 %.
+    RealSizeUnknown,
     /// They cannot be told apart; that does not mean that they are the same.
     NotToldApart,
     /// Too few blocks to say anything.
     NotEnoughData,
+}
+
+impl Verdict {
+    /// Whether a difference is real, however large.
+    #[must_use]
+    pub fn is_different(self) -> bool {
+        match self {
+            Self::Real | Self::RealSizeUnknown => true,
+            Self::NotToldApart | Self::NotEnoughData => false,
+        }
+    }
 }
 
 /// A warning with its sentence.

@@ -133,6 +133,39 @@ pub enum Warning {
         /// By how much, in parts per million.
         ppm: f64,
     },
+    /// Blocks go with the ones before them, so that there are as good as fewer.
+    DependentBlocks {
+        /// The lag-1 autocorrelation, over all benchmarks.
+        correlation: f64,
+        /// Blocks of the cell that has most.
+        blocks: u32,
+        /// How many independent blocks those are worth.
+        effective: f64,
+    },
+    /// The ratios of targets go with those of the block before, so that there are as good as fewer.
+    DependentRatios {
+        /// The lag-1 autocorrelation, over all comparisons.
+        correlation: f64,
+        /// Blocks of the comparison that has most.
+        blocks: u32,
+        /// How many independent blocks those are worth.
+        effective: f64,
+    },
+    /// Blocks of a cell stand far off the others.
+    FarOutliers {
+        /// How many.
+        outliers: u32,
+        /// Of how many blocks.
+        of: u32,
+        /// The farthest, divided by the median.
+        farthest: f64,
+    },
+    /// A cell's figure rose or fell from the first block to the last.
+    Trend {
+        /// The last block less the first, on the straight line through all, in percent of the
+        /// first.
+        change_percent: f64,
+    },
     /// The histograms of a cell cannot be read, so that it has no percentiles.
     HistogramLost {
         /// What is wrong with them.
@@ -204,6 +237,47 @@ impl Warning {
                     1 => f.write_str(", as is another line's record"),
                     others => write!(f, ", as are the records of {others} others"),
                 }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The sentences of warnings about how blocks stand to one another.
+    fn of_blocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DependentBlocks { correlation, blocks, effective } => write!(
+                f,
+                "blocks resemble the ones before them (correlation {correlation:.2}): {blocks} are \
+                 worth {effective:.1} independent ones, and the intervals of single figures are \
+                 widened accordingly"
+            ),
+            Self::DependentRatios { correlation, blocks, effective } => write!(
+                f,
+                "the targets' ratios resemble those of the block before (correlation \
+                 {correlation:.2}): {blocks} blocks are worth {effective:.1} independent ones, and \
+                 the intervals of comparisons are widened accordingly"
+            ),
+            Self::FarOutliers { outliers, of, farthest } => {
+                let verb = if *outliers == 1 { "was" } else { "were" };
+                let far = if *farthest >= 1.0 {
+                    format!("{farthest:.1} x the median")
+                } else {
+                    format!("the median / {:.1}", 1.0 / farthest)
+                };
+                write!(
+                    f,
+                    "{outliers} of {of} blocks {verb} far off (up to {far}): the mean shows it, the \
+                     median and the comparisons hardly do"
+                )
+            }
+            Self::Trend { change_percent } => {
+                let verb = if *change_percent > 0.0 { "rose" } else { "fell" };
+                write!(
+                    f,
+                    "it {verb} by {:.0} % from the first block to the last: the figure is one of \
+                     the time when it was measured",
+                    change_percent.abs()
+                )
             }
             _ => Ok(()),
         }
@@ -322,6 +396,10 @@ impl fmt::Display for Warning {
                  virtual ({hypervisor}), and whether the host cached them cannot be seen from here"
             ),
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
+            Self::DependentBlocks { .. }
+            | Self::DependentRatios { .. }
+            | Self::FarOutliers { .. }
+            | Self::Trend { .. } => self.of_blocks(f),
             Self::HistogramLost { .. } | Self::JournalDamaged { .. } => self.of_damage(f),
         }
     }

@@ -17,7 +17,6 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use bca::Correction;
-pub(crate) use quantile::QuantileResampler;
 pub use quantile::{median, quantile};
 
 use crate::interval::Interval;
@@ -126,12 +125,6 @@ fn conclude(
     let interval = read_off(replicates, [low, high], how.level)?;
     let standard_error = sample::standard_deviation(replicates.ascending());
     Ok(Bootstrap { estimate, interval, standard_error, correction })
-}
-
-/// The percentile interval of resampled statistics.
-pub(crate) fn percentile_interval(replicates: Vec<f64>, level: f64) -> Result<Interval, Refusal> {
-    let tail = (1.0 - level) / 2.0;
-    read_off(&sorted(replicates)?, [tail, 1.0 - tail], level)
 }
 
 fn read_off(replicates: &Sample, quantiles: [f64; 2], level: f64) -> Result<Interval, Refusal> {

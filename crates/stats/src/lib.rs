@@ -9,12 +9,13 @@
 //!   its quantiles, which storage measurements need first because they are not normal;
 //!   [`interval`] that of its mean, [`bootstrap`] that of anything else. [`autocorrelation`] warns
 //!   of series that remember their past, and [`outliers`] marks what stands far off.
-//! - *Do two differ?* [`paired`] compares block by block; [`welch`], [`mann_whitney`], [`fieller`]
-//!   and [`ratio_of_medians`] compare independent samples; [`equivalence`] says whether they are
-//!   the same for practical purposes; [`multiple`] corrects many such answers.
+//! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says what successive
+//!   blocks have to do with one another; [`independent`] compares what does not pair, and
+//!   [`welch`] its means; [`multiple`] corrects many such answers.
 //! - *What does it depend on?* [`design`] takes experiments apart into the effects of what was
 //!   varied.
-//! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled.
+//! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
+//!   [`trend`] whether it rises or falls throughout.
 //! - *How does it grow?* [`scalability`] fits laws to throughput over concurrency; [`cliff`] finds
 //!   the sizes at which a curve falls, probe by probe.
 //! - *How much more is needed?* [`planning`].
@@ -27,27 +28,26 @@ pub mod autocorrelation;
 pub mod bootstrap;
 pub mod changepoint;
 pub mod cliff;
+pub mod dependence;
 pub mod design;
 pub mod distribution;
-pub mod equivalence;
-pub mod fieller;
+pub mod independent;
 pub mod interval;
-pub mod mann_whitney;
 pub mod multiple;
 pub mod order;
 pub mod outliers;
 pub mod paired;
 pub mod planning;
-pub mod ratio_of_medians;
 mod refusal;
 mod sample;
 pub mod scalability;
-pub mod signed_rank;
 pub mod steady_state;
+pub mod trend;
+pub mod trimmed;
 pub mod welch;
 
+pub use independent::Independent;
 pub use interval::Interval;
-pub use paired::PairedRatio;
+pub use paired::Paired;
 pub use refusal::Refusal;
 pub use sample::Sample;
-pub use signed_rank::SignedRank;

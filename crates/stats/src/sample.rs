@@ -104,9 +104,12 @@ impl Sample {
     }
 }
 
-/// The arithmetic mean of at least one value.
+/// The arithmetic mean of at least one value. Summed up are distances from the first, so that
+/// values which are all alike have that value as their mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    let (first, n) = (values[0], values.len() as f64);
+    let mean = first + values.iter().map(|value| value - first).sum::<f64>() / n;
+    if mean.is_finite() { mean } else { values.iter().map(|value| value / n).sum() }
 }
 
 /// The sample standard deviation of at least two values, in two passes: the one-pass formula loses
@@ -158,6 +161,12 @@ mod tests {
         assert_close(it.standard_deviation().unwrap(), sd);
         assert_close(it.coefficient_of_variation().unwrap(), sd / mean);
         assert_eq!((it.min(), it.max(), it.len()), (0.2, 12.9, 7));
+    }
+
+    #[test]
+    fn values_that_are_alike_have_that_mean() {
+        assert_eq!(sample(&[4.2; 1000]).mean(), 4.2);
+        assert_eq!(sample(&[f64::MAX, -f64::MAX, f64::MAX]).mean(), f64::MAX / 3.0);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn welch(first: &[f64], second: &[f64], level: f64) -> Result<Welch, Refusal
 }
 
 /// An estimate that is t distributed about the truth.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimated {
     pub(crate) estimate: f64,
     /// Finite and above 0.
@@ -70,6 +70,21 @@ impl Estimated {
         let df = satterthwaite(variances, [first.len(), second.len()]);
         let estimate = sample::mean(first) - sample::mean(second);
         Ok(Self { estimate, standard_error, df })
+    }
+
+    /// The difference of the means of two independent samples of one variance, estimated from both
+    /// (Jain, section 13.4.3).
+    pub(crate) fn difference_of_one_spread(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
+        let squares = |values: &[f64]| {
+            let mean = sample::mean(values);
+            values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+        };
+        let counts = [first, second].map(|values| values.len() as f64);
+        let df = counts[0] + counts[1] - 2.0;
+        let variance = (squares(first) + squares(second)) / df;
+        let standard_error = (variance * (1.0 / counts[0] + 1.0 / counts[1])).sqrt();
+        check_spread("a comparison of two means", standard_error)?;
+        Ok(Self { estimate: sample::mean(first) - sample::mean(second), standard_error, df })
     }
 
     /// The interval of the truth at `level`, which is between 0 and 1.

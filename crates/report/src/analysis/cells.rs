@@ -7,6 +7,8 @@ use record::{
     CellReport, Manifest, MetricDefinition, MetricReport, Percentile, RecordError, Warning,
 };
 
+use stats::dependence::Dependence;
+
 use super::{Gathered, doubts, estimates, stalls, working_set};
 
 /// Percentiles of single operations that are reported, each where enough operations support it;
@@ -20,6 +22,7 @@ pub(super) fn report(
     all: &[Gathered<'_>],
     histograms: Result<Vec<Histogram>, RecordError>,
     manifest: &Manifest,
+    dependence: &Dependence,
 ) -> CellReport {
     let cell = gathered.cell;
     let level = manifest.run.confidence_level;
@@ -48,7 +51,7 @@ pub(super) fn report(
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
         working_set: working_set::of(cell, &manifest.machine),
-        metrics: metrics(gathered, all, &histograms, level),
+        metrics: metrics(gathered, all, &histograms, (level, dependence)),
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
@@ -61,11 +64,14 @@ fn metrics(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
     histograms: &[Histogram],
-    level: f64,
+    (level, dependence): (f64, &Dependence),
 ) -> Vec<MetricReport> {
+    let metric_report = |metric: &MetricDefinition, by_block: &BTreeMap<u32, f64>| {
+        metric_report(metric, by_block, level, dependence)
+    };
     let declared = gathered.cell.metrics.iter().enumerate();
     let mut reports: Vec<MetricReport> = declared
-        .filter_map(|(position, metric)| metric_report(metric, &gathered.values(position), level))
+        .filter_map(|(position, metric)| metric_report(metric, &gathered.values(position)))
         .collect();
     // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
     let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
@@ -78,8 +84,8 @@ fn metrics(
         time.percentiles = percentiles(histograms, level);
     }
     let speed_up = gathered.speed_up(all);
-    reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up, level));
-    reports.extend(metric_report(&MetricDefinition::own_cost(), &gathered.own_cost(all), level));
+    reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up));
+    reports.extend(metric_report(&MetricDefinition::own_cost(), &gathered.own_cost(all)));
     reports
 }
 
@@ -87,9 +93,10 @@ fn metric_report(
     metric: &MetricDefinition,
     by_block: &BTreeMap<u32, f64>,
     level: f64,
+    dependence: &Dependence,
 ) -> Option<MetricReport> {
     let values: Vec<f64> = by_block.values().copied().collect();
-    let summary = estimates::summary(&values, level)?;
+    let summary = estimates::summary_of_blocks(&values, level, dependence)?;
     Some(MetricReport {
         name: metric.name.clone(),
         unit: metric.unit.clone(),

@@ -3,25 +3,28 @@
 //! Two targets are compared on the benchmark's primary metric, paired by block, on logarithms of
 //! ratios: drift of the machine hits both alike and drops out. Where a benchmark has a baseline,
 //! its question is how the target scales, so speed-ups are compared: throughput would repeat the
-//! difference that the baseline has shown already. A run makes dozens of comparisons
-//! at once, of which one in twenty would be called real by chance alone. So the p-values are
-//! adjusted after Benjamini and Hochberg ("Controlling the False Discovery Rate", 1995): among the
-//! differences that a run at 95 % calls real, at most 5 % are expected to be false.
+//! difference that the baseline has shown already.
 
 use std::collections::BTreeMap;
 
-use record::{Comparison, MetricDefinition, Verdict};
+use record::{Comparison, MetricDefinition};
+use stats::dependence::Dependence;
 
-use super::{Gathered, estimates};
+use super::Gathered;
+use super::judged::{self, Judged, MARGIN, Pairs};
 
-/// Fewer common blocks than this are not compared: with five, no order of the blocks is unlikely
-/// enough (the sign test's least two-sided p is 2/32), so that all would hang on the assumption
-/// of normal errors.
-pub(crate) const BLOCKS_LEAST: u32 = 6;
+/// Two targets on one benchmark.
+struct Question<'a> {
+    metric: String,
+    first: &'a Gathered<'a>,
+    second: &'a Gathered<'a>,
+}
 
-/// Every pair of targets on every benchmark, in the order of the manifest.
-pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
-    let mut comparisons = Vec::new();
+/// Every pair of targets on every benchmark, in the order of the manifest, and how successive
+/// blocks of them go with one another.
+pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, Dependence) {
+    let mut questions = Vec::new();
+    let mut pairs = Vec::new();
     for (position, first) in gathered.iter().enumerate().filter(|(_, one)| !one.is_searched) {
         let speed_up = first.has_speed_up(gathered).then(MetricDefinition::speed_up);
         let Some(metric) = speed_up.or_else(|| first.cell.metrics.first().cloned()) else {
@@ -38,11 +41,16 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
             other.cell.benchmark == first.cell.benchmark && other.cell.suite == first.cell.suite
         };
         for second in gathered[position + 1..].iter().filter(same_benchmark) {
-            let pair = Pair { metric: &metric.name, first, second };
-            comparisons.push(pair.compare(&values(first), &values(second), level));
+            questions.push(Question { metric: metric.name.clone(), first, second });
+            pairs.push(Pairs::of(&values(first), &values(second)));
         }
     }
-    adjust(&mut comparisons, level);
+    let dependence = judged::dependence(pairs.iter(), level);
+    let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
+    let judged = judged::judge(answers, level, MARGIN);
+    let answers = questions.iter().zip(&pairs).zip(judged);
+    let mut comparisons: Vec<Comparison> =
+        answers.map(|((question, pairs), judged)| question.answered(pairs, judged)).collect();
     // Cells may stand target by target; comparisons stand benchmark by benchmark.
     let order: BTreeMap<&str, usize> = gathered
         .iter()
@@ -51,67 +59,32 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
         .map(|(position, one)| (one.cell.benchmark.as_str(), position))
         .collect();
     comparisons.sort_by_key(|comparison| order.get(comparison.benchmark.as_str()).copied());
-    comparisons
+    (comparisons, dependence)
 }
 
-/// Two targets on one benchmark.
-struct Pair<'a> {
-    metric: &'a str,
-    first: &'a Gathered<'a>,
-    second: &'a Gathered<'a>,
-}
-
-impl Pair<'_> {
-    /// Compares the values of both, by block.
-    fn compare(
-        &self,
-        of_first: &BTreeMap<u32, f64>,
-        of_second: &BTreeMap<u32, f64>,
-        level: f64,
-    ) -> Comparison {
-        let pair = |(block, value): (&u32, &f64)| Some((*value, *of_second.get(block)?));
-        let (firsts, seconds): (Vec<f64>, Vec<f64>) = of_first.iter().filter_map(pair).unzip();
-        let blocks = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
-        let enough = blocks >= BLOCKS_LEAST;
-        let paired = enough.then(|| estimates::ratio_of_pairs(&firsts, &seconds, level)).flatten();
+impl Question<'_> {
+    fn answered(&self, pairs: &Pairs, judged: Judged) -> Comparison {
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),
-            metric: self.metric.to_owned(),
+            metric: self.metric.clone(),
             first: self.first.cell.target.clone(),
             second: self.second.cell.target.clone(),
-            blocks,
-            ratio: paired.map(|paired| paired.ratio),
-            interval: paired.map(|paired| paired.interval),
-            p: paired.map(|paired| paired.p),
-            p_adjusted: None,
-            verdict: Verdict::NotEnoughData,
+            blocks: pairs.len(),
+            ratio: judged.ratio,
+            interval: judged.interval,
+            p: judged.p,
+            p_adjusted: judged.p_adjusted,
+            of_means: judged.of_means,
+            of_the_middle: judged.of_the_middle,
+            verdict: judged.verdict,
         }
     }
 }
 
-/// Adjusts the p-values of all comparisons together, and gives the verdicts that follow.
-fn adjust(comparisons: &mut [Comparison], level: f64) {
-    let p_values: Vec<Option<f64>> = comparisons.iter().map(|comparison| comparison.p).collect();
-    for (comparison, (p_adjusted, verdict)) in comparisons.iter_mut().zip(judged(&p_values, level))
-    {
-        (comparison.p_adjusted, comparison.verdict) = (p_adjusted, verdict);
-    }
-}
-
-/// The p-values adjusted together, as one family, and the verdict that follows from each.
-pub(super) fn judged(p_values: &[Option<f64>], level: f64) -> Vec<(Option<f64>, Verdict)> {
-    let known: Vec<f64> = p_values.iter().copied().flatten().collect();
-    let mut adjusted = estimates::false_discovery_adjusted(&known).into_iter();
-    let judge = |p: &Option<f64>| match p.and_then(|_| adjusted.next()) {
-        Some(p) if p <= 1.0 - level => (Some(p), Verdict::Real),
-        Some(p) => (Some(p), Verdict::NotToldApart),
-        None => (None, Verdict::NotEnoughData),
-    };
-    p_values.iter().map(judge).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use record::Verdict;
+
     use super::*;
     use crate::sample::{Sample, around, swaying};
 
@@ -180,7 +153,8 @@ mod tests {
         let p = comparison.p.unwrap();
         assert!(p > 0.001 && p < 0.05, "{p}");
         assert_eq!(comparison.p_adjusted, Some(p));
-        assert_eq!(comparison.verdict, Verdict::Real);
+        // By 3 % in the mean, of which the interval leaves less than 2 % possible.
+        assert_eq!(comparison.verdict, Verdict::RealSizeUnknown);
 
         let nothing = [1.1, 0.9, 1.05, 0.95, 1.02, 0.99, 1.01, 0.98];
         let among = (0..9).fold(alone, |sample, index| {
@@ -193,6 +167,77 @@ mod tests {
         let adjusted = comparison.p_adjusted.unwrap();
         assert!((adjusted - 10.0 * p).abs() < 1e-12, "the least of ten is multiplied by ten");
         assert_eq!(comparison.verdict, Verdict::NotToldApart);
+    }
+
+    #[test]
+    fn the_intervals_of_what_is_called_real_are_wider_for_having_been_picked_out() {
+        let nothing = [1.1, 0.9, 1.05, 0.95, 1.02, 0.99, 1.01, 0.98];
+        let slow = swaying(2.0, 8);
+        let document = Sample::new(&["a", "b"])
+            .benchmark("slow", &[&[1.0; 8], &slow])
+            .benchmark("one", &[&[1.0; 8], &nothing])
+            .benchmark("two", &[&nothing, &[1.0; 8]])
+            .benchmark("three", &[&[1.0; 8], &nothing])
+            .document();
+        let levels: Vec<f64> =
+            document.comparisons.iter().map(|one| one.interval.unwrap().level).collect();
+        // One of four is called real: a quarter of the 5 % is left over for it.
+        assert_eq!(levels, [0.9875, 0.95, 0.95, 0.95]);
+        let paired = stats::Paired::new(&slow, &[1.0; 8]).unwrap();
+        let interval = document.comparisons[0].interval.unwrap();
+        assert!((interval.low - paired.interval(0.9875).unwrap().low).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_disturbed_block_is_told_and_hides_nothing() {
+        let mut disturbed = swaying(1.2, 8);
+        disturbed[5] = 60.0;
+        let document =
+            Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 8], &disturbed]).document();
+        let comparison = &document.comparisons[0];
+        assert_eq!(comparison.verdict, Verdict::Real);
+        assert!((comparison.ratio.unwrap() - 1.2).abs() < 0.03, "{comparison:?}");
+        let (means, middle) = (comparison.of_means.unwrap(), comparison.of_the_middle.unwrap());
+        assert!(means.interval.low < 1.0 && means.ratio > 1.5, "{means:?}");
+        assert!(middle.interval.low > 1.1 && middle.interval.high < 1.3, "{middle:?}");
+        let clean = Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 8], &swaying(1.2, 8)]);
+        assert_eq!(clean.document().comparisons[0].of_means, None);
+        // The cell is warned of, with how far off the block was.
+        let warned = |document: &record::Document| {
+            let warnings = document.cells.iter().flat_map(|cell| &cell.warnings);
+            let messages = warnings.map(|one| one.message.clone());
+            messages.filter(|message| message.contains("far off")).collect::<Vec<_>>()
+        };
+        let [message] = &warned(&document)[..] else { panic!("one block of one cell") };
+        assert!(message.starts_with("1 of 8 blocks was far off (up to 49.6 x"), "{message}");
+        assert!(warned(&clean.document()).is_empty());
+    }
+
+    #[test]
+    fn blocks_that_go_with_the_ones_before_are_worth_fewer() {
+        // Each value keeps 0.8 of the one before: fifteen benchmarks, none of which differs.
+        let mut state = crate::sample::noisy(1.0, 1.0, 7, 15 * 12);
+        for place in 1..state.len() {
+            state[place] = 0.8 * state[place - 1] + 0.6 * (state[place] - 1.0);
+        }
+        let mut sample = Sample::new(&["a", "b"]);
+        let mut shuffled = Sample::new(&["a", "b"]);
+        for (place, logs) in state.chunks(12).enumerate() {
+            let values: Vec<f64> = logs.iter().map(|log| (0.1 * log).exp()).collect();
+            let apart: Vec<f64> = (0..12).map(|block| values[block * 5 % 12]).collect();
+            sample = sample.benchmark(&place.to_string(), &[&[1.0; 12], &values]);
+            shuffled = shuffled.benchmark(&place.to_string(), &[&[1.0; 12], &apart]);
+        }
+        let (document, apart) = (sample.document(), shuffled.document());
+        let is_told = |document: &record::Document| {
+            let mut messages = document.warnings.iter().map(|one| one.message.as_str());
+            messages.any(|message| message.contains("resemble those of the block before"))
+        };
+        assert!(is_told(&document) && !is_told(&apart));
+        let width = |one: &Comparison| one.interval.unwrap().high / one.interval.unwrap().low;
+        for (one, other) in document.comparisons.iter().zip(&apart.comparisons) {
+            assert!(width(one).ln() > 1.4 * width(other).ln(), "{one:?} {other:?}");
+        }
     }
 
     #[test]

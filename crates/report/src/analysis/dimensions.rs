@@ -14,9 +14,10 @@
 //! - the floor of another benchmark: what the device below takes.
 //!
 //! A curve counts as one benchmark, whose cost is the geometric mean over its points: a parameter
-//! that was varied finely must not outvote the others. Only what both targets have counts, and
-//! only the blocks that have all of it: were a benchmark missing in one block, that block's mean
-//! would be over others. A cell that was given up does not count at all.
+//! that was varied finely must not outvote the others. Only what both targets have counts, and in
+//! each block the same: were a benchmark missing in one block, that block's mean would be over
+//! others. Of blocks and benchmarks those count that keep most of what was measured. A cell that
+//! was given up does not count at all.
 //!
 //! The p-values are adjusted among themselves (Benjamini & Hochberg), not together with those of
 //! the benchmarks: they ask other questions of the same values, and a benchmark's verdict must not
@@ -25,34 +26,43 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Better, Cell, Dimension, DimensionComparison, Manifest, Verdict};
+use record::{Better, Cell, Dimension, DimensionComparison, Manifest};
 
-use super::comparisons::{BLOCKS_LEAST, judged};
-use super::{Gathered, estimates};
+use stats::dependence::Dependence;
+
+use super::Gathered;
+use super::judged::{self, Judged, MARGIN, Pairs, most_complete};
 
 /// Every pair of targets in every dimension in which they have a cost in common; the dimensions in
-/// their order, the targets in that of the manifest.
-pub(super) fn all(gathered: &[Gathered<'_>], manifest: &Manifest) -> Vec<DimensionComparison> {
+/// their order, the targets in that of the manifest. Successive blocks go with one another as those
+/// of the benchmarks do.
+pub(super) fn all(
+    gathered: &[Gathered<'_>],
+    manifest: &Manifest,
+    dependence: Dependence,
+) -> Vec<DimensionComparison> {
     let level = manifest.run.confidence_level;
     let mut of_dimensions: BTreeMap<Dimension, Vec<Costs<'_>>> = BTreeMap::new();
     for costs in gathered.iter().filter_map(|one| Costs::of(one, gathered)) {
         of_dimensions.entry(costs.cell.dimension).or_default().push(costs);
     }
     let labels: Vec<&str> = manifest.targets.iter().map(|target| target.label.as_str()).collect();
-    let mut compared = Vec::new();
+    let mut questions = Vec::new();
     for (dimension, costs) in &of_dimensions {
         for (position, first) in labels.iter().enumerate() {
             for second in &labels[position + 1..] {
                 let pair = Pair::of(costs, first, second);
-                compared.extend(pair.map(|pair| pair.compare(*dimension, level)));
+                questions.extend(pair.map(|pair| (*dimension, pair)));
             }
         }
     }
-    let p_values: Vec<Option<f64>> = compared.iter().map(|comparison| comparison.p).collect();
-    for (comparison, (p_adjusted, verdict)) in compared.iter_mut().zip(judged(&p_values, level)) {
-        (comparison.p_adjusted, comparison.verdict) = (p_adjusted, verdict);
-    }
-    compared
+    let pairs: Vec<Pairs> = questions.iter().map(|(_, pair)| pair.by_block()).collect();
+    let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
+    let judged = judged::judge(answers, level, MARGIN);
+    let answers = questions.iter().zip(&pairs).zip(judged);
+    answers
+        .map(|(((dimension, pair), pairs), judged)| pair.answered(*dimension, pairs, judged))
+        .collect()
 }
 
 /// What one cell costs.
@@ -107,6 +117,8 @@ struct Pair<'a> {
     second: &'a str,
     /// What both have, by benchmark or curve: the costs of each point on the first and the second.
     benchmarks: Vec<Vec<(&'a Costs<'a>, &'a Costs<'a>)>>,
+    /// The blocks that count.
+    blocks: BTreeSet<u32>,
 }
 
 impl<'a> Pair<'a> {
@@ -121,37 +133,51 @@ impl<'a> Pair<'a> {
             }
         }
         let benchmarks: Vec<_> = benchmarks.into_values().collect();
-        (!benchmarks.is_empty()).then_some(Self { first, second, benchmarks })
+        let blocks = BTreeSet::new();
+        let pair = Self { first, second, benchmarks, blocks };
+        (!pair.benchmarks.is_empty()).then(|| pair.complete())
     }
 
-    fn compare(&self, dimension: Dimension, level: f64) -> DimensionComparison {
-        let means = |block: u32| {
-            let mean_first = self.geometric_mean(|(first, _)| first.logs[&block]);
-            (mean_first, self.geometric_mean(|(_, second)| second.logs[&block]))
+    /// What both cost, by block.
+    fn by_block(&self) -> Pairs {
+        let of = |cost: fn(&(&Costs<'_>, &Costs<'_>), u32) -> f64| -> BTreeMap<u32, f64> {
+            let mean = |block| (block, self.geometric_mean(|pair| cost(pair, block)));
+            self.blocks.iter().copied().map(mean).collect()
         };
-        let (firsts, seconds): (Vec<f64>, Vec<f64>) = self.blocks().into_iter().map(means).unzip();
-        let blocks = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
-        let enough = blocks >= BLOCKS_LEAST;
-        let paired = enough.then(|| estimates::ratio_of_pairs(&firsts, &seconds, level)).flatten();
+        Pairs::of(
+            &of(|(first, _), block| first.logs[&block]),
+            &of(|(_, second), block| second.logs[&block]),
+        )
+    }
+
+    fn answered(&self, dimension: Dimension, pairs: &Pairs, judged: Judged) -> DimensionComparison {
         DimensionComparison {
             dimension,
             first: self.first.to_owned(),
             second: self.second.to_owned(),
             benchmarks: u32::try_from(self.benchmarks.len()).unwrap_or(u32::MAX),
-            blocks,
-            ratio: paired.map(|paired| paired.ratio),
-            interval: paired.map(|paired| paired.interval),
-            p: paired.map(|paired| paired.p),
-            p_adjusted: None,
-            verdict: Verdict::NotEnoughData,
+            blocks: pairs.len(),
+            ratio: judged.ratio,
+            interval: judged.interval,
+            p: judged.p,
+            p_adjusted: judged.p_adjusted,
+            verdict: judged.verdict,
         }
     }
 
-    /// Blocks that have all cells of both.
-    fn blocks(&self) -> BTreeSet<u32> {
-        let cells = self.benchmarks.iter().flatten().flat_map(|(first, second)| [first, second]);
-        let blocks = cells.map(|costs| costs.logs.keys().copied().collect::<BTreeSet<u32>>());
-        blocks.reduce(|all, of_cell| &all & &of_cell).unwrap_or_default()
+    /// What both have, in the blocks that count: a benchmark that was not measured in one of those
+    /// is left out.
+    fn complete(mut self) -> Self {
+        let blocks_of = |points: &Vec<(&Costs<'_>, &Costs<'_>)>| {
+            let cells = points.iter().flat_map(|(first, second)| [first, second]);
+            let blocks = cells.map(|costs| costs.logs.keys().copied().collect::<BTreeSet<u32>>());
+            blocks.reduce(|all, of_cell| &all & &of_cell).unwrap_or_default()
+        };
+        let sets: Vec<BTreeSet<u32>> = self.benchmarks.iter().map(blocks_of).collect();
+        self.blocks = most_complete(&sets);
+        let mut have = sets.iter().map(|set| self.blocks.is_subset(set));
+        self.benchmarks.retain(|_| have.next().unwrap_or(false));
+        self
     }
 
     /// Over the benchmarks, and before that over the points of each curve.

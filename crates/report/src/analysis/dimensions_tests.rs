@@ -1,6 +1,8 @@
 //! Comparisons of targets per dimension, on values whose ratios were worked out by hand.
 
 use record::{Better, Cell, CurvePoint, Dimension, DimensionComparison, Document, Verdict};
+use stats::Paired;
+use stats::dependence::Dependence;
 
 use super::{dimensions, gather};
 use crate::sample::{Sample, around, noisy};
@@ -33,11 +35,12 @@ fn point(curve: &str, value: f64) -> Option<CurvePoint> {
 }
 
 #[test]
-fn the_ratio_is_the_geometric_mean_over_benchmarks_and_t_over_blocks_gives_its_interval() {
-    // Block b: ln(cost second / cost first) is 0.2 b on the one and 0 on the other, so 0.1 b in the
-    // mean: 0.1 to 0.6, mean 0.35, standard deviation sqrt(0.175 / 5), t = 4.5826 with 5 degrees
-    // of freedom, of which the 97.5th percentile is 2.570582.
-    let (flat, grown) = (times(6, |_| 1.0), times(6, |block| 30.0 * (0.2 * block).exp()));
+fn the_ratio_is_the_geometric_mean_over_benchmarks_and_blocks_give_its_interval() {
+    // ln(cost second / cost first) is 0.2 by an order without a trend on the one and 0 on the
+    // other, so half of that in the mean.
+    let order = [1.0, 6.0, 2.0, 5.0, 3.0, 4.0];
+    let of = |factor: f64| order.map(|place: f64| (factor * place).exp());
+    let (flat, grown) = (times(6, |_| 1.0), of(0.2).map(|ratio| 30_000.0 * ratio));
     let sample = Sample::new(&["ext4", "xfs"])
         .benchmark("one", &[&flat, &flat])
         .benchmark("other", &[&times(6, |_| 30.0), &grown]);
@@ -46,17 +49,13 @@ fn the_ratio_is_the_geometric_mean_over_benchmarks_and_t_over_blocks_gives_its_i
     assert_eq!((comparison.first.as_str(), comparison.second.as_str()), ("ext4", "xfs"));
     assert_eq!(comparison.dimension, Dimension::Metadata);
     assert_eq!((comparison.benchmarks, comparison.blocks), (2, 6));
-    assert!(is_near(comparison.ratio, 0.35_f64.exp()), "{comparison:?}");
-    let half = 2.570_581_835_636_314 * (0.175_f64 / 5.0 / 6.0).sqrt();
-    let interval = comparison.interval.unwrap();
-    assert!(is_near(Some(interval.low), (0.35 - half).exp()), "{comparison:?}");
-    assert!(is_near(Some(interval.high), (0.35 + half).exp()), "{comparison:?}");
-    // By the closed form of t with 5 degrees of freedom.
-    let angle = (0.35 / (0.175_f64 / 5.0 / 6.0).sqrt() / 5.0_f64.sqrt()).atan();
-    let (sine, cosine) = angle.sin_cos();
-    let within = angle + sine * (cosine + 2.0 / 3.0 * cosine.powi(3));
-    let p = 1.0 - within * std::f64::consts::FRAC_2_PI;
-    assert!((comparison.p.unwrap() / p - 1.0).abs() < 1e-6, "{comparison:?} {p}");
+    let paired = Paired::new(&of(0.1), &[1.0; 6]).unwrap();
+    assert!(is_near(comparison.ratio, paired.ratio()), "{comparison:?}");
+    assert!((comparison.ratio.unwrap() / 0.35_f64.exp() - 1.0).abs() < 1e-6, "{comparison:?}");
+    let (interval, expected) = (comparison.interval.unwrap(), paired.interval(0.95).unwrap());
+    assert!(is_near(Some(interval.low), expected.low), "{comparison:?}");
+    assert!(is_near(Some(interval.high), expected.high), "{comparison:?}");
+    assert!(is_near(comparison.p, paired.p()), "{comparison:?}");
     assert_eq!((comparison.p_adjusted, comparison.verdict), (comparison.p, Verdict::Real));
 }
 
@@ -106,12 +105,23 @@ fn only_what_both_have_counts_and_only_blocks_that_have_all_of_it() {
 #[test]
 fn fewer_than_six_common_blocks_are_refused() {
     let sample = Sample::new(&["a", "b"])
-        .benchmark("one", &[&around(1.0, 9), &around(2.0, 9)])
+        .benchmark("one", &[&around(1.0, 5), &around(2.0, 9)])
         .benchmark("other", &[&around(1.0, 9), &around(2.0, 5)]);
     let document = sample.document();
     let comparison = only(&document);
     assert_eq!((comparison.blocks, comparison.verdict), (5, Verdict::NotEnoughData));
     assert_eq!((comparison.ratio, comparison.p), (None, None));
+}
+
+#[test]
+fn a_benchmark_that_lacks_blocks_does_not_cost_the_others_theirs() {
+    let (many, few) = (around(100.0, 20), around(200.0, 7));
+    let sample = Sample::new(&["a", "b"])
+        .benchmark("one", &[&many, &many])
+        .benchmark("other", &[&many, &many])
+        .benchmark("short", &[&many, &few]);
+    let document = sample.document();
+    assert_eq!((only(&document).benchmarks, only(&document).blocks), (2, 20));
 }
 
 #[test]
@@ -204,9 +214,9 @@ fn two_alike_are_called_different_in_few_dimensions_of_many() {
             let values: Vec<&[f64]> = values.chunks(8).collect();
             sample = sample.benchmark(&benchmark.to_string(), &values);
         }
-        let found = dimensions::all(&gather(&sample.run), &sample.run.manifest);
+        let found = dimensions::all(&gather(&sample.run), &sample.run.manifest, Dependence::NONE);
         assert_eq!(found.len(), 6);
-        real += usize::from(found.iter().any(|one| one.verdict == Verdict::Real));
+        real += usize::from(found.iter().any(|one| one.verdict.is_different()));
     }
     assert!((1..=11).contains(&real), "5 % of runs may find something: {real} of 100 did");
 }

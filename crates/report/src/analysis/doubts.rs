@@ -6,7 +6,9 @@
 use std::mem::discriminant;
 
 use record::machine::Machine;
-use record::{Manifest, Warning};
+use record::{Comparison, Manifest, Warning};
+use stats::dependence::Dependence;
+use stats::{outliers, trend};
 
 use super::{Gathered, estimates, fragile, warm_up};
 
@@ -16,6 +18,12 @@ const CALL_SHARE_MAX: f64 = 0.25;
 const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
+/// What a block differs from the median by, at least, to be told as far off.
+const OUTLIER_FACTOR_LEAST: f64 = 1.5;
+/// How unlikely a trend is by chance where it is told: a run has hundreds of cells.
+const TREND_P_MAX: f64 = 0.001;
+/// How large it is then at least, in percent.
+const TREND_PERCENT_LEAST: f64 = 5.0;
 /// In what `/proc/stat` counts: `USER_HZ` is 100 wherever Linux runs.
 const TICK_NS: u64 = 10_000_000;
 /// The memory's word: an access at a multiple of it touches one word fewer.
@@ -43,6 +51,8 @@ pub(super) fn of_cell(
         call_overhead(gathered, manifest),
         clock_overhead(gathered, manifest),
         in_batches(gathered),
+        of_declared(far_outliers(gathered)),
+        of_declared(trend(gathered)),
     ];
     let mut merged: Vec<Warning> = Vec::new();
     for warning in found.into_iter().flatten().chain(measured.cloned()) {
@@ -53,6 +63,53 @@ pub(super) fn of_cell(
         }
     }
     merged
+}
+
+/// What blocks have to do with the ones before them, in the figures and in the comparisons.
+pub(super) fn of_blocks(
+    all: &[Gathered<'_>],
+    of_figures: &Dependence,
+    (comparisons, of_ratios): (&[Comparison], &Dependence),
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let declared = all.iter().filter(|one| !one.is_searched);
+    let blocks = declared.map(Gathered::count).max().unwrap_or(0);
+    if of_figures.is_seen() {
+        let effective = of_figures.effective(u64::from(blocks));
+        let correlation = of_figures.correlation;
+        warnings.push(Warning::DependentBlocks { correlation, blocks, effective });
+    }
+    if of_ratios.is_seen() {
+        let blocks = comparisons.iter().map(|one| one.blocks).max().unwrap_or(0);
+        let effective = of_ratios.effective(u64::from(blocks));
+        let correlation = of_ratios.correlation;
+        warnings.push(Warning::DependentRatios { correlation, blocks, effective });
+    }
+    warnings
+}
+
+/// Blocks far off the others: beyond the modified z-score of 3.5, and by so much that the mean is
+/// moved.
+fn far_outliers(gathered: &Gathered<'_>) -> Option<Warning> {
+    let values: Vec<f64> = gathered.values(0).into_values().collect();
+    let median = estimates::median(&values).filter(|&median| median > 0.0)?;
+    let share = |index: usize| values[index] / median;
+    let is_far = |share: f64| share > 0.0 && share.max(1.0 / share) >= OUTLIER_FACTOR_LEAST;
+    let scored = outliers::modified_z(&values).ok()?;
+    let far = scored.iter().map(|one| share(one.index)).filter(|&share| is_far(share));
+    let far: Vec<f64> = far.collect();
+    let distance = |share: &f64| share.ln().abs();
+    let farthest = far.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let count = |all: &[f64]| u32::try_from(all.len()).unwrap_or(u32::MAX);
+    Some(Warning::FarOutliers { outliers: count(&far), of: count(&values), farthest })
+}
+
+/// A straight line through the blocks that surely rises or falls, and by a share that counts.
+fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
+    let line = trend::Line::through(&gathered.values(0))?;
+    let change_percent = line.change_percent();
+    let is_sure = line.p() <= TREND_P_MAX && change_percent.abs() >= TREND_PERCENT_LEAST;
+    is_sure.then_some(Warning::Trend { change_percent })
 }
 
 /// How bad a warning is among those of its kind.

@@ -2,7 +2,8 @@
 //! is absent rather than an error, because a report says less and goes on.
 
 use record::IntervalReport;
-use stats::{Interval, Sample, multiple, order, paired};
+use stats::dependence::Dependence;
+use stats::{Interval, Sample, order};
 
 /// A sample in short.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,19 +14,24 @@ pub(crate) struct Summary {
     pub(crate) interval: Option<IntervalReport>,
 }
 
-/// Second over first, over pairs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct PairRatio {
-    pub(super) ratio: f64,
-    pub(super) interval: IntervalReport,
-    pub(super) p: f64,
-}
-
 /// Median, mean and interval of `values`; none of no values.
 pub(crate) fn summary(values: &[f64], level: f64) -> Option<Summary> {
     let sample = Sample::new(values).ok()?;
     let interval = order::median_interval(&sample, level).ok().map(report);
     Some(Summary { median: sample.median(), mean: sample.mean(), interval })
+}
+
+/// The same of values by block that go with the ones before them: what is too little for an
+/// interval that allows for it has none.
+pub(super) fn summary_of_blocks(
+    values: &[f64],
+    level: f64,
+    dependence: &Dependence,
+) -> Option<Summary> {
+    let wider = dependence.level_for(values.len() as u64, level);
+    let summary = summary(values, wider)?;
+    let at_level = |interval| IntervalReport { level, ..interval };
+    Some(Summary { interval: summary.interval.map(at_level), ..summary })
 }
 
 /// The median of `values`, if there are any.
@@ -40,24 +46,6 @@ pub(super) fn least_n(quantile: f64, level: f64) -> Option<u64> {
 
 fn report(interval: Interval) -> IntervalReport {
     IntervalReport { level: interval.level, low: interval.low, high: interval.high }
-}
-
-/// The ratio of `seconds` to `firsts`, pair by pair; none where a value has no logarithm.
-pub(super) fn ratio_of_pairs(firsts: &[f64], seconds: &[f64], level: f64) -> Option<PairRatio> {
-    let compared = paired::paired_ratio(seconds, firsts, level).ok()?;
-    let is_finite = [compared.ratio, compared.interval.low, compared.interval.high]
-        .iter()
-        .all(|value| value.is_finite() && *value > 0.0);
-    is_finite.then(|| PairRatio {
-        ratio: compared.ratio,
-        interval: report(compared.interval),
-        p: compared.p,
-    })
-}
-
-/// The p-values adjusted after Benjamini and Hochberg, in the same order.
-pub(super) fn false_discovery_adjusted(p_values: &[f64]) -> Vec<f64> {
-    multiple::benjamini_hochberg(p_values).expect("p-values of comparisons lie between 0 and 1")
 }
 
 /// The standard deviation within groups, each value relative to its group's mean, in percent; none

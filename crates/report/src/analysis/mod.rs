@@ -12,6 +12,7 @@ mod estimates;
 mod fits;
 mod fragile;
 mod gathered;
+mod judged;
 mod spending;
 mod stalls;
 mod warm_up;
@@ -24,10 +25,10 @@ use record::{
     Warning, WarningReport,
 };
 
-pub(crate) use comparisons::BLOCKS_LEAST;
 pub(crate) use doubts::severity;
 pub(crate) use estimates::summary;
 pub(crate) use gathered::{Gathered, gather};
+pub(crate) use judged::{Answer, BLOCKS_LEAST, Judged, Pairs, dependence, judge, most_complete};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
 const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
@@ -39,9 +40,11 @@ const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
 pub fn document(run: &Run, path: &Path) -> Document {
     let manifest = &run.manifest;
     let gathered = gather(run);
+    let level = manifest.run.confidence_level;
+    let of_figures = judged::dependence_of_figures(&gathered, level);
     let reports = gathered.iter().map(|one| {
         let histograms = run.replicate_histograms(path, one.index);
-        cells::report(one, &gathered, histograms, manifest)
+        cells::report(one, &gathered, histograms, manifest, &of_figures)
     });
     let mut cells: Vec<CellReport> = reports.collect();
     let (searches, cliffs) = cliffs::all(run, &gathered);
@@ -50,6 +53,10 @@ pub fn document(run: &Run, path: &Path) -> Document {
         Line::End(end) => Some(end.clone()),
         _ => None,
     });
+    let (comparisons, dependence) = comparisons::all(&gathered, level);
+    let mut warnings = run_warnings(run);
+    let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
+    warnings.extend(of_blocks.into_iter().map(WarningReport::from));
     Document {
         schema_version: SCHEMA_VERSION,
         tool: Some(manifest.tool.clone()),
@@ -60,11 +67,11 @@ pub fn document(run: &Run, path: &Path) -> Document {
         cells,
         cliffs,
         searches,
-        comparisons: comparisons::all(&gathered, manifest.run.confidence_level),
-        dimensions: dimensions::all(&gathered, manifest),
+        comparisons,
+        dimensions: dimensions::all(&gathered, manifest, dependence),
         fits: fits::all(&gathered, manifest),
         skipped: [manifest.skipped.clone(), left_out(run)].concat(),
-        warnings: run_warnings(run),
+        warnings,
         end,
         spending: spending::of(run),
     }

@@ -1,23 +1,32 @@
-//! The analysis of variance over the cells of the runs: which of run, target, benchmark and
-//! dimension the cost depends on, and how much.
+//! The analysis of variance over the cells of the runs: which of run, target and dimension the cost
+//! depends on, and how much.
 //!
 //! Costs are values of the primary metrics turned so that less is better. They are of different
-//! kinds and sizes, so effects multiply. Only what every combination has can be compared: a
-//! benchmark that some target or run lacks is left out, and named; of all cells as many values
-//! count as the least of them has, the earliest blocks.
+//! kinds and sizes, so effects multiply. What happens to a target in one block happens to all its
+//! benchmarks there, so they are no independent observations: as in the dimensions of a report, the
+//! geometric mean over the benchmarks of a block is one value. Within one run the blocks are a
+//! factor of their own, since all targets were measured in each; of several runs a side, each run
+//! is one value.
+//!
+//! Only what every combination has can be compared: a benchmark that some target or run lacks, or
+//! whose costs have no logarithm, is left out, and named; of blocks and benchmarks those count that
+//! keep most of what was measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stats::design::{ModelChoice, Options};
 use tables::Observations;
 use tables::answer::AnovaAnswer;
 
 use super::CompareError;
-use super::sides::{NamedRun, Series};
+use super::sides::{NamedRun, SIDES, Series};
+use crate::analysis::most_complete;
 
 /// A factor of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
+    /// Which side, where several runs are on either.
+    Side,
     /// Which run.
     Run,
     /// Which target.
@@ -30,12 +39,14 @@ pub enum Factor {
 
 impl Factor {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Run, Self::Target, Self::Benchmark, Self::Dimension];
+    pub const ALL: [Self; 5] =
+        [Self::Side, Self::Run, Self::Target, Self::Benchmark, Self::Dimension];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Side => "side",
             Self::Run => "run",
             Self::Target => "target",
             Self::Benchmark => "benchmark",
@@ -54,8 +65,9 @@ impl Factor {
         })
     }
 
-    fn level(self, runs: &[NamedRun], series: &Series) -> String {
+    fn level(self, (runs, firsts): (&[NamedRun], usize), series: &Series) -> String {
         match self {
+            Self::Side => SIDES[usize::from(series.run >= firsts)].to_owned(),
             Self::Run => runs[series.run].name.clone(),
             Self::Target => series.target.clone(),
             Self::Benchmark => series.benchmark.clone(),
@@ -70,64 +82,132 @@ pub(super) struct Found {
     pub(super) left_out: Vec<String>,
 }
 
+/// Over `factors`, or the usual ones where there are none; `first_side` is how many runs are the
+/// first side.
 pub(super) fn analyse(
     runs: &[NamedRun],
     series: &[Series],
-    factors: &[Factor],
+    (factors, first_side): (&[Factor], Option<usize>),
     level: f64,
 ) -> Found {
-    let (complete, left_out) = complete(series);
-    if complete.is_empty() {
+    let Kept { series: kept, blocks, left_out } = complete(series, runs.len() > 1);
+    if kept.is_empty() {
         let answer = Err("no benchmark has a cost on every target of every run".to_owned());
         return Found { answer, left_out };
     }
+    let sided = (runs, first_side.unwrap_or(runs.len()));
     let several = |factor: &Factor| {
-        let mut levels = complete.iter().map(|one| factor.level(runs, one));
+        let mut levels = kept.iter().map(|one| factor.level(sided, one));
         levels.next().is_some_and(|first| levels.any(|level| level != first))
     };
-    let usual = [Factor::Run, Factor::Target, Factor::Benchmark].into_iter().filter(several);
-    let factors = if factors.is_empty() { usual.collect() } else { factors.to_vec() };
-    let least = complete.iter().map(|one| one.values.len()).min().unwrap_or(0);
-    let mut rows = Vec::new();
-    for one in &complete {
-        let levels: Vec<String> = factors.iter().map(|factor| factor.level(runs, one)).collect();
-        rows.extend(one.costs().into_iter().take(least).map(|cost| (levels.clone(), cost)));
+    let of_runs = if first_side.is_some() { Factor::Side } else { Factor::Run };
+    let usual = [of_runs, Factor::Target].into_iter().filter(several);
+    let is_usual = factors.is_empty();
+    let factors = if is_usual { usual.collect() } else { factors.to_vec() };
+    let has_blocks = is_usual && runs.len() == 1;
+    // One value per combination of levels, run and block; of several runs a side, per run.
+    let mut logs: BTreeMap<(Vec<String>, usize, Option<u32>), Vec<f64>> = BTreeMap::new();
+    for one in &kept {
+        let levels: Vec<String> = factors.iter().map(|factor| factor.level(sided, one)).collect();
+        let costs = one.costs();
+        let least = blocks.get(&one.run).into_iter().flatten();
+        for block in least {
+            let own = first_side.is_none().then_some(*block);
+            logs.entry((levels.clone(), one.run, own)).or_default().push(costs[block].ln());
+        }
     }
-    let factors = factors.iter().map(|factor| factor.name().to_owned()).collect();
+    let row = |((mut levels, _, block), logs): ((Vec<String>, usize, Option<u32>), Vec<f64>)| {
+        levels.extend(block.filter(|_| has_blocks).map(|block| format!("{block:04}")));
+        (levels, (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    };
+    let rows = equally_many(logs.into_iter().map(row).collect());
+    let mut names: Vec<String> = factors.iter().map(|factor| factor.name().to_owned()).collect();
+    // That one benchmark costs more than another is no news; nor that blocks differ.
+    let no_news = Factor::Benchmark.name();
+    let compared: Vec<String> = names.iter().filter(|name| *name != no_news).cloned().collect();
+    names.extend(has_blocks.then(|| BLOCK.to_owned()));
     let options =
         Options { model: ModelChoice::Multiplicative, levels: vec![level], ..Options::default() };
-    let observations = Observations { factors, offset: 0.0, rows, lines: Vec::new() };
-    // That one benchmark costs more than another is no news.
-    let no_news = Factor::Benchmark.name();
-    let compared: Vec<String> =
-        observations.factors.iter().filter(|name| *name != no_news).cloned().collect();
+    let observations = Observations { factors: names, offset: 0.0, rows, lines: Vec::new() };
     let answer = AnovaAnswer::with_pairs_of(&observations, &options, &compared)
+        .map(|answer| answer.without(BLOCK))
         .map_err(|refusal| refusal.to_string());
     Found { answer, left_out }
 }
 
-/// The series of benchmarks that every target of every run has, all in one kind of metric, and the
+/// The factor that takes up what all targets of a block have in common.
+const BLOCK: &str = "block";
+
+/// As many rows of each combination as the least of them has, the earliest.
+fn equally_many(rows: Vec<(Vec<String>, f64)>) -> Vec<(Vec<String>, f64)> {
+    let mut counts: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (levels, _) in &rows {
+        *counts.entry(levels.clone()).or_default() += 1;
+    }
+    let least = counts.values().copied().min().unwrap_or(0);
+    let mut taken: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let is_early = |(levels, _): &(Vec<String>, f64)| {
+        let count = taken.entry(levels.clone()).or_default();
+        *count += 1;
+        *count <= least
+    };
+    rows.into_iter().filter(is_early).collect()
+}
+
+/// What is analysed.
+struct Kept<'a> {
+    series: Vec<&'a Series>,
+    /// The blocks that count, by run.
+    blocks: BTreeMap<usize, BTreeSet<u32>>,
+    left_out: Vec<String>,
+}
+
+/// The series of benchmarks that every target of every run has in the blocks that count, and the
 /// titles of the others.
-fn complete(series: &[Series]) -> (Vec<&Series>, Vec<String>) {
+fn complete(series: &[Series], between: bool) -> Kept<'_> {
     let mut sides: Vec<(usize, &str)> =
         series.iter().map(|one| (one.run, one.target.as_str())).collect();
     sides.sort_unstable();
     sides.dedup();
-    let mut of_benchmark: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for one in series.iter().filter(|one| one.is_cost() && !one.values.is_empty()) {
-        *of_benchmark.entry((&one.suite, &one.benchmark)).or_default() += 1;
+    let mut of_benchmark: BTreeMap<(&str, &str), Vec<&Series>> = BTreeMap::new();
+    for one in series.iter().filter(|one| one.has_log_costs()) {
+        of_benchmark.entry((&one.suite, &one.benchmark)).or_default().push(one);
     }
-    let is_complete = |one: &&Series| {
-        one.is_cost()
-            && !one.values.is_empty()
-            && of_benchmark.get(&(one.suite.as_str(), one.benchmark.as_str())) == Some(&sides.len())
-    };
-    let complete: Vec<&Series> = series.iter().filter(is_complete).collect();
-    let mut left_out: Vec<String> = Vec::new();
-    for one in series.iter().filter(|one| !is_complete(one)) {
-        if !left_out.contains(&one.title) {
-            left_out.push(one.title.clone());
+    of_benchmark.retain(|_, own| own.len() == sides.len());
+    let mut blocks = BTreeMap::new();
+    let runs: BTreeSet<usize> = sides.iter().map(|&(run, _)| run).collect();
+    for run in runs {
+        let of_run = |own: &Vec<&Series>| {
+            let own = own.iter().filter(|one| one.run == run);
+            let blocks = own.map(|one| one.values.keys().copied().collect::<BTreeSet<u32>>());
+            blocks.reduce(|all, own| &all & &own).unwrap_or_default()
+        };
+        let sets: Vec<BTreeSet<u32>> = of_benchmark.values().map(of_run).collect();
+        let most = most_complete(&sets);
+        let mut have = sets.iter().map(|set| most.is_subset(set) && !most.is_empty());
+        of_benchmark.retain(|_, _| have.next().unwrap_or(false));
+        blocks.insert(run, most);
+    }
+    if between {
+        let least = blocks.values().map(BTreeSet::len).min().unwrap_or(0);
+        for own in blocks.values_mut() {
+            *own = own.iter().copied().take(least).collect();
         }
     }
-    (complete, left_out)
+    let is_kept = |one: &&Series| {
+        one.has_log_costs()
+            && of_benchmark.contains_key(&(one.suite.as_str(), one.benchmark.as_str()))
+    };
+    let mut left_out: Vec<String> = Vec::new();
+    for one in series.iter().filter(|one| !is_kept(one)) {
+        let why = if one.has_zero() { " (a value is 0)" } else { "" };
+        let named = format!("{}{why}", one.title);
+        let is_named = left_out.iter().position(|other| other.starts_with(&one.title));
+        match is_named {
+            Some(place) if !why.is_empty() => left_out[place] = named,
+            Some(_) => {}
+            None => left_out.push(named),
+        }
+    }
+    Kept { series: series.iter().filter(is_kept).collect(), blocks, left_out }
 }

@@ -1,24 +1,26 @@
 //! Every comparison with its ratio, interval and verdict.
 //!
-//! Within a run the pairs are blocks, and Student's t on the log ratios compares them. Blocks of
-//! different runs have nothing in common: Welch's t on the logs compares those. The p-values of
-//! all comparisons are adjusted together (Benjamini & Hochberg 1995).
+//! Within a run the pairs are blocks. Blocks of different runs have nothing in common: with one run
+//! on either side, Welch's t on the logs compares them, and says something of these two runs alone.
+//! With several, what each run gave is one value, and Student's t on those says what holds for runs
+//! in general. All comparisons are judged together, as in a report.
 
 use std::collections::BTreeMap;
 
+use record::{IntervalReport, RatioReport};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::equivalence::{self, Equivalence, Limits};
-use stats::planning::power::least_detectable_deviations;
-use stats::{Sample, multiple};
+use stats::dependence::Dependence;
+use stats::planning::power::{least_detectable_deviations, least_detectable_of_runs};
+use stats::{Independent, Paired, Sample, trimmed};
 use tables::answer::IntervalDocument;
 
-use super::sides::{NamedRun, Series};
+use super::sides::{NamedRun, Question, Series};
 use super::verdict::Verdict;
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::{self, Answer, BLOCKS_LEAST, Judged, Pairs};
 
 /// How often the least detectable ratio would be detected.
-const POWER: f64 = 0.8;
+pub(super) const POWER: f64 = 0.8;
 
 /// One comparison of two series on one benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -36,19 +38,24 @@ pub struct Comparison {
     pub first: String,
     /// Target of the second series.
     pub second: String,
-    /// Name of the first series' run.
+    /// Name of the first series' run, or of the side with several.
     pub first_run: String,
-    /// Name of the second series' run.
+    /// Name of the second series' run, or of the side with several.
     pub second_run: String,
-    /// Values of the first series that count.
+    /// Runs of the first series.
+    pub first_runs: u64,
+    /// Runs of the second series.
+    pub second_runs: u64,
+    /// Values of the first series that count: of several runs, one each.
     pub first_values: u64,
     /// Values of the second series that count.
     pub second_values: u64,
-    /// Whether values of one block were paired.
+    /// Whether values of one block, or of one of several runs, were paired.
     pub paired: bool,
-    /// Second over first: of geometric means.
+    /// Second over first: what is typical of them.
     pub ratio: Option<f64>,
-    /// The interval of the ratio.
+    /// The interval of the ratio. Of a difference that is called real it is wider, for having been
+    /// picked out: see its level.
     pub interval: Option<IntervalDocument>,
     /// p of "the ratio is 1".
     pub p: Option<f64>,
@@ -56,110 +63,198 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// p of "the ratio is beyond the margin": two one-sided tests.
     pub p_within: Option<f64>,
-    /// The least ratio above 1 that pairs like these show four times in five.
+    /// The ratio of geometric means over all blocks alone, where it and that of the middle blocks
+    /// say different things: some block was far off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_means: Option<RatioReport>,
+    /// The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_the_middle: Option<RatioReport>,
+    /// The least ratio above 1 that pairs or runs like these show four times in five.
     pub least_detectable_ratio: Option<f64>,
     /// The word for it.
     pub verdict: Verdict,
 }
 
-/// All `pairs` of places in `series`, compared and judged.
-pub(super) fn all(
-    runs: &[NamedRun],
-    series: &[Series],
-    pairs: &[(usize, usize)],
-    limits: Limits,
-) -> Vec<Comparison> {
-    let mut detectable = Detectable { level: limits.level, deviations: BTreeMap::new() };
-    let compare = |&(first, second): &(usize, usize)| {
-        let (first, second) = (&series[first], &series[second]);
-        let values = Values::of(first, second);
-        let found = values.compare(limits);
-        let mut comparison = values.comparison(runs, (first, second), found.as_ref());
-        comparison.least_detectable_ratio =
-            found.as_ref().and_then(|_| detectable.ratio_between(&values));
-        (comparison, found)
-    };
-    let mut compared: Vec<(Comparison, Option<Equivalence>)> = pairs.iter().map(compare).collect();
-    let p_values: Vec<f64> =
-        compared.iter().filter_map(|(_, found)| Some(found.as_ref()?.p_different)).collect();
-    let adjusted = multiple::benjamini_hochberg(&p_values).expect("p lies between 0 and 1");
-    let mut adjusted = adjusted.into_iter();
-    for (comparison, found) in &mut compared {
-        let Some(found) = found else { continue };
-        let p = adjusted.next().expect("one for each that was compared");
-        comparison.p_adjusted = Some(p);
-        // Only the claim that there is something is adjusted for the number of claims.
-        comparison.verdict = equivalence::Verdict::of(p, found.p_within, limits.level).into();
-    }
-    compared.into_iter().map(|(comparison, _)| comparison).collect()
+/// How to compare.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) level: f64,
+    pub(super) margin: f64,
 }
 
-/// The least differences that pairs show four times in five: per number of pairs, in deviations of
-/// their log ratios.
+/// All questions answered and judged.
+pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> Found {
+    let values: Vec<Values> = questions.iter().map(Values::of).collect();
+    let pairs = values.iter().filter_map(|values| match values {
+        Values::Paired(pairs) => Some(pairs),
+        _ => None,
+    });
+    let dependence = analysis::dependence(pairs, rules.level);
+    let answers: Vec<Option<Answer>> =
+        values.iter().map(|values| values.compared(&dependence)).collect();
+    let exact: Vec<bool> = answers.iter().map(is_exact).collect();
+    let judged = analysis::judge(answers, rules.level, rules.margin);
+    let mut detectable = Detectable { level: rules.level, deviations: BTreeMap::new() };
+    let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
+    let comparisons = all.map(|((question, values), (judged, is_exact))| {
+        let one_run = matches!(values, Values::OneRun { .. }) && !is_exact;
+        let verdict = Verdict::of(&judged, rules.level, one_run);
+        let least = judged.ratio.and_then(|_| detectable.ratio_between(values));
+        question.answered(runs, values, (judged, verdict, least))
+    });
+    let comparisons = comparisons.collect();
+    let deviations = values.iter().filter_map(Values::deviation_of_runs).collect();
+    Found { comparisons, dependence, deviations }
+}
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) comparisons: Vec<Comparison>,
+    /// How successive blocks of pairs go with one another.
+    pub(super) dependence: Dependence,
+    /// How much runs differ from one another, per benchmark with several a side.
+    pub(super) deviations: Vec<f64>,
+}
+
+/// Whether no value differs from another of its side: counts do not depend on chance, so that one
+/// run is as good as several.
+fn is_exact(answer: &Option<Answer>) -> bool {
+    matches!(answer, Some(Answer::Independent(independent)) if independent.is_constant())
+}
+
+/// The least differences that are shown four times in five, in deviations: per number of blocks or
+/// of runs on both sides.
 struct Detectable {
     level: f64,
-    deviations: BTreeMap<u64, Option<f64>>,
+    deviations: BTreeMap<[u64; 2], Option<f64>>,
 }
 
 impl Detectable {
-    /// The least ratio that pairs like these show.
+    /// The least ratio that pairs or runs like these show.
     fn ratio_between(&mut self, values: &Values) -> Option<f64> {
-        if !values.paired {
-            return None;
-        }
-        let log = |(second, first): (&f64, &f64)| (second / first).ln();
-        let logs: Vec<f64> = values.seconds.iter().zip(&values.firsts).map(log).collect();
-        let (blocks, level) = (logs.len() as u64, self.level);
-        let deviation = Sample::new(logs).ok()?.standard_deviation().ok()?;
-        let deviations = self.deviations.entry(blocks);
-        let deviations =
-            deviations.or_insert_with(|| least_detectable_deviations(blocks, level, POWER).ok());
+        let level = self.level;
+        let deviation_of = |logs: Vec<f64>| Sample::new(logs).ok()?.standard_deviation().ok();
+        let (key, deviation) = match values {
+            Values::Paired(pairs) => {
+                let logs: Vec<f64> = pairs.log_ratios().into_values().collect();
+                ([logs.len() as u64, 0], deviation_of(logs)?)
+            }
+            Values::Runs { firsts, seconds } => {
+                ([firsts.len() as u64, seconds.len() as u64], of_one_spread(firsts, seconds))
+            }
+            Values::PairedRuns { firsts, seconds } => {
+                let log = |(second, first): (&f64, &f64)| (second / first).ln();
+                let logs: Vec<f64> = seconds.iter().zip(firsts).map(log).collect();
+                ([logs.len() as u64, 0], deviation_of(logs)?)
+            }
+            Values::OneRun { .. } => return None,
+        };
+        let deviations = self.deviations.entry(key).or_insert_with(|| match key {
+            [blocks, 0] => least_detectable_deviations(blocks, level, POWER).ok(),
+            runs => least_detectable_of_runs(runs, level, POWER).ok(),
+        });
         let ratio = ((*deviations)? * deviation).exp();
         (deviation > 0.0 && ratio.is_finite()).then_some(ratio)
     }
 }
 
-/// The values of two series that can be compared.
-struct Values {
-    firsts: Vec<f64>,
-    seconds: Vec<f64>,
-    paired: bool,
+/// The deviation of the logarithms of what runs gave, the same on both sides.
+fn of_one_spread(firsts: &[f64], seconds: &[f64]) -> f64 {
+    let squares = |values: &[f64]| {
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
+    };
+    let degrees = firsts.len() as f64 + seconds.len() as f64 - 2.0;
+    ((squares(firsts) + squares(seconds)) / degrees).sqrt()
+}
+
+/// The values of two sides that can be compared.
+enum Values {
+    /// Of the same blocks of one run.
+    Paired(Pairs),
+    /// Of the blocks of one run each.
+    OneRun { firsts: Vec<f64>, seconds: Vec<f64> },
+    /// What is typical of each of several runs.
+    Runs { firsts: Vec<f64>, seconds: Vec<f64> },
+    /// What is typical of both in each of several runs.
+    PairedRuns { firsts: Vec<f64>, seconds: Vec<f64> },
 }
 
 impl Values {
-    fn of(first: &Series, second: &Series) -> Self {
-        if first.run != second.run {
-            let all = |series: &Series| series.values.values().copied().collect();
-            return Self { firsts: all(first), seconds: all(second), paired: false };
+    fn of(question: &Question<'_>) -> Self {
+        let (first, second) = (&question.firsts, &question.seconds);
+        let all = |series: &Series| series.values.values().copied().collect::<Vec<f64>>();
+        match (first.as_slice(), second.as_slice()) {
+            ([one], [other]) if one.run == other.run => {
+                Self::Paired(Pairs::of(&one.values, &other.values))
+            }
+            ([one], [other]) => Self::OneRun { firsts: all(one), seconds: all(other) },
+            _ => {
+                let typical = |series: &&Series| trimmed::typical(&all(series));
+                if first[0].run != second[0].run {
+                    let of = |side: &[&Series]| side.iter().filter_map(typical).collect();
+                    return Self::Runs { firsts: of(first), seconds: of(second) };
+                }
+                let both = first.iter().zip(second);
+                let both = both.filter_map(|(one, other)| Some((typical(one)?, typical(other)?)));
+                let (firsts, seconds) = both.unzip();
+                Self::PairedRuns { firsts, seconds }
+            }
         }
-        let pair = |(block, value): (&u32, &f64)| Some((*value, *second.values.get(block)?));
-        let (firsts, seconds) = first.values.iter().filter_map(pair).unzip();
-        Self { firsts, seconds, paired: true }
     }
 
     /// Nothing where values are too few or have no logarithm.
-    fn compare(&self, limits: Limits) -> Option<Equivalence> {
-        if self.firsts.len().min(self.seconds.len()) < BLOCKS_LEAST as usize {
-            return None;
-        }
-        let found = if self.paired {
-            equivalence::paired_ratio(&self.seconds, &self.firsts, limits)
-        } else {
-            equivalence::unpaired_ratio(&self.seconds, &self.firsts, limits)
+    fn compared(&self, dependence: &Dependence) -> Option<Answer> {
+        let independent = match self {
+            Self::Paired(pairs) => return pairs.compared(dependence),
+            Self::PairedRuns { firsts, seconds } => {
+                return Paired::new(seconds, firsts).ok().map(Answer::Paired);
+            }
+            Self::OneRun { firsts, seconds } => {
+                let least = firsts.len().min(seconds.len());
+                let enough = least >= BLOCKS_LEAST as usize;
+                enough.then(|| Independent::of_values(seconds, firsts))?
+            }
+            Self::Runs { firsts, seconds } => Independent::of_runs(seconds, firsts),
         };
-        let is_usable = |found: &Equivalence| {
-            let ends = [found.estimate, found.interval.low, found.interval.high];
-            ends.iter().all(|end| end.is_finite() && *end > 0.0)
-        };
-        found.ok().filter(is_usable)
+        independent.ok().map(Answer::Independent)
     }
 
-    fn comparison(
+    /// How much what a run gives differs from run to run.
+    fn deviation_of_runs(&self) -> Option<f64> {
+        match self {
+            Self::Runs { firsts, seconds } if firsts.len().min(seconds.len()) > 1 => {
+                Some(of_one_spread(firsts, seconds))
+            }
+            _ => None,
+        }
+    }
+
+    fn counts(&self) -> [u64; 2] {
+        match self {
+            Self::Paired(pairs) => [u64::from(pairs.len()); 2],
+            Self::OneRun { firsts, seconds }
+            | Self::Runs { firsts, seconds }
+            | Self::PairedRuns { firsts, seconds } => [firsts.len() as u64, seconds.len() as u64],
+        }
+    }
+}
+
+impl Question<'_> {
+    fn answered(
         &self,
         runs: &[NamedRun],
-        (first, second): (&Series, &Series),
-        found: Option<&Equivalence>,
+        values: &Values,
+        (judged, verdict, least): (Judged, Verdict, Option<f64>),
     ) -> Comparison {
+        let (first, second) = (self.firsts[0], self.seconds[0]);
+        let [first_values, second_values] = values.counts();
+        let name = |side: &[&Series], own: &Option<&'static str>| {
+            own.map_or_else(|| runs[side[0].run].name.clone(), str::to_owned)
+        };
+        let [own_first, own_second] = &self.sides;
         Comparison {
             suite: first.suite.clone(),
             benchmark: first.benchmark.clone(),
@@ -167,18 +262,26 @@ impl Values {
             metric: first.metric.clone(),
             first: first.target.clone(),
             second: second.target.clone(),
-            first_run: runs[first.run].name.clone(),
-            second_run: runs[second.run].name.clone(),
-            first_values: self.firsts.len() as u64,
-            second_values: self.seconds.len() as u64,
-            paired: self.paired,
-            ratio: found.map(|found| found.estimate),
-            interval: found.map(|found| found.interval.into()),
-            p: found.map(|found| found.p_different),
-            p_adjusted: None,
-            p_within: found.map(|found| found.p_within),
-            least_detectable_ratio: None,
-            verdict: Verdict::NotEnoughData,
+            first_run: name(&self.firsts, own_first),
+            second_run: name(&self.seconds, own_second),
+            first_runs: self.firsts.len() as u64,
+            second_runs: self.seconds.len() as u64,
+            first_values,
+            second_values,
+            paired: matches!(values, Values::Paired(_) | Values::PairedRuns { .. }),
+            ratio: judged.ratio,
+            interval: judged.interval.as_ref().map(as_document),
+            p: judged.p,
+            p_adjusted: judged.p_adjusted,
+            p_within: judged.p_within,
+            of_means: judged.of_means,
+            of_the_middle: judged.of_the_middle,
+            least_detectable_ratio: least,
+            verdict,
         }
     }
+}
+
+fn as_document(interval: &IntervalReport) -> IntervalDocument {
+    IntervalDocument { level: interval.level, low: interval.low, high: interval.high }
 }

@@ -5,6 +5,7 @@
 mod analysis;
 mod comparisons;
 mod differences;
+mod power;
 mod sides;
 mod text;
 mod verdict;
@@ -14,12 +15,13 @@ use std::path::Path;
 use record::{Line, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::equivalence::Limits;
+use stats::dependence::Dependence;
 use tables::answer::AnovaAnswer;
 
 pub use analysis::Factor;
 pub use comparisons::Comparison;
 pub use differences::{RunDifference, Unlike};
+pub use power::Power;
 pub use sides::NamedRun;
 use sides::Series;
 pub use verdict::Verdict;
@@ -36,6 +38,9 @@ pub struct CompareOptions {
     pub level: Option<f64>,
     /// Whether cells of two runs are compared that did not measure the same.
     pub unlike: bool,
+    /// How many of the runs are the first side, the others being the second, or all, to compare
+    /// targets over several runs; none to compare each later run with the first.
+    pub first_side: Option<usize>,
 }
 
 /// Why runs cannot be compared.
@@ -95,6 +100,12 @@ pub enum CompareError {
         /// In what they differ.
         why: String,
     },
+    /// A side with a single run.
+    #[error(
+        "--a and --b take two runs or more each, since one does not show how much runs differ; \
+         `fsprism compare A B` says what differs between two single runs"
+    )]
+    OneRunASide,
     /// Runs that have no cell in common.
     #[error(
         "the runs have no benchmark on a target of one name in common: give targets the same \
@@ -118,6 +129,9 @@ pub struct CompareDocument {
     pub margin: f64,
     /// Every comparison, benchmark by benchmark.
     pub comparisons: Vec<Comparison>,
+    /// What so many runs a side can show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// The analysis of variance of the costs.
     pub analysis: Option<AnovaAnswer>,
     /// Why there is none.
@@ -134,6 +148,9 @@ pub struct CompareDocument {
 pub struct RunDocument {
     /// What it is called here.
     pub name: String,
+    /// The side that it is on, where several runs are on either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
     /// Its targets.
     pub targets: Vec<String>,
     /// Its seed.
@@ -165,12 +182,12 @@ pub fn compare(
     runs: &[NamedRun],
     options: &CompareOptions,
 ) -> Result<CompareDocument, CompareError> {
-    check(runs, &options.factors)?;
+    check(runs, options)?;
     let between = runs.len() > 1;
     let mut series = sides::series_of(runs);
-    let mut pairs = sides::pairs(&series, between);
     let mut unlike = Vec::new();
     if between && !options.unlike {
+        let pairs = sides::pairs(&series, between);
         let different = |&(first, second): &(usize, usize)| {
             let (first, second) = (&series[first], &series[second]);
             differences::unlike(first, second, runs).map(|unlike| (unlike, second.clone()))
@@ -182,42 +199,61 @@ pub fn compare(
                 is_side && one.has_benchmark_of(other)
             })
         });
-        pairs = sides::pairs(&series, between);
         unlike = found.into_iter().map(|(unlike, _)| unlike).collect();
     }
-    if let (true, Some(Unlike { title, target, why, .. })) = (pairs.is_empty(), unlike.first()) {
+    let questions = match options.first_side {
+        Some(firsts) if firsts == runs.len() => sides::over_runs(&series),
+        Some(firsts) => sides::side_by_side(&series, firsts),
+        None => sides::one_by_one(&series, &sides::pairs(&series, between)),
+    };
+    if let (true, Some(Unlike { title, target, why, .. })) = (questions.is_empty(), unlike.first())
+    {
         let (title, target, why) = (title.clone(), target.clone(), why.clone());
         return Err(CompareError::AllUnlike { title, target, why });
     }
-    if pairs.is_empty() {
+    if questions.is_empty() {
         return Err(match runs {
             [only] => CompareError::NothingWithin { run: only.name.clone() },
             _ => CompareError::NothingBetween,
         });
     }
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
-    let limits = Limits { within: options.margin, level };
-    let found = analysis::analyse(runs, &series, &options.factors, level);
+    let rules = comparisons::Rules { level, margin: options.margin };
+    let compared = comparisons::all(runs, &questions, rules);
+    let sides = options.first_side.map(|firsts| [firsts, runs.len() - firsts]);
+    let sides = sides.filter(|[_, seconds]| *seconds > 0);
+    let counts = sides.map(|counts| counts.map(|count| count as u64));
+    let power = counts.and_then(|counts| Power::of(compared.deviations, counts, level));
+
+    let found = analysis::analyse(runs, &series, (&options.factors, options.first_side), level);
     let (analysis, analysis_refused) = match found.answer {
         Ok(answer) => (Some(answer), None),
         Err(why) if options.factors.is_empty() => (None, Some(why)),
         Err(why) => return Err(CompareError::NoDesign { why }),
     };
     Ok(CompareDocument {
-        runs: runs.iter().map(describe).collect(),
+        runs: runs.iter().enumerate().map(|one| describe(one, options.first_side)).collect(),
         differences: differences::all(runs),
         unlike,
         level,
         margin: options.margin,
-        comparisons: comparisons::all(runs, &series, &pairs, limits),
+        comparisons: compared.comparisons,
+        power,
         analysis,
         analysis_refused,
         left_out: found.left_out,
-        warnings: warnings(runs),
+        warnings: warnings(runs, options, &compared.dependence),
     })
 }
 
-fn check(runs: &[NamedRun], factors: &[Factor]) -> Result<(), CompareError> {
+fn check(runs: &[NamedRun], options: &CompareOptions) -> Result<(), CompareError> {
+    let factors = &options.factors;
+    if let Some(firsts) = options.first_side {
+        let seconds = runs.len() - firsts;
+        if firsts < 2 || seconds == 1 {
+            return Err(CompareError::OneRunASide);
+        }
+    }
     let is_empty =
         |named: &&NamedRun| !named.run.lines.iter().any(|line| matches!(line, Line::Replicate(_)));
     if let Some(named) = runs.iter().find(is_empty) {
@@ -235,17 +271,19 @@ fn check(runs: &[NamedRun], factors: &[Factor]) -> Result<(), CompareError> {
     }
 }
 
-fn describe(named: &NamedRun) -> RunDocument {
+fn describe((place, named): (usize, &NamedRun), first_side: Option<usize>) -> RunDocument {
     let manifest = &named.run.manifest;
+    let side = |firsts| sides::SIDES[usize::from(place >= firsts)].to_owned();
     RunDocument {
         name: named.name.clone(),
+        side: first_side.map(side),
         targets: manifest.targets.iter().map(|target| target.label.clone()).collect(),
         seed: manifest.run.seed,
     }
 }
 
-/// What differs between the runs beside what is compared.
-fn warnings(runs: &[NamedRun]) -> Vec<String> {
+/// What makes the comparison doubtful.
+fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence) -> Vec<String> {
     let Some((first, rest)) = runs.split_first() else { return Vec::new() };
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
@@ -254,7 +292,16 @@ fn warnings(runs: &[NamedRun]) -> Vec<String> {
             format!("{} was cut off before its end (--resume goes on with it)", named.name)
         })
         .collect();
-    warnings.extend(rest.iter().filter_map(|other| between(first, other)));
+    if options.first_side.is_none() {
+        warnings.extend(rest.iter().filter_map(|other| between(first, other)));
+    }
+    if dependence.is_seen() {
+        warnings.push(format!(
+            "the targets' ratios resemble those of the block before (correlation {:.2}), so the \
+             blocks are worth fewer, and the intervals are widened accordingly",
+            dependence.correlation
+        ));
+    }
     warnings
 }
 
@@ -267,9 +314,9 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
     }
     let (first, other) = (&first.name, &other.name);
     Some(format!(
-        "{first} and {other} are one run each, and their blocks do not pair: what the machine did \
-         to one and not to the other is in the difference, and how much runs differ by themselves \
-         is not known"
+        "{first} and {other} are one run each: how much runs differ by themselves is not known, so \
+         what differs here need not differ in the next two runs; measure each side again and \
+         compare with --a and --b"
     ))
 }
 

@@ -46,13 +46,23 @@ impl Series {
         self.metric != MetricDefinition::speed_up().name && self.better != Better::Neither
     }
 
-    /// Values for which smaller is better, in order of blocks.
-    pub(super) fn costs(&self) -> Vec<f64> {
-        let cost = |value: &f64| match self.better {
-            Better::Lower | Better::Neither => *value,
-            Better::Higher => 1.0 / value,
+    /// Values for which smaller is better, by block.
+    pub(super) fn costs(&self) -> BTreeMap<u32, f64> {
+        let cost = |(&block, &value): (&u32, &f64)| match self.better {
+            Better::Lower | Better::Neither => (block, value),
+            Better::Higher => (block, 1.0 / value),
         };
-        self.values.values().map(cost).collect()
+        self.values.iter().map(cost).collect()
+    }
+
+    /// Whether it is a cost whose values all have a logarithm.
+    pub(super) fn has_log_costs(&self) -> bool {
+        self.is_cost() && !self.values.is_empty() && self.values.values().all(|&value| value > 0.0)
+    }
+
+    /// Whether a value that would be a cost is 0 or below.
+    pub(super) fn has_zero(&self) -> bool {
+        self.is_cost() && self.values.values().any(|&value| value <= 0.0)
     }
 }
 
@@ -88,6 +98,15 @@ fn series(run: usize, one: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Series
     })
 }
 
+/// What is compared with what: series of one run each, or of several runs on either side.
+#[derive(Clone, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) firsts: Vec<&'a Series>,
+    pub(super) seconds: Vec<&'a Series>,
+    /// What the sides are called, where they are not called after their run.
+    pub(super) sides: [Option<&'static str>; 2],
+}
+
 /// Pairs to compare, as places in `series`: within one run every two targets; between runs every
 /// later run with the first, target by target.
 pub(super) fn pairs(series: &[Series], between_runs: bool) -> Vec<(usize, usize)> {
@@ -109,3 +128,65 @@ pub(super) fn pairs(series: &[Series], between_runs: bool) -> Vec<(usize, usize)
     pairs.sort_by_key(|&(first, _)| place(first));
     pairs
 }
+
+/// Every pair as a question.
+pub(super) fn one_by_one<'a>(series: &'a [Series], pairs: &[(usize, usize)]) -> Vec<Question<'a>> {
+    let question = |&(first, second): &(usize, usize)| Question {
+        firsts: vec![&series[first]],
+        seconds: vec![&series[second]],
+        sides: [None; 2],
+    };
+    pairs.iter().map(question).collect()
+}
+
+/// Every target and benchmark that both sides have, with all their runs; the first `firsts` runs
+/// are the first side.
+pub(super) fn side_by_side(series: &[Series], firsts: usize) -> Vec<Question<'_>> {
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    for one in series.iter().filter(|one| !one.values.is_empty()) {
+        let is_its = |question: &&mut Question<'_>| {
+            let first = question.firsts.first().or(question.seconds.first());
+            first.is_some_and(|other| other.target == one.target && other.has_benchmark_of(one))
+        };
+        let own = questions.iter_mut().find(is_its);
+        let own = match own {
+            Some(own) => own,
+            None => {
+                let sides = [Some(SIDES[0]), Some(SIDES[1])];
+                questions.push(Question { firsts: Vec::new(), seconds: Vec::new(), sides });
+                questions.last_mut().expect("it was just pushed")
+            }
+        };
+        (if one.run < firsts { &mut own.firsts } else { &mut own.seconds }).push(one);
+    }
+    questions.retain(|one| !one.firsts.is_empty() && !one.seconds.is_empty());
+    let place = |question: &Question<'_>| {
+        series.iter().position(|one| one.has_benchmark_of(question.firsts[0]))
+    };
+    questions.sort_by_key(place);
+    questions
+}
+
+/// Every two targets on a benchmark, with all their runs: each run pairs what it gave of both.
+pub(super) fn over_runs(series: &[Series]) -> Vec<Question<'_>> {
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    for (first, second) in pairs(series, false) {
+        let (one, other) = (&series[first], &series[second]);
+        let is_its = |question: &&mut Question<'_>| {
+            let (first, second) = (question.firsts[0], question.seconds[0]);
+            let targets = (&first.target, &second.target) == (&one.target, &other.target);
+            targets && first.has_benchmark_of(one)
+        };
+        if let Some(own) = questions.iter_mut().find(is_its) {
+            own.firsts.push(one);
+            own.seconds.push(other);
+        } else {
+            let (firsts, seconds) = (vec![one], vec![other]);
+            questions.push(Question { firsts, seconds, sides: [Some(SIDES[0]); 2] });
+        }
+    }
+    questions
+}
+
+/// What the sides of a comparison of several runs are called.
+pub(super) const SIDES: [&str; 2] = ["a", "b"];

@@ -3,10 +3,16 @@
 use std::path::Path;
 
 use super::*;
-use crate::sample::{Sample, around, swaying};
+use crate::sample::{Sample, around, noisy, swaying};
 
 fn options() -> CompareOptions {
-    CompareOptions { factors: Vec::new(), margin: 0.02, level: None, unlike: false }
+    CompareOptions {
+        factors: Vec::new(),
+        margin: 0.02,
+        level: None,
+        unlike: false,
+        first_side: None,
+    }
 }
 
 fn named(name: &str, sample: Sample) -> NamedRun {
@@ -84,15 +90,16 @@ fn later_runs_are_compared_with_the_first_target_by_target() {
         .iter()
         .map(|source| source.source.as_str())
         .collect();
-    // One benchmark alone is no factor.
     assert_eq!(sources, ["run", "target", "run x target", "errors"]);
-    assert!(document.warnings.iter().any(|warning| warning.contains("do not pair")));
+    assert!(verdicts(&document).iter().all(|one| *one == Verdict::DiffersBetweenTheseRuns));
+    assert!(document.text(100).contains("between these two runs"), "{}", document.text(100));
+    assert!(document.warnings.iter().any(|warning| warning.contains("one run each")));
 }
 
 #[test]
 fn what_only_describes_is_no_cost_in_the_analysis() {
     let mut sample = Sample::new(&["a", "b"])
-        .benchmark("create", &[&around(1000.0, 8), &around(2000.0, 8)])
+        .benchmark("create", &[&around(1000.0, 8), &swaying(2000.0, 8)])
         .benchmark("window", &[&around(1.0, 8), &around(100.0, 8)]);
     let describes = |cell: &mut record::Cell| cell.metrics[0].better = record::Better::Neither;
     sample.change("window", describes);
@@ -197,4 +204,140 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
         refused.contains("files 1 in one, 2 in two") && refused.contains("--unlike"),
         "{refused}"
     );
+}
+
+/// Runs of one directory, each with an effect of its own.
+fn several(effects: &[f64], factor: f64, seed: u64) -> Vec<Sample> {
+    let run = |(place, effect): (usize, &f64)| {
+        let place = place as u64;
+        let values =
+            |of: u64| noisy(1000.0 * factor * effect, 0.01, 100 * seed + 10 * place + of, 8);
+        Sample::new(&["a"])
+            .benchmark("create", &[&values(1)])
+            .benchmark("read", &[&values(2)])
+            .ended()
+    };
+    effects.iter().enumerate().map(run).collect()
+}
+
+fn sides(firsts: Vec<Sample>, seconds: Vec<Sample>) -> (Vec<NamedRun>, CompareOptions) {
+    let first_side = Some(firsts.len());
+    let all = firsts.into_iter().chain(seconds).enumerate();
+    let runs = all.map(|(place, sample)| named(&format!("run-{place}"), sample)).collect();
+    (runs, CompareOptions { first_side, ..options() })
+}
+
+#[test]
+fn several_runs_a_side_tell_what_two_runs_cannot() {
+    let effects = [[1.0, 1.05, 0.97], [1.06, 0.99, 1.0]];
+    // Nothing but what runs differ by: two single runs differ, six do not.
+    let [a, b] = [1, 2].map(|side| several(&effects[side - 1], 1.0, side as u64));
+    let two = [named("one", a[1].clone()), named("two", b[1].clone())];
+    let found = compare(&two, &options()).unwrap();
+    assert_eq!(verdicts(&found), [Verdict::DiffersBetweenTheseRuns; 2]);
+    let (runs, how) = sides(a.clone(), b);
+    let document = compare(&runs, &how).unwrap();
+    assert_eq!(verdicts(&document), [Verdict::NotToldApart; 2]);
+    let create = &document.comparisons[0];
+    assert_eq!((create.first_runs, create.second_runs), (3, 3));
+    assert_eq!((create.first_run.as_str(), create.second_run.as_str()), ("a", "b"));
+    assert_eq!((create.first_values, create.paired), (3, false));
+    // A third larger, and that is seen.
+    let (runs, how) = sides(a, several(&effects[1], 1.3, 2));
+    let document = compare(&runs, &how).unwrap();
+    assert_eq!(verdicts(&document), [Verdict::Real; 2]);
+    let ratio = document.comparisons[0].ratio.unwrap();
+    assert!((ratio - 1.3 * 3.05 / 3.02).abs() < 0.02, "{ratio}");
+    let text = document.text(80);
+    for words in ["a: run-0: a", "b: run-5: a", "a (b): time per operation 1.3", "runs a side"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(!text.contains("one run each"), "{text}");
+    let sources: Vec<String> =
+        document.analysis.unwrap().anova.into_iter().map(|source| source.source).collect();
+    assert_eq!(sources, ["side", "errors"]);
+}
+
+#[test]
+fn one_run_on_a_side_is_refused() {
+    let (runs, how) = sides(several(&[1.0, 1.1], 1.0, 1), several(&[1.0], 1.0, 2));
+    let refused = compare(&runs, &how).unwrap_err().to_string();
+    assert!(refused.contains("two runs or more each"), "{refused}");
+}
+
+#[test]
+fn exact_counts_are_the_same_in_every_run() {
+    let count = |lines: f64| Sample::new(&["a"]).benchmark("create", &[&[lines; 8]]).ended();
+    let verdict = |lines: f64| {
+        let runs = [named("one", count(600.0)), named("two", count(lines))];
+        verdicts(&compare(&runs, &options()).unwrap())
+    };
+    assert_eq!(verdict(691.0), [Verdict::Real]);
+    assert_eq!(verdict(600.0), [Verdict::Same]);
+}
+
+/// A target that is slower or faster as a whole in a block is so in all benchmarks: as independent
+/// observations those made `target` differ in half of such runs.
+#[test]
+fn what_happens_to_a_target_in_a_block_counts_once_in_the_analysis() {
+    let mut false_ones = 0;
+    let runs = 200;
+    for seed in 0..runs {
+        let of_blocks = [noisy(1.0, 0.2, 2 * seed + 1, 8), noisy(1.0, 0.2, 2 * seed + 2, 8)];
+        let mut sample = Sample::new(&["a", "b"]);
+        for benchmark in 0..8 {
+            let values: Vec<Vec<f64>> = (0..2)
+                .map(|target| {
+                    let own = noisy(1000.0, 0.02, 1000 + seed * 16 + benchmark * 2 + target, 8);
+                    let of_block = &of_blocks[usize::try_from(target).unwrap()];
+                    own.iter().zip(of_block).map(|(own, block)| own * block).collect()
+                })
+                .collect();
+            sample = sample.benchmark(&benchmark.to_string(), &[&values[0], &values[1]]);
+        }
+        let document = compare(&[named("run", sample)], &options()).unwrap();
+        let anova = document.analysis.expect("there is one").anova;
+        let target = anova.iter().find(|source| source.source == "target").expect("a factor");
+        false_ones += u32::from(target.p.expect("it has errors") <= 0.05);
+    }
+    assert!((2..=20).contains(&false_ones), "{false_ones} of {runs}");
+}
+
+#[test]
+fn a_zero_costs_its_benchmark_alone_and_a_missing_block_too() {
+    let mut with_zero = around(5.0, 8);
+    with_zero[3] = 0.0;
+    let sample = Sample::new(&["a", "b"])
+        .benchmark("create", &[&around(1000.0, 8), &swaying(2000.0, 8)])
+        .benchmark("misses", &[&around(5.0, 8), &with_zero])
+        .benchmark("short", &[&around(5.0, 8), &swaying(5.0, 2)])
+        .benchmark("read", &[&around(1000.0, 8), &swaying(2000.0, 8)]);
+    let document = compare(&[named("run", sample)], &options()).unwrap();
+    assert_eq!(document.left_out, ["misses (a value is 0)", "short"]);
+    let analysis = document.analysis.expect("of the others");
+    // Two targets in eight blocks leave seven.
+    assert_eq!(analysis.anova.last().expect("the errors").df, 7);
+    assert!((analysis.contrasts[0].ratio.as_ref().unwrap().estimate - 0.5).abs() < 0.01);
+}
+
+#[test]
+fn targets_are_compared_over_several_runs() {
+    let run = |seed: u64, effect: f64| {
+        let (a, b) = (noisy(1000.0, 0.01, seed, 8), noisy(1000.0 * effect, 0.01, seed + 50, 8));
+        Sample::new(&["a", "b"]).benchmark("create", &[&a, &b]).ended()
+    };
+    let of = |effects: [f64; 4]| {
+        let runs = (1..).zip(effects).map(|(seed, effect)| run(seed, effect)).collect();
+        let (runs, how) = sides(runs, Vec::new());
+        compare(&runs, &how).unwrap()
+    };
+    // Each run by itself calls a difference real, and the next run takes it back.
+    let document = of([1.1, 0.92, 1.07, 0.9]);
+    assert_eq!(verdicts(&document), [Verdict::NotToldApart]);
+    let create = &document.comparisons[0];
+    assert_eq!((create.first.as_str(), create.second.as_str()), ("a", "b"));
+    assert_eq!((create.first_values, create.second_runs, create.paired), (4, 4, true));
+    let document = of([1.5, 1.45, 1.55, 1.48]);
+    assert_eq!(verdicts(&document), [Verdict::Real]);
+    assert!(document.text(80).contains("b: time per operation 1.49"), "{}", document.text(80));
 }

@@ -1,9 +1,9 @@
 //! A comparison of runs in sentences and tables.
 
+use record::RatioReport;
 use tables::text::{figure, p_equation, percent, wrapped};
 
 use super::{CompareDocument, Comparison, RunDifference, Unlike, Verdict};
-use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
     /// The text for people.
@@ -12,7 +12,8 @@ impl CompareDocument {
         let mut text = String::new();
         let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
         for run in &self.runs {
-            text += &format!("{}: {}\n", run.name, run.targets.join(", "));
+            let side = run.side.as_ref().map_or_else(String::new, |side| format!("{side}: "));
+            text += &format!("{side}{}: {}\n", run.name, run.targets.join(", "));
         }
         if !self.differences.is_empty() {
             text += "The runs also differ in:\n";
@@ -22,17 +23,24 @@ impl CompareDocument {
             text += &wrapped("  ", "      ", &said, width);
         }
         let basis = format!(
-            "{} confidence; the same means within {}; p is adjusted for {tested} comparisons, each \
-             interval is of its own alone",
+            "{} confidence; the same means within {}; p is adjusted for {tested} comparisons, and \
+             intervals of differences are wider for having been picked out of so many",
             percent(self.level),
             percent(self.margin),
         );
         text += &wrapped("", "", &basis, width);
         let untested = self.comparisons.len() - tested;
         if untested > 0 {
-            let few =
-                format!("without data enough ({BLOCKS_LEAST} blocks): {untested} comparisons");
+            let needs = match self.sides() {
+                0 => "6 blocks",
+                1 => "3 runs",
+                _ => "2 runs a side",
+            };
+            let few = format!("without data enough ({needs}): {untested} comparisons");
             text += &wrapped("", "", &few, width);
+        }
+        if let Some(power) = &self.power {
+            text += &wrapped("", "", &power.sentence(), width);
         }
         let mut title = "";
         for comparison in &self.comparisons {
@@ -73,10 +81,19 @@ impl CompareDocument {
         text
     }
 
+    /// How many sides of several runs there are.
+    fn sides(&self) -> usize {
+        let mut sides: Vec<&String> =
+            self.runs.iter().filter_map(|run| run.side.as_ref()).collect();
+        sides.dedup();
+        sides.len()
+    }
+
     fn sentence(&self, comparison: &Comparison) -> String {
-        let several = self.runs.len() > 1;
-        let name = |run: &str, target: &str| {
-            if several { format!("{target} in {run}") } else { target.to_owned() }
+        let name = |run: &str, target: &str| match (self.sides(), self.runs.len()) {
+            (2, _) => format!("{target} ({run})"),
+            (1, _) | (_, 1) => target.to_owned(),
+            _ => format!("{target} in {run}"),
         };
         let first = name(&comparison.first_run, &comparison.first);
         let second = name(&comparison.second_run, &comparison.second);
@@ -91,10 +108,23 @@ impl CompareDocument {
         );
         let p = comparison.p_adjusted.map_or_else(String::new, p_equation);
         let metric = comparison.metric.replace('_', " ");
-        match comparison.verdict {
+        let both = both_ways(comparison);
+        let said = match comparison.verdict {
             Verdict::Real => {
                 format!("{second}: {metric} {numbers} that of {first} ({p})")
             }
+            Verdict::RealSizeUnknown => format!(
+                "{second}: {metric} {numbers} that of {first}; different ({p}), but by less or by \
+                 more than {}",
+                percent(self.margin)
+            ),
+            Verdict::DiffersBetweenTheseRuns => {
+                format!("{second}: {metric} {numbers} that of {first} between these two runs ({p})")
+            }
+            Verdict::SameInTheseRuns => format!(
+                "{second} and {first} are the same within {} in these two runs: {numbers} ({p})",
+                percent(self.margin)
+            ),
             Verdict::RealButSmall => format!(
                 "{second}: {metric} {numbers} that of {first}, different by less than {} ({p})",
                 percent(self.margin)
@@ -110,8 +140,27 @@ impl CompareDocument {
                 format!("{second} and {first} cannot be told apart: {numbers} ({p}{seen})")
             }
             Verdict::NotEnoughData => format!("{second} and {first}: not enough data"),
-        }
+        };
+        said + &both
     }
+}
+
+/// `; over all blocks 1.95x [0.616, 6.22], over the middle ones 1.2x [1.199, 1.201]`, where those
+/// say different things.
+fn both_ways(comparison: &Comparison) -> String {
+    let figures = |one: &RatioReport| {
+        let (low, high) = (one.interval.low, one.interval.high);
+        let [ratio, low, high] = [one.ratio, low, high].map(figure_of_ratio);
+        format!("{ratio}x [{low}, {high}]")
+    };
+    let both = comparison.of_means.as_ref().zip(comparison.of_the_middle.as_ref());
+    both.map_or_else(String::new, |(means, middle)| {
+        format!(
+            "; the mean of all blocks says {}, that of the middle ones {}",
+            figures(means),
+            figures(middle)
+        )
+    })
 }
 
 /// Three digits are enough for a ratio.

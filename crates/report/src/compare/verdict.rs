@@ -2,32 +2,51 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::equivalence;
+
+use crate::analysis::Judged;
 
 /// What can be said of two series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RunVerdict")]
 pub enum Verdict {
-    /// Different, and not shown to be so by less than the margin.
+    /// Different, by more than the margin.
     Real,
     /// Different, and shown to be so by less than the margin.
     RealButSmall,
+    /// Different, by more or by less than the margin.
+    RealSizeUnknown,
     /// Shown to be the same within the margin, and not shown to be different.
     Same,
+    /// Different in these two runs; whether it would be in others is not known.
+    DiffersBetweenTheseRuns,
+    /// The same within the margin in these two runs; whether it would be in others is not known.
+    SameInTheseRuns,
     /// Neither shown to be different nor shown to be the same.
     NotToldApart,
     /// Too few values to say anything.
     NotEnoughData,
 }
 
-impl From<equivalence::Verdict> for Verdict {
-    fn from(verdict: equivalence::Verdict) -> Self {
-        match verdict {
-            equivalence::Verdict::Different => Self::Real,
-            equivalence::Verdict::DifferentByLess => Self::RealButSmall,
-            equivalence::Verdict::SameWithin => Self::Same,
-            equivalence::Verdict::NotToldApart => Self::NotToldApart,
+impl Verdict {
+    /// The word for what was found at `level`; of `one_run` a side, it is of these runs alone.
+    pub(super) fn of(judged: &Judged, level: f64, one_run: bool) -> Self {
+        // Only the claim that there is something is adjusted for the number of claims.
+        let is_within = judged.p_within.is_some_and(|p| p <= 1.0 - level);
+        let word = match (judged.verdict, is_within) {
+            (record::Verdict::NotEnoughData, _) => return Self::NotEnoughData,
+            (record::Verdict::NotToldApart, true) => Self::Same,
+            (record::Verdict::NotToldApart, false) => Self::NotToldApart,
+            (_, true) => Self::RealButSmall,
+            (record::Verdict::Real, false) => Self::Real,
+            (record::Verdict::RealSizeUnknown, false) => Self::RealSizeUnknown,
+        };
+        match word {
+            Self::Real | Self::RealButSmall | Self::RealSizeUnknown if one_run => {
+                Self::DiffersBetweenTheseRuns
+            }
+            Self::Same if one_run => Self::SameInTheseRuns,
+            word => word,
         }
     }
 }

@@ -120,8 +120,13 @@ fn effects(runs: &[NamedRun]) -> Effects {
         |named: &NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));
     let others: Vec<NamedRun> = runs.iter().filter(|named| !is_search(named)).cloned().collect();
     let runs = if others.is_empty() { runs } else { &others };
-    let options =
-        CompareOptions { factors: Vec::new(), margin: MARGIN, level: None, unlike: false };
+    let options = CompareOptions {
+        factors: Vec::new(),
+        margin: MARGIN,
+        level: None,
+        unlike: false,
+        first_side: None,
+    };
     match compare::compare(runs, &options) {
         Ok(document) => Effects { comparison: Some(document), refused: None },
         Err(why) => Effects { comparison: None, refused: Some(why.to_string()) },

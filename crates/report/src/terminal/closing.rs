@@ -60,9 +60,7 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
              blocks are too few, or have too few operations each. ",
         );
     }
-    text.push_str(&format!(
-        "Ratios are paired by block, with the {level} % interval of their geometric mean."
-    ));
+    text.push_str(&format!("Ratios are paired by block, with their {level} % interval."));
     if document.cells.iter().any(|cell| cell.baseline.is_some()) {
         text.push_str(
             " A speed-up compares operations per second of elapsed time with those of its 1x, on \
@@ -77,7 +75,8 @@ fn comparisons(document: &Document) -> String {
     let count = |verdict: Verdict| {
         document.comparisons.iter().filter(|comparison| comparison.verdict == verdict).count()
     };
-    let (real, alike) = (count(Verdict::Real), count(Verdict::NotToldApart));
+    let unknown = count(Verdict::RealSizeUnknown);
+    let (real, alike) = (count(Verdict::Real) + unknown, count(Verdict::NotToldApart));
     let all = plural(document.comparisons.len(), "comparison");
     if real + alike == 0 {
         return format!("{all} of targets, none of them with enough data.");
@@ -93,12 +92,16 @@ fn comparisons(document: &Document) -> String {
         _ if expected < 1.0 => " (here: less than one)".to_owned(),
         _ => format!(" (here: {expected:.0})"),
     };
+    let small = match unknown {
+        0 => String::new(),
+        unknown => format!(" ({unknown} of them may be smaller than 2 %)"),
+    };
     format!(
-        "{all} of targets: {real} differences called real, {alike} not told apart{refused}. p is \
-         adjusted for their number (Benjamini-Hochberg): among the differences called real, at \
-         most {} % are expected to be false{bound}. The intervals of ratios are not adjusted: one \
-         can leave 1 out by a little where the difference is not called real. Not told apart does \
-         not mean the same.",
+        "{all} of targets: {real} differences called real{small}, {alike} not told apart{refused}. \
+         p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
+         at most {} % are expected to be false{bound}. Their intervals are wider for having been \
+         picked out; the others are not, and can leave 1 out by a little. Not told apart does not \
+         mean the same.",
         percent(share)
     )
 }

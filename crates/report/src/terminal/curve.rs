@@ -164,7 +164,7 @@ impl<'a> Curve<'a> {
             let pairs: Vec<_> = axis.iter().filter_map(pair).collect();
             let of = pairs.iter().filter(|(one, _)| one.verdict != Verdict::NotEnoughData).count();
             let ratios = |worse: bool| -> Vec<f64> {
-                let real = pairs.iter().filter(|(one, _)| one.verdict == Verdict::Real);
+                let real = pairs.iter().filter(|(one, _)| one.verdict.is_different());
                 let ratios = real.filter_map(|(one, _)| Some(one.slower?.ratio));
                 ratios.filter(|ratio| (*ratio >= 1.0) == worse).collect()
             };

@@ -1,7 +1,7 @@
 //! What the report says, sentence by sentence, each with what it is about: for the page, which
 //! shows the same sentences beside its charts.
 
-use record::{Better, CellReport, Dimension, Document, Verdict};
+use record::{Better, CellReport, Comparison, Dimension, Document, Verdict};
 
 use super::{
     beside, cliffs, closing, curve, fit, footprint, heading, names, policies, section, warnings,
@@ -150,16 +150,16 @@ fn standing(document: &Document, benchmarks: &[&str]) -> SaidKind {
     if primary.is_some_and(|metric| metric.better == Better::Neither) {
         return SaidKind::Described;
     }
-    let has = |verdict: Verdict| {
-        let those =
-            document.comparisons.iter().filter(|it| benchmarks.contains(&it.benchmark.as_str()));
-        those.into_iter().any(|comparison| comparison.verdict == verdict)
+    let those = document.comparisons.iter();
+    let those = those.filter(|it| benchmarks.contains(&it.benchmark.as_str()));
+    let kind = |one: &Comparison| match one.verdict {
+        Verdict::Real | Verdict::RealSizeUnknown => SaidKind::Real,
+        Verdict::NotToldApart => SaidKind::NotToldApart,
+        Verdict::NotEnoughData => SaidKind::Described,
     };
-    match (has(Verdict::Real), has(Verdict::NotToldApart)) {
-        (true, _) => SaidKind::Real,
-        (false, true) => SaidKind::NotToldApart,
-        (false, false) => SaidKind::Described,
-    }
+    let kinds: Vec<SaidKind> = those.map(kind).collect();
+    let ranked = [SaidKind::Real, SaidKind::NotToldApart];
+    ranked.into_iter().find(|kind| kinds.contains(kind)).unwrap_or(SaidKind::Described)
 }
 
 #[cfg(test)]

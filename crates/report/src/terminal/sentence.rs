@@ -78,8 +78,12 @@ fn said(label: &str, figure: &Figure) -> String {
 fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let said: Vec<String> = related
         .iter()
-        .filter(|(_, relation)| relation.verdict == Verdict::Real)
-        .filter_map(|(other, relation)| Some(slower(*other, relation.slower?)))
+        .filter(|(_, relation)| relation.verdict.is_different())
+        .filter_map(|(other, relation)| {
+            let said = slower(*other, relation.slower?);
+            let is_known = relation.verdict == Verdict::Real;
+            Some(if is_known { said } else { format!("{said}, perhaps by under 2 %") })
+        })
         .collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
@@ -147,7 +151,7 @@ pub(super) fn alike_neighbours(
     // Those that cannot be told from the best have been named as such.
     let behind: Vec<Entry<'_>> = related
         .iter()
-        .filter(|(_, relation)| relation.verdict == Verdict::Real)
+        .filter(|(_, relation)| relation.verdict.is_different())
         .map(|(entry, _)| *entry)
         .collect();
     let alike = |pair: &[Entry<'_>]| {
@@ -270,9 +274,9 @@ mod tests {
         let sample = Sample::four_targets();
         assert_eq!(
             sentence(&sample.document()),
-            "create: tmpfs 6.10 us [6.05, 6.15]; ext4 4.29x slower [4.25, 4.33], \
-             xfs 4.29x slower [4.25, 4.33], btrfs 9.00x slower [8.91, 9.09]; \
-             ext4 and xfs cannot be told apart (p = 0.77)"
+            "create: tmpfs 6.10 us [6.05, 6.15]; ext4 4.29x slower [4.24, 4.33], \
+             xfs 4.29x slower [4.25, 4.33], btrfs 9.00x slower [8.90, 9.10]; \
+             ext4 and xfs cannot be told apart (p = 0.60)"
         );
     }
 
@@ -290,7 +294,7 @@ mod tests {
             .benchmark("create", &[&around(6100.0, 12), &swaying(6110.0, 12)]);
         let text = sentence(&sample.document());
         assert!(
-            text.contains("; b and a cannot be told apart (0.990x to 1.010x, p = 0.98)"),
+            text.contains("; b and a cannot be told apart (0.99x to 1.01x, p = 0.98)"),
             "{text}"
         );
     }

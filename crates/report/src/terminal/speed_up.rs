@@ -36,7 +36,7 @@ pub(super) fn sentence(document: &Document, title: &str, ranking: &Ranking<'_>) 
 /// `ext4 and xfs scale less than tmpfs`. By medians and by pairs two targets can stand in opposite
 /// order; the pairs are right.
 fn differences(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Vec<String> {
-    let real = || related.iter().filter(|(_, relation)| relation.verdict == Verdict::Real);
+    let real = || related.iter().filter(|(_, relation)| relation.verdict.is_different());
     let is_less = |relation: &Relation| relation.slower.is_none_or(|slower| slower.ratio >= 1.0);
     let clause = |less: bool, word: &str| {
         let those = real().filter(|(_, relation)| is_less(relation) == less);

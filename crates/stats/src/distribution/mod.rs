@@ -16,7 +16,6 @@ pub mod binomial;
 pub mod chi_square;
 pub mod fisher;
 mod gamma;
-pub mod mann_whitney;
 pub mod normal;
 mod quadrature;
 mod root;

@@ -61,6 +61,28 @@ pub fn least_detectable_deviations(blocks: u64, level: f64, power: f64) -> Resul
     Ok(test.noncentrality_of(power) / (blocks as f64).sqrt())
 }
 
+/// The least difference of logarithms that so many runs on either side show at `level` with the
+/// probability `power`, in deviations of what single runs give: see
+/// [`crate::Independent::of_runs`].
+///
+/// # Errors
+/// Refuses fewer than two runs on a side, and else what [`least_detectable_deviations`] does.
+pub fn least_detectable_of_runs(runs: [u64; 2], level: f64, power: f64) -> Result<f64, Refusal> {
+    let [first, second] = runs;
+    let what = "a comparison of runs";
+    if let Some(&given) = runs.iter().find(|&&count| count < 2) {
+        return Err(Refusal::TooFew { what, needed: 2, given });
+    }
+    check_open_unit("the level", level)?;
+    check_open_unit("the power", power)?;
+    if power <= 1.0 - level {
+        let (what, range) = ("the power", "above 1 - level");
+        return Err(Refusal::OutOfRange { what, value: power, range });
+    }
+    let test = Test::new((first + second - 2) as f64, level);
+    Ok(test.noncentrality_of(power) * (1.0 / first as f64 + 1.0 / second as f64).sqrt())
+}
+
 /// A two-sided t test, and what integrals over its estimated spread take.
 struct Test {
     critical: f64,

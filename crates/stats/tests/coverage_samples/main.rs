@@ -13,10 +13,8 @@ use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 use stats::autocorrelation::{BATCHES, batch_means};
 use stats::bootstrap::{self, Method, Resampling};
-use stats::equivalence::{self, Limits, Verdict};
 use stats::planning::power::{PairedPlan, least_detectable_ratio};
-use stats::ratio_of_medians::{self, MedianResampling};
-use stats::{Interval, Sample, fieller, interval, mann_whitney, paired, welch};
+use stats::{Independent, Interval, Paired, Sample, interval, welch};
 
 const TRIALS: u32 = 4_000;
 
@@ -88,72 +86,21 @@ fn welch_holds_the_difference_of_samples_with_unlike_variances() {
     assert_share(covered, 0.95);
 }
 
-#[test]
-fn fieller_holds_the_ratio_of_noisy_means() {
-    let covered = share(TRIALS, 8, |random| {
-        let (a, b) = (normal(random, 9.0, 3.0, 12), normal(random, 6.0, 1.0, 15));
-        fieller::unpaired(&a, &b, 0.95).unwrap().interval.contains(1.5)
-    });
-    assert_share(covered, 0.95);
-    let covered = share(TRIALS, 9, |random| {
-        let b = normal(random, 6.0, 1.0, 8);
-        let noise = normal(random, 0.0, 1.0, 8);
-        let a: Vec<f64> = b.iter().zip(noise).map(|(b, noise)| 1.5 * b + noise).collect();
-        fieller::paired(&a, &b, 0.95).unwrap().interval.contains(1.5)
-    });
-    assert_share(covered, 0.95);
-}
-
-#[test]
-fn ratios_of_medians_hold_theirs() {
-    let how = |seed| MedianResampling { resamples: 400, seed, level: 0.95 };
-    let covered = share(TRIALS, 10, |random| {
-        let (a, b) = (Data::LogNormal.draw(random, 40), Data::LogNormal.draw(random, 25));
-        ratio_of_medians::independent(&a, &b, &how(random.random())).unwrap().interval.contains(1.0)
-    });
-    assert!((0.935..0.98).contains(&covered), "{covered}");
-    let covered = share(1_000, 11, |random| {
-        let (a, b) = Data::LogNormal.draw_pairs(random, 40);
-        ratio_of_medians::paired(&a, &b, &how(random.random()))
-            .unwrap()
-            .interval
-            .contains(1.0 / data::SCALE)
-    });
-    assert!((0.93..0.985).contains(&covered), "{covered}");
-}
-
-#[test]
-fn the_mann_whitney_test_holds_its_level_with_and_without_ties() {
-    for (n, m, is_coarse) in [(6, 9, false), (6, 9, true), (50, 60, false), (50, 60, true)] {
-        let round = |values: Vec<f64>| -> Vec<f64> {
-            if is_coarse { values.into_iter().map(f64::round).collect() } else { values }
-        };
-        let rejected = share(TRIALS, 12, |random| {
-            let (a, b) = (normal(random, 9.0, 1.0, n), normal(random, 9.0, 1.0, m));
-            mann_whitney::mann_whitney(&round(a), &round(b)).unwrap().p <= 0.05
-        });
-        assert!((0.02..0.05 + 0.0173).contains(&rejected), "{n} {m} {is_coarse}: {rejected}");
-    }
-}
-
 /// On the limit itself the same is claimed in 5 % of trials, beyond it in fewer.
 #[test]
 fn the_same_is_seldom_claimed_of_what_is_not() {
-    let limits = Limits { within: 0.1, level: 0.95 };
-    let claims =
-        |verdict: Verdict| matches!(verdict, Verdict::SameWithin | Verdict::DifferentByLess);
     let logs = |values: Vec<f64>| values.into_iter().map(f64::exp).collect::<Vec<_>>();
-    for (shift, expected) in [(1.1_f64.ln(), 0.05), (-(1.1_f64.ln()), 0.05)] {
+    for shift in [1.1_f64.ln(), -(1.1_f64.ln())] {
         let paired = share(TRIALS, 13, |random| {
             let (a, b) = (normal(random, shift, 0.03, 9), normal(random, 0.0, 0.03, 9));
-            claims(equivalence::paired_ratio(&logs(a), &logs(b), limits).unwrap().verdict)
+            Paired::new(&logs(a), &logs(b)).unwrap().p_within(0.1) <= 0.05
         });
-        assert_share(paired, expected);
+        assert!((0.035..0.065).contains(&paired), "{paired}");
         let unpaired = share(TRIALS, 14, |random| {
             let (a, b) = (normal(random, shift, 0.06, 12), normal(random, 0.0, 0.02, 7));
-            claims(equivalence::unpaired_ratio(&logs(a), &logs(b), limits).unwrap().verdict)
+            Independent::of_values(&logs(a), &logs(b)).unwrap().p_within(0.1) <= 0.05
         });
-        assert_share(unpaired, expected);
+        assert_share(unpaired, 0.05);
     }
 }
 
@@ -164,7 +111,8 @@ fn the_least_detectable_ratio_is_detected_as_often_as_promised() {
         let shift = least_detectable_ratio(&plan).unwrap().ln();
         let detected = share(TRIALS, 15, |random| {
             let a: Vec<f64> = normal(random, shift, 0.1, n).into_iter().map(f64::exp).collect();
-            paired::paired_ratio(&a, &vec![1.0; n], 0.95).unwrap().p <= 0.05
+            let paired = Paired::new(&a, &vec![1.0; n]).unwrap();
+            paired.of_means(0.95).unwrap().p <= 0.05
         });
         assert_share(detected, power);
     }

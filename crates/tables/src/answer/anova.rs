@@ -269,6 +269,17 @@ impl AnovaAnswer {
         Ok(answer)
     }
 
+    /// The answer without what it says of a factor besides its line in the table: one that only
+    /// takes up what nobody asks about.
+    #[must_use]
+    pub fn without(mut self, factor: &str) -> Self {
+        self.effects.retain(|effect| effect.factor != factor);
+        self.rank_tests.retain(|test| test.factor != factor);
+        let of_it = format!(" levels of {factor} are not compared");
+        self.diagnostics.retain(|diagnostic| !diagnostic.message.contains(&of_it));
+        self
+    }
+
     /// The answer that an analysis of this table gives.
     #[must_use]
     pub fn of(table: &Table, analysis: &Analysis) -> Self {

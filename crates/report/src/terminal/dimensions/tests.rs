@@ -34,11 +34,11 @@ fn a_line_per_target_relative_to_the_cheapest_of_each_dimension() {
     let expected = "            1x                     2x                      4x
   I/O (1 benchmark; without tmpfs)
     xfs     o
-    ext4   |-----?-----|                                      1.2x [1.0, 1.4]
+    ext4   |----?-----|                                       1.1x [1.0, 1.3]
   Metadata (1 benchmark)
     tmpfs   o
-    xfs     :                      o                          2.00x [1.98, 2.02]
-    ext4    :                                              o  3.99x [3.95, 4.03]
+    xfs     :                      o                          2.00x [1.97, 2.02]
+    ext4    :                                              o  3.99x [3.95, 4.04]
 ";
     assert_eq!(plot(&three().document(), 80), expected);
 }

@@ -1,0 +1,260 @@
+//! Comparisons judged together: what may be said of each, for how many there are.
+//!
+//! A run makes dozens of comparisons at once, of which one in twenty would be called real by chance
+//! alone. So the p-values are adjusted after Benjamini and Hochberg ("Controlling the False
+//! Discovery Rate", 1995): among the differences that a run at 95 % calls real, at most 5 % are
+//! expected to be false. Of those that are called real only the ones that chance made large are
+//! seen, so their intervals are wider: where r of m are called real, at 1 - r/m of what the level
+//! leaves over. Of all such intervals the level's share holds (Benjamini & Yekutieli, "False
+//! Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters", JASA 100(469),
+//! 2005).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{IntervalReport, RatioReport, Verdict};
+use stats::dependence::Dependence;
+use stats::{Independent, Interval, Paired, Refusal, multiple};
+
+use super::Gathered;
+
+/// Fewer common blocks than this are not compared: with five, no order of the blocks is unlikely
+/// enough (the sign test's least two-sided p is 2/32), so that all would hang on the assumption
+/// of normal errors.
+pub(crate) const BLOCKS_LEAST: u32 = 6;
+
+/// How far from 1 a ratio may be and still not matter.
+pub(crate) const MARGIN: f64 = 0.02;
+
+/// How many times as wide as that of the middle blocks the interval of all may be before both are
+/// told.
+const WIDTH_MAX: f64 = 2.0;
+
+/// Values of two targets in the blocks that both have.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pairs {
+    blocks: Vec<u32>,
+    firsts: Vec<f64>,
+    seconds: Vec<f64>,
+}
+
+/// What may be said of two targets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judged {
+    /// Second over first.
+    pub(crate) ratio: Option<f64>,
+    pub(crate) interval: Option<IntervalReport>,
+    pub(crate) p: Option<f64>,
+    pub(crate) p_adjusted: Option<f64>,
+    /// p of "the ratio is beyond the margin".
+    pub(crate) p_within: Option<f64>,
+    /// Over all blocks, and over the middle ones, where those say different things.
+    pub(crate) of_means: Option<RatioReport>,
+    pub(crate) of_the_middle: Option<RatioReport>,
+    pub(crate) verdict: Verdict,
+}
+
+impl Pairs {
+    pub(crate) fn of(first: &BTreeMap<u32, f64>, second: &BTreeMap<u32, f64>) -> Self {
+        let mut pairs = Self { blocks: Vec::new(), firsts: Vec::new(), seconds: Vec::new() };
+        for (&block, &value) in first {
+            if let Some(&other) = second.get(&block) {
+                pairs.blocks.push(block);
+                pairs.firsts.push(value);
+                pairs.seconds.push(other);
+            }
+        }
+        pairs
+    }
+
+    /// How many blocks both have.
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.blocks.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Logarithms of the ratios, by block.
+    pub(crate) fn log_ratios(&self) -> BTreeMap<u32, f64> {
+        let values = self.seconds.iter().zip(&self.firsts);
+        self.blocks
+            .iter()
+            .copied()
+            .zip(values.map(|(second, first)| (second / first).ln()))
+            .collect()
+    }
+
+    /// None where blocks are too few, or a value has no logarithm.
+    pub(crate) fn compared(&self, dependence: &Dependence) -> Option<Answer> {
+        if self.len() < BLOCKS_LEAST {
+            return None;
+        }
+        let paired = Paired::new(&self.seconds, &self.firsts).ok()?;
+        Some(Answer::Paired(paired.with(dependence)))
+    }
+}
+
+/// What two series of one target or two say of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// Of the same blocks.
+    Paired(Paired),
+    /// Of different runs.
+    Independent(Independent),
+}
+
+impl Answer {
+    pub(crate) fn ratio(&self) -> f64 {
+        match self {
+            Self::Paired(paired) => paired.ratio(),
+            Self::Independent(independent) => independent.ratio(),
+        }
+    }
+
+    fn p(&self) -> f64 {
+        match self {
+            Self::Paired(paired) => paired.p(),
+            Self::Independent(independent) => independent.p(),
+        }
+    }
+
+    fn p_within(&self, margin: f64) -> f64 {
+        match self {
+            Self::Paired(paired) => paired.p_within(margin),
+            Self::Independent(independent) => independent.p_within(margin),
+        }
+    }
+
+    fn interval(&self, level: f64) -> Result<Interval, Refusal> {
+        match self {
+            Self::Paired(paired) => paired.interval(level),
+            Self::Independent(independent) => independent.interval(level),
+        }
+    }
+
+    fn is_usable(&self, level: f64) -> bool {
+        self.interval(level).is_ok_and(|interval| is_usable(self.ratio(), interval))
+    }
+
+    /// The ratio of means and that of the middle, where they say different things.
+    fn both_ways(&self, level: f64) -> Option<(RatioReport, RatioReport)> {
+        match self {
+            Self::Paired(paired) => both_ways(paired, level),
+            Self::Independent(_) => None,
+        }
+    }
+}
+
+/// The blocks that count where not every benchmark has each: those which keep most values, each
+/// benchmark counting in all of them or not at all. Not fewer than a comparison needs, if that can
+/// be had.
+pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
+    let having =
+        |blocks: &BTreeSet<u32>| of_benchmarks.iter().filter(|own| blocks.is_subset(own)).count();
+    let mut candidates: Vec<BTreeSet<u32>> = of_benchmarks.to_vec();
+    candidates.extend(of_benchmarks.iter().cloned().reduce(|all, own| &all & &own));
+    let worth = |blocks: &BTreeSet<u32>| {
+        (blocks.len() >= BLOCKS_LEAST as usize, blocks.len() * having(blocks), having(blocks))
+    };
+    candidates.into_iter().max_by_key(worth).unwrap_or_default()
+}
+
+/// How successive blocks of these comparisons go with one another.
+pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>, level: f64) -> Dependence {
+    let logs: Vec<BTreeMap<u32, f64>> = pairs.map(Pairs::log_ratios).collect();
+    Dependence::of(&logs, 1.0 - level)
+}
+
+/// How successive blocks of single figures go with one another.
+pub(super) fn dependence_of_figures(all: &[Gathered<'_>], level: f64) -> Dependence {
+    let log = |(block, value): (u32, f64)| (value > 0.0).then(|| (block, value.ln()));
+    let declared = all.iter().filter(|one| !one.is_searched);
+    let logs: Vec<BTreeMap<u32, f64>> =
+        declared.map(|one| one.values(0).into_iter().filter_map(log).collect()).collect();
+    Dependence::of(&logs, 1.0 - level)
+}
+
+/// What may be said of each, all of them being one family.
+pub(crate) fn judge(answers: Vec<Option<Answer>>, level: f64, margin: f64) -> Vec<Judged> {
+    let usable = |answer: Option<Answer>| answer.filter(|answer| answer.is_usable(level));
+    let answers: Vec<Option<Answer>> = answers.into_iter().map(usable).collect();
+    let p_values: Vec<f64> = answers.iter().flatten().map(Answer::p).collect();
+    let adjusted =
+        multiple::benjamini_hochberg(&p_values).expect("p of a comparison is a probability");
+    let found = adjusted.iter().filter(|&&p| p <= 1.0 - level).count();
+    let share = found as f64 / p_values.len().max(1) as f64;
+    let mut adjusted = adjusted.into_iter();
+    let judge_one = |answer: &Option<Answer>| {
+        let answer = answer.as_ref()?;
+        Some(Judged::of(answer, adjusted.next()?, share, (level, margin)))
+    };
+    answers.iter().map(judge_one).map(Option::unwrap_or_default).collect()
+}
+
+impl Default for Judged {
+    fn default() -> Self {
+        Self {
+            ratio: None,
+            interval: None,
+            p: None,
+            p_adjusted: None,
+            p_within: None,
+            of_means: None,
+            of_the_middle: None,
+            verdict: Verdict::NotEnoughData,
+        }
+    }
+}
+
+impl Judged {
+    /// `share` of all comparisons are called different.
+    fn of(answer: &Answer, p_adjusted: f64, share: f64, (level, margin): (f64, f64)) -> Self {
+        let is_different = p_adjusted <= 1.0 - level;
+        let selected = 1.0 - share * (1.0 - level);
+        let interval = answer.interval(if is_different { selected } else { level });
+        let interval = interval.expect("a level between 0 and 1");
+        let verdict = match is_different {
+            true if clears(&interval, margin) => Verdict::Real,
+            true => Verdict::RealSizeUnknown,
+            false => Verdict::NotToldApart,
+        };
+        let (of_means, of_the_middle) = answer.both_ways(level).unzip();
+        Self {
+            ratio: Some(answer.ratio()),
+            interval: Some(report(interval)),
+            p: Some(answer.p()),
+            p_adjusted: Some(p_adjusted),
+            p_within: Some(answer.p_within(margin)),
+            of_means,
+            of_the_middle,
+            verdict,
+        }
+    }
+}
+
+/// Whether all of it lies beyond the margin on one side of 1.
+fn clears(interval: &Interval, margin: f64) -> bool {
+    interval.low > 1.0 + margin || interval.high < 1.0 / (1.0 + margin)
+}
+
+/// As [`Answer::both_ways`]: one's interval is far wider, or one lies outside the other's interval.
+fn both_ways(paired: &Paired, level: f64) -> Option<(RatioReport, RatioReport)> {
+    let (means, middle) = (paired.of_means(level).ok()?, paired.of_the_middle(level).ok()?);
+    let width = |interval: &Interval| (interval.high / interval.low).ln();
+    let is_wider = width(&means.interval) > WIDTH_MAX * width(&middle.interval);
+    let is_apart = !means.interval.contains(middle.ratio) || !middle.interval.contains(means.ratio);
+    let as_report = |one: stats::paired::RatioEstimate| RatioReport {
+        ratio: one.ratio,
+        interval: report(one.interval),
+        p: one.p,
+    };
+    let is_usable =
+        is_usable(means.ratio, means.interval) && is_usable(middle.ratio, middle.interval);
+    let tell = is_usable && !paired.is_constant() && (is_wider || is_apart);
+    tell.then(|| (as_report(means), as_report(middle)))
+}
+
+fn is_usable(ratio: f64, interval: Interval) -> bool {
+    [ratio, interval.low, interval.high].iter().all(|value| value.is_finite() && *value > 0.0)
+}
+
+fn report(interval: Interval) -> IntervalReport {
+    IntervalReport { level: interval.level, low: interval.low, high: interval.high }
+}

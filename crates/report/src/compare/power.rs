@@ -1,0 +1,88 @@
+//! What so many runs a side can show, and how many it takes to show less.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::planning::power::least_detectable_of_runs;
+
+use super::comparisons::POWER;
+
+/// Runs a side that are reckoned with at most.
+const RUNS_MAX: u64 = 100;
+/// The ratio that is to be shown: one that most would act on.
+const RATIO: f64 = 1.05;
+
+/// What runs like these show, benchmark by benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Power {
+    /// How much what a run gives differs from run to run: the standard deviation of its logarithm,
+    /// in percent; the median over the benchmarks.
+    pub runs_differ_percent: f64,
+    /// Runs on the first side.
+    pub first_runs: u64,
+    /// Runs on the second.
+    pub second_runs: u64,
+    /// The least ratio above 1 that so many runs show four times in five, before p is adjusted for
+    /// the number of comparisons.
+    pub least_detectable_ratio: f64,
+    /// How many runs a side show a ratio of 1.05 four times in five; none if more than 100.
+    pub runs_for_5_percent: Option<u64>,
+}
+
+impl Power {
+    /// Of benchmarks whose logarithms have these deviations from run to run.
+    pub(super) fn of(mut deviations: Vec<f64>, runs: [u64; 2], level: f64) -> Option<Self> {
+        deviations.retain(|deviation| deviation.is_finite());
+        deviations.sort_by(f64::total_cmp);
+        let deviation = *deviations.get(deviations.len() / 2)?;
+        let shown = |runs| {
+            let least = least_detectable_of_runs(runs, level, POWER).ok()?;
+            Some((least * deviation).exp())
+        };
+        let enough = |count: &u64| shown([*count; 2]).is_some_and(|ratio| ratio <= RATIO);
+        Some(Self {
+            runs_differ_percent: deviation * 100.0,
+            first_runs: runs[0],
+            second_runs: runs[1],
+            least_detectable_ratio: shown(runs)?,
+            runs_for_5_percent: (2..=RUNS_MAX).find(enough),
+        })
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let needed = match self.runs_for_5_percent {
+            Some(runs) => format!("1.05x takes {runs} runs a side"),
+            None => format!("1.05x takes more than {RUNS_MAX} runs a side"),
+        };
+        format!(
+            "Runs differ from one another by {:.1} % (the median over the benchmarks): {} and {} \
+             of them show {:.2}x four times in five; {needed}",
+            self.runs_differ_percent,
+            self.first_runs,
+            self.second_runs,
+            self.least_detectable_ratio,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 runs a side leave 2 degrees of freedom; by `statsmodels` 0.15,
+    /// `TTestIndPower().solve_power(nobs1=n, alpha=.05, power=.8)` is 5.653 deviations for 2, 3.071
+    /// for 3 and 1.325 for 10.
+    #[test]
+    fn more_runs_show_less() {
+        let shown = |runs: u64| {
+            Power::of(vec![0.01, 0.02, 0.9], [runs; 2], 0.95).unwrap().least_detectable_ratio
+        };
+        for (runs, deviations) in [(2, 5.653_489), (3, 3.070_892), (10, 1.324_947)] {
+            assert!((shown(runs).ln() / 0.02 - deviations).abs() < 1e-3, "{runs}: {}", shown(runs));
+        }
+        let power = Power::of(vec![0.02], [3, 3], 0.95).unwrap();
+        let needed = power.runs_for_5_percent.unwrap();
+        assert!(shown(needed) <= 1.05 && shown(needed - 1) > 1.05);
+        assert!(power.sentence().contains(&format!("1.05x takes {needed} runs a side")));
+        assert_eq!(Power::of(Vec::new(), [3, 3], 0.95), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Tests of dependence between blocks: found where it is, and only there.
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+
+/// `count` series of `n` blocks, each value going with the one before by `correlation`, and the
+/// share `common` of their variance being the same in all.
+fn drawn(
+    random: &mut Xoshiro256PlusPlus,
+    (count, n): (usize, u32),
+    correlation: f64,
+    common: f64,
+) -> Vec<BTreeMap<u32, f64>> {
+    let mut series = |_| {
+        let mut value: f64 = StandardNormal.sample(random);
+        let mut next = || {
+            let shock: f64 = StandardNormal.sample(random);
+            value = correlation * value + (1.0 - correlation * correlation).sqrt() * shock;
+            value
+        };
+        (0..n).map(|block| (block, next())).collect::<BTreeMap<u32, f64>>()
+    };
+    let all = series(0);
+    let mix = |own: BTreeMap<u32, f64>| {
+        let both = |(block, own): (u32, f64)| {
+            (block, common.sqrt() * all[&block] + (1.0 - common).sqrt() * own)
+        };
+        own.into_iter().map(both).collect()
+    };
+    (0..count).map(&mut series).map(mix).collect()
+}
+
+/// In which share of runs dependence is seen.
+fn seen(shape: (usize, u32), correlation: f64, common: f64) -> f64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+    let runs = 1000;
+    let is_seen =
+        |_: &u32| Dependence::of(&drawn(&mut random, shape, correlation, common), 0.05).is_seen();
+    let count = (0..runs).filter(is_seen).count();
+    count as f64 / f64::from(runs)
+}
+
+#[test]
+fn independent_blocks_are_taken_for_dependent_ones_as_often_as_was_asked() {
+    for shape in [(1, 10), (15, 6), (15, 10), (15, 20), (40, 12)] {
+        for common in [0.0, 0.5, 1.0] {
+            let share = seen(shape, 0.0, common);
+            assert!(share <= 0.085, "{shape:?}, {common} in common: {share}");
+        }
+    }
+}
+
+#[test]
+fn what_one_comparison_cannot_show_many_do() {
+    assert!(seen((1, 10), 0.5, 0.0) < 0.45);
+    assert!(seen((15, 10), 0.5, 0.0) > 0.95);
+    assert!(seen((15, 6), 0.5, 0.0) > 0.7);
+}
+
+#[test]
+fn the_correlation_is_about_right() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
+    let mut found = |correlation| {
+        let all = drawn(&mut random, (200, 20), correlation, 0.0);
+        Dependence::of(&all, 0.05).correlation
+    };
+    for correlation in [0.3, 0.5, 0.7] {
+        let found = found(correlation);
+        assert!((found - correlation).abs() < 0.07, "{found} for {correlation}");
+    }
+}
+
+#[test]
+fn values_that_swing_back_and_forth_and_too_few_say_nothing() {
+    let swing: BTreeMap<u32, f64> = (0..20).map(|it| (it, f64::from(it % 2))).collect();
+    let few: BTreeMap<u32, f64> = (0..5).map(|it| (it, f64::from(it))).collect();
+    let constant: BTreeMap<u32, f64> = (0..20).map(|it| (it, 4.2)).collect();
+    assert!(!Dependence::of(&[swing], 0.05).is_seen());
+    assert_eq!(Dependence::of(&[few, constant], 0.05), Dependence::NONE);
+}
+
+#[test]
+fn independent_values_are_worth_their_number_and_others_less() {
+    assert!((Dependence::NONE.effective(10) - 10.0).abs() < 1e-12);
+    let half = Dependence { correlation: 0.5, p: 0.0, series: 9 };
+    // 1 + 2 (0.9 / 2 + 0.8 / 4 + ...): close to 3 of many values.
+    assert!((half.effective(3000) - 1000.0).abs() < 2.0, "{}", half.effective(3000));
+    assert!(half.effective(10) > 10.0 / 3.0 && half.effective(10) < 5.0);
+}

@@ -1,0 +1,132 @@
+//! Comparing two independent series: the ratio of their geometric means.
+//!
+//! Series of different runs have nothing in common by which they could be paired. Their logarithms
+//! are compared, since the errors of storage measurements act as factors. Where either is a series
+//! of its own, by Welch's t ([`crate::welch`]); where each value is what one run of several gave,
+//! by Student's two-sample t: that runs differ from one another is the machine's doing, on both
+//! sides alike, so one spread is estimated from both (Jain, "The Art of Computer Systems
+//! Performance Analysis", section 13.4.3; Kalibera & Jones, "Rigorous Benchmarking in Reasonable
+//! Time", ISMM 2013, section 9.3). With two runs a side that leaves two degrees of freedom where
+//! Welch's t has between one and two.
+
+use crate::interval::Interval;
+use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
+use crate::sample;
+use crate::welch::Estimated;
+
+/// Two independent series compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Independent {
+    of: Of,
+}
+
+/// What the logarithm of the ratio is known by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    /// Neither series has any spread, which leaves t nothing to divide by. They are worth their
+    /// order: of the ways to choose n1 of n1 + n2 values one alone has all larger ones.
+    Constant {
+        log_ratio: f64,
+        chance: f64,
+    },
+    Spread(Estimated),
+}
+
+impl Independent {
+    /// Of single values, by Welch's t.
+    ///
+    /// # Errors
+    /// Refuses fewer than two values in either series, and values that are not finite and above 0.
+    pub fn of_values(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
+        Self::of(first, second, Estimated::difference_of_means)
+    }
+
+    /// Of what several runs gave on either side, one value per run, by Student's t.
+    ///
+    /// # Errors
+    /// As for [`Self::of_values`].
+    pub fn of_runs(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
+        Self::of(first, second, Estimated::difference_of_one_spread)
+    }
+
+    fn of(
+        first: &[f64],
+        second: &[f64],
+        estimate: fn(&[f64], &[f64]) -> Result<Estimated, Refusal>,
+    ) -> Result<Self, Refusal> {
+        let (first, second) = (logarithms(first)?, logarithms(second)?);
+        let of = if sample::is_constant(&first) && sample::is_constant(&second) {
+            let chance = one_order([first.len(), second.len()]);
+            Of::Constant { log_ratio: first[0] - second[0], chance }
+        } else {
+            Of::Spread(estimate(&first, &second)?)
+        };
+        Ok(Self { of })
+    }
+
+    /// Whether neither series has any spread, as with counts that are exact.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.of, Of::Constant { .. })
+    }
+
+    /// The geometric mean of the first series divided by that of the second.
+    pub fn ratio(&self) -> f64 {
+        match self.of {
+            Of::Constant { log_ratio, .. } => log_ratio.exp(),
+            Of::Spread(estimated) => estimated.estimate.exp(),
+        }
+    }
+
+    /// Two-sided p value of "the ratio is 1".
+    pub fn p(&self) -> f64 {
+        match self.of {
+            Of::Constant { log_ratio: 0.0, .. } => 1.0,
+            Of::Constant { chance, .. } => 2.0 * chance,
+            Of::Spread(estimated) => estimated.two_sided_p(0.0),
+        }
+    }
+
+    /// The larger p value of two one-sided tests: that of "the ratio is further from 1 than by
+    /// `margin`", where 0.02 is from 1/1.02 to 1.02 (Schuirmann, "A Comparison of the Two One-Sided
+    /// Tests Procedure and the Power Approach for Assessing the Equivalence of Average
+    /// Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987).
+    pub fn p_within(&self, margin: f64) -> f64 {
+        let limit = margin.ln_1p();
+        match self.of {
+            Of::Constant { log_ratio, chance } if log_ratio.abs() < limit => chance,
+            Of::Constant { .. } => 1.0,
+            Of::Spread(estimated) => estimated.p_above(-limit).max(estimated.p_below(limit)),
+        }
+    }
+
+    /// The interval of the ratio.
+    ///
+    /// # Errors
+    /// Refuses a `level` outside 0 to 1.
+    pub fn interval(&self, level: f64) -> Result<Interval, Refusal> {
+        check_open_unit("the level", level)?;
+        let logs = match self.of {
+            Of::Constant { log_ratio, .. } => Interval { low: log_ratio, high: log_ratio, level },
+            Of::Spread(estimated) => estimated.interval(level),
+        };
+        Ok(Interval { low: logs.low.exp(), high: logs.high.exp(), level })
+    }
+}
+
+fn logarithms(values: &[f64]) -> Result<Vec<f64>, Refusal> {
+    check_count("a comparison of two series", values.len(), 2)?;
+    check_finite(values)?;
+    match values.iter().position(|&value| value <= 0.0) {
+        Some(index) => Err(Refusal::NotPositive { index, value: values[index] }),
+        None => Ok(values.iter().map(|value| value.ln()).collect()),
+    }
+}
+
+/// The probability that chance alone puts all values of the first of two samples above those of
+/// the second: 1 in binomial(n1 + n2, n1).
+fn one_order([n1, n2]: [usize; 2]) -> f64 {
+    (1..=n1).map(|k| k as f64 / (n2 + k) as f64).product()
+}
+
+#[cfg(test)]
+mod tests;
