@@ -52,6 +52,7 @@ Examples:
   sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
   sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
   fsprism survey . /dev/shm --budget 30s
+  sudo fsprism survey ext4 xfs --runs 3      what holds from one run to the next
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
   sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
   sudo fsprism run nano/io ext4 --rate 2000  latencies of operations that come 2,000 a second
@@ -157,7 +158,7 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is gone on with has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
     "targets",
     "benchmarks",
     "order",
@@ -165,6 +166,7 @@ const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
     "precision",
     "confidence",
     "blocks",
+    "runs",
     "seed",
     "size",
     "verify",
@@ -191,6 +193,10 @@ pub(crate) struct Measuring {
     /// Measure exactly this many blocks, whatever time they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) blocks: Option<u32>,
+    /// Measure N runs one after the other, each a process of its own on targets made anew, and
+    /// compare the targets over all of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) runs: Option<u32>,
     /// Seed of every random choice; by default from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -314,14 +320,14 @@ pub(crate) struct ReportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareOptions {
-    /// Run directories: one, to compare its targets; several, to compare later ones with the first.
-    /// A directory of runs (survey --runs) stands for all of them, as --a does; two, for --a and --b
+    /// Run directories: one, to compare its targets; several, to compare later ones with the
+    /// first. A directory that --runs made stands for all its runs
     #[arg(value_name = "RUN", required_unless_present = "a")]
     pub(crate) runs: Vec<PathBuf>,
-    /// Two runs or more of one side: what they differ by among themselves is no difference
+    /// One side: two runs or more, so that how much runs differ by themselves is known
     #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
     pub(crate) a: Vec<PathBuf>,
-    /// Two runs or more of the other side; without it, the targets of the one side are compared
+    /// The other side: two runs or more; without it, the targets of side A are compared
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
     pub(crate) b: Vec<PathBuf>,
     /// Factors of the analysis of variance, of side, run, target, benchmark and dimension; by

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, name_runs};
+use ::report::compare::{
+    CompareError, CompareOptions as How, Factor, compare as compare_runs, name_runs,
+};
 use anyhow::anyhow;
 use record::Run;
 
-use crate::arguments::CompareOptions;
+use crate::analysis_arguments::AnswerFormat;
+use crate::arguments::{CompareOptions, Format};
 use crate::exit::{Blame, Done};
 use crate::runs;
 use crate::{output, stats};
@@ -25,6 +28,26 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     let document = compare_runs(&runs, &how).blame_input()?;
     let width = output::terminal_options().width;
     stats::print(options.output.format, &document, || document.text(width))
+}
+
+/// Prints how the targets of a directory of runs compare over all of them.
+pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
+    let paths = runs::of_group(group).unwrap_or_default();
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
+    let how = How { first_side: Some(runs.len()), ..How::default() };
+    let document = match compare_runs(&name_runs(&paths, runs), &how) {
+        Ok(document) => document,
+        // One target alone is a side for --a or --b.
+        Err(CompareError::NothingBetween) => return Ok(Done::Well),
+        Err(error) => return Err(error.into()),
+    };
+    let width = output::terminal_options().width;
+    let format = match format {
+        Format::Json => AnswerFormat::Json,
+        _ => AnswerFormat::Terminal,
+    };
+    stats::print(format, &document, || document.text(width))
 }
 
 /// The runs in order, and how many of them are the first side where there are sides.

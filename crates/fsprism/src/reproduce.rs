@@ -159,6 +159,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         budget: BUDGET,
         precision: 0.02,
         confidence: 0.95,
+        runs: None,
         blocks: Some(options.blocks),
         seed: options.seed,
         size: None,

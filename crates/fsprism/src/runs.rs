@@ -1,10 +1,33 @@
-//! Directories of several runs, as `--runs` makes them: each run is a directory in it.
+//! Several runs of one command, and the directory that holds them: each run is a directory in it.
+//!
+//! What differs between two runs of the same need not be what is compared: a run has effects of its
+//! own, such as where its files and pages came to lie. So each is a process of its own, on targets
+//! that are made anew, after what survives a run in memory was dropped.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, anyhow};
+use record::RunDirectory;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::arguments::{Format, Measuring};
+use crate::exit::{Blame, Done, INTERRUPTED};
+use crate::{compare, output, start};
 
 /// What every run directory holds.
 const MANIFEST: &str = "manifest.json";
+/// How often a run is asked whether it has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// What the command line of one run has otherwise than that of all.
+const NOT_OF_ONE_RUN: [&str; 4] = ["--runs", "--out", "--format", "--seed"];
 
 /// The runs in `path`, in the order of their names; none where it is a run itself, or holds none.
 pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
@@ -21,4 +44,130 @@ pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
     };
     runs.sort_by_key(key);
     (!runs.is_empty()).then_some(runs)
+}
+
+/// Measures `count` runs as the command line says, and prints how the targets compare over them.
+pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
+    let format = measuring.output.format;
+    if !matches!(format, Format::Terminal | Format::Json) {
+        let why = "--runs prints how targets compare over runs, as terminal or json";
+        return Err(anyhow!("{why}: choose one of these, or export the single runs")).blame_input();
+    }
+    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let group = match &measuring.out {
+        Some(named) => {
+            RunDirectory::check_new(named).blame_input()?;
+            named.clone()
+        }
+        None => start::directory_of_now(&started, command)?,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let mut has_failures = false;
+    for number in 1..=count {
+        output::say(&format!("run {number} of {count}"));
+        forget();
+        let directory = group.join(format!("run-{number}"));
+        let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
+        let status = one(&directory, seed, &stop)?;
+        match status.code() {
+            Some(0) => {}
+            Some(1) if directory.join(MANIFEST).is_file() => has_failures = true,
+            Some(code) if code == i32::from(INTERRUPTED) => return Ok(Done::Interrupted),
+            // It has said why.
+            Some(code) => return Ok(Done::As(u8::try_from(code).unwrap_or(1))),
+            None => return Err(anyhow!("run {number} was ended by a signal ({status})")),
+        }
+    }
+    let done = compare::over_runs(&group, format)?;
+    output::say(&group.display().to_string());
+    Ok(if has_failures { Done::WithFailures } else { done })
+}
+
+/// Drops what survives a run in the system's caches, where this may be done.
+fn forget() {
+    if geteuid().is_root() {
+        rustix::fs::sync();
+        // Without it runs have a little more in common, which no figure rests on.
+        let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
+    }
+}
+
+/// One run, in a process of its own; a signal is passed on to it.
+fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let mut command = Command::new(program);
+    command.args(of_one_run(std::env::args_os().skip(1)));
+    command.arg("--out").arg(directory);
+    command.args(seed.map(|seed| format!("--seed={seed}")));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut run = command.spawn().context("cannot begin another process")?;
+    let mut is_told = false;
+    loop {
+        if let Some(status) = run.try_wait().context("cannot wait for the run")? {
+            return Ok(status);
+        }
+        if stop.load(Ordering::Relaxed) && !is_told {
+            is_told = true;
+            let id = i32::try_from(run.id()).ok().and_then(Pid::from_raw);
+            // It may have ended meanwhile, or have had the signal from the terminal.
+            let _gone = id.map(|id| kill_process(id, Signal::TERM));
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// The arguments that each run has in common.
+fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        if text == "--" {
+            kept.push(argument);
+            kept.extend(arguments);
+            break;
+        }
+        if NOT_OF_ONE_RUN.contains(&text.as_ref()) {
+            let _value = arguments.next();
+        } else if !NOT_OF_ONE_RUN.iter().any(|name| text.starts_with(&format!("{name}="))) {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_run_has_what_is_not_of_all() {
+        let of = |text: &str| {
+            let kept = of_one_run(text.split(' ').map(OsString::from));
+            kept.join(std::ffi::OsStr::new(" ")).into_string().expect("it is text")
+        };
+        assert_eq!(
+            of("survey ext4:mkfs=--runs --runs 3 --budget 30s --out=x --seed 7 --format=json xfs"),
+            "survey ext4:mkfs=--runs --budget 30s xfs"
+        );
+    }
+
+    #[test]
+    fn runs_of_a_group_stand_in_their_order_and_a_run_is_no_group() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        for name in ["run-10", "run-2", "run-1", "other"] {
+            fs::create_dir(place.path().join(name)).expect("ours");
+        }
+        for name in ["run-10", "run-2", "run-1"] {
+            fs::write(place.path().join(name).join(MANIFEST), "{}").expect("ours");
+        }
+        let found = of_group(place.path()).expect("it holds runs");
+        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
+        assert_eq!(names, ["run-1", "run-2", "run-10"]);
+        assert_eq!(of_group(&found[0]), None);
+        assert_eq!(of_group(&place.path().join("other")), None);
+    }
 }

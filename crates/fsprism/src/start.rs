@@ -150,11 +150,13 @@ pub(crate) fn recorded_scratch(making: &Making) -> Option<String> {
 
 /// The run directory: the one that is named, or a new one, which no other run can have then.
 pub(crate) fn run_directory(named: Option<&Path>, run: &RunRecord) -> anyhow::Result<PathBuf> {
-    if let Some(named) = named {
-        return Ok(named.to_owned());
-    }
-    let time: String = run.started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    let name = format!("{time}-{}", run.command);
+    named.map_or_else(|| directory_of_now(&run.started, &run.command), |named| Ok(named.to_owned()))
+}
+
+/// A new directory for what `command` begins at the time `started`, among the other runs.
+pub(crate) fn directory_of_now(started: &str, command: &str) -> anyhow::Result<PathBuf> {
+    let time: String = started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    let name = format!("{time}-{command}");
     let made = || -> io::Result<PathBuf> {
         fs::create_dir_all(RUNS)?;
         let mut path = Path::new(RUNS).join(&name);

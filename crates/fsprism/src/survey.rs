@@ -17,11 +17,15 @@ use crate::list;
 use crate::output;
 use crate::progress::Progress;
 use crate::resume;
+use crate::runs;
 use crate::start::{self, SinceStart};
 use crate::targets::{self, Made};
 
 /// `fsprism survey`.
 pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
+    if let Some(runs) = options.measuring.runs {
+        return runs::measure("survey", runs, &options.measuring);
+    }
     measure("survey", "survey", &options.targets, &options.measuring)
 }
 
@@ -36,6 +40,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
             let why = "--rate is for operations on a schedule, and footprint traces single ones";
             return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
         }
+        if options.measuring.runs.is_some() {
+            let why = "--runs is for what is timed, and footprint counts what is exact";
+            return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
+        }
         if !options.measuring.benchmarks.is_empty() {
             let why = "--benchmark chooses among benchmarks, and footprint has operations";
             return Err(anyhow::anyhow!("{why}: choose those with --op")).blame_input();
@@ -49,6 +57,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
         let why = "--op, --warm-up, --cold, --cache and --kernel are of the suite footprint alone";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
+    }
+    if let Some(runs) = options.measuring.runs {
+        return runs::measure("run", runs, &options.measuring);
     }
     measure("run", suite, &options.targets, &options.measuring)
 }

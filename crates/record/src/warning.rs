@@ -242,6 +242,28 @@ impl Warning {
         }
     }
 
+    /// The sentences of warnings about what lies below the file system.
+    fn of_the_device(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LoopBuffered => write!(
+                f,
+                "the loop device goes through the page cache of its image: the device's own cost \
+                 is hidden (choose another --scratch)"
+            ),
+            Self::SparseImage => write!(
+                f,
+                "the image is sparse: where the file system writes a block for the first time, \
+                 the host's file system allocates it, and that time is inside"
+            ),
+            Self::HiddenBelow { hypervisor } => write!(
+                f,
+                "cold means only that the blocks were not in this machine's memory: its disk is \
+                 virtual ({hypervisor}), and whether the host cached them cannot be seen from here"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The sentences of warnings about how blocks stand to one another.
     fn of_blocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -266,8 +288,8 @@ impl Warning {
                 };
                 write!(
                     f,
-                    "{outliers} of {of} blocks {verb} far off (up to {far}): the mean shows it, the \
-                     median and the comparisons hardly do"
+                    "{outliers} of {of} blocks {verb} far off (up to {far}): the mean shows it, \
+                     the median and the comparisons hardly do"
                 )
             }
             Self::Trend { change_percent } => {
@@ -380,21 +402,9 @@ impl fmt::Display for Warning {
             Self::TimedInBatches { batch } => {
                 write!(f, "timed {batch} operations at a time: one is too short for the clock")
             }
-            Self::LoopBuffered => write!(
-                f,
-                "the loop device goes through the page cache of its image: the device's own cost \
-                 is hidden (choose another --scratch)"
-            ),
-            Self::SparseImage => write!(
-                f,
-                "the image is sparse: where the file system writes a block for the first time, \
-                 the host's file system allocates it, and that time is inside"
-            ),
-            Self::HiddenBelow { hypervisor } => write!(
-                f,
-                "cold means only that the blocks were not in this machine's memory: its disk is \
-                 virtual ({hypervisor}), and whether the host cached them cannot be seen from here"
-            ),
+            Self::LoopBuffered | Self::SparseImage | Self::HiddenBelow { .. } => {
+                self.of_the_device(f)
+            }
             Self::ClockDrift { ppm } => write!(f, "the clock went astray by {ppm:.0} ppm"),
             Self::DependentBlocks { .. }
             | Self::DependentRatios { .. }

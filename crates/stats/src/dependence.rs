@@ -78,18 +78,11 @@ impl Dependence {
         (n as f64 / self.inflation(n)).max(1.0)
     }
 
-    /// The level at which an interval for independent values is as wide as one of `n` of these must
-    /// be at `level`.
-    ///
-    /// # Panics
-    /// If `level` is not between 0 and 1.
+    /// How many times as wide as one for independent values an interval of what is typical of `n`
+    /// of these must be.
     #[must_use]
-    pub fn level_for(&self, n: u64, level: f64) -> f64 {
-        if !self.is_seen() {
-            return level;
-        }
-        let z = normal::quantile(f64::midpoint(1.0, level)) * self.inflation(n).sqrt();
-        1.0 - 2.0 * normal::sf(z)
+    pub fn widening(&self, n: u64) -> f64 {
+        self.inflation(n).sqrt()
     }
 
     /// By how much more the mean of `n` values varies than that of independent ones.

@@ -119,11 +119,6 @@ impl Paired {
         self
     }
 
-    /// The number of pairs.
-    pub fn len(&self) -> u64 {
-        self.n
-    }
-
     /// Whether all pairs have one ratio.
     pub fn is_constant(&self) -> bool {
         matches!(self.of, Of::Constant { .. })

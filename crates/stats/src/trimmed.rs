@@ -14,8 +14,8 @@
 use crate::sample;
 use crate::welch::Estimated;
 
-/// The share of values that is cut off at either end.
-const SHARE: f64 = 0.2;
+/// One value in so many is cut off at either end.
+const ONE_IN: usize = 5;
 
 /// What is typical of some values: the mean of the middle of their logarithms, taken back. None of
 /// no values, and where one is not finite and above 0.
@@ -51,7 +51,7 @@ pub(crate) fn trimmed_mean(values: &[f64], rounding: f64) -> Option<Estimated> {
 
 /// How many of `n` values are cut off at either end.
 fn cut(n: usize) -> usize {
-    (SHARE * n as f64) as usize
+    n / ONE_IN
 }
 
 /// The degrees of freedom of the trimmed mean of `n` values: those of the values kept, less the

@@ -274,3 +274,43 @@ fn a_run_whose_cells_were_others_is_not_gone_on_with() {
     }
     assert_eq!(names_in(&place.path("scratch")), [""; 0]);
 }
+
+/// Each is a process of its own and a run by itself; over all of them the targets are compared.
+#[test]
+fn several_runs_are_measured_and_compared_as_one_side() {
+    let Some(place) = Place::as_root("several_runs_are_measured_and_compared_as_one_side") else {
+        return;
+    };
+    let run = "run survey/in-memory tmpfs:size=64m b=tmpfs:size=64m --blocks 2 --size 1m --seed 5";
+    let outcome = place.run(&format!("{run} --runs 3 --format json --out group"));
+    let document = outcome.assert_code(0).document();
+    let names: Vec<&Value> =
+        document["runs"].as_array().expect("a list").iter().map(|run| &run["name"]).collect();
+    assert_eq!(names, ["run-1", "run-2", "run-3"]);
+    let seeds: Vec<&Value> =
+        document["runs"].as_array().expect("a list").iter().map(|run| &run["seed"]).collect();
+    assert_eq!(seeds, [5, 6, 7], "each has an order of its own");
+    let comparisons = document["comparisons"].as_array().expect("a list");
+    assert!(!comparisons.is_empty());
+    for one in comparisons {
+        assert_eq!((&one["first_runs"], &one["first_values"]), (&3.into(), &3.into()), "{one}");
+        assert_eq!((&one["first"], &one["second"]), (&"tmpfs:size=64m".into(), &"b".into()));
+    }
+    // What is left is three runs, each to be reported by itself, and the group a side.
+    place.run("report group/run-2 --terminal").assert_code(0);
+    let sides = place.run("compare --a group/run-1 group/run-2 --b group/run-3 group/run-1");
+    let text = &sides.assert_code(0).stdout;
+    assert!(text.contains("b: run-3") && text.contains("2 and 2 of them show"), "{text}");
+    let same = place.run("compare group group --format json").assert_code(0).document();
+    let verdicts = same["comparisons"].as_array().expect("a list").iter();
+    assert!(verdicts.clone().count() > 0);
+    assert!(verdicts.clone().all(|one| one["ratio"] == 1.0), "{same}");
+    let refused = |arguments: &str, words: &[&str]| {
+        place.run(arguments).assert_code(2).assert_says(words);
+    };
+    refused("compare group group/run-1", &["one or two of them", "--a and --b"]);
+    refused("compare --a group --b group/run-1", &["two runs or more each"]);
+    refused("report group", &["is not a run directory"]);
+    refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
+    refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
+}

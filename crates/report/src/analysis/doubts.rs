@@ -19,7 +19,7 @@ const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
 /// What a block differs from the median by, at least, to be told as far off.
-const OUTLIER_FACTOR_LEAST: f64 = 1.5;
+const OUTLIER_FACTOR_LEAST: f64 = 2.0;
 /// How unlikely a trend is by chance where it is told: a run has hundreds of cells.
 const TREND_P_MAX: f64 = 0.001;
 /// How large it is then at least, in percent.

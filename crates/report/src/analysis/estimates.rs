@@ -21,17 +21,30 @@ pub(crate) fn summary(values: &[f64], level: f64) -> Option<Summary> {
     Some(Summary { median: sample.median(), mean: sample.mean(), interval })
 }
 
-/// The same of values by block that go with the ones before them: what is too little for an
-/// interval that allows for it has none.
+/// The same of values by block that go with the ones before them, whose interval is wider for it:
+/// by a factor on either side of the median, or where values are not above 0 by a difference.
 pub(super) fn summary_of_blocks(
     values: &[f64],
     level: f64,
     dependence: &Dependence,
 ) -> Option<Summary> {
-    let wider = dependence.level_for(values.len() as u64, level);
-    let summary = summary(values, wider)?;
-    let at_level = |interval| IntervalReport { level, ..interval };
-    Some(Summary { interval: summary.interval.map(at_level), ..summary })
+    let summary = summary(values, level)?;
+    let (median, by) = (summary.median, dependence.widening(values.len() as u64));
+    let wider = |end: f64| {
+        if end > 0.0 && median > 0.0 {
+            median * (end / median).powf(by)
+        } else {
+            median + (end - median) * by
+        }
+    };
+    let widened = |interval: IntervalReport| {
+        if by > 1.0 {
+            IntervalReport { level, low: wider(interval.low), high: wider(interval.high) }
+        } else {
+            interval
+        }
+    };
+    Some(Summary { interval: summary.interval.map(widened), ..summary })
 }
 
 /// The median of `values`, if there are any.
@@ -63,6 +76,23 @@ pub(super) fn pooled_percent(groups: &[Vec<f64>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_interval_of_blocks_that_go_with_the_ones_before_is_wider() {
+        let values = [8.0, 9.0, 9.5, 10.0, 10.0, 10.5, 11.0, 12.5];
+        let of = |correlation| {
+            let dependence = Dependence { correlation, p: 0.0, series: 9 };
+            summary_of_blocks(&values, 0.95, &dependence).unwrap()
+        };
+        let (none, half) = (of(0.0), of(0.5));
+        assert_eq!(Some(none), summary(&values, 0.95));
+        assert_eq!((half.median, half.mean), (none.median, none.mean));
+        let by = Dependence { correlation: 0.5, p: 0.0, series: 9 }.widening(8);
+        let (low, high) = (half.interval.unwrap().low, half.interval.unwrap().high);
+        let plain = none.interval.unwrap();
+        assert!((low - 10.0 * (plain.low / 10.0).powf(by)).abs() < 1e-12 && by > 1.3);
+        assert!((high - 10.0 * (plain.high / 10.0).powf(by)).abs() < 1e-12);
+    }
 
     #[test]
     fn groups_are_pooled_by_their_degrees_of_freedom() {

@@ -38,7 +38,7 @@ pub(crate) struct Pairs {
 }
 
 /// What may be said of two targets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Judged {
     /// Second over first.
     pub(crate) ratio: Option<f64>,
@@ -258,3 +258,6 @@ fn is_usable(ratio: f64, interval: Interval) -> bool {
 fn report(interval: Interval) -> IntervalReport {
     IntervalReport { level: interval.level, low: interval.low, high: interval.high }
 }
+
+#[cfg(test)]
+mod coverage;

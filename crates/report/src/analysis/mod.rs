@@ -28,7 +28,9 @@ use record::{
 pub(crate) use doubts::severity;
 pub(crate) use estimates::summary;
 pub(crate) use gathered::{Gathered, gather};
-pub(crate) use judged::{Answer, BLOCKS_LEAST, Judged, Pairs, dependence, judge, most_complete};
+pub(crate) use judged::{
+    Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,
+};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
 const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;

@@ -5,8 +5,8 @@
 //! kinds and sizes, so effects multiply. What happens to a target in one block happens to all its
 //! benchmarks there, so they are no independent observations: as in the dimensions of a report, the
 //! geometric mean over the benchmarks of a block is one value. Within one run the blocks are a
-//! factor of their own, since all targets were measured in each; of several runs a side, each run
-//! is one value.
+//! factor of their own, since all targets were measured in each; over several runs the runs are. Of
+//! several runs a side, each run is one value.
 //!
 //! Only what every combination has can be compared: a benchmark that some target or run lacks, or
 //! whose costs have no logarithm, is left out, and named; of blocks and benchmarks those count that
@@ -104,7 +104,8 @@ pub(super) fn analyse(
     let usual = [of_runs, Factor::Target].into_iter().filter(several);
     let is_usual = factors.is_empty();
     let factors = if is_usual { usual.collect() } else { factors.to_vec() };
-    let has_blocks = is_usual && runs.len() == 1;
+    let over_runs = first_side == Some(runs.len());
+    let has_blocks = is_usual && (runs.len() == 1 || over_runs);
     // One value per combination of levels, run and block; of several runs a side, per run.
     let mut logs: BTreeMap<(Vec<String>, usize, Option<u32>), Vec<f64>> = BTreeMap::new();
     for one in &kept {
@@ -116,8 +117,9 @@ pub(super) fn analyse(
             logs.entry((levels.clone(), one.run, own)).or_default().push(costs[block].ln());
         }
     }
-    let row = |((mut levels, _, block), logs): ((Vec<String>, usize, Option<u32>), Vec<f64>)| {
-        levels.extend(block.filter(|_| has_blocks).map(|block| format!("{block:04}")));
+    let row = |((mut levels, run, block), logs): ((Vec<String>, usize, Option<u32>), Vec<f64>)| {
+        let block = block.map_or_else(|| runs[run].name.clone(), |block| format!("{block:04}"));
+        levels.extend(has_blocks.then_some(block));
         (levels, (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     };
     let rows = equally_many(logs.into_iter().map(row).collect());
@@ -125,12 +127,13 @@ pub(super) fn analyse(
     // That one benchmark costs more than another is no news; nor that blocks differ.
     let no_news = Factor::Benchmark.name();
     let compared: Vec<String> = names.iter().filter(|name| *name != no_news).cloned().collect();
-    names.extend(has_blocks.then(|| BLOCK.to_owned()));
+    let blocks = if over_runs { Factor::Run.name() } else { BLOCK };
+    names.extend(has_blocks.then(|| blocks.to_owned()));
     let options =
         Options { model: ModelChoice::Multiplicative, levels: vec![level], ..Options::default() };
     let observations = Observations { factors: names, offset: 0.0, rows, lines: Vec::new() };
     let answer = AnovaAnswer::with_pairs_of(&observations, &options, &compared)
-        .map(|answer| answer.without(BLOCK))
+        .map(|answer| if has_blocks { answer.without(blocks) } else { answer })
         .map_err(|refusal| refusal.to_string());
     Found { answer, left_out }
 }

@@ -18,6 +18,8 @@ use serde::Serialize;
 use stats::dependence::Dependence;
 use tables::answer::AnovaAnswer;
 
+use crate::analysis::MARGIN;
+
 pub use analysis::Factor;
 pub use comparisons::Comparison;
 pub use differences::{RunDifference, Unlike};
@@ -41,6 +43,13 @@ pub struct CompareOptions {
     /// How many of the runs are the first side, the others being the second, or all, to compare
     /// targets over several runs; none to compare each later run with the first.
     pub first_side: Option<usize>,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        let (factors, level, first_side) = (Vec::new(), None, None);
+        Self { factors, margin: MARGIN, level, unlike: false, first_side }
+    }
 }
 
 /// Why runs cannot be compared.

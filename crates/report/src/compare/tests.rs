@@ -340,4 +340,7 @@ fn targets_are_compared_over_several_runs() {
     let document = of([1.5, 1.45, 1.55, 1.48]);
     assert_eq!(verdicts(&document), [Verdict::Real]);
     assert!(document.text(80).contains("b: time per operation 1.49"), "{}", document.text(80));
+    let sources: Vec<String> =
+        document.analysis.unwrap().anova.into_iter().map(|source| source.source).collect();
+    assert_eq!(sources, ["target", "run", "errors"]);
 }

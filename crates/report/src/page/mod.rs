@@ -27,8 +27,6 @@ use footprints::Footprints;
 pub use compared::{ComparedPair, Comparison, render_comparison};
 pub use html::HEAD;
 
-/// How far from 1 a ratio may be and still be the same, where targets or runs are compared.
-const MARGIN: f64 = 0.02;
 /// Columns of the text that stands where no script runs.
 const TEXT_COLUMNS: usize = 100;
 
@@ -120,13 +118,7 @@ fn effects(runs: &[NamedRun]) -> Effects {
         |named: &NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));
     let others: Vec<NamedRun> = runs.iter().filter(|named| !is_search(named)).cloned().collect();
     let runs = if others.is_empty() { runs } else { &others };
-    let options = CompareOptions {
-        factors: Vec::new(),
-        margin: MARGIN,
-        level: None,
-        unlike: false,
-        first_side: None,
-    };
+    let options = CompareOptions::default();
     match compare::compare(runs, &options) {
         Ok(document) => Effects { comparison: Some(document), refused: None },
         Err(why) => Effects { comparison: None, refused: Some(why.to_string()) },

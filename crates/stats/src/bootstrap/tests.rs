@@ -2,6 +2,7 @@
 
 use crate::distribution::binomial;
 
+use super::quantile::QuantileResampler;
 use super::*;
 use crate::sample::mean;
 

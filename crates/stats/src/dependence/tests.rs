@@ -89,4 +89,6 @@ fn independent_values_are_worth_their_number_and_others_less() {
     // 1 + 2 (0.9 / 2 + 0.8 / 4 + ...): close to 3 of many values.
     assert!((half.effective(3000) - 1000.0).abs() < 2.0, "{}", half.effective(3000));
     assert!(half.effective(10) > 10.0 / 3.0 && half.effective(10) < 5.0);
+    assert_eq!(Dependence::NONE.widening(10), 1.0);
+    assert!((half.widening(3000) - 3_f64.sqrt()).abs() < 1e-3);
 }

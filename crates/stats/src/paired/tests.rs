@@ -102,7 +102,7 @@ fn a_unit_common_to_both_series_cancels() {
 #[test]
 fn identical_series_cannot_be_told_apart() {
     let it = paired(&FIRST, &FIRST);
-    assert_eq!((it.ratio(), it.p(), it.len()), (1.0, 1.0, 8));
+    assert_eq!((it.ratio(), it.p()), (1.0, 1.0));
     assert_eq!(it.interval(0.95).unwrap(), Interval { low: 1.0, high: 1.0, level: 0.95 });
     assert_close(it.p_within(0.02), 1.0 / 256.0);
 }
