@@ -291,22 +291,24 @@ fn several_runs_are_measured_and_compared_as_one_side() {
         document["runs"].as_array().expect("a list").iter().map(|run| &run["seed"]).collect();
     assert_eq!(seeds, [5, 6, 7], "each has an order of its own");
     let comparisons = document["comparisons"].as_array().expect("a list");
-    assert!(!comparisons.is_empty());
+    // A benchmark that was disturbed in a run has that run less.
+    let of_three = |one: &&Value| one["first_runs"] == 3 && one["first_values"] == 3;
+    assert!(comparisons.iter().filter(of_three).count() > 0, "{document}");
     for one in comparisons {
-        assert_eq!((&one["first_runs"], &one["first_values"]), (&3.into(), &3.into()), "{one}");
         assert_eq!((&one["first"], &one["second"]), (&"tmpfs:size=64m".into(), &"b".into()));
     }
     // What is left is three runs, each to be reported by itself, and the group a side.
-    place.run("report group/run-2 --terminal").assert_code(0);
-    let sides = place.run("compare --a group/run-1 group/run-2 --b group/run-3 group/run-1");
+    let read = |arguments: &str| place.finish(place.fsprism(arguments));
+    read("report group/run-2 --terminal").assert_code(0);
+    let sides = read("compare --a group/run-1 group/run-2 --b group/run-3 group/run-1");
     let text = &sides.assert_code(0).stdout;
     assert!(text.contains("b: run-3") && text.contains("2 and 2 of them show"), "{text}");
-    let same = place.run("compare group group --format json").assert_code(0).document();
+    let same = read("compare group group --format json").assert_code(0).document();
     let verdicts = same["comparisons"].as_array().expect("a list").iter();
-    assert!(verdicts.clone().count() > 0);
-    assert!(verdicts.clone().all(|one| one["ratio"] == 1.0), "{same}");
+    assert!(verdicts.clone().any(|one| one["ratio"] == 1.0), "{same}");
+    assert!(verdicts.clone().all(|one| one["ratio"] == 1.0 || one["ratio"].is_null()), "{same}");
     let refused = |arguments: &str, words: &[&str]| {
-        place.run(arguments).assert_code(2).assert_says(words);
+        read(arguments).assert_code(2).assert_says(words);
     };
     refused("compare group group/run-1", &["one or two of them", "--a and --b"]);
     refused("compare --a group --b group/run-1", &["two runs or more each"]);
