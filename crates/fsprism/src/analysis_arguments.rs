@@ -25,7 +25,7 @@ pub(crate) enum Analysis {
     /// Mean, median and quantiles of a series, with intervals
     Interval(IntervalOptions),
     /// Where mean or variance of a series change
-    Changepoint(SeriesOptions),
+    Changepoint(ChangepointOptions),
     /// Whether a series has become steady, by the rule of the SNIA
     SteadyState(SeriesOptions),
     /// Amdahl's and Gunther's laws fitted to throughput over the number of workers (columns n, x)
@@ -95,6 +95,16 @@ pub(crate) struct IntervalOptions {
     pub(crate) confidence: f64,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangepointOptions {
+    #[command(flatten)]
+    pub(crate) series: SeriesOptions,
+    /// Look for the segments of normal values that cost least (PELT), each change costing this
+    /// much; by default changes are tested by permutation, up to 2,000 values
+    #[arg(long, value_name = "COST", value_parser = values::cost)]
+    pub(crate) penalty: Option<f64>,
 }
 
 #[derive(Debug, Args)]

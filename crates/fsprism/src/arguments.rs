@@ -73,7 +73,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   fsprism compare fsprism-runs/RUN                       its targets with one another
   fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
-  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  whether it would differ again
+  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  what would differ again
   fsprism compare RUN --factors target,dimension --margin 5%
 
 The words of the verdicts are defined in docs/verdicts.md.
@@ -193,7 +193,7 @@ pub(crate) struct Measuring {
     /// Measure exactly this many blocks, whatever time they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) blocks: Option<u32>,
-    /// Measure N runs one after the other, each a process of its own on targets made anew, and
+    /// Measure N runs one after the other, each in its own process on newly made targets, and
     /// compare the targets over all of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) runs: Option<u32>,
@@ -324,7 +324,7 @@ pub(crate) struct CompareOptions {
     /// first. A directory that --runs made stands for all its runs
     #[arg(value_name = "RUN", required_unless_present = "a")]
     pub(crate) runs: Vec<PathBuf>,
-    /// One side: two runs or more, so that how much runs differ by themselves is known
+    /// One side: two runs or more, to show how much runs vary by themselves
     #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
     pub(crate) a: Vec<PathBuf>,
     /// The other side: two runs or more; without it, the targets of side A are compared
@@ -334,7 +334,7 @@ pub(crate) struct CompareOptions {
     /// default the first three, where there are several
     #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
     pub(crate) factors: Vec<String>,
-    /// How far apart what is called the same may be
+    /// How far apart two values may be and still be called the same
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
     pub(crate) margin: f64,
     /// Confidence level of intervals and verdicts; by default that of the first run

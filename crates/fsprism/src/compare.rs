@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::compare::{
-    CompareError, CompareOptions as How, Factor, compare as compare_runs, name_runs,
-};
+use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, name_runs};
 use anyhow::anyhow;
 use record::Run;
 
@@ -36,12 +34,7 @@ pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
     let how = How { first_side: Some(runs.len()), ..How::default() };
-    let document = match compare_runs(&name_runs(&paths, runs), &how) {
-        Ok(document) => document,
-        // One target alone is a side for --a or --b.
-        Err(CompareError::NothingBetween) => return Ok(Done::Well),
-        Err(error) => return Err(error.into()),
-    };
+    let document = compare_runs(&name_runs(&paths, runs), &how)?;
     let width = output::terminal_options().width;
     let format = match format {
         Format::Json => AnswerFormat::Json,
@@ -56,13 +49,29 @@ struct Asked {
     first_side: Option<usize>,
 }
 
+impl Asked {
+    /// A run that counts twice would make chance look sure.
+    fn once(self) -> anyhow::Result<Self> {
+        let real: Vec<PathBuf> =
+            self.paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect();
+        let twice = (0..real.len()).find(|&place| real[..place].contains(&real[place]));
+        match twice {
+            Some(place) => {
+                let name = self.paths[place].display();
+                Err(anyhow!("{name} is named twice: each run counts once, on one side"))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
 /// A directory of runs stands for all of them, and makes a side.
 fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
     if !options.a.is_empty() {
         let mut paths = all_of(&options.a);
         let first_side = Some(paths.len());
         paths.extend(all_of(&options.b));
-        return Ok(Asked { paths, first_side });
+        return Asked { paths, first_side }.once();
     }
     let groups: Vec<Option<Vec<PathBuf>>> =
         options.runs.iter().map(|path| runs::of_group(path)).collect();
@@ -74,11 +83,11 @@ fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
             let mut paths = sides.next().unwrap_or_default();
             let first_side = Some(paths.len());
             paths.extend(sides.flatten());
-            Ok(Asked { paths, first_side })
+            Asked { paths, first_side }.once()
         }
         _ => Err(anyhow!(
-            "directories of several runs are compared one with another: name one or two of them \
-             and no single run, or say --a and --b"
+            "with directories of several runs, name one or two of them and no single run, or \
+             choose the sides with --a and --b"
         )),
     }
 }

@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, anyhow};
-use record::RunDirectory;
+use record::{Line, Run, RunDirectory};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -24,6 +25,8 @@ use crate::{compare, output, start};
 
 /// What every run directory holds.
 const MANIFEST: &str = "manifest.json";
+/// What the name of each run begins with; its number follows.
+const NAME: &str = "run-";
 /// How often a run is asked whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// What the command line of one run has otherwise than that of all.
@@ -36,22 +39,24 @@ pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
     }
     let entries = fs::read_dir(path).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut runs: Vec<PathBuf> = paths.filter(|path| path.join(MANIFEST).is_file()).collect();
-    // run-2 stands before run-10.
-    let key = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        (name.len(), name)
-    };
-    runs.sort_by_key(key);
+    let is_run = |path: &PathBuf| number_of(path).is_some() && path.join(MANIFEST).is_file();
+    let mut runs: Vec<PathBuf> = paths.filter(is_run).collect();
+    runs.sort_by_key(|path| number_of(path));
     (!runs.is_empty()).then_some(runs)
+}
+
+/// The number of a run in its directory's name; other directories of runs are no group.
+fn number_of(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.strip_prefix(NAME)?.parse().ok()
 }
 
 /// Measures `count` runs as the command line says, and prints how the targets compare over them.
 pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
     let format = measuring.output.format;
     if !matches!(format, Format::Terminal | Format::Json) {
-        let why = "--runs prints how targets compare over runs, as terminal or json";
-        return Err(anyhow!("{why}: choose one of these, or export the single runs")).blame_input();
+        let why = "--runs prints how targets compare over all runs, only as terminal or json";
+        let then = "choose one of these, then export each run with `fsprism report RUN --format`";
+        return Err(anyhow!("{why}: {then}")).blame_input();
     }
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let group = match &measuring.out {
@@ -65,25 +70,47 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    if count < 3 {
+        output::say(
+            "two runs are enough for a side of `fsprism compare --a ... --b ...`, but to compare \
+             the targets of one side takes three",
+        );
+    }
     let mut has_failures = false;
     for number in 1..=count {
         output::say(&format!("run {number} of {count}"));
         forget();
-        let directory = group.join(format!("run-{number}"));
+        if stop.load(Ordering::Relaxed) {
+            return interrupted(&group);
+        }
+        let directory = group.join(format!("{NAME}{number}"));
         let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let status = one(&directory, seed, &stop)?;
         match status.code() {
             Some(0) => {}
-            Some(1) if directory.join(MANIFEST).is_file() => has_failures = true,
-            Some(code) if code == i32::from(INTERRUPTED) => return Ok(Done::Interrupted),
+            Some(1) if has_ended(&directory) => has_failures = true,
+            Some(code) if code == i32::from(INTERRUPTED) => return interrupted(&group),
             // It has said why.
             Some(code) => return Ok(Done::As(u8::try_from(code).unwrap_or(1))),
+            None if stop.load(Ordering::Relaxed) => return interrupted(&group),
             None => return Err(anyhow!("run {number} was ended by a signal ({status})")),
         }
     }
-    let done = compare::over_runs(&group, format)?;
     output::say(&group.display().to_string());
+    let done = compare::over_runs(&group, format)?;
     Ok(if has_failures { Done::WithFailures } else { done })
+}
+
+/// What was measured until now is kept.
+fn interrupted(group: &Path) -> anyhow::Result<Done> {
+    output::say(&group.display().to_string());
+    Ok(Done::Interrupted)
+}
+
+/// Whether the run there came to its end, whatever failed in it.
+fn has_ended(directory: &Path) -> bool {
+    let is_end = |line: &Line| matches!(line, Line::End(_));
+    Run::read(directory).is_ok_and(|run| run.lines.iter().any(is_end))
 }
 
 /// Drops what survives a run in the system's caches, where this may be done.
@@ -95,24 +122,29 @@ fn forget() {
     }
 }
 
-/// One run, in a process of its own; a signal is passed on to it.
+/// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
+/// it once, from here, and the second ends it at once.
 fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
     let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let mut arguments = of_one_run(std::env::args_os().skip(1));
+    let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
+    let own = [OsString::from("--out"), directory.as_os_str().to_owned()];
+    // Behind the command's name, since anything may follow a --.
+    arguments.splice(1..1, own.into_iter().chain(seed));
     let mut command = Command::new(program);
-    command.args(of_one_run(std::env::args_os().skip(1)));
-    command.arg("--out").arg(directory);
-    command.args(seed.map(|seed| format!("--seed={seed}")));
+    command.args(arguments).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut run = command.spawn().context("cannot begin another process")?;
-    let mut is_told = false;
+    let mut was_told = false;
     loop {
         if let Some(status) = run.try_wait().context("cannot wait for the run")? {
+            stop.fetch_or(was_told, Ordering::Relaxed);
             return Ok(status);
         }
-        if stop.load(Ordering::Relaxed) && !is_told {
-            is_told = true;
+        if stop.swap(false, Ordering::Relaxed) {
+            was_told = true;
             let id = i32::try_from(run.id()).ok().and_then(Pid::from_raw);
-            // It may have ended meanwhile, or have had the signal from the terminal.
+            // It may have ended meanwhile.
             let _gone = id.map(|id| kill_process(id, Signal::TERM));
         }
         thread::sleep(LOOK_AGAIN);
@@ -153,15 +185,16 @@ mod tests {
             of("survey ext4:mkfs=--runs --runs 3 --budget 30s --out=x --seed 7 --format=json xfs"),
             "survey ext4:mkfs=--runs --budget 30s xfs"
         );
+        assert_eq!(of("survey --runs=3 -- --out --seed"), "survey -- --out --seed");
     }
 
     #[test]
     fn runs_of_a_group_stand_in_their_order_and_a_run_is_no_group() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        for name in ["run-10", "run-2", "run-1", "other"] {
+        for name in ["run-10", "run-2", "run-1", "other", "20260301T101500Z-survey"] {
             fs::create_dir(place.path().join(name)).expect("ours");
         }
-        for name in ["run-10", "run-2", "run-1"] {
+        for name in ["run-10", "run-2", "run-1", "20260301T101500Z-survey"] {
             fs::write(place.path().join(name).join(MANIFEST), "{}").expect("ours");
         }
         let found = of_group(place.path()).expect("it holds runs");

@@ -6,14 +6,14 @@ use ::stats::design::{ModelChoice, Options, Refused};
 use ::stats::steady_state::Rule;
 use serde::Serialize;
 use tables::answer::{
-    AnovaAnswer, ChangepointAnswer, IntervalAnswer, IntervalQuestion, ScalabilityAnswer,
-    SteadyStateAnswer,
+    AnovaAnswer, ChangepointAnswer, ChangepointMethod, IntervalAnswer, IntervalQuestion,
+    ScalabilityAnswer, SteadyStateAnswer,
 };
 use tables::{Grid, Observations, pairs, series};
 
 use crate::analysis_arguments::{
-    Analysis, AnovaOptions, AnswerFormat, IntervalOptions, Meaning, Model, ScalabilityOptions,
-    SeriesOptions,
+    Analysis, AnovaOptions, AnswerFormat, ChangepointOptions, IntervalOptions, Meaning, Model,
+    ScalabilityOptions, SeriesOptions,
 };
 use crate::exit::{Blame, Done};
 use crate::input::Input;
@@ -73,14 +73,17 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
     print(options.output.format, &answer, || answer.text(output::terminal_options().width))
 }
 
-fn changepoint(options: &SeriesOptions) -> anyhow::Result<Done> {
+fn changepoint(
+    ChangepointOptions { series: options, penalty }: &ChangepointOptions,
+) -> anyhow::Result<Done> {
     let input = Input::read(&options.file)?;
     let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let better = match options.values {
         Meaning::Times => Better::Smaller,
         Meaning::Rates => Better::Larger,
     };
-    let answer = ChangepointAnswer::new(&values, better).map_err(|why| input.refused(&why));
+    let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
+    let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));
     let answer = answer.blame_input()?;
     print(options.output.format, &answer, || answer.text())
 }

@@ -50,6 +50,14 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A penalty: a number above 0.
+pub(crate) fn cost(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| "a penalty is a number above 0: 25".to_owned())
+}
+
 /// A percentage above 0: `2%` or `2`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number: f64 = text

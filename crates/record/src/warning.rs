@@ -253,7 +253,7 @@ impl Warning {
             Self::SparseImage => write!(
                 f,
                 "the image is sparse: where the file system writes a block for the first time, \
-                 the host's file system allocates it, and that time is inside"
+                 the host's file system allocates it, and that time is included"
             ),
             Self::HiddenBelow { hypervisor } => write!(
                 f,
@@ -288,16 +288,16 @@ impl Warning {
                 };
                 write!(
                     f,
-                    "{outliers} of {of} blocks {verb} far off (up to {far}): the mean shows it, \
-                     the median and the comparisons hardly do"
+                    "{outliers} of {of} blocks {verb} far off (up to {far}): this moves the mean, \
+                     but hardly the median and the comparisons"
                 )
             }
             Self::Trend { change_percent } => {
                 let verb = if *change_percent > 0.0 { "rose" } else { "fell" };
                 write!(
                     f,
-                    "it {verb} by {:.0} % from the first block to the last: the figure is one of \
-                     the time when it was measured",
+                    "it {verb} by {:.0} % from the first block to the last: the figure holds only \
+                     for the time when it was measured",
                     change_percent.abs()
                 )
             }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use stats::changepoint::{divisive, pelt};
-use stats::scalability::{Estimate, Fit, Model, Peak, scalability};
+use stats::scalability::{Errors, Estimate, Fit, Model, Peak, scalability};
 use stats::steady_state::{Rule, steady_state};
 
 fn cases(area: &str) -> Vec<Value> {
@@ -109,7 +109,7 @@ fn laws_are_fitted_as_by_scipy() {
     for case in cases("scalability") {
         let name = case["name"].as_str().expect("a name");
         let (n, x) = (numbers(&case["n"]), numbers(&case["x"]));
-        let got = scalability(&n, &x, 0.95).expect("a fit");
+        let got = scalability(&n, &x, Errors::OfOneSize, 0.95).expect("a fit");
         let (amdahl, usl) = (got.amdahl.expect("Amdahl's law"), got.usl.expect("the USL"));
         assert_fit(&amdahl, &case["amdahl"], name);
         let free = numbers(&case["usl"]["parameters"]);
@@ -136,7 +136,7 @@ fn laws_are_fitted_as_by_scipy() {
 fn the_published_example_comes_out_as_published() {
     let case = &cases("scalability")[0];
     let (n, x) = (numbers(&case["n"]), numbers(&case["x"]));
-    let got = scalability(&n, &x, 0.95).expect("a fit");
+    let got = scalability(&n, &x, Errors::OfOneSize, 0.95).expect("a fit");
     let usl = got.usl.expect("the USL");
     let published =
         [(89.995_233_0, 14.213_489_4), (0.027_728_5, 0.009_121_7), (0.000_104_4, 0.000_019_9)];

@@ -282,37 +282,55 @@ fn several_runs_are_measured_and_compared_as_one_side() {
         return;
     };
     let run = "run survey/in-memory tmpfs:size=64m b=tmpfs:size=64m --blocks 2 --size 1m --seed 5";
-    let outcome = place.run(&format!("{run} --runs 3 --format json --out group"));
+    let outcome = place.run(&format!("{run} --runs 4 --format json --out group"));
     let document = outcome.assert_code(0).document();
     let names: Vec<&Value> =
         document["runs"].as_array().expect("a list").iter().map(|run| &run["name"]).collect();
-    assert_eq!(names, ["run-1", "run-2", "run-3"]);
+    assert_eq!(names, ["run-1", "run-2", "run-3", "run-4"]);
     let seeds: Vec<&Value> =
         document["runs"].as_array().expect("a list").iter().map(|run| &run["seed"]).collect();
-    assert_eq!(seeds, [5, 6, 7], "each has an order of its own");
+    assert_eq!(seeds, [5, 6, 7, 8], "each has an order of its own");
     let comparisons = document["comparisons"].as_array().expect("a list");
     // A benchmark that was disturbed in a run has that run less.
-    let of_three = |one: &&Value| one["first_runs"] == 3 && one["first_values"] == 3;
-    assert!(comparisons.iter().filter(of_three).count() > 0, "{document}");
+    let of_all = |one: &&Value| one["first_runs"] == 4 && one["first_values"] == 4;
+    assert!(comparisons.iter().filter(of_all).count() > 0, "{document}");
     for one in comparisons {
         assert_eq!((&one["first"], &one["second"]), (&"tmpfs:size=64m".into(), &"b".into()));
     }
-    // What is left is three runs, each to be reported by itself, and the group a side.
+    // What is left is four runs, each to be reported by itself, and the group a side.
     let read = |arguments: &str| place.finish(place.fsprism(arguments));
     read("report group/run-2 --terminal").assert_code(0);
-    let sides = read("compare --a group/run-1 group/run-2 --b group/run-3 group/run-1");
-    let text = &sides.assert_code(0).stdout;
-    assert!(text.contains("b: run-3") && text.contains("2 and 2 of them show"), "{text}");
-    let same = read("compare group group --format json").assert_code(0).document();
-    let verdicts = same["comparisons"].as_array().expect("a list").iter();
-    assert!(verdicts.clone().any(|one| one["ratio"] == 1.0), "{same}");
-    assert!(verdicts.clone().all(|one| one["ratio"] == 1.0 || one["ratio"].is_null()), "{same}");
+    let sides = read("compare --a group/run-1 group/run-2 --b group/run-3 group/run-4");
+    let text = sides.assert_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("b: run-3") && text.contains("2 and 2 runs show"), "{text}");
     let refused = |arguments: &str, words: &[&str]| {
         read(arguments).assert_code(2).assert_says(words);
     };
+    refused("compare group group", &["run-1 is named twice"]);
     refused("compare group group/run-1", &["one or two of them", "--a and --b"]);
-    refused("compare --a group --b group/run-1", &["two runs or more each"]);
+    refused("compare --a group/run-1 group/run-2 --b group/run-3", &["two runs or more each"]);
     refused("report group", &["is not a run directory"]);
     refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
     refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
+}
+
+/// Ctrl-C reaches every process of a terminal's group; the run that is being measured is ended in
+/// order all the same, and no other begins.
+#[test]
+fn several_runs_that_are_interrupted_keep_what_they_have() {
+    let Some(place) = Place::as_root("several_runs_that_are_interrupted_keep_what_they_have")
+    else {
+        return;
+    };
+    let arguments = "run survey/in-memory tmpfs:size=128m --blocks 2000 --size 1m --runs 3 --out g";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    running.signal_group(Signal::INT);
+    let outcome = running.finish(&place);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert!(outcome.stderr.trim_end().ends_with('g'), "{outcome:?}");
+    assert_eq!(names_in(&place.path("g")), ["run-1"]);
+    let journal = fs::read_to_string(place.path("g/run-1/cells.jsonl")).expect("a journal");
+    let last = journal.lines().last().expect("a line");
+    assert!(last.contains("interrupted"), "{last}");
 }

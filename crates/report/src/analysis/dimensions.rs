@@ -35,7 +35,7 @@ use super::judged::{self, Judged, MARGIN, Pairs, most_complete};
 
 /// Every pair of targets in every dimension in which they have a cost in common; the dimensions in
 /// their order, the targets in that of the manifest. Successive blocks go with one another as those
-/// of the benchmarks do.
+/// of the benchmarks do, or more.
 pub(super) fn all(
     gathered: &[Gathered<'_>],
     manifest: &Manifest,
@@ -57,6 +57,9 @@ pub(super) fn all(
         }
     }
     let pairs: Vec<Pairs> = questions.iter().map(|(_, pair)| pair.by_block()).collect();
+    // What benchmarks have in common is left when they are averaged, and may go on for longer.
+    let own = judged::dependence(pairs.iter(), level);
+    let dependence = if own.correlation > dependence.correlation { own } else { dependence };
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);
     let answers = questions.iter().zip(&pairs).zip(judged);

@@ -1,10 +1,16 @@
 //! Laws fitted to curves: how throughput grows with threads or processes.
 //!
-//! Every block's throughput counts as a value of its own, so that what varies between blocks is in
-//! the intervals.
+//! The intervals are those of the full law, from leaving out one block after the other: what
+//! happened to a block happened to all its points. Which smaller law describes the values is said
+//! beside it.
+
+use std::collections::BTreeMap;
 
 use record::{CurveFit, FitParameter, IntervalReport, Manifest};
-use stats::scalability::{Estimate, Model, Scalability, scalability};
+use stats::Refusal;
+use stats::scalability::{
+    Errors, Estimate, Model, OfBlocks, Parameter, Scalability, of_blocks, scalability,
+};
 
 use super::{BLOCKS_LEAST, Gathered};
 
@@ -56,6 +62,7 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
     let point = cell.curve.as_ref()?;
     let (mut n, mut x, mut measured) = (Vec::new(), Vec::new(), Vec::new());
     let mut blocks = u32::MAX;
+    let mut by_block: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     for one in points {
         let at = one.cell.curve.as_ref().map_or(0.0, |point| point.value);
         let rates = one.throughput();
@@ -63,8 +70,11 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
             measured.push(at);
             blocks = blocks.min(u32::try_from(rates.len()).unwrap_or(u32::MAX));
         }
-        n.extend(rates.values().map(|_| at));
-        x.extend(rates.into_values());
+        for (block, rate) in rates {
+            n.push(at);
+            x.push(rate);
+            by_block.entry(block).or_default().push((at, rate));
+        }
     }
     let mut fit = CurveFit {
         target: cell.target.clone(),
@@ -78,7 +88,7 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
         processors,
         refused: Vec::new(),
     };
-    match scalability(&n, &x, level) {
+    match scalability(&n, &x, Errors::InProportion, level) {
         Err(refusal) => fit.refused.push(refusal.to_string()),
         Ok(_) if blocks < BLOCKS_LEAST => {
             fit.refused.push(format!("a law needs {BLOCKS_LEAST} blocks of each point"));
@@ -86,12 +96,15 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
         Ok(found) if found.chosen.gamma.interval.low <= 0.0 => {
             fit.refused.push("the values vary too much for a law".to_owned());
         }
-        Ok(found) => fill(&mut fit, &found),
+        Ok(found) => {
+            let by_block: Vec<Vec<(f64, f64)>> = by_block.into_values().collect();
+            fill(&mut fit, &found, of_blocks(&by_block, level));
+        }
     }
     Some(fit)
 }
 
-fn fill(fit: &mut CurveFit, found: &Scalability) {
+fn fill(fit: &mut CurveFit, found: &Scalability, full: Result<OfBlocks, Refusal>) {
     let chosen = &found.chosen;
     let name = match chosen.model {
         Model::Linear => "linear",
@@ -100,33 +113,45 @@ fn fill(fit: &mut CurveFit, found: &Scalability) {
         Model::Usl => "usl",
     };
     fit.law = Some(name.to_owned());
-    let estimates = [
-        ("gamma", "operations/s", Some(&chosen.gamma)),
-        ("alpha", "", chosen.alpha.as_ref()),
-        ("beta", "", chosen.beta.as_ref()),
-    ];
-    let given = estimates.into_iter().filter_map(|(name, unit, one)| Some((name, unit, one?)));
-    fit.parameters.extend(given.map(|(name, unit, one)| parameter(name, unit, one)));
-    if let Ok(peak) = &found.peak {
-        fit.parameters.push(FitParameter {
-            name: "peak_n".to_owned(),
-            unit: "count".to_owned(),
-            value: peak.n,
-            interval: report(peak.n_interval),
-        });
+    match full {
+        Ok(OfBlocks { gamma, alpha, beta, peak_n }) => {
+            let all = [
+                ("gamma", "operations/s", Some(gamma)),
+                ("alpha", "", Some(alpha)),
+                ("beta", "", Some(beta)),
+                ("peak_n", "count", peak_n),
+            ];
+            let given = all.into_iter().filter_map(|(name, unit, one)| Some((name, unit, one?)));
+            fit.parameters.extend(given.map(|(name, unit, one)| parameter(name, unit, one)));
+        }
+        // Points are too few for the full law: the smaller one is all that there is.
+        Err(why) => {
+            let of_chosen = |estimate: &Estimate| Parameter {
+                value: estimate.value,
+                interval: estimate.interval,
+            };
+            let all = [
+                ("gamma", "operations/s", Some(&chosen.gamma)),
+                ("alpha", "", chosen.alpha.as_ref()),
+                ("beta", "", chosen.beta.as_ref()),
+            ];
+            let given = all.into_iter().filter_map(|(name, unit, one)| Some((name, unit, one?)));
+            fit.parameters
+                .extend(given.map(|(name, unit, one)| parameter(name, unit, of_chosen(one))));
+            let alpha = found.amdahl.as_ref().ok().and_then(|amdahl| amdahl.alpha.as_ref());
+            let is_without = chosen.model == Model::Linear;
+            fit.alpha_max = alpha.filter(|_| is_without).map(|alpha| alpha.interval.high);
+            fit.refused.push(why.to_string());
+        }
     }
-    let alpha = found.amdahl.as_ref().ok().and_then(|amdahl| amdahl.alpha.as_ref());
-    let is_without = chosen.model == Model::Linear;
-    fit.alpha_max = alpha.filter(|_| is_without).map(|alpha| alpha.interval.high);
-    fit.refused.extend(found.usl.as_ref().err().map(ToString::to_string));
 }
 
-fn parameter(name: &str, unit: &str, estimate: &Estimate) -> FitParameter {
+fn parameter(name: &str, unit: &str, one: Parameter) -> FitParameter {
     FitParameter {
         name: name.to_owned(),
         unit: unit.to_owned(),
-        value: estimate.value,
-        interval: report(estimate.interval),
+        value: one.value,
+        interval: report(one.interval),
     }
 }
 
@@ -236,8 +261,8 @@ mod tests {
         assert_eq!((few.law, few.refused), (None, vec![why]));
         let linear = fit_of(6);
         assert_eq!(linear.law.as_deref(), Some("linear"));
-        let most = linear.alpha_max.expect("some alpha is not excluded");
-        assert!((0.0..0.05).contains(&most), "{most}");
+        let alpha = linear.parameters.iter().find(|one| one.name == "alpha").unwrap().interval;
+        assert!(alpha.low < 0.0 && (0.0..0.05).contains(&alpha.high), "{alpha:?}");
     }
 
     #[test]

@@ -245,8 +245,9 @@ fn both_ways(paired: &Paired, level: f64) -> Option<(RatioReport, RatioReport)> 
         interval: report(one.interval),
         p: one.p,
     };
-    let is_usable =
-        is_usable(means.ratio, means.interval) && is_usable(middle.ratio, middle.interval);
+    let is_usable = middle.interval.low < middle.interval.high
+        && is_usable(means.ratio, means.interval)
+        && is_usable(middle.ratio, middle.interval);
     let tell = is_usable && !paired.is_constant() && (is_wider || is_apart);
     tell.then(|| (as_report(means), as_report(middle)))
 }

@@ -266,8 +266,8 @@ mod tests {
         }
         let document = sample.document();
         assert_eq!(kinds(&document), [&Warning::FreshFileSystem, &Warning::SparseImage]);
-        assert!(document.warnings[1].message.ends_with("is inside (ext4, xfs)"));
+        assert!(document.warnings[1].message.ends_with("is included (ext4, xfs)"));
         sample.run.manifest.targets[2].image_allocated = true;
-        assert!(sample.document().warnings[1].message.ends_with("is inside (ext4)"));
+        assert!(sample.document().warnings[1].message.ends_with("is included (ext4)"));
     }
 }

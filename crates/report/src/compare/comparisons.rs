@@ -95,12 +95,14 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
         values.iter().map(|values| values.compared(&dependence)).collect();
     let exact: Vec<bool> = answers.iter().map(is_exact).collect();
     let judged = analysis::judge(answers, rules.level, rules.margin);
-    let mut detectable = Detectable { level: rules.level, deviations: BTreeMap::new() };
+    let mut detectable = Detectable { level: rules.level, dependence, deviations: BTreeMap::new() };
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
     let comparisons = all.map(|((question, values), (judged, is_exact))| {
         let one_run = matches!(values, Values::OneRun { .. }) && !is_exact;
         let verdict = Verdict::of(&judged, rules.level, one_run);
-        let least = judged.ratio.and_then(|_| detectable.ratio_between(values));
+        // Where a block is far off, the deviation says nothing of what would be seen.
+        let has_least = judged.ratio.is_some() && judged.of_means.is_none();
+        let least = has_least.then(|| detectable.ratio_between(values)).flatten();
         question.answered(runs, values, (judged, verdict, least))
     });
     let comparisons = comparisons.collect();
@@ -127,6 +129,7 @@ fn is_exact(answer: &Option<Answer>) -> bool {
 /// of runs on both sides.
 struct Detectable {
     level: f64,
+    dependence: Dependence,
     deviations: BTreeMap<[u64; 2], Option<f64>>,
 }
 
@@ -138,7 +141,8 @@ impl Detectable {
         let (key, deviation) = match values {
             Values::Paired(pairs) => {
                 let logs: Vec<f64> = pairs.log_ratios().into_values().collect();
-                ([logs.len() as u64, 0], deviation_of(logs)?)
+                let blocks = logs.len() as u64;
+                ([blocks, 0], deviation_of(logs)? * self.dependence.widening(blocks))
             }
             Values::Runs { firsts, seconds } => {
                 ([firsts.len() as u64, seconds.len() as u64], of_one_spread(firsts, seconds))
@@ -187,11 +191,22 @@ impl Values {
         let (first, second) = (&question.firsts, &question.seconds);
         let all = |series: &Series| series.values.values().copied().collect::<Vec<f64>>();
         match (first.as_slice(), second.as_slice()) {
-            ([one], [other]) if one.run == other.run => {
+            ([one], [other]) if one.run == other.run && question.sides[0].is_none() => {
                 Self::Paired(Pairs::of(&one.values, &other.values))
             }
-            ([one], [other]) => Self::OneRun { firsts: all(one), seconds: all(other) },
+            ([one], [other]) if one.run != other.run => {
+                Self::OneRun { firsts: all(one), seconds: all(other) }
+            }
             _ => {
+                let pooled = |side: &[&Series]| -> Vec<f64> {
+                    side.iter().flat_map(|series| all(series)).collect()
+                };
+                let (firsts, seconds) = (pooled(first), pooled(second));
+                let is_exact = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
+                if is_exact(&firsts) && is_exact(&seconds) {
+                    // Counts that no run changes are worth all their repetitions.
+                    return Self::OneRun { firsts, seconds };
+                }
                 let typical = |series: &&Series| trimmed::typical(&all(series));
                 if first[0].run != second[0].run {
                     let of = |side: &[&Series]| side.iter().filter_map(typical).collect();

@@ -111,14 +111,14 @@ pub enum CompareError {
     },
     /// A side with a single run.
     #[error(
-        "--a and --b take two runs or more each, since one does not show how much runs differ; \
-         `fsprism compare A B` says what differs between two single runs"
+        "--a and --b take two runs or more each, since one cannot show how much runs vary; to \
+         compare two single runs, use `fsprism compare A B`"
     )]
     OneRunASide,
     /// Runs that have no cell in common.
     #[error(
-        "the runs have no benchmark on a target of one name in common: give targets the same \
-         labels (LABEL=TARGET)"
+        "the runs share no benchmark on a target of the same name: give targets the same labels \
+         (LABEL=TARGET)"
     )]
     NothingBetween,
 }
@@ -196,7 +196,7 @@ pub fn compare(
     let mut series = sides::series_of(runs);
     let mut unlike = Vec::new();
     if between && !options.unlike {
-        let pairs = sides::pairs(&series, between);
+        let pairs = sides::with_first(&series);
         let different = |&(first, second): &(usize, usize)| {
             let (first, second) = (&series[first], &series[second]);
             differences::unlike(first, second, runs).map(|unlike| (unlike, second.clone()))
@@ -220,7 +220,8 @@ pub fn compare(
         let (title, target, why) = (title.clone(), target.clone(), why.clone());
         return Err(CompareError::AllUnlike { title, target, why });
     }
-    if questions.is_empty() {
+    let over_runs = options.first_side == Some(runs.len());
+    if questions.is_empty() && !over_runs {
         return Err(match runs {
             [only] => CompareError::NothingWithin { run: only.name.clone() },
             _ => CompareError::NothingBetween,
@@ -301,13 +302,18 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
             format!("{} was cut off before its end (--resume goes on with it)", named.name)
         })
         .collect();
+    let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
+    if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {
+        let why = "one target alone: compare these runs with others of it (--a, --b)";
+        warnings.push(why.to_owned());
+    }
     if options.first_side.is_none() {
         warnings.extend(rest.iter().filter_map(|other| between(first, other)));
     }
     if dependence.is_seen() {
         warnings.push(format!(
             "the targets' ratios resemble those of the block before (correlation {:.2}), so the \
-             blocks are worth fewer, and the intervals are widened accordingly",
+             blocks are worth fewer independent ones, and the intervals are widened accordingly",
             dependence.correlation
         ));
     }
@@ -323,8 +329,8 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
     }
     let (first, other) = (&first.name, &other.name);
     Some(format!(
-        "{first} and {other} are one run each: how much runs differ by themselves is not known, so \
-         what differs here need not differ in the next two runs; measure each side again and \
+        "{first} and {other} are one run each, which cannot show how much runs vary by themselves: \
+         what differs here may not differ in the next two runs; measure each side again and \
          compare with --a and --b"
     ))
 }

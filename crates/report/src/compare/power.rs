@@ -31,7 +31,7 @@ pub struct Power {
 impl Power {
     /// Of benchmarks whose logarithms have these deviations from run to run.
     pub(super) fn of(mut deviations: Vec<f64>, runs: [u64; 2], level: f64) -> Option<Self> {
-        deviations.retain(|deviation| deviation.is_finite());
+        deviations.retain(|deviation| deviation.is_finite() && *deviation > 0.0);
         deviations.sort_by(f64::total_cmp);
         let deviation = *deviations.get(deviations.len() / 2)?;
         let shown = |runs| {
@@ -54,12 +54,12 @@ impl Power {
             None => format!("1.05x takes more than {RUNS_MAX} runs a side"),
         };
         format!(
-            "Runs differ from one another by {:.1} % (the median over the benchmarks): {} and {} \
-             of them show {:.2}x four times in five; {needed}",
-            self.runs_differ_percent,
+            "{} and {} runs show a ratio of {:.2}x four times in five; {needed} (runs on a side \
+             vary by {:.1} %, the median over the benchmarks)",
             self.first_runs,
             self.second_runs,
             self.least_detectable_ratio,
+            self.runs_differ_percent,
         )
     }
 }

@@ -129,6 +129,16 @@ pub(super) fn pairs(series: &[Series], between_runs: bool) -> Vec<(usize, usize)
     pairs
 }
 
+/// The first series of each target on each benchmark with each later one, whatever run either is
+/// of: what all of them are to be like.
+pub(super) fn with_first(series: &[Series]) -> Vec<(usize, usize)> {
+    let first_of = |one: &Series| {
+        series.iter().position(|other| other.target == one.target && other.has_benchmark_of(one))
+    };
+    let pair = |(place, one): (usize, &Series)| Some((first_of(one)?, place));
+    series.iter().enumerate().filter_map(pair).filter(|(first, place)| first < place).collect()
+}
+
 /// Every pair as a question.
 pub(super) fn one_by_one<'a>(series: &'a [Series], pairs: &[(usize, usize)]) -> Vec<Question<'a>> {
     let question = |&(first, second): &(usize, usize)| Question {
@@ -172,14 +182,22 @@ pub(super) fn over_runs(series: &[Series]) -> Vec<Question<'_>> {
     let mut questions: Vec<Question<'_>> = Vec::new();
     for (first, second) in pairs(series, false) {
         let (one, other) = (&series[first], &series[second]);
-        let is_its = |question: &&mut Question<'_>| {
+        let is_of = |question: &&mut Question<'_>, targets: (&String, &String)| {
             let (first, second) = (question.firsts[0], question.seconds[0]);
-            let targets = (&first.target, &second.target) == (&one.target, &other.target);
-            targets && first.has_benchmark_of(one)
+            (&first.target, &second.target) == targets && first.has_benchmark_of(one)
         };
-        if let Some(own) = questions.iter_mut().find(is_its) {
+        let targets = (&one.target, &other.target);
+        if let Some(own) = questions.iter_mut().find(|question| is_of(question, targets)) {
             own.firsts.push(one);
             own.seconds.push(other);
+        } else if let Some(own) =
+            // A run may have its targets in another order.
+            questions
+                .iter_mut()
+                .find(|question| is_of(question, (targets.1, targets.0)))
+        {
+            own.firsts.push(other);
+            own.seconds.push(one);
         } else {
             let (firsts, seconds) = (vec![one], vec![other]);
             questions.push(Question { firsts, seconds, sides: [Some(SIDES[0]); 2] });

@@ -248,7 +248,7 @@ fn several_runs_a_side_tell_what_two_runs_cannot() {
     assert_eq!(verdicts(&document), [Verdict::Real; 2]);
     let ratio = document.comparisons[0].ratio.unwrap();
     assert!((ratio - 1.3 * 3.05 / 3.02).abs() < 0.02, "{ratio}");
-    let text = document.text(80);
+    let text = document.text(80).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in ["a: run-0: a", "b: run-5: a", "a (b): time per operation 1.3", "runs a side"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }

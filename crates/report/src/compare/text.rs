@@ -23,8 +23,8 @@ impl CompareDocument {
             text += &wrapped("  ", "      ", &said, width);
         }
         let basis = format!(
-            "{} confidence; the same means within {}; p is adjusted for {tested} comparisons, and \
-             intervals of differences are wider for having been picked out of so many",
+            "{} confidence; \"the same\" means within {}; p is adjusted for {tested} comparisons, \
+             and intervals of differences are widened because these were picked out of so many",
             percent(self.level),
             percent(self.margin),
         );
@@ -36,7 +36,7 @@ impl CompareDocument {
                 1 => "3 runs",
                 _ => "2 runs a side",
             };
-            let few = format!("without data enough ({needs}): {untested} comparisons");
+            let few = format!("comparisons without enough data (each needs {needs}): {untested}");
             text += &wrapped("", "", &few, width);
         }
         if let Some(power) = &self.power {
@@ -114,8 +114,8 @@ impl CompareDocument {
                 format!("{second}: {metric} {numbers} that of {first} ({p})")
             }
             Verdict::RealSizeUnknown => format!(
-                "{second}: {metric} {numbers} that of {first}; different ({p}), but by less or by \
-                 more than {}",
+                "{second}: {metric} {numbers} that of {first}; different ({p}), perhaps by \
+                 under {}",
                 percent(self.margin)
             ),
             Verdict::DiffersBetweenTheseRuns => {

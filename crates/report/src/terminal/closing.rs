@@ -99,9 +99,9 @@ fn comparisons(document: &Document) -> String {
     format!(
         "{all} of targets: {real} differences called real{small}, {alike} not told apart{refused}. \
          p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
-         at most {} % are expected to be false{bound}. Their intervals are wider for having been \
-         picked out; the others are not, and can leave 1 out by a little. Not told apart does not \
-         mean the same.",
+         at most {} % are expected to be false{bound}. Their intervals are widened because they \
+         were picked out; the others are not, and may just miss 1. \"Not told apart\" does not \
+         mean \"the same\".",
         percent(share)
     )
 }

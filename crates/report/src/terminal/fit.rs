@@ -25,8 +25,8 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.sentence(
         "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X with N at once: \
          alpha is the share that waits for each other, beta the cost of agreeing (Gunther, the \
-         Universal Scalability Law; without beta, Amdahl's law). A parameter that the values do \
-         not support is left out.",
+         Universal Scalability Law; without beta, Amdahl's law). The intervals are those of the \
+         full law, whichever smaller one is enough to describe the values.",
     );
 }
 

@@ -17,6 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::changepoint::Segmentation;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
+use crate::sample;
 
 /// The longest series that is accepted: each change takes a second or two there.
 pub const LENGTH_MAX: usize = 2_000;
@@ -92,6 +93,56 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     }
     let inner = bounds[1..bounds.len() - 1].to_vec();
     Ok(Divided { segmentation: Segmentation::cut(values, inner), changes })
+}
+
+/// How many times the standard deviation a shift is looked for up to.
+const SHIFT_MAX: f64 = 64.0;
+/// Steps by which the least shift is closed in on: to a thousandth of the first that is seen.
+const HALVINGS: u32 = 10;
+/// Permutations of each.
+const PERMUTATIONS_OF_SHIFT: u32 = 39;
+
+/// The least shift of the values' mean, from the middle of the series on, that [`e_divisive`]
+/// would have taken for a change in these very values: what a series without one says of how
+/// steady it is. None where the series is too short for any, or all its values are equal.
+///
+/// # Errors
+/// As for [`e_divisive`].
+pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refusal> {
+    check(values, options)?;
+    let deviation = sample::standard_deviation(values);
+    if values.len() < 2 * options.length_min || !(deviation > 0.0 && deviation.is_finite()) {
+        return Ok(None);
+    }
+    let bounds = [0, values.len()];
+    let middle = values.len() / 2;
+    let is_seen = |shift: f64| {
+        let mut shifted = values.to_vec();
+        shifted[middle..].iter_mut().for_each(|value| *value += shift);
+        let Some(best) = best_split(&shifted, &bounds, options.length_min) else { return false };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+        let reaches = |_: &u32| {
+            let other = permuted(&shifted, &bounds, &mut random);
+            let other = best_split(&other, &bounds, options.length_min);
+            other.is_some_and(|it| it.statistic >= best.statistic * (1.0 - 1e-12))
+        };
+        let reached = (0..PERMUTATIONS_OF_SHIFT).filter(reaches).count();
+        let p = (reached + 1) as f64 / (f64::from(PERMUTATIONS_OF_SHIFT) + 1.0);
+        p <= options.significance.max(1.0 / (f64::from(PERMUTATIONS_OF_SHIFT) + 1.0))
+    };
+    let mut seen = deviation / 4.0;
+    while !is_seen(seen) {
+        seen *= 2.0;
+        if seen > SHIFT_MAX * deviation {
+            return Ok(None);
+        }
+    }
+    let mut unseen = 0.0;
+    for _ in 0..HALVINGS {
+        let between = f64::midpoint(unseen, seen);
+        *(if is_seen(between) { &mut seen } else { &mut unseen }) = between;
+    }
+    Ok(Some(seen))
 }
 
 fn check(values: &[f64], options: Options) -> Result<(), Refusal> {
@@ -185,7 +236,8 @@ fn scaled_distance(m: f64, n: f64, [first, second, both]: [f64; 3]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand_distr::{Distribution, Normal};
+    use rand::RngExt;
+    use rand_distr::{Distribution, Normal, StandardNormal, StudentT};
 
     use super::*;
 
@@ -257,6 +309,62 @@ mod tests {
             })
             .count();
         assert!((1..=28).contains(&found), "{found}");
+    }
+
+    /// 60 series of each kind at 0.05: 3 false ones expected, 12 at five deviations.
+    #[test]
+    fn false_changes_are_rare_whatever_the_noise_and_the_length() {
+        let options = Options { permutations: 39, ..Options::default() };
+        let heavy = StudentT::new(3.0).unwrap();
+        let of = |kind: usize, seed: u64, n: usize| -> Vec<f64> {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let one = |random: &mut Xoshiro256PlusPlus| match kind {
+                0 => StandardNormal.sample(random),
+                1 => heavy.sample(random),
+                _ if random.random_bool(0.02) => 30.0,
+                _ => StandardNormal.sample(random),
+            };
+            (0..n).map(|_| one(&mut random)).collect()
+        };
+        for (kind, n) in [(0, 20), (1, 20), (2, 20), (0, 100), (1, 100), (2, 100)] {
+            let found = (0..60).filter(|seed| {
+                let values = of(kind, 100 * n as u64 + seed, n);
+                !e_divisive(&values, options).unwrap().changes.is_empty()
+            });
+            let found = found.count();
+            assert!(found <= 12, "{found} of 60, kind {kind}, {n} values");
+        }
+    }
+
+    #[test]
+    fn shifts_of_one_to_three_deviations_are_found_in_short_series() {
+        for (n, shift, least) in [(20, 3.0, 19), (60, 1.5, 19), (200, 1.0, 19)] {
+            let found = (0..20).filter(|seed| {
+                let mut values = normal(500 + seed, n / 2, 10.0, 1.0);
+                values.extend(normal(900 + seed, n / 2, 10.0 + shift, 1.0));
+                !e_divisive(&values, Options::default()).unwrap().changes.is_empty()
+            });
+            let found = found.count();
+            assert!(found >= least, "{found} of 20 shifts by {shift} in {n} values");
+        }
+    }
+
+    #[test]
+    fn the_least_shift_is_one_that_is_seen() {
+        let values = normal(4, 40, 10.0, 1.0);
+        let options = Options { permutations: 39, ..Options::default() };
+        assert!(e_divisive(&values, options).unwrap().changes.is_empty());
+        let least = least_shift(&values, options).unwrap().unwrap();
+        assert!((0.3..2.0).contains(&least), "{least}");
+        let with = |shift: f64| {
+            let shifted =
+                |(place, value): (usize, &f64)| value + if place < 20 { 0.0 } else { shift };
+            let values: Vec<f64> = values.iter().enumerate().map(shifted).collect();
+            e_divisive(&values, options).unwrap().changes.len()
+        };
+        assert!(with(least * 1.1) > 0 && with(least * 0.5) == 0);
+        assert_eq!(least_shift(&[4.0; 30], options).unwrap(), None);
+        assert_eq!(least_shift(&values[..9], options).unwrap(), None);
     }
 
     #[test]

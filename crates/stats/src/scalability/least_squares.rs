@@ -7,7 +7,10 @@
 //! proportion to the squares of the Jacobian's columns, until a step moves no parameter by more
 //! than rounding; then the undamped steps that still help.
 //!
-//! Throughputs are taken in units of the largest, so that no square overflows.
+//! Throughputs are taken in units of the largest, so that no square overflows. Errors in proportion
+//! are those of the throughput's logarithm.
+
+use super::Errors;
 
 /// Which parameters besides gamma may differ from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +84,10 @@ impl Optimum {
 
 /// The optimum of the model with the parameters `free`, whether or not it lies within bounds; none
 /// where the values do not determine it.
-pub(super) fn optimum(n: &[f64], x: &[f64], free: Free) -> Option<Optimum> {
+pub(super) fn optimum(n: &[f64], x: &[f64], errors: Errors, free: Free) -> Option<Optimum> {
     let unit = x.iter().copied().fold(0.0, f64::max);
     let shares: Vec<f64> = x.iter().map(|value| value / unit).collect();
-    let problem = Problem { n, x: &shares, mask: free.mask() };
+    let problem = Problem { n, x: &shares, errors, mask: free.mask() };
     let curve = problem.descend(problem.start()?)?;
     let inverse = inverse(problem.normal_equations(curve).0, problem.mask)?;
     let squares = problem.squares(curve);
@@ -95,6 +98,7 @@ pub(super) fn optimum(n: &[f64], x: &[f64], free: Free) -> Option<Optimum> {
 struct Problem<'a> {
     n: &'a [f64],
     x: &'a [f64],
+    errors: Errors,
     mask: [bool; 3],
 }
 
@@ -105,15 +109,26 @@ impl Problem<'_> {
     fn start(&self) -> Option<Curve> {
         let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for (&n, &x) in self.n.iter().zip(self.x) {
-            let weight = x * x / n;
+            let weight = match self.errors {
+                Errors::OfOneSize => x * x / n,
+                Errors::InProportion => x / n,
+            };
             let terms = [1.0, n - 1.0, n * (n - 1.0)].map(|term| term * weight);
             accumulate(&mut matrix, &mut right, terms, n / x * weight);
         }
-        let line = {
-            let product: f64 = self.n.iter().zip(self.x).map(|(n, x)| n * x).sum();
-            let squares: f64 = self.n.iter().map(|n| n * n).sum();
-            Curve { gamma: product / squares, alpha: 0.0, beta: 0.0 }
+        let pairs = || self.n.iter().zip(self.x);
+        let gamma = match self.errors {
+            Errors::OfOneSize => {
+                let product: f64 = pairs().map(|(n, x)| n * x).sum();
+                let squares: f64 = self.n.iter().map(|n| n * n).sum();
+                product / squares
+            }
+            Errors::InProportion => {
+                let logs: f64 = pairs().map(|(n, x)| (x / n).ln()).sum();
+                (logs / self.n.len() as f64).exp()
+            }
         };
+        let line = Curve { gamma, alpha: 0.0, beta: 0.0 };
         let [a0, a1, a2] = solve(matrix, right, self.mask)?;
         let curve = Curve { gamma: 1.0 / a0, alpha: a1 / a0, beta: a2 / a0 };
         let usable = a0 > 0.0 && self.squares(curve) <= self.squares(line);
@@ -125,7 +140,8 @@ impl Problem<'_> {
         if self.n.iter().any(|&n| curve.denominator(n) <= 0.0) || curve.gamma <= 0.0 {
             return f64::INFINITY;
         }
-        let sum: f64 = self.n.iter().zip(self.x).map(|(&n, x)| (x - curve.at(n)).powi(2)).sum();
+        let pairs = self.n.iter().zip(self.x);
+        let sum: f64 = pairs.map(|(&n, &x)| self.residual(curve, n, x).powi(2)).sum();
         if sum.is_nan() { f64::INFINITY } else { sum }
     }
 
@@ -133,9 +149,21 @@ impl Problem<'_> {
     fn normal_equations(&self, curve: Curve) -> (Matrix, [f64; 3]) {
         let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for (&n, &x) in self.n.iter().zip(self.x) {
-            accumulate(&mut matrix, &mut right, curve.gradient(n), x - curve.at(n));
+            let row = match self.errors {
+                Errors::OfOneSize => curve.gradient(n),
+                Errors::InProportion => curve.gradient(n).map(|by| by / curve.at(n)),
+            };
+            accumulate(&mut matrix, &mut right, row, self.residual(curve, n, x));
         }
         (matrix, right)
+    }
+
+    /// How far the value `x` is from the curve, as its errors are.
+    fn residual(&self, curve: Curve, n: f64, x: f64) -> f64 {
+        match self.errors {
+            Errors::OfOneSize => x - curve.at(n),
+            Errors::InProportion => (x / curve.at(n)).ln(),
+        }
     }
 
     fn descend(&self, mut curve: Curve) -> Option<Curve> {

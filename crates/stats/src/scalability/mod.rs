@@ -5,21 +5,27 @@
 //! law (Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to 6). With beta above 0
 //! throughput peaks at N = sqrt((1 - alpha) / beta) and falls beyond.
 //!
-//! Fit: least squares by Levenberg and Marquardt, which supposes errors of one size at every
-//! concurrency, with alpha and beta free of any bound. Neither can be negative in the model; where
-//! the free optimum is, the models without alpha, without beta and without both are fitted, and of
-//! those within bounds the closest stands for the law. Its errors then are those of the smaller
-//! model, and the optimum that was given up is reported beside it.
+//! Fit: least squares by Levenberg and Marquardt, for errors in proportion to the throughput or of
+//! one size ([`Errors`]), with alpha and beta free of any bound. Their intervals come from that fit
+//! of the full law, whichever law describes the values: having been chosen, a smaller law knows
+//! nothing of the parameters that it leaves out, and its own intervals hold in a tenth of cases.
+//! Where values come in blocks, whose values have something in common, intervals come from leaving
+//! out one block after the other ([`of_blocks`]).
 //!
-//! Choice: from the larger model to the smaller, each parameter must earn its place by an F test
-//! of the extra sum of squares at the level asked for (Bates & Watts, "Nonlinear Regression
-//! Analysis and Its Applications", Wiley 1988, chapter 3).
+//! Description: neither alpha nor beta can be negative in the model; where the free optimum is, the
+//! models without alpha, without beta and without both are fitted, and of those within bounds the
+//! closest stands for the law; the optimum that was given up is reported beside it. From the larger
+//! model to the smaller, each parameter must earn its place by an F test of the extra sum of
+//! squares at the level asked for (Bates & Watts, "Nonlinear Regression Analysis and Its
+//! Applications", Wiley 1988, chapter 3).
 
+mod blocks;
 mod least_squares;
 
 use crate::distribution::{fisher, student};
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
+pub use blocks::{OfBlocks, Parameter, of_blocks};
 use least_squares::{Free, Optimum};
 
 /// Which parameters a model has; the others are 0.
@@ -55,6 +61,16 @@ impl Model {
     }
 }
 
+/// How errors depend on the throughput that they are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Errors {
+    /// They are a share of it, as storage measurements have them.
+    #[default]
+    InProportion,
+    /// They are of one size at every concurrency.
+    OfOneSize,
+}
+
 /// A parameter's estimate and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -77,7 +93,8 @@ pub struct Fit {
     pub alpha: Option<Estimate>,
     /// Cost of agreeing, at least 0; none where the model has no beta.
     pub beta: Option<Estimate>,
-    /// sqrt(residual sum of squares / degrees of freedom), in the throughput's unit.
+    /// sqrt(residual sum of squares / degrees of freedom): in the throughput's unit for errors of
+    /// one size, else as a share of the throughput.
     pub residual_std_error: f64,
     /// The number of values less the number of parameters.
     pub degrees_of_freedom: u64,
@@ -111,8 +128,10 @@ pub struct Peak {
 /// Both laws fitted, and the choice between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalability {
-    /// The model that the values support.
+    /// The smallest model that the values support: a description of them.
     pub chosen: Fit,
+    /// The Universal Scalability Law without bounds: what alpha and beta may be.
+    pub full: Result<Fit, Refusal>,
     /// Proportion only.
     pub linear: Fit,
     /// Amdahl's law, or, at its bound, the linear model.
@@ -122,7 +141,7 @@ pub struct Scalability {
     /// p value of "alpha and beta together explain no more than the better of them alone", where
     /// the law of three parameters could be fitted within its bounds.
     pub third_parameter_p: Option<f64>,
-    /// Where throughput peaks, if that can be told.
+    /// Where throughput peaks by the full law, if that can be told.
     pub peak: Result<Peak, Refusal>,
 }
 
@@ -131,32 +150,38 @@ pub struct Scalability {
 ///
 /// A model needs one distinct concurrency more than it has parameters: two for the linear one,
 /// three for Amdahl's law, four for the Universal Scalability Law. A model short of that is
-/// refused alone. A peak is refused unless the chosen model has a beta whose interval lies above
-/// 0.
+/// refused alone. A peak is refused unless the interval of the full law's beta lies above 0.
 ///
 /// # Errors
 /// Refuses a `level` outside 0 to 1, series that differ in length, values that are not finite,
 /// concurrencies below 1, throughputs not above 0, and fewer than two distinct concurrencies.
-pub fn scalability(n: &[f64], x: &[f64], level: f64) -> Result<Scalability, Refusal> {
+pub fn scalability(
+    n: &[f64],
+    x: &[f64],
+    errors: Errors,
+    level: f64,
+) -> Result<Scalability, Refusal> {
     check_open_unit("the level", level)?;
-    let data = Data::new(n, x, level)?;
+    let data = Data::new(n, x, errors, level)?;
     let linear = data.fit(Model::Linear)?;
     let amdahl = data.bounded(Model::Amdahl);
     let usl = data.bounded(Model::Usl);
     let (chosen, third_parameter_p) = data.choose(&linear, &usl);
-    let peak = data.peak(&chosen);
-    Ok(Scalability { chosen, linear, amdahl, usl, third_parameter_p, peak })
+    let full = data.fit(Model::Usl);
+    let peak = full.clone().and_then(|full| data.peak(&full));
+    Ok(Scalability { chosen, full, linear, amdahl, usl, third_parameter_p, peak })
 }
 
 struct Data<'a> {
     n: &'a [f64],
     x: &'a [f64],
+    errors: Errors,
     level: f64,
     distinct: u64,
 }
 
 impl<'a> Data<'a> {
-    fn new(n: &'a [f64], x: &'a [f64], level: f64) -> Result<Self, Refusal> {
+    fn new(n: &'a [f64], x: &'a [f64], errors: Errors, level: f64) -> Result<Self, Refusal> {
         if n.len() != x.len() {
             return Err(Refusal::LengthsDiffer { first: n.len(), second: x.len() });
         }
@@ -175,7 +200,7 @@ impl<'a> Data<'a> {
         let mut ascending = n.to_vec();
         ascending.sort_by(f64::total_cmp);
         ascending.dedup();
-        Ok(Self { n, x, level, distinct: ascending.len() as u64 })
+        Ok(Self { n, x, errors, level, distinct: ascending.len() as u64 })
     }
 
     /// The model's optimum, in or out of bounds.
@@ -187,7 +212,7 @@ impl<'a> Data<'a> {
         };
         let distinct = usize::try_from(self.distinct).unwrap_or(usize::MAX);
         check_count(what, distinct, model.parameters() + 1)?;
-        least_squares::optimum(self.n, self.x, model.free())
+        least_squares::optimum(self.n, self.x, self.errors, model.free())
             .ok_or(Refusal::NotIdentified { what, why: "the squares have no definite minimum" })
     }
 
@@ -219,6 +244,11 @@ impl<'a> Data<'a> {
         let df = degrees_of_freedom as f64;
         let variance = optimum.squares / df;
         let t = student::quantile(f64::midpoint(1.0, self.level), df);
+        // Of errors in proportion the residuals are shares.
+        let unit_of_residual = match self.errors {
+            Errors::OfOneSize => optimum.unit,
+            Errors::InProportion => 1.0,
+        };
         let estimate = |value: f64, which: usize, unit: f64| {
             let std_error = (variance * optimum.inverse[which][which]).sqrt() * unit;
             let interval = around(value, t * std_error, self.level);
@@ -231,7 +261,7 @@ impl<'a> Data<'a> {
             gamma: estimate(curve.gamma * unit, 0, unit),
             alpha: free.alpha.then(|| estimate(curve.alpha, 1, 1.0)),
             beta: free.beta.then(|| estimate(curve.beta, 2, 1.0)),
-            residual_std_error: variance.sqrt() * unit,
+            residual_std_error: variance.sqrt() * unit_of_residual,
             degrees_of_freedom,
             given_up,
             optimum,
@@ -286,6 +316,9 @@ impl<'a> Data<'a> {
                 return refused("the interval of beta reaches 0");
             }
             Some(_) if curve.alpha >= 1.0 => return refused("alpha is 1 or above"),
+            Some(_) if fit.alpha.is_some_and(|alpha| alpha.interval.high < 0.0) => {
+                return refused("alpha is below 0, which the law does not know");
+            }
             Some(_) => {}
         }
         let n = ((1.0 - curve.alpha) / curve.beta).sqrt();

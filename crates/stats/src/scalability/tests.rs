@@ -25,7 +25,7 @@ fn curve(gamma: f64, alpha: f64, beta: f64) -> Curve {
 fn exact_values_give_exact_parameters() {
     for (gamma, alpha, beta) in [(1000.0, 0.03, 1e-3), (2e-7, 0.4, 2e-2), (3e200, 0.001, 1e-5)] {
         let x = noisy(curve(gamma, alpha, beta), 0.0, 0);
-        let got = scalability(&N, &x, 0.95).unwrap();
+        let got = scalability(&N, &x, Errors::OfOneSize, 0.95).unwrap();
         assert_eq!(got.chosen.model, Model::Usl);
         let fit = got.usl.unwrap();
         assert!((fit.gamma.value / gamma - 1.0).abs() < 1e-9, "{:?}", fit.gamma);
@@ -40,8 +40,9 @@ fn exact_values_give_exact_parameters() {
 #[test]
 fn the_smallest_law_that_explains_the_values_is_chosen() {
     let chosen = |it: Curve| {
-        let picks = (0..200)
-            .map(|seed| scalability(&N, &noisy(it, 0.02, seed), 0.95).unwrap().chosen.model);
+        let picks = (0..200).map(|seed| {
+            scalability(&N, &noisy(it, 0.02, seed), Errors::OfOneSize, 0.95).unwrap().chosen.model
+        });
         picks.collect::<Vec<_>>()
     };
     let share = |picks: &[Model], model: Model| {
@@ -57,7 +58,7 @@ fn the_smallest_law_that_explains_the_values_is_chosen() {
 fn an_optimum_out_of_bounds_is_given_up_for_a_smaller_law() {
     // Faster than in proportion: alpha would be below 0.
     let x: Vec<f64> = N.iter().map(|n| 10.0 * n.powf(1.1)).collect();
-    let got = scalability(&N, &x, 0.95).unwrap();
+    let got = scalability(&N, &x, Errors::OfOneSize, 0.95).unwrap();
     let (amdahl, usl) = (got.amdahl.unwrap(), got.usl.unwrap());
     assert_eq!(amdahl.model, Model::Linear);
     assert!(amdahl.given_up.unwrap().0 < 0.0);
@@ -76,7 +77,7 @@ fn intervals_cover_as_often_as_stated() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(9000 + seed);
         let normal = Normal::new(0.0, 10.0).unwrap();
         let x: Vec<f64> = N.iter().map(|&n| truth.at(n) + normal.sample(&mut random)).collect();
-        let got = scalability(&N, &x, 0.95).unwrap();
+        let got = scalability(&N, &x, Errors::OfOneSize, 0.95).unwrap();
         let (fit, found) = (got.usl.unwrap(), got.peak.unwrap());
         beta += u32::from(fit.beta.unwrap().interval.contains(truth.beta));
         at_peak += u32::from(found.n_interval.contains(peak));
@@ -92,7 +93,7 @@ fn intervals_cover_as_often_as_stated() {
 fn each_law_needs_its_distinct_concurrencies() {
     let with = |n: &[f64]| {
         let x: Vec<f64> = n.iter().map(|&n| curve(10.0, 0.1, 0.01).at(n)).collect();
-        scalability(n, &x, 0.95)
+        scalability(n, &x, Errors::OfOneSize, 0.95)
     };
     assert!(with(&[4.0, 4.0, 4.0]).is_err());
     let two = with(&[1.0, 2.0, 2.0]).unwrap();
@@ -110,17 +111,17 @@ fn each_law_needs_its_distinct_concurrencies() {
 #[test]
 fn a_peak_that_the_values_leave_open_is_refused() {
     let x = noisy(curve(100.0, 0.08, 0.0), 0.02, 3);
-    let got = scalability(&N, &x, 0.95).unwrap();
+    let got = scalability(&N, &x, Errors::OfOneSize, 0.95).unwrap();
     assert!(matches!(got.peak, Err(Refusal::NotIdentified { .. })));
 }
 
 #[test]
 fn what_is_no_throughput_by_concurrency_is_refused() {
-    let with = |n: &[f64], x: &[f64]| scalability(n, x, 0.95).unwrap_err();
+    let with = |n: &[f64], x: &[f64]| scalability(n, x, Errors::OfOneSize, 0.95).unwrap_err();
     assert!(matches!(with(&[1.0], &[1.0, 2.0]), Refusal::LengthsDiffer { .. }));
     assert!(matches!(with(&[0.5, 2.0], &[1.0, 2.0]), Refusal::OutOfRange { .. }));
     assert!(matches!(with(&[1.0, 2.0], &[1.0, 0.0]), Refusal::NotPositive { index: 1, .. }));
     assert!(matches!(with(&[1.0, 2.0], &[1.0, f64::NAN]), Refusal::NotFinite { .. }));
     assert!(with(&[], &[]).to_string().contains("at least 2"));
-    assert!(scalability(&N, &[1.0; 9], 1.0).is_err());
+    assert!(scalability(&N, &[1.0; 9], Errors::OfOneSize, 1.0).is_err());
 }

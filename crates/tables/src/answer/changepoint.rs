@@ -2,14 +2,27 @@
 
 use serde::Serialize;
 use stats::Refusal;
-use stats::changepoint::{Segment, pelt, warmup};
+use stats::changepoint::{Segment, divisive, pelt, warmup};
 use stats::design::Refused;
 
 use crate::text::{Columns, figure};
 
+/// How changes are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Method {
+    /// By permutation tests ([`divisive`]), which suppose no distribution; of more than
+    /// [`divisive::LENGTH_MAX`] values by the penalty that series of a program's start need.
+    #[default]
+    ByLength,
+    /// By PELT ([`pelt`]) with this penalty, in units of minus twice the log-likelihood.
+    Penalty(f64),
+}
+
 /// The changes of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangepointAnswer {
+    /// `e-divisive` or `pelt`.
+    pub method: String,
     /// Index, from 0, of the first value of each new segment.
     pub changepoints: Vec<usize>,
     /// The stretches between the changes; `end` is the index just past the last value.
@@ -21,6 +34,8 @@ pub struct ChangepointAnswer {
     pub class_refused: Option<String>,
     /// Index of the first value of the steady state.
     pub steady_from: Option<usize>,
+    /// Without a change, the least shift of the mean from the middle on that would have been seen.
+    pub least_shift: Option<f64>,
 }
 
 /// A stretch of a series.
@@ -44,13 +59,27 @@ impl From<&Segment> for SegmentDocument {
 }
 
 impl ChangepointAnswer {
-    /// Looks for changes of mean or variance in `values`, in the order they were measured in.
+    /// Looks for changes in `values`, in the order they were measured in.
     ///
     /// # Errors
-    /// Fewer values than a segment takes, values that are not finite, and values whose squares
-    /// leave the range of numbers.
-    pub fn new(values: &[f64], better: warmup::Better) -> Result<Self, Refusal> {
-        let found = pelt::pelt(values, pelt::Options::default())?;
+    /// Fewer values than a segment takes, values that are not finite, values whose squares leave
+    /// the range of numbers, and a penalty that is not above 0.
+    pub fn new(values: &[f64], better: warmup::Better, method: Method) -> Result<Self, Refusal> {
+        let is_short = values.len() <= divisive::LENGTH_MAX;
+        let (name, found, least_shift) = match method {
+            Method::ByLength if is_short => {
+                let options = divisive::Options::default();
+                let found = divisive::e_divisive(values, options)?.segmentation;
+                let is_flat = found.changepoints.is_empty();
+                let least = if is_flat { divisive::least_shift(values, options)? } else { None };
+                ("e-divisive", found, least)
+            }
+            Method::ByLength => ("pelt", pelt::pelt(values, pelt::Options::default())?, None),
+            Method::Penalty(penalty) => {
+                let options = pelt::Options { penalty: Some(penalty), ..pelt::Options::default() };
+                ("pelt", pelt::pelt(values, options)?, None)
+            }
+        };
         if found.segments.iter().any(|one| !(one.mean.is_finite() && one.variance.is_finite())) {
             return Err(Refused::OutOfRange.into());
         }
@@ -59,6 +88,8 @@ impl ChangepointAnswer {
         let class_refused = start.as_ref().err().map(ToString::to_string);
         let start = start.ok();
         Ok(Self {
+            method: name.to_owned(),
+            least_shift,
             segments: found.segments.iter().map(Into::into).collect(),
             changepoints: found.changepoints,
             class: start.map(|start| start.class.to_string()),
@@ -81,12 +112,12 @@ impl ChangepointAnswer {
             ]);
         }
         let changes = match self.changepoints.len() {
-            0 => "no change of mean or variance".to_owned(),
-            1 => "1 change of mean or variance".to_owned(),
-            more => format!("{more} changes of mean or variance"),
+            0 => format!("no change was found{}", self.least()),
+            1 => "1 change".to_owned(),
+            more => format!("{more} changes"),
         };
         let steady = match self.steady_from {
-            Some(0) => " (steady from the first value)".to_owned(),
+            Some(0) => String::new(),
             Some(from) => format!(" (steady from value {from})"),
             None => String::new(),
         };
@@ -96,5 +127,15 @@ impl ChangepointAnswer {
             (None, None) => "no class".to_owned(),
         };
         format!("{changes}; values are counted from 0\n{}{class}\n", columns.render())
+    }
+
+    /// `; a shift of the mean by 0.5 or more from the middle on would have been`.
+    fn least(&self) -> String {
+        self.least_shift.map_or_else(String::new, |least| {
+            format!(
+                "; a shift of the mean by {} or more from the middle on would have been",
+                figure(least)
+            )
+        })
     }
 }

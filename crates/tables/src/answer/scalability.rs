@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Refusal;
-use stats::scalability::{Estimate, Fit, Model, Scalability, scalability};
+use stats::scalability::{Errors, Estimate, Fit, Model, Scalability, scalability};
 
 use super::IntervalDocument;
 use crate::text::{Columns, figure, p_equation, percent, wrapped};
@@ -10,7 +10,8 @@ use crate::text::{Columns, figure, p_equation, percent, wrapped};
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScalabilityAnswer {
-    /// `linear`, `amdahl`, `coherency` or `usl`.
+    /// The smallest law that describes the values: `linear`, `amdahl`, `coherency` or `usl`. The
+    /// estimates are those of the last, where concurrencies are enough for it.
     pub model: String,
     /// Throughput of one worker.
     pub gamma: f64,
@@ -32,7 +33,7 @@ pub struct ScalabilityAnswer {
     pub peak_is_extrapolated: Option<bool>,
     /// Why there is no peak, or no law with all parameters.
     pub refused: Vec<String>,
-    /// What is left unexplained, in the throughput's unit.
+    /// What is left unexplained, as a share of the throughput.
     pub residual_std_error: f64,
     /// p of "the third parameter explains nothing".
     pub third_parameter_p: Option<f64>,
@@ -66,11 +67,13 @@ impl ScalabilityAnswer {
     /// # Errors
     /// What [`scalability`] refuses.
     pub fn new(n: &[f64], x: &[f64], level: f64) -> Result<Self, Refusal> {
-        Ok(Self::of(&scalability(n, x, level)?))
+        Ok(Self::of(&scalability(n, x, Errors::InProportion, level)?))
     }
 
     fn of(found: &Scalability) -> Self {
-        let Fit { gamma, alpha, beta, residual_std_error, .. } = &found.chosen;
+        // What alpha and beta may be is known by the law that has both.
+        let Fit { gamma, alpha, beta, residual_std_error, .. } =
+            found.full.as_ref().unwrap_or(&found.chosen);
         let error = |one: &Option<Estimate>| one.as_ref().map(|one| one.std_error);
         let value = |one: &Option<Estimate>| one.as_ref().map(|one| one.value);
         let interval =
@@ -118,7 +121,12 @@ impl ScalabilityAnswer {
         row("gamma", Some(self.gamma), Some(errors.gamma), Some(intervals.gamma));
         row("alpha", self.alpha, errors.alpha, intervals.alpha);
         row("beta", self.beta, errors.beta, intervals.beta);
-        let mut text = format!("{}\n{}", in_words(&self.model), columns.render());
+        let full = if self.model != "usl" && self.beta.is_some() {
+            "what the full law, with alpha and beta, leaves possible:\n"
+        } else {
+            ""
+        };
+        let mut text = format!("{}\n{full}{}", in_words(&self.model), columns.render());
         text += &format!("  residual standard error {}\n", figure(self.residual_std_error));
         if let Some(p) = self.third_parameter_p {
             text += &format!("  third parameter: {}\n", p_equation(p));

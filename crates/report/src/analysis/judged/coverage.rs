@@ -21,9 +21,11 @@ const RATIO: f64 = 1.2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Noise {
     Independent,
-    /// A block is slower as a whole, by as much as single values differ, twice over.
+    /// A block is slower, by as much as single values differ, twice over, and one target feels it
+    /// 10 % more than the other.
     Blocks,
-    /// The machine becomes slower from block to block.
+    /// The machine becomes slower from block to block, and from cell to cell within one, in random
+    /// order.
     Drift,
     /// A target is slower as a whole in a block.
     Instances,
@@ -59,8 +61,8 @@ impl Noise {
                 let own = normal(random);
                 let log = match self {
                     Self::Independent => own,
-                    Self::Blocks => own + 2.0 * common[place],
-                    Self::Drift => own + 0.5 * f64::from(block),
+                    Self::Blocks => own + (2.0 + 0.2 * target as f64) * common[place],
+                    Self::Drift => own + 0.3 * (f64::from(block) + random.random::<f64>()),
                     Self::Instances => own / 2.0 + of_target[place][target],
                     Self::Remembering => {
                         before = 0.5 * before + 0.75_f64.sqrt() * own;
