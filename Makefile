@@ -5,7 +5,7 @@ CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
-.PHONY: help run build test lint bench setup
+.PHONY: help run build test lint bench coverage setup
 # The steps of one target follow each other, whatever -j says.
 .NOTPARALLEL:
 
@@ -15,6 +15,7 @@ help:
 	@echo "make test              set up, then run every check and test"
 	@echo "make lint              formatting, clippy, documentation, licences, shell scripts"
 	@echo "make bench [ARGS=...]  set up, build, and measure fsprism against fio and a bare loop"
+	@echo "make coverage          simulate how often intervals hold and verdicts err: docs/coverage.md"
 	@echo "make setup             only install what 'make run' needs"
 
 run: setup build
@@ -32,6 +33,10 @@ test:
 
 lint:
 	@scripts/check lint
+
+coverage:
+	@$(CARGO) test --release --locked -p fsprism-stats --test coverage_samples -- --ignored
+	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored judged
 
 bench:
 	@scripts/setup bench

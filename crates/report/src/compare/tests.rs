@@ -314,6 +314,9 @@ fn a_zero_costs_its_benchmark_alone_and_a_missing_block_too() {
         .benchmark("read", &[&around(1000.0, 8), &swaying(2000.0, 8)]);
     let document = compare(&[named("run", sample)], &options()).unwrap();
     assert_eq!(document.left_out, ["misses (a value is 0)", "short"]);
+    let text = document.text(80);
+    assert!(text.contains("b and a: no ratio, since a value is 0 or below"), "{text}");
+    assert!(text.contains("b and a: not enough data"), "{text}");
     let analysis = document.analysis.expect("of the others");
     // Two targets in eight blocks leave seven.
     assert_eq!(analysis.anova.last().expect("the errors").df, 7);

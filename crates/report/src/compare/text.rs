@@ -4,6 +4,7 @@ use record::RatioReport;
 use tables::text::{figure, p_equation, percent, wrapped};
 
 use super::{CompareDocument, Comparison, RunDifference, Unlike, Verdict};
+use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
     /// The text for people.
@@ -36,7 +37,7 @@ impl CompareDocument {
                 1 => "3 runs",
                 _ => "2 runs a side",
             };
-            let few = format!("comparisons without enough data (each needs {needs}): {untested}");
+            let few = format!("not compared (it takes {needs}, and values above 0): {untested}");
             text += &wrapped("", "", &few, width);
         }
         if let Some(power) = &self.power {
@@ -81,6 +82,16 @@ impl CompareDocument {
         text
     }
 
+    /// Whether both sides have the values that a comparison takes.
+    fn has_enough(&self, comparison: &Comparison) -> bool {
+        let least = match self.sides() {
+            0 => u64::from(BLOCKS_LEAST),
+            1 => 3,
+            _ => 2,
+        };
+        comparison.first_values.min(comparison.second_values) >= least
+    }
+
     /// How many sides of several runs there are.
     fn sides(&self) -> usize {
         let mut sides: Vec<&String> =
@@ -98,7 +109,12 @@ impl CompareDocument {
         let first = name(&comparison.first_run, &comparison.first);
         let second = name(&comparison.second_run, &comparison.second);
         let (Some(ratio), Some(interval)) = (comparison.ratio, comparison.interval) else {
-            return format!("{second} and {first}: not enough data");
+            let why = if self.has_enough(comparison) {
+                "no ratio, since a value is 0 or below"
+            } else {
+                "not enough data"
+            };
+            return format!("{second} and {first}: {why}");
         };
         let numbers = format!(
             "{}x [{}, {}]",
