@@ -86,6 +86,19 @@ fn one_disturbed_count_does_not_hide_one_either() {
     }
 }
 
+/// A fifth of the pairs is otherwise, always in one direction: neither estimate stands for both.
+#[test]
+fn estimates_that_refuse_one_another_leave_an_interval_that_holds_both() {
+    let wobble = |place: usize| 1.0 + 0.002 * (place as f64 * 2.4).sin();
+    let firsts: Vec<f64> =
+        (0..40).map(|place| wobble(place) * if place % 5 == 0 { 2.7 } else { 1.0 }).collect();
+    let it = paired(&firsts, &[1.0; 40]);
+    let (means, middle) = (it.of_means(0.95).unwrap(), it.of_the_middle(0.95).unwrap());
+    assert!(means.interval.low > 1.05 && middle.interval.high < 1.01, "{means:?} {middle:?}");
+    let interval = it.interval(0.95).unwrap();
+    assert!(interval.contains(means.ratio) && interval.contains(middle.ratio), "{interval:?}");
+}
+
 #[test]
 fn swapping_the_series_inverts_the_ratio_and_keeps_p() {
     let (there, back) = (paired(&FIRST, &SECOND), paired(&SECOND, &FIRST));
