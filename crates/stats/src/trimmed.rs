@@ -8,8 +8,8 @@
 //!
 //! Both take it as t distributed with one degree of freedom less than there are values kept. Of
 //! normal values that is too bold, and more so further out: at a level of 0.1 % it is exceeded in
-//! 0.14 to 0.17 % of samples of 6 to 40. With as many degrees of freedom as are taken here, it is in
-//! 0.08 to 0.11 % (simulated; see the tests).
+//! 0.14 to 0.17 % of samples of 6 to 40. With as many degrees of freedom as are taken here, it is
+//! in 0.08 to 0.11 % (simulated; see the tests).
 
 use crate::sample;
 use crate::welch::Estimated;
