@@ -241,6 +241,51 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_that_surely_rises_or_falls_is_told_with_how_much() {
+        let of = |values: &[f64]| warnings(&Sample::new(&["ext4"]).benchmark("read", &[values]));
+        let risen: Vec<f64> = (0..8).map(|block| 10_000.0 * 1.02_f64.powi(block)).collect();
+        let [Warning::Trend { change_percent }] = of(&risen)[..] else {
+            panic!("{:?}", of(&risen))
+        };
+        assert!((change_percent - 14.8).abs() < 0.5, "{change_percent}");
+        // As sure, and too little to matter; and as much, but not sure.
+        let little: Vec<f64> = (0..8).map(|block| 10_000.0 * 1.005_f64.powi(block)).collect();
+        assert_eq!(of(&little), []);
+        assert_eq!(of(&[10e3, 11e3, 10e3, 12e3, 10.5e3, 12e3, 10.2e3, 11.5e3]), []);
+    }
+
+    #[test]
+    fn figures_of_blocks_that_resemble_the_ones_before_have_wider_intervals() {
+        let values = |seed: u64, shuffled: bool| -> Vec<f64> {
+            let mut logs = crate::sample::noisy(1.0, 1.0, seed, 16);
+            for place in 1..logs.len() {
+                logs[place] = 0.8 * logs[place - 1] + 0.6 * (logs[place] - 1.0);
+            }
+            let at = |block: usize| logs[if shuffled { block * 7 % 16 } else { block }];
+            (0..16).map(|block| 1000.0 * (0.05 * at(block)).exp()).collect()
+        };
+        let document = |shuffled: bool| {
+            let add = |sample: Sample, seed: u64| {
+                sample.benchmark(&seed.to_string(), &[&values(seed, shuffled)])
+            };
+            (1..20).fold(Sample::new(&["ext4"]), add).document()
+        };
+        let (resembling, apart) = (document(false), document(true));
+        let is_told = |document: &record::Document| {
+            let mut told = document.warnings.iter();
+            told.any(|one| matches!(one.warning, Warning::DependentBlocks { blocks: 16, .. }))
+        };
+        assert!(is_told(&resembling) && !is_told(&apart));
+        for (one, other) in resembling.cells.iter().zip(&apart.cells) {
+            let width = |cell: &record::CellReport| {
+                let interval = cell.metrics[0].interval.expect("of 16 blocks");
+                (interval.high / interval.low).ln()
+            };
+            assert!(width(one) > 1.3 * width(other), "{}", one.benchmark);
+        }
+    }
+
+    #[test]
     fn an_ordinary_cell_has_none() {
         assert_eq!(warnings(&sample()), []);
     }

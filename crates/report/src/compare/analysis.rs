@@ -10,7 +10,8 @@
 //!
 //! Only what every combination has can be compared: a benchmark that some target or run lacks, or
 //! whose costs have no logarithm, is left out, and named; of blocks and benchmarks those count that
-//! keep most of what was measured.
+//! keep most of what was measured. Factors of the benchmarks themselves can be asked for; then each
+//! is an observation of its own after all, and a warning says what that does to p.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +64,11 @@ impl Factor {
             let known = Self::ALL.map(Self::name).join(", ");
             CompareError::NoFactor { name: name.to_owned(), known }
         })
+    }
+
+    /// Whether its levels are benchmarks, or kinds of them.
+    pub(super) fn is_of_benchmarks(self) -> bool {
+        matches!(self, Self::Benchmark | Self::Dimension)
     }
 
     fn level(self, (runs, firsts): (&[NamedRun], usize), series: &Series) -> String {
@@ -201,16 +207,17 @@ fn complete(series: &[Series], between: bool) -> Kept<'_> {
         one.has_log_costs()
             && of_benchmark.contains_key(&(one.suite.as_str(), one.benchmark.as_str()))
     };
-    let mut left_out: Vec<String> = Vec::new();
+    // Each title once, and whether a value of it is 0 on any side.
+    let mut left_out: Vec<(&str, bool)> = Vec::new();
     for one in series.iter().filter(|one| !is_kept(one)) {
-        let why = if one.has_zero() { " (a value is 0)" } else { "" };
-        let named = format!("{}{why}", one.title);
-        let is_named = left_out.iter().position(|other| other.starts_with(&one.title));
-        match is_named {
-            Some(place) if !why.is_empty() => left_out[place] = named,
-            Some(_) => {}
-            None => left_out.push(named),
+        match left_out.iter_mut().find(|(title, _)| *title == one.title) {
+            Some((_, has_zero)) => *has_zero |= one.has_zero(),
+            None => left_out.push((&one.title, one.has_zero())),
         }
     }
+    let named = |(title, has_zero): (&str, bool)| {
+        if has_zero { format!("{title} (a value is 0)") } else { title.to_owned() }
+    };
+    let left_out = left_out.into_iter().map(named).collect();
     Kept { series: series.iter().filter(is_kept).collect(), blocks, left_out }
 }

@@ -310,6 +310,14 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
     if options.first_side.is_none() {
         warnings.extend(rest.iter().filter_map(|other| between(first, other)));
     }
+    if options.factors.iter().any(|factor| factor.is_of_benchmarks()) {
+        warnings.push(
+            "the analysis of variance takes benchmarks of one block for independent of one \
+             another; what slows a target in a block slows all of them, so p of the other factors \
+             is too small: leave out --factors to test those"
+                .to_owned(),
+        );
+    }
     if dependence.is_seen() {
         warnings.push(format!(
             "the targets' ratios resemble those of the block before (correlation {:.2}), so the \

@@ -276,6 +276,20 @@ fn exact_counts_are_the_same_in_every_run() {
     assert_eq!(verdict(600.0), [Verdict::Same]);
 }
 
+#[test]
+fn factors_of_benchmarks_are_analysed_with_a_warning() {
+    let sample = Sample::new(&["a", "b"])
+        .benchmark("create", &[&around(1000.0, 8), &swaying(2000.0, 8)])
+        .benchmark("read", &[&around(100.0, 8), &swaying(200.0, 8)]);
+    let warned = |factors: &[Factor]| {
+        let options = CompareOptions { factors: factors.to_vec(), ..options() };
+        let document = compare(&[named("run", sample.clone())], &options).unwrap();
+        document.warnings.iter().any(|warning| warning.contains("independent of one another"))
+    };
+    assert!(warned(&[Factor::Target, Factor::Benchmark]));
+    assert!(!warned(&[Factor::Target]) && !warned(&[]));
+}
+
 /// A target that is slower or faster as a whole in a block is so in all benchmarks: as independent
 /// observations those made `target` differ in half of such runs.
 #[test]
@@ -311,9 +325,10 @@ fn a_zero_costs_its_benchmark_alone_and_a_missing_block_too() {
         .benchmark("create", &[&around(1000.0, 8), &swaying(2000.0, 8)])
         .benchmark("misses", &[&around(5.0, 8), &with_zero])
         .benchmark("short", &[&around(5.0, 8), &swaying(5.0, 2)])
+        .benchmark("sho", &[&around(5.0, 8), &swaying(5.0, 2)])
         .benchmark("read", &[&around(1000.0, 8), &swaying(2000.0, 8)]);
     let document = compare(&[named("run", sample)], &options()).unwrap();
-    assert_eq!(document.left_out, ["misses (a value is 0)", "short"]);
+    assert_eq!(document.left_out, ["misses (a value is 0)", "short", "sho"]);
     let text = document.text(80);
     assert!(text.contains("b and a: no ratio, since a value is 0 or below"), "{text}");
     assert!(text.contains("b and a: not enough data"), "{text}");
