@@ -73,7 +73,8 @@ impl CompareDocument {
         }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("; ");
-            let why = "not in the analysis, because they are ratios or a side lacks them, in some block or in all";
+            let why = "not in the analysis, because they are ratios or a side lacks them, in some \
+                       block or in all";
             text += &wrapped("- ", "  ", &format!("{why}: {names}"), width);
         }
         for warning in &self.warnings {
