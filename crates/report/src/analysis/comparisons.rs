@@ -200,6 +200,15 @@ mod tests {
         let (means, middle) = (comparison.of_means.unwrap(), comparison.of_the_middle.unwrap());
         assert!(means.interval.low < 1.0 && means.ratio > 1.5, "{means:?}");
         assert!(middle.interval.low > 1.1 && middle.interval.high < 1.3, "{middle:?}");
+        // Two that cancel leave the mean where it was, and its interval far too wide.
+        disturbed[5] = 1.2 * 50.0;
+        disturbed[2] = 1.2 / 50.0;
+        let both = Sample::new(&["a", "b"])
+            .benchmark("create", &[&[1.0; 12], &{ [disturbed.clone(), swaying(1.2, 4)].concat() }]);
+        let comparison = &both.document().comparisons[0];
+        let (means, middle) = (comparison.of_means.unwrap(), comparison.of_the_middle.unwrap());
+        assert!((means.ratio / middle.ratio - 1.0).abs() < 0.01, "{means:?} {middle:?}");
+        assert!(means.interval.high / means.interval.low > 3.0, "{means:?}");
         let clean = Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 8], &swaying(1.2, 8)]);
         assert_eq!(clean.document().comparisons[0].of_means, None);
         // The cell is warned of, with how far off the block was.

@@ -1,6 +1,8 @@
 //! Comparisons of targets per dimension, on values whose ratios were worked out by hand.
 
-use record::{Better, Cell, CurvePoint, Dimension, DimensionComparison, Document, Verdict};
+use record::{
+    Better, Cell, CurvePoint, Dimension, DimensionComparison, Document, IntervalReport, Verdict,
+};
 use stats::Paired;
 use stats::dependence::Dependence;
 
@@ -219,4 +221,31 @@ fn two_alike_are_called_different_in_few_dimensions_of_many() {
         real += usize::from(found.iter().any(|one| one.verdict.is_different()));
     }
     assert!((1..=11).contains(&real), "5 % of runs may find something: {real} of 100 did");
+}
+
+/// What benchmarks have in common is what is left when they are averaged: where that goes on from
+/// block to block, a dimension's blocks are worth fewer than its benchmarks'.
+#[test]
+fn what_benchmarks_have_in_common_counts_for_their_dimension() {
+    let document = |shuffled: bool| {
+        let wave = |block: usize| (block as f64 * std::f64::consts::TAU / 15.0).sin();
+        let mut sample = Sample::new(&["a", "b"]);
+        for seed in 1..16 {
+            let own = noisy(1.0, 1.0, 100 + seed, 30);
+            let value = |block: usize| {
+                let at = if shuffled { block * 7 % 30 } else { block };
+                (0.05 * (wave(at) + 2.0 * (own[at] - 1.0))).exp()
+            };
+            let values: Vec<f64> = (0..30).map(value).collect();
+            sample = sample.benchmark(&seed.to_string(), &[&[1.0; 30], &values]);
+        }
+        sample.document()
+    };
+    let width = |one: IntervalReport| (one.high / one.low).ln();
+    let (resembling, apart) = (document(false), document(true));
+    let of_dimension = |document: &Document| width(only(document).interval.unwrap());
+    let of_benchmark = |document: &Document| width(document.comparisons[0].interval.unwrap());
+    let wider = of_dimension(&resembling) / of_dimension(&apart);
+    let by = of_benchmark(&resembling) / of_benchmark(&apart);
+    assert!(wider > 1.5 * by, "a dimension's by {wider}, a benchmark's by {by}");
 }

@@ -362,3 +362,108 @@ fn targets_are_compared_over_several_runs() {
         document.analysis.unwrap().anova.into_iter().map(|source| source.source).collect();
     assert_eq!(sources, ["target", "run", "errors"]);
 }
+
+/// What is compared over runs rests on runs, however few of them measured the same.
+#[test]
+fn a_single_run_of_a_side_is_not_judged_by_its_blocks() {
+    let run = |seed: u64, file_bytes: u64| {
+        let (a, b) = (noisy(1000.0, 0.01, seed, 8), noisy(1500.0, 0.01, seed + 50, 8));
+        let mut sample = Sample::new(&["a", "b"]).benchmark("read", &[&a, &b]).ended();
+        sample.change("read", |cell| {
+            cell.parameters.insert("file_bytes".to_owned(), file_bytes.into());
+        });
+        sample
+    };
+    let (runs, how) = sides(vec![run(1, 1), run(2, 2), run(3, 3)], Vec::new());
+    let document = compare(&runs, &how).unwrap();
+    assert_eq!(verdicts(&document), [Verdict::NotEnoughData]);
+    assert!(document.text(80).contains("read"), "{}", document.text(80));
+    assert_eq!(document.unlike.len(), 4, "two targets of two runs");
+    // All like the first, and like each other where the first has no such benchmark.
+    let with_extra = |seed: u64, extra: u64| {
+        let values = noisy(1000.0, 0.01, seed, 8);
+        let mut sample = run(seed, 1).benchmark("extra", &[&values, &values]);
+        sample.change("extra", |cell| {
+            cell.parameters.insert("files".to_owned(), extra.into());
+        });
+        sample
+    };
+    let (runs, how) = sides(vec![run(1, 1), with_extra(2, 10), with_extra(3, 20)], Vec::new());
+    let document = compare(&runs, &how).unwrap();
+    assert_eq!(document.unlike.len(), 2, "the second extra, on two targets: {:?}", document.unlike);
+    let extra = document.comparisons.iter().find(|one| one.benchmark == "extra").unwrap();
+    assert_eq!((extra.first_runs, extra.verdict), (1, Verdict::NotEnoughData));
+}
+
+#[test]
+fn the_order_of_targets_may_differ_from_run_to_run() {
+    let run = |seed: u64, swapped: bool| {
+        let (slow, fast) = (noisy(1500.0, 0.01, seed, 8), noisy(1000.0, 0.01, seed + 50, 8));
+        if swapped {
+            Sample::new(&["slow", "fast"]).benchmark("create", &[&slow, &fast]).ended()
+        } else {
+            Sample::new(&["fast", "slow"]).benchmark("create", &[&fast, &slow]).ended()
+        }
+    };
+    let all = (1..5).map(|seed| run(seed, seed % 2 == 0)).collect();
+    let (runs, how) = sides(all, Vec::new());
+    let document = compare(&runs, &how).unwrap();
+    assert_eq!(verdicts(&document), [Verdict::Real]);
+    let one = &document.comparisons[0];
+    assert_eq!((one.first.as_str(), one.second.as_str(), one.first_runs), ("fast", "slow", 4));
+    assert!((one.ratio.unwrap() - 1.5).abs() < 0.02, "{one:?}");
+}
+
+/// Counts do not depend on the run: more runs of them cannot make less sure.
+#[test]
+fn exact_counts_stay_exact_over_several_runs() {
+    let count = |lines: f64| Sample::new(&["a"]).benchmark("create", &[&[lines; 8]]).ended();
+    let of = |lines: f64| {
+        let (runs, how) = sides(vec![count(600.0), count(600.0)], vec![count(lines), count(lines)]);
+        compare(&runs, &how).unwrap()
+    };
+    assert_eq!(verdicts(&of(691.0)), [Verdict::Real]);
+    assert_eq!(verdicts(&of(600.0)), [Verdict::Same]);
+    assert_eq!(of(691.0).power, None, "nothing of how runs differ is known");
+    let both = || Sample::new(&["a", "b"]).benchmark("create", &[&[600.0; 8], &[691.0; 8]]).ended();
+    let (runs, how) = sides(vec![both(), both(), both()], Vec::new());
+    assert_eq!(verdicts(&compare(&runs, &how).unwrap()), [Verdict::Real]);
+}
+
+#[test]
+fn one_target_in_several_runs_is_a_side_for_others() {
+    let (runs, how) = sides(several(&[1.0, 1.02, 0.98], 1.0, 1), Vec::new());
+    let document = compare(&runs, &how).unwrap();
+    assert!(document.comparisons.is_empty());
+    assert!(document.text(80).contains("one target alone"), "{}", document.text(80));
+}
+
+/// What blocks that resemble each other, or one far off, leave unseen is not claimed to be seen.
+#[test]
+fn the_least_detectable_ratio_allows_for_blocks_that_are_worth_fewer() {
+    let document = |shuffled: bool| {
+        let mut sample = Sample::new(&["a", "b"]);
+        for seed in 1..16 {
+            let mut logs = noisy(1.0, 1.0, seed, 16);
+            for place in 1..logs.len() {
+                logs[place] = 0.8 * logs[place - 1] + 0.6 * (logs[place] - 1.0);
+            }
+            let at = |block: usize| logs[if shuffled { block * 7 % 16 } else { block }];
+            let values: Vec<f64> = (0..16).map(|block| (0.05 * at(block)).exp()).collect();
+            sample = sample.benchmark(&seed.to_string(), &[&[1.0; 16], &values]);
+        }
+        compare(&[named("run", sample)], &options()).unwrap()
+    };
+    for (one, other) in document(false).comparisons.iter().zip(&document(true).comparisons) {
+        let least = |one: &Comparison| one.least_detectable_ratio.map(f64::ln);
+        let (Some(one), Some(other)) = (least(one), least(other)) else { continue };
+        assert!(one > 1.3 * other, "{one} {other}");
+    }
+    let mut far = swaying(1.0, 8);
+    far[3] = 60.0;
+    let sample = Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 8], &far]);
+    let document = compare(&[named("run", sample)], &options()).unwrap();
+    assert_eq!(document.comparisons[0].least_detectable_ratio, None);
+    let said = document.text(80).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("the mean of all blocks says"), "{said}");
+}

@@ -58,6 +58,16 @@ impl CompareDocument {
         if let Some(why) = &self.analysis_refused {
             text += &wrapped("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
         }
+        text += &self.set_aside(width);
+        for warning in &self.warnings {
+            text += &wrapped("! ", "  ", warning, width);
+        }
+        text
+    }
+
+    /// What was not compared, and what the analysis does not hold, with the reasons.
+    fn set_aside(&self, width: usize) -> String {
+        let mut text = String::new();
         if !self.unlike.is_empty() {
             let count = self.unlike.len();
             let (noun, be) = if count == 1 { ("benchmark", "was") } else { ("benchmarks", "were") };
@@ -76,9 +86,6 @@ impl CompareDocument {
             let why = "not in the analysis, because they are ratios or a side lacks them, in some \
                        block or in all";
             text += &wrapped("- ", "  ", &format!("{why}: {names}"), width);
-        }
-        for warning in &self.warnings {
-            text += &wrapped("! ", "  ", warning, width);
         }
         text
     }
