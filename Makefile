@@ -36,7 +36,7 @@ lint:
 
 coverage:
 	@$(CARGO) test --release --locked -p fsprism-stats --test coverage_samples -- --ignored
-	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored judged
+	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored coverage
 
 bench:
 	@scripts/setup bench

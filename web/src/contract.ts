@@ -13,6 +13,11 @@ export type Dimension = ("io" | "on-disk-layout" | "in-memory" | "caching" | "me
  */
 export type Better = ("higher" | "lower" | "neither")
 /**
+ * What a percentile is taken of. The two differ wherever some replicates are slower than others:
+ * then the slowest of all operations are mostly theirs.
+ */
+export type PercentileOf = ("each-replicate" | "all-operations")
+/**
  * One thing that was seen during a replicate.
  */
 export type Observation = ((Series & {
@@ -736,17 +741,17 @@ low: number
  */
 export interface Percentile {
 /**
- * Interval of that median; none with too few replicates, or where a replicate has too few
- * operations for a percentile of its own.
+ * Interval of the median over replicates; none with too few of them, and none of all
+ * operations.
  */
 interval?: (IntervalReport | null)
+of: PercentileOf
 /**
  * Which, in percent: 99.9 is the 99.9th percentile.
  */
 percentile: number
 /**
- * Its value, in the metric's unit. With an interval: the median over the replicates of each
- * one's own percentile. Without: the percentile of all operations pooled.
+ * Its value, in the metric's unit.
  */
 value: number
 }
@@ -2922,8 +2927,6 @@ export interface Replicates {
 at_s: ArrayRef
 block: ArrayRef
 device_read_bytes: ArrayRef
-p50_ns: ArrayRef
-p99_ns: ArrayRef
 value: ArrayRef
 }
 /**

@@ -18,7 +18,7 @@
 //!     }
 //! }
 //! assert_eq!(recorder.operations(), 1000);
-//! assert_eq!(recorder.histogram().quantile(0.5), 100);
+//! assert_eq!(recorder.histogram().quantile(0.5), 100.0);
 //! ```
 //!
 //! Nothing is averaged away: every operation is counted in a [`Histogram`] (relative error below

@@ -216,12 +216,25 @@ pub struct IntervalReport {
 pub struct Percentile {
     /// Which, in percent: 99.9 is the 99.9th percentile.
     pub percentile: f64,
-    /// Its value, in the metric's unit. With an interval: the median over the replicates of each
-    /// one's own percentile. Without: the percentile of all operations pooled.
+    /// What it is a percentile of.
+    pub of: PercentileOf,
+    /// Its value, in the metric's unit.
     pub value: f64,
-    /// Interval of that median; none with too few replicates, or where a replicate has too few
-    /// operations for a percentile of its own.
+    /// Interval of the median over replicates; none with too few of them, and none of all
+    /// operations.
     pub interval: Option<IntervalReport>,
+}
+
+/// What a percentile is taken of. The two differ wherever some replicates are slower than others:
+/// then the slowest of all operations are mostly theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PercentileOf {
+    /// The median over the replicates of each one's own percentile: a typical replicate's.
+    EachReplicate,
+    /// All operations of all replicates together, because a replicate has too few operations for a
+    /// percentile of its own.
+    AllOperations,
 }
 
 /// Two targets on one benchmark, paired by block.

@@ -34,7 +34,8 @@ pub use cliff::{
 pub use directory::{Run, RunDirectory, TRACES};
 pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, FitParameter, IntervalReport,
-    MetricReport, Percentile, RatioReport, Spending, Verdict, WarningReport, WorkingSet,
+    MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict, WarningReport,
+    WorkingSet,
 };
 pub use error::RecordError;
 pub use histogram_log::HistogramLocation;

@@ -329,7 +329,7 @@ impl Laboratory {
             self.observe(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
-        let typical_ns = recorder.histogram().quantile(0.5).max(1) as f64;
+        let typical_ns = recorder.histogram().quantile(0.5).max(1.0);
         let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]

@@ -133,19 +133,21 @@ fn in_flight(outcome: &Outcome, metric: &str) -> Option<f64> {
     let parts = outcome.asynchronous.as_ref()?;
     match metric {
         "time_per_operation" => (outcome.rate_per_s > 0.0).then(|| 1e9 / outcome.rate_per_s),
-        "submission_latency" => Some(parts.submission.quantile(0.5) as f64),
-        "completion_latency" => Some(parts.completion.quantile(0.5) as f64),
+        "submission_latency" => Some(parts.submission.quantile(0.5)),
+        "completion_latency" => Some(parts.completion.quantile(0.5)),
         _ => None,
     }
 }
 
 /// A distribution in short.
 pub(crate) fn summary(histogram: &Histogram) -> LatencySummary {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "those of u64")]
+    let quantile = |q| histogram.quantile(q).round() as u64;
     LatencySummary {
         min_ns: histogram.min(),
-        p50_ns: histogram.quantile(0.5),
-        p90_ns: histogram.quantile(0.9),
-        p99_ns: histogram.quantile(0.99),
+        p50_ns: quantile(0.5),
+        p90_ns: quantile(0.9),
+        p99_ns: quantile(0.99),
         max_ns: histogram.max(),
     }
 }

@@ -67,7 +67,7 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
     <ChartFrame
       title={`${benchmark.title}: figures`}
       file={`${benchmark.name}-figures`}
-      summary={`${stateOf(benchmark)}. Medians over blocks; percentiles are those of single operations, with * those of all operations pooled, without an interval.`}
+      summary={`${stateOf(benchmark)}. Medians over blocks; percentiles of single operations are medians over blocks of each block's own; those with * are of all operations together, because a block has too few of them, and compare only with others that have a *.`}
       table={() => ({
         head: ["target", "metric", "unit", "median", "low", "high", "mean", "replicates"],
         rows: rows.map(({ cell, metric }) => [
@@ -118,7 +118,7 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
                   return (
                     <td key={percentile} class="number">
                       {found && figure(metric.unit, found.value)}
-                      {found && found.interval == null && "*"}
+                      {found?.of === "all-operations" && "*"}
                     </td>
                   );
                 })}

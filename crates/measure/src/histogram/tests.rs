@@ -15,22 +15,37 @@ fn histogram_of(values: &[u64]) -> Histogram {
     histogram
 }
 
+/// What R's `quantile(type = 8)` says of sorted values.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 200")]
+fn median_unbiased(sorted: &[u64], q: f64) -> f64 {
+    let count = sorted.len() as f64;
+    let rank = (q * (count + 1.0 / 3.0) + 1.0 / 3.0).clamp(1.0, count);
+    let at = |rank: f64| sorted[rank as usize - 1] as f64;
+    at(rank.floor()) * (1.0 - rank.fract()) + at(rank.ceil()) * rank.fract()
+}
+
 proptest! {
     #[test]
     fn every_quantile_is_within_one_percent_of_the_sorted_values(
         values in vec(any_value(), 1..200),
+        q in 0.0..=1.0,
     ) {
         let mut sorted = values.clone();
         sorted.sort_unstable();
+        let exact = median_unbiased(&sorted, q);
+        let got = histogram_of(&values).quantile(q);
+        prop_assert!((got - exact).abs() <= exact * 0.01, "q = {}: {} for {}", q, got, exact);
+    }
+
+    #[test]
+    fn a_larger_share_never_has_a_smaller_quantile(
+        values in vec(any_value(), 1..200),
+        (one, other) in (0.0..=1.0, 0.0..=1.0),
+    ) {
         let histogram = histogram_of(&values);
-        for (index, &exact) in sorted.iter().enumerate() {
-            let q = (index + 1) as f64 / sorted.len() as f64;
-            let error = histogram.quantile(q).abs_diff(exact);
-            prop_assert!(error as f64 <= exact as f64 * 0.01, "q = {}: {} ns off", q, error);
-            // Half a rank earlier rounds up to the same one.
-            let q = (index as f64 + 0.5) / sorted.len() as f64;
-            prop_assert!(histogram.quantile(q).abs_diff(exact) as f64 <= exact as f64 * 0.01);
-        }
+        let (least, most) = (f64::min(one, other), f64::max(one, other));
+        // But for what rounding does to two points of one straight line.
+        prop_assert!(histogram.quantile(least) <= histogram.quantile(most) * (1.0 + 1e-12));
     }
 
     #[test]
@@ -93,7 +108,7 @@ fn an_empty_histogram_answers_zero() {
     let mut empty = Histogram::new();
     empty.record_n(7, 0);
     assert_eq!((empty.count(), empty.min(), empty.max(), empty.sum()), (0, 0, 0, 0));
-    assert_eq!((empty.quantile(0.5), empty.mean(), empty.count_at_or_below(9)), (0, 0.0, 0));
+    assert_eq!((empty.quantile(0.5), empty.mean(), empty.count_at_or_below(9)), (0.0, 0.0, 0));
     assert_eq!((empty.buckets().count(), empty.exact()), (0, None));
     assert_eq!(Histogram::from_buckets([]).unwrap(), empty);
 }
@@ -101,25 +116,38 @@ fn an_empty_histogram_answers_zero() {
 #[test]
 fn first_and_last_rank_are_exact_and_the_rest_stays_between() {
     let histogram = histogram_of(&[1000, 1000, 2000, 3001, 3001]);
-    for q in [-1.0, 0.0, 0.2, f64::NAN, f64::NEG_INFINITY] {
-        assert_eq!(histogram.quantile(q), 1000, "{q}");
+    // Rank (5 + 1/3) q + 1/3 is at most 1 up to 0.125, and 5 from 0.875 on.
+    for q in [-1.0, 0.0, 0.125, f64::NAN, f64::NEG_INFINITY] {
+        assert_eq!(histogram.quantile(q), 1000.0, "{q}");
     }
-    for q in [0.81, 1.0, 1.5, f64::INFINITY] {
-        assert_eq!(histogram.quantile(q), 3001, "{q}");
+    for q in [0.875, 1.0, 1.5, f64::INFINITY] {
+        assert_eq!(histogram.quantile(q), 3001.0, "{q}");
     }
-    // The middles of their buckets.
-    let inner = [0.4, 0.6, 0.8].map(|q| histogram.quantile(q));
-    assert_eq!(inner, [1001, 2003, 2999]);
-    assert_eq!(histogram_of(&[1003, 1003, 1003]).quantile(0.5), 1003, "1001 is below the minimum");
-    assert_eq!(histogram_of(&[2991, 2991, 2991]).quantile(0.5), 2991, "2999 is above the maximum");
+    // The third of five: the middle of the bucket from 2000 to 2007.
+    assert_eq!(histogram.quantile(0.5), 2003.5);
+    assert_eq!(histogram_of(&[1003, 1003, 1003]).quantile(0.5), 1003.0, "1001.5 is too low");
+    assert_eq!(histogram_of(&[2991, 2991, 2991]).quantile(0.5), 2991.0, "2999.5 is too high");
+}
+
+/// From R 4: `quantile(x, probs, type = 8)`; the values are such that each has a bucket of its own.
+#[test]
+fn quantiles_lie_between_ranks() {
+    let six = histogram_of(&[10, 20, 30, 40, 50, 60]);
+    for (q, expected) in [(0.5, 35.0), (0.25, 19.0 + 1.0 / 6.0), (0.9, 60.0), (0.8, 54.0)] {
+        assert!((six.quantile(q) - expected).abs() < 1e-9, "{q}: {}", six.quantile(q));
+    }
+    assert_eq!(histogram_of(&[7]).quantile(0.5), 7.0);
+    assert_eq!(histogram_of(&[7, 9]).quantile(0.5), 8.0);
 }
 
 #[test]
-fn a_rank_is_not_pushed_up_by_binary_fractions() {
-    for rank in 1..=100 {
-        assert_eq!(rank_of(rank as f64 / 100.0, 100), rank);
-    }
-    assert_eq!((rank_of(0.501, 100), rank_of(0.999, 1000), rank_of(0.9991, 1000)), (51, 999, 1000));
+fn values_of_one_bucket_are_spread_evenly_over_it() {
+    // 8192 to 8255 share a bucket; the extremes, which are exact, lie far outside.
+    let mut histogram = histogram_of(&[1, 1, 1, 1_000_000, 1_000_000, 1_000_000]);
+    histogram.record_n(8200, 100);
+    let [quarter, half] = [0.25, 0.5].map(|q| histogram.quantile(q));
+    assert_eq!(half, f64::midpoint(8192.0, 8255.0));
+    assert!(quarter > 8205.0 && quarter < 8208.0, "{quarter}");
 }
 
 #[test]
@@ -130,7 +158,7 @@ fn counts_stop_at_the_greatest_number() {
     assert_eq!((histogram.count(), histogram.sum()), (u64::MAX, sum));
     histogram.merge(&histogram.clone());
     assert_eq!((histogram.count(), histogram.sum()), (u64::MAX, u128::MAX));
-    assert_eq!(histogram.quantile(1.0).max(histogram.quantile(0.0)), histogram.max());
+    assert_eq!(histogram.quantile(1.0), histogram.max() as f64);
 }
 
 #[test]

@@ -3,18 +3,11 @@
 use std::collections::BTreeMap;
 
 use measure::Histogram;
-use record::{
-    CellReport, Manifest, MetricDefinition, MetricReport, Percentile, RecordError, Warning,
-};
+use record::{CellReport, Manifest, MetricDefinition, MetricReport, RecordError, Warning};
 
 use stats::dependence::Dependence;
 
-use super::{Gathered, doubts, estimates, stalls, working_set};
-
-/// Percentiles of single operations that are reported, each where enough operations support it;
-/// as percentage and as quantile, since dividing one does not give the other exactly.
-const PERCENTILES: [(f64, f64); 5] =
-    [(50.0, 0.5), (90.0, 0.9), (95.0, 0.95), (99.0, 0.99), (99.9, 0.999)];
+use super::{Gathered, doubts, estimates, percentiles, stalls, working_set};
 
 /// The report of `gathered`; `all` holds its baseline, where it has one.
 pub(super) fn report(
@@ -81,7 +74,7 @@ fn metrics(
         .find_map(|name| reports.iter().position(|report| report.name == *name));
     let time = position.map(|position| &mut reports[position]);
     if let (Some(time), true) = (time, is_single) {
-        time.percentiles = percentiles(histograms, level);
+        time.percentiles = percentiles::of(histograms, level, dependence);
     }
     let speed_up = gathered.speed_up(all);
     reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up));
@@ -107,33 +100,6 @@ fn metric_report(
         percentiles: Vec::new(),
         values,
     })
-}
-
-/// The percentiles that the operations support. Operations of one replicate share what happened to
-/// that replicate, so an interval comes from replicates, not from operations: where each supports a
-/// quantile of its own, the figure is the median of those. Where not, all operations are pooled,
-/// and there is no interval.
-fn percentiles(histograms: &[Histogram], level: f64) -> Vec<Percentile> {
-    let mut pooled = Histogram::new();
-    histograms.iter().for_each(|histogram| pooled.merge(histogram));
-    let of_quantile = |(percentile, quantile): (f64, f64)| {
-        let need = estimates::least_n(quantile, level)?;
-        if pooled.count() < need {
-            return None;
-        }
-        let has_own = histograms.iter().all(|histogram| histogram.count() >= need);
-        let own = histograms.iter().map(|histogram| histogram.quantile(quantile) as f64);
-        let summary = estimates::summary(&own.collect::<Vec<_>>(), level);
-        let summary = summary.filter(|summary| has_own && summary.interval.is_some());
-        Some(match summary {
-            Some(own) => Percentile { percentile, value: own.median, interval: own.interval },
-            None => {
-                let value = pooled.quantile(quantile) as f64;
-                Percentile { percentile, value, interval: None }
-            }
-        })
-    };
-    PERCENTILES.into_iter().filter_map(of_quantile).collect()
 }
 
 /// What is wrong with a log, without its path: the same trouble of many cells is said once.
@@ -177,41 +143,6 @@ mod tests {
         let cell = &document.cells[0];
         assert_eq!(cell.metrics[0].interval, None);
         assert_eq!(cell.warnings[0].message, "5 replicates; an interval needs 6");
-    }
-
-    #[test]
-    fn percentiles_stop_where_operations_do() {
-        let of = |operations: u64| {
-            let sample = Sample::new(&["tmpfs"]).operations(operations);
-            let document = sample.benchmark("create", &[&TIMES[..6]]).document();
-            document.cells[0].metrics[0].percentiles.clone()
-        };
-        let which =
-            |operations| of(operations).iter().map(|one| one.percentile).collect::<Vec<_>>();
-        assert_eq!(which(49), [50.0, 90.0, 95.0], "294 operations; the 99th percentile needs 299");
-        assert_eq!(which(50), [50.0, 90.0, 95.0, 99.0]);
-        assert_eq!(which(500), [50.0, 90.0, 95.0, 99.0, 99.9]);
-        // Within the resolution of the histogram.
-        assert!((of(500)[0].value / 6090.0 - 1.0).abs() < 0.01, "{:?}", of(500)[0]);
-    }
-
-    #[test]
-    fn a_percentile_has_an_interval_where_each_replicate_supports_it() {
-        let of = |operations: u64, blocks: usize| {
-            let sample = Sample::new(&["tmpfs"]).operations(operations);
-            let document = sample.benchmark("create", &[&TIMES[..blocks]]).document();
-            document.cells[0].metrics[0].percentiles.clone()
-        };
-        // 298 operations are one too few for a 99th percentile of each replicate's own.
-        let [p50, _, p95, p99] = &of(298, 8)[..] else { panic!("four percentiles") };
-        let interval = p50.interval.unwrap();
-        let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.01;
-        assert!(near(interval.low, 6000.0) && near(interval.high, 6200.0), "{interval:?}");
-        assert!(near(p50.value, 6095.0), "{p50:?}");
-        assert!(p95.interval.is_some());
-        assert_eq!(p99.interval, None);
-        assert!(of(299, 8)[3].interval.is_some());
-        assert!(of(299, 5).iter().all(|one| one.interval.is_none()), "five blocks are too few");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod fits;
 mod fragile;
 mod gathered;
 mod judged;
+mod percentiles;
 mod spending;
 mod stalls;
 mod warm_up;

@@ -9,9 +9,9 @@ use measure::Histogram;
 use record::Warning;
 
 /// A stall takes as long as so many ordinary operations, at least.
-const TIMES_THE_MEDIAN: u64 = 32;
+const TIMES_THE_MEDIAN: f64 = 32.0;
 /// A stall is longer than what an interrupt or another task takes, in nanoseconds.
-const LEAST_NS: u64 = 100_000;
+const LEAST_NS: f64 = 100_000.0;
 /// Operations that are no more than this share of all are few.
 const FEW: f64 = 0.01;
 /// A share of the time below which they do not carry the mean, in percent.
@@ -21,9 +21,9 @@ const SHARE_PERCENT_LEAST: f64 = 10.0;
 pub(super) fn of(histograms: &[Histogram]) -> Option<Warning> {
     let mut pooled = Histogram::new();
     histograms.iter().for_each(|histogram| pooled.merge(histogram));
-    let bound_ns = pooled.quantile(0.5).saturating_mul(TIMES_THE_MEDIAN).max(LEAST_NS);
+    let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(LEAST_NS);
     let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);
-    for bucket in pooled.buckets().filter(|bucket| bucket.low >= bound_ns) {
+    for bucket in pooled.buckets().filter(|bucket| bucket.low as f64 >= bound_ns) {
         operations += bucket.count;
         time_ns += bucket.count as f64 * (bucket.low as f64 + bucket.high as f64) / 2.0;
         shortest_ns = shortest_ns.min(bucket.low);

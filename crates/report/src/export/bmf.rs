@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{CellReport, CliffReport, Document, IntervalReport, Run};
+use record::{CellReport, CliffReport, Document, IntervalReport, PercentileOf, Run};
 use serde::Serialize;
 
 use super::names::Names;
@@ -68,7 +68,12 @@ fn measures(cell: &CellReport) -> Measures {
         let name = if is_latency { LATENCY } else { metric.name.as_str() };
         measures.insert(slug(name), Metric::new(metric.median, metric.interval));
         for percentile in &metric.percentiles {
-            let name = format!("latency-p{}", percentile.percentile);
+            // Another thing under a name of its own: a threshold for one is none for the other.
+            let of = match percentile.of {
+                PercentileOf::EachReplicate => "",
+                PercentileOf::AllOperations => " of all operations",
+            };
+            let name = format!("latency-p{}{of}", percentile.percentile);
             measures.insert(slug(&name), Metric::new(percentile.value, percentile.interval));
         }
     }
@@ -121,6 +126,19 @@ mod tests {
             }
             assert!(of_cell["latency-p50"]["value"].is_f64());
         }
+    }
+
+    #[test]
+    fn percentiles_of_all_operations_have_a_name_of_their_own() {
+        let sample = Sample::new(&["a"]).operations(50);
+        let (document, value, _) = exported(&sample.benchmark("create", &[&around(100.0, 8)]));
+        let percentiles = &document.cells[0].metrics[0].percentiles;
+        let of_cell = &value["a/survey/create"];
+        assert_eq!(of_cell["latency-p90"]["value"], json!(percentiles[1].value));
+        assert!(of_cell["latency-p90"]["upper_value"].is_f64());
+        let whole = json!({"value": percentiles[3].value});
+        assert_eq!(of_cell["latency-p99-of-all-operations"], whole);
+        assert_eq!(of_cell.get("latency-p99"), None);
     }
 
     #[test]

@@ -39,8 +39,6 @@ fn in_run_order(block: &mut Block, replicates: &[&Replicate]) -> Replicates {
         at_s: block.f64s(of(|one| one.at_s)),
         block: block.u32s(replicates.iter().map(|one| one.block)),
         value: block.f64s(of(|one| one.metrics.first().copied().unwrap_or(f64::NAN))),
-        p50_ns: block.f64s(of(|one| one.latency.p50_ns as f64)),
-        p99_ns: block.f64s(of(|one| one.latency.p99_ns as f64)),
         device_read_bytes: block
             .f64s(of(|one| one.evidence.device_read_bytes.map_or(f64::NAN, |bytes| bytes as f64))),
     }

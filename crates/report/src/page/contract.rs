@@ -146,10 +146,6 @@ pub struct Replicates {
     pub block: ArrayRef,
     /// The primary metric of each.
     pub value: ArrayRef,
-    /// Median latency of each, in nanoseconds.
-    pub p50_ns: ArrayRef,
-    /// 99th percentile of the latency of each, in nanoseconds.
-    pub p99_ns: ArrayRef,
     /// Bytes that the device read during each; not a number where there is no device.
     pub device_read_bytes: ArrayRef,
 }

@@ -1,6 +1,6 @@
 //! How sure the report is, why measuring ended, and what would make it surer.
 
-use record::{CellReport, Document, EndReason, MetricReport, Verdict};
+use record::{CellReport, Document, EndReason, MetricReport, PercentileOf, Verdict};
 use stats::planning::{self, Precision};
 
 use super::table::percent;
@@ -19,7 +19,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     items(document, has_marks).iter().for_each(|text| page.item(text, Style::Plain));
 }
 
-/// What it says; `has_marks` is whether percentiles without an interval are marked by `*`.
+/// What it says; `has_marks` is whether percentiles of all operations are marked by `*`.
 pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
     let level = percent(document.run.confidence_level);
     let is_counted = footprint::is_counted(document);
@@ -48,17 +48,19 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
         let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
         metrics.flat_map(|metric| &metric.percentiles)
     };
-    if percentiles().any(|one| one.interval.is_some()) {
+    if percentiles().any(|one| one.of == PercentileOf::EachReplicate) {
         text.push_str(
             "p50 to p99.9 are those of single operations: medians over blocks of each block's \
              own, with their intervals in the JSON document. ",
         );
     }
-    if has_marks && percentiles().any(|one| one.interval.is_none()) {
-        text.push_str(
-            "A percentile with * is that of all operations pooled, and has no interval: the \
-             blocks are too few, or have too few operations each. ",
-        );
+    if has_marks && percentiles().any(|one| one.of == PercentileOf::AllOperations) {
+        text.push_str(&format!(
+            "A percentile with * is of all operations together, whichever block they are from, \
+             and mostly of the slowest blocks; compare it only with others that have a *. In \
+             these cells a block has too few operations for a percentile of its own ({}). ",
+            needs(document.run.confidence_level),
+        ));
     }
     text.push_str(&format!("Ratios are paired by block, with their {level} % interval."));
     if document.cells.iter().any(|cell| cell.baseline.is_some()) {
@@ -68,6 +70,16 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
         );
     }
     text
+}
+
+/// How many operations the percentiles of the tables take.
+fn needs(level: f64) -> String {
+    let need = |(name, quantile): (&str, f64)| {
+        let least = stats::order::least_n(quantile, level).ok()?;
+        Some(format!("{name} takes {}", units::grouped(least as f64)))
+    };
+    let all = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)];
+    all.into_iter().filter_map(need).collect::<Vec<_>>().join(", ")
 }
 
 /// How many comparisons there were, and how many of those called real may be false.
@@ -320,7 +332,7 @@ mod tests {
             text(&sample.benchmark("create", &[&around(1e4, 8)]))
         };
         let few = of(4);
-        assert!(few.contains("with * is that of all operations pooled"), "{few}");
+        assert!(few.contains("with * is of all operations together"), "{few}");
         assert!(few.contains("10.0 us*") && !few.contains("medians over blocks of each"), "{few}");
         let many = of(3000);
         assert!(!many.contains('*') && many.contains("medians over blocks of each"), "{many}");

@@ -3,7 +3,7 @@
 //! The benchmark's title stands once, at the left of its rows, and is wrapped there. Where the
 //! page is too narrow, the columns that say least are left out.
 
-use record::{CellReport, MetricReport};
+use record::{CellReport, MetricReport, PercentileOf};
 
 use super::names;
 use super::ranking::{Entry, Ranking};
@@ -140,14 +140,13 @@ fn label(entry: Entry<'_>) -> String {
     names::label(&entry.cell.target)
 }
 
-/// A percentile of single operations, whatever the primary metric is. One without an interval of
-/// its own has a star, which the end of the report explains.
+/// A percentile of single operations, whatever the primary metric is. One of all operations has a
+/// star, which the end of the report explains.
 fn percentile(cell: &CellReport, which: f64) -> String {
-    let time = cell.metrics.iter().find(|metric| metric.name == "time_per_operation");
-    let found = time.and_then(|time| {
-        let one = time.percentiles.iter().find(|one| (one.percentile - which).abs() < 1e-9)?;
-        let figure = units::figure(&time.unit, one.value, None, Wording::Short).value;
-        let star = if one.interval.is_none() { "*" } else { "" };
+    let found = cell.metrics.iter().find_map(|metric| {
+        let one = metric.percentiles.iter().find(|one| (one.percentile - which).abs() < 1e-9)?;
+        let figure = units::figure(&metric.unit, one.value, None, Wording::Short).value;
+        let star = if one.of == PercentileOf::AllOperations { "*" } else { "" };
         Some(format!("{figure}{star}"))
     });
     found.unwrap_or_default()

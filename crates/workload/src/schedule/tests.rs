@@ -79,7 +79,7 @@ fn what_waited_behind_a_slow_one_is_slow() {
     let schedule = Schedule::new(1e3, 200, Spacing::Constant, 1);
     let done = run(&schedule, |number| if number == 50 { 100_000_000 } else { 10_000 });
     let closed = &done.service;
-    assert!(closed.min() == 10_000 && closed.quantile(0.99) < 10_100);
+    assert!(closed.min() == 10_000 && closed.quantile(0.99) < 10_100.0);
     let open = done.latency.histogram();
     assert_eq!(open.max(), 100_000_000);
     // The 100th after it is due 100 ms later, and those before it found a line that empties.

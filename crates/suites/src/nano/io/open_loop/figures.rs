@@ -31,7 +31,7 @@ pub(in crate::nano::io) fn metrics(operations: u64) -> Vec<MetricDefinition> {
 pub(in crate::nano::io) fn values(done: &OnSchedule, operations: u64) -> Vec<f64> {
     let latency = &done.latency;
     let mut all = vec![latency.mean_ns()];
-    let quantile = |(_, quantile): (&str, f64)| latency.histogram().quantile(quantile) as f64;
+    let quantile = |(_, quantile): (&str, f64)| latency.histogram().quantile(quantile);
     all.extend(supported(operations).map(quantile));
     all.extend([done.service.mean(), done.rate_per_s(), 100.0 * done.late_share()]);
     all
