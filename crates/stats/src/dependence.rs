@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::distribution::normal;
+use crate::estimated::Estimated;
 use crate::sample;
-use crate::welch::Estimated;
 
 /// The fewest values of a series that says something of how they follow one another.
 pub const VALUES_MIN: usize = 6;

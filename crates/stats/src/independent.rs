@@ -2,17 +2,17 @@
 //!
 //! Series of different runs have nothing in common by which they could be paired. Their logarithms
 //! are compared, since the errors of storage measurements act as factors. Where either is a series
-//! of its own, by Welch's t ([`crate::welch`]); where each value is what one run of several gave,
-//! by Student's two-sample t: that runs differ from one another is the machine's doing, on both
-//! sides alike, so one spread is estimated from both (Jain, "The Art of Computer Systems
-//! Performance Analysis", section 13.4.3; Kalibera & Jones, "Rigorous Benchmarking in Reasonable
-//! Time", ISMM 2013, section 9.3). With two runs a side that leaves two degrees of freedom where
-//! Welch's t has between one and two.
+//! of its own, by Welch's t, which does not suppose one variance (Jain, section 13.4.2); where each
+//! value is what one run of several gave, by Student's two-sample t: that runs differ from one
+//! another is the machine's doing, on both sides alike, so one spread is estimated from both (Jain,
+//! "The Art of Computer Systems Performance Analysis", section 13.4.3; Kalibera & Jones, "Rigorous
+//! Benchmarking in Reasonable Time", ISMM 2013, section 9.3). With two runs a side that leaves two
+//! degrees of freedom where Welch's t has between one and two.
 
+use crate::estimated::Estimated;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
-use crate::welch::Estimated;
 
 /// Two independent series compared.
 #[derive(Clone, Copy, Debug, PartialEq)]

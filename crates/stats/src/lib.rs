@@ -10,8 +10,8 @@
 //!   [`interval`] that of its mean, [`bootstrap`] that of anything else. [`autocorrelation`] warns
 //!   of series that remember their past, and [`outliers`] marks what stands far off.
 //! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says what successive
-//!   blocks have to do with one another; [`independent`] compares what does not pair, and
-//!   [`welch`] its means; [`multiple`] corrects many such answers.
+//!   blocks have to do with one another; [`independent`] compares what does not pair;
+//!   [`multiple`] corrects many such answers.
 //! - *What does it depend on?* [`design`] takes experiments apart into the effects of what was
 //!   varied.
 //! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
@@ -31,6 +31,7 @@ pub mod cliff;
 pub mod dependence;
 pub mod design;
 pub mod distribution;
+mod estimated;
 pub mod independent;
 pub mod interval;
 pub mod multiple;
@@ -44,7 +45,6 @@ pub mod scalability;
 pub mod steady_state;
 pub mod trend;
 pub mod trimmed;
-pub mod welch;
 
 pub use independent::Independent;
 pub use interval::Interval;

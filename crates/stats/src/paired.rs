@@ -18,11 +18,11 @@
 use std::f64::consts::PI;
 
 use crate::dependence::Dependence;
+use crate::estimated::Estimated;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
 use crate::trimmed::trimmed_mean;
-use crate::welch::Estimated;
 
 /// Steps in which the end of an interval is looked for where p does not fall all the way to it.
 const STEPS: u32 = 64;

@@ -79,14 +79,6 @@ pub enum Refusal {
         /// What is missing, as a sentence without its full stop.
         why: &'static str,
     },
-    /// The denominator of a ratio is not told apart from 0.
-    #[error(
-        "the denominator is not told apart from 0 at this level, so no interval holds the ratio"
-    )]
-    DenominatorNearZero,
-    /// The groups of a nested design differ in size.
-    #[error("a nested design needs groups of one size at each level, and these differ")]
-    Unbalanced,
     /// The values leave open what was asked for.
     #[error("{what} cannot be told from these values: {why}")]
     NotIdentified {

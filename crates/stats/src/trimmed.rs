@@ -11,8 +11,8 @@
 //! 0.14 to 0.17 % of samples of 6 to 40. With as many degrees of freedom as are taken here, it is
 //! in 0.08 to 0.11 % (simulated; see the tests).
 
+use crate::estimated::Estimated;
 use crate::sample;
-use crate::welch::Estimated;
 
 /// One value in so many is cut off at either end.
 const ONE_IN: usize = 5;

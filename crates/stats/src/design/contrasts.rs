@@ -1,10 +1,9 @@
 //! Comparisons between the levels of one factor.
 //!
-//! A contrast weighs the means of the levels with coefficients h that sum to 0. Its standard error
-//! is the errors' deviation times the root of the sum of h^2 / n, where n is the number of
-//! observations of each level (Jain, "The Art of Computer Systems Performance Analysis", sections
-//! 18.5 and 21.6). Comparing all pairs makes many comparisons: [`Adjustment`] says how their p
-//! values allow for that.
+//! The standard error of the difference of two levels' means is the errors' deviation times the
+//! root of the sum of 1 / n, where n is the number of observations of each level (Jain, "The Art of
+//! Computer Systems Performance Analysis", section 21.6). Comparing all pairs makes many
+//! comparisons: [`Adjustment`] says how their p values allow for that.
 
 use super::table::position_of;
 use super::{Analysis, Estimate, Model, Refused};
@@ -51,19 +50,6 @@ pub struct Contrast {
     pub simultaneous: Vec<Interval>,
 }
 
-/// A weighted sum of the means of a factor's levels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightedContrast {
-    /// The factor's name.
-    pub factor: String,
-    /// The weight of each level's mean.
-    pub coefficients: Vec<f64>,
-    /// The weighted sum.
-    pub estimate: Estimate,
-    /// Two-sided p value of "it is 0".
-    pub p: f64,
-}
-
 /// Compares all pairs of levels of a factor, which number (levels squared - levels) / 2.
 ///
 /// # Errors
@@ -86,49 +72,6 @@ pub fn contrasts(
         Adjustment::Tukey => adjust_tukey(analysis, &mut pairs, levels),
     }
     Ok(pairs)
-}
-
-/// The contrast with these coefficients, one per level of the factor in the levels' order.
-///
-/// # Errors
-/// Refuses a name that no factor has, another number of coefficients than levels, coefficients
-/// which are not finite, are all 0 or do not sum to 0 (but for rounding), and an analysis whose
-/// errors are 0.
-pub fn contrast_of(
-    analysis: &Analysis,
-    factor: &str,
-    coefficients: &[f64],
-) -> Result<WeightedContrast, Refusal> {
-    let axis = position_of(&analysis.factors, factor)?;
-    let margin = &analysis.margins[axis];
-    check_coefficients(coefficients, margin.means.len())?;
-    let weigh = |terms: &[f64], power: i32| -> f64 {
-        coefficients.iter().zip(terms).map(|(h, term)| h.powi(power) * term).sum()
-    };
-    let (sum, variance) = (weigh(&margin.means, 1), weigh(&margin.variances, 2));
-    let estimate = analysis.precision.estimate(sum, Some(variance));
-    let p = analysis.precision.p(&estimate).ok_or(Refused::ExactFit)?;
-    Ok(WeightedContrast {
-        factor: factor.to_owned(),
-        coefficients: coefficients.to_vec(),
-        estimate,
-        p,
-    })
-}
-
-fn check_coefficients(coefficients: &[f64], levels: usize) -> Result<(), Refused> {
-    let (given, wanted) = (coefficients.len(), levels);
-    if given != wanted {
-        let what = "the row of coefficients".to_owned();
-        return Err(Refused::Length { what, wanted, given });
-    }
-    let sum: f64 = coefficients.iter().sum();
-    let size: f64 = coefficients.iter().map(|h| h.abs()).sum();
-    // Thirds and the like do not sum to 0 exactly.
-    if size > 0.0 && size.is_finite() && sum.abs() <= 1e-12 * size {
-        return Ok(());
-    }
-    Err(Refused::NoContrast { sum })
 }
 
 fn pair(analysis: &Analysis, axis: usize, a: usize, b: usize) -> Result<Contrast, Refused> {

@@ -28,16 +28,6 @@ pub enum DesignKind {
         /// How often each combination was observed.
         replications: Replications,
     },
-    /// 2^k combinations of k factors at two levels each, or a regular fraction 2^(k-p) of them.
-    TwoLevel {
-        /// k, the number of factors.
-        factors: usize,
-        /// p, the number of factors whose levels follow from those of the others; 0 for all
-        /// combinations.
-        generators: usize,
-        /// The number of observations of each combination.
-        replications: u64,
-    },
 }
 
 impl fmt::Display for DesignKind {
@@ -49,13 +39,6 @@ impl fmt::Display for DesignKind {
                     write!(out, ", type II sums of squares")?;
                 }
                 Ok(())
-            }
-            Self::TwoLevel { factors, generators: 0, replications } => {
-                write!(out, "2^{factors} factorial {}", Replications::Equal(replications))
-            }
-            Self::TwoLevel { factors, generators, replications } => {
-                let replications = Replications::Equal(replications);
-                write!(out, "2^({factors}-{generators}) fractional factorial {replications}")
             }
         }
     }
@@ -99,9 +82,5 @@ mod tests {
             "two-factor full factorial with 1 to 4 replications, type II sums of squares"
         );
         assert_eq!(full(12, once), "12-factor full factorial without replications");
-        let half = DesignKind::TwoLevel { factors: 4, generators: 1, replications: 1 };
-        assert_eq!(half.to_string(), "2^(4-1) fractional factorial without replications");
-        let whole = DesignKind::TwoLevel { factors: 2, generators: 0, replications: 3 };
-        assert_eq!(whole.to_string(), "2^2 factorial with 3 replications");
     }
 }

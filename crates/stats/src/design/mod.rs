@@ -2,10 +2,9 @@
 //!
 //! What was varied on purpose is a [`Factor`], what was observed a [`Table`]. [`analyse`] takes
 //! full factorial designs of one, two or more factors apart into effects (Jain, "The Art of
-//! Computer Systems Performance Analysis", chapters 20 to 23), [`contrasts`] compares the levels
-//! of one factor, [`two_level`] has 2^k designs and their fractions (chapters 17 to 19), and
-//! [`ranks`] the tests that suppose no normality. [`Diagnostic`]s say whether the residuals are
-//! what all of that assumes.
+//! Computer Systems Performance Analysis", chapters 20 to 23), [`contrasts`] compares the levels of
+//! one factor, and [`ranks`] has the tests that suppose no normality. [`Diagnostic`]s say whether
+//! the residuals are what all of that assumes.
 
 mod analysis;
 mod cells;
@@ -23,11 +22,10 @@ mod sums;
 mod table;
 #[cfg(test)]
 mod tests;
-pub mod two_level;
 mod unbalanced;
 
 pub use analysis::{Analysis, Effect, FQuantile, Interaction, Options, Source, Totals, analyse};
-pub use contrasts::{Adjustment, Contrast, WeightedContrast, contrast_of, contrasts};
+pub use contrasts::{Adjustment, Contrast, contrasts};
 pub use design_kind::{DesignKind, Replications};
 pub use diagnostics::{Diagnostic, WARNING_P};
 pub use model::{Model, ModelChoice, STEEP_SLOPE, WIDE_RATIO, Why};

@@ -108,28 +108,6 @@ pub enum Refused {
         /// The value.
         value: f64,
     },
-    /// The coefficients of a contrast do not sum to 0, or are all 0.
-    #[error("the coefficients of a contrast must sum to 0 and not all be 0; they sum to {sum}")]
-    NoContrast {
-        /// Their sum.
-        sum: f64,
-    },
-    /// A two-level analysis of a factor that has not two levels.
-    #[error("a 2^k design needs two levels of every factor, and {factor:?} has {levels}")]
-    NotTwoLevels {
-        /// The factor's name.
-        factor: String,
-        /// The number of its levels.
-        levels: usize,
-    },
-    /// Runs of a 2^k design that are neither all combinations nor a regular fraction of them.
-    #[error("the {runs} different runs are no regular fraction of the {full} combinations")]
-    NoFraction {
-        /// The number of different runs.
-        runs: usize,
-        /// The number of combinations of levels.
-        full: usize,
-    },
     /// Blocks within which no value can be told from another.
     #[error("all values are equal within each of the {blocks} blocks, so ranks say nothing")]
     TiedBlocks {

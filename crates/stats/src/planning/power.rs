@@ -8,44 +8,14 @@
 //! and W chi-square, and is integrated over W numerically.
 
 use crate::distribution::{normal, stirling_error, student};
-use crate::refusal::{Refusal, check_open_unit, check_positive};
+use crate::refusal::{Refusal, check_open_unit};
 
-/// A planned comparison of paired blocks by t on their log ratios.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PairedPlan {
-    /// The number of paired blocks, at least 2.
-    pub blocks: u64,
-    /// The standard deviation of ln(first / second) from block to block, above 0.
-    pub deviation_of_logs: f64,
-    /// The confidence level at which a difference counts as shown.
-    pub level: f64,
-    /// The probability with which a difference is to be shown: 0.8 by custom. It must lie above
-    /// what the level leaves over, with which none is shown as one.
-    pub power: f64,
-}
-
-/// The least ratio above 1 that the plan shows with the probability asked for; a ratio of its
-/// inverse is shown as often.
+/// The least logarithm of a ratio that so many blocks show at `level` with the probability `power`
+/// (0.8 by custom), in standard deviations of log ratios from block to block.
 ///
 /// # Errors
-/// Refuses fewer than two blocks, a deviation that is not above 0, a level outside 0 to 1, and a
-/// power that is not between what the level leaves over and 1.
-pub fn least_detectable_ratio(plan: &PairedPlan) -> Result<f64, Refusal> {
-    check_positive("the deviation of log ratios", plan.deviation_of_logs)?;
-    let deviations = least_detectable_deviations(plan.blocks, plan.level, plan.power)?;
-    let ratio = (deviations * plan.deviation_of_logs).exp();
-    if ratio.is_finite() {
-        return Ok(ratio);
-    }
-    let (what, range) = ("the least detectable ratio", "within what f64 holds");
-    Err(Refusal::OutOfRange { what, value: ratio, range })
-}
-
-/// The same as the logarithm of the ratio, in deviations of log ratios: what depends on the number
-/// of blocks alone, so that it need not be computed anew for each pair.
-///
-/// # Errors
-/// Refuses what [`least_detectable_ratio`] does, the deviation apart.
+/// Refuses fewer than two blocks, a level outside 0 to 1, and a power that is not between what the
+/// level leaves over, with which no difference is shown as one, and 1.
 pub fn least_detectable_deviations(blocks: u64, level: f64, power: f64) -> Result<f64, Refusal> {
     check_open_unit("the level", level)?;
     check_open_unit("the power", power)?;
@@ -155,10 +125,6 @@ impl Test {
 mod tests {
     use super::*;
 
-    fn plan(blocks: u64) -> PairedPlan {
-        PairedPlan { blocks, deviation_of_logs: 0.05, level: 0.95, power: 0.8 }
-    }
-
     // With no difference the power is what the level leaves over, at any degrees of freedom.
     #[test]
     fn no_difference_is_shown_as_often_as_the_level_leaves_over() {
@@ -173,22 +139,21 @@ mod tests {
     #[test]
     fn more_blocks_show_less_and_in_the_end_as_the_normal_distribution_says() {
         let all: Vec<f64> = [2, 3, 5, 10, 100, 1_000_000]
-            .map(|blocks| least_detectable_ratio(&plan(blocks)).unwrap())
+            .map(|blocks| least_detectable_deviations(blocks, 0.95, 0.8).unwrap())
             .to_vec();
         assert!(all.windows(2).all(|pair| pair[0] > pair[1]), "{all:?}");
         // z(0.975) + z(0.8).
-        let wanted = (1.959963984540054 + 0.8416212335729143) * 0.05 / 1e3;
-        assert!((all[5].ln() / wanted - 1.0).abs() < 1e-5, "{all:?}");
+        let wanted = (1.959963984540054 + 0.8416212335729143) / 1e3;
+        assert!((all[5] / wanted - 1.0).abs() < 1e-5, "{all:?}");
     }
 
     #[test]
     fn senseless_plans_are_refused() {
-        let refused = |plan: PairedPlan| least_detectable_ratio(&plan).is_err();
-        assert!(refused(plan(1)));
-        assert!(refused(PairedPlan { deviation_of_logs: 0.0, ..plan(5) }));
-        assert!(refused(PairedPlan { level: 1.0, ..plan(5) }));
-        assert!(refused(PairedPlan { power: 0.05, ..plan(5) }));
-        assert!(refused(PairedPlan { power: 1.0, ..plan(5) }));
-        assert!(refused(PairedPlan { deviation_of_logs: 1e4, ..plan(2) }));
+        let refused = |blocks: u64, level: f64, power: f64| {
+            least_detectable_deviations(blocks, level, power).is_err()
+                && least_detectable_of_runs([blocks, 3], level, power).is_err()
+        };
+        assert!(refused(1, 0.95, 0.8) && refused(5, 1.0, 0.8));
+        assert!(refused(5, 0.95, 0.05) && refused(5, 0.95, 1.0));
     }
 }

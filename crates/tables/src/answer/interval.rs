@@ -2,9 +2,10 @@
 //! none.
 
 use serde::Serialize;
+use stats::autocorrelation::{self, BATCHES};
 use stats::design::Refused;
 use stats::outliers::{self, Severity};
-use stats::{Refusal, Sample, autocorrelation, interval, order};
+use stats::{Refusal, Sample, interval, order};
 
 use super::IntervalDocument;
 use crate::text::{Columns, figure, percent, wrapped};
@@ -30,6 +31,9 @@ pub struct IntervalAnswer {
     pub mean: f64,
     /// Its interval by Student's t, which supposes values near enough to normal.
     pub mean_interval: Option<IntervalDocument>,
+    /// Its interval where neighbouring values depend on each other and there are enough of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_of_batches: Option<BatchesAnswer>,
     /// The standard deviation, with n - 1.
     pub standard_deviation: Option<f64>,
     /// The standard deviation over the mean's magnitude.
@@ -42,6 +46,34 @@ pub struct IntervalAnswer {
     pub quantiles: Vec<QuantileAnswer>,
     /// What to know before believing it.
     pub warnings: Vec<String>,
+}
+
+/// The mean by the means of batches of successive values, which depend less on each other than
+/// the values do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BatchesAnswer {
+    /// The mean of the values that are in a batch.
+    pub mean: f64,
+    /// Its interval.
+    pub interval: IntervalDocument,
+    /// The number of values in each batch.
+    pub batch_size: u64,
+    /// Whether the batches, too, depend on each other, so that the interval is too narrow.
+    pub are_correlated: bool,
+}
+
+impl BatchesAnswer {
+    /// Of values whose neighbours depend on each other; none of too few.
+    fn of(values: &[f64], level: f64) -> Option<Self> {
+        let lag = autocorrelation::lag_one(values, level).ok()?;
+        let found = autocorrelation::batch_means(values, BATCHES, level).ok()?;
+        lag.is_correlated().then(|| Self {
+            mean: found.mean,
+            interval: found.interval.into(),
+            batch_size: found.batch_size,
+            are_correlated: found.between_batches.is_correlated(),
+        })
+    }
 }
 
 /// One quantile.
@@ -84,12 +116,13 @@ impl IntervalAnswer {
             n: sample.len() as u64,
             mean: sample.mean(),
             mean_interval: interval::mean_interval(&sample, level).ok().map(Into::into),
+            mean_of_batches: BatchesAnswer::of(values, level),
             standard_deviation: sample.standard_deviation().ok(),
             coefficient_of_variation: sample.coefficient_of_variation().ok(),
             median: sample.median(),
             median_interval: order::median_interval(&sample, level).ok().map(Into::into),
             quantiles: question.quantiles.iter().map(quantile).collect::<Result<_, _>>()?,
-            warnings: warnings(values, level),
+            warnings: warnings(values, level, BatchesAnswer::of(values, level)),
         })
     }
 
@@ -107,6 +140,11 @@ impl IntervalAnswer {
         let by_t = if self.mean_interval.is_some() { "by Student's t" } else { "" };
         let mean = [figure(self.mean), shown(self.mean_interval), by_t.to_owned()];
         columns.row(std::iter::once("mean".to_owned()).chain(mean));
+        if let Some(of) = &self.mean_of_batches {
+            let mean = figure(of.mean);
+            let how = format!("by {BATCHES} batch means");
+            columns.row(["mean".to_owned(), mean, shown(Some(of.interval)), how]);
+        }
         for quantile in &self.quantiles {
             let name = format!("{} quantile", quantile.q);
             let name = if quantile.q == 0.5 { "median".to_owned() } else { name };
@@ -141,7 +179,7 @@ fn percent_of(share: f64) -> String {
 }
 
 /// What makes the intervals doubtful: values that depend on their neighbours, and far outliers.
-fn warnings(values: &[f64], level: f64) -> Vec<String> {
+fn warnings(values: &[f64], level: f64, batches: Option<BatchesAnswer>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Ok(lag) = autocorrelation::lag_one(values, level)
         && lag.is_correlated()
@@ -149,9 +187,17 @@ fn warnings(values: &[f64], level: f64) -> Vec<String> {
         let worth = autocorrelation::effective_size(values)
             .map(|size| format!("; they are worth about {:.0} independent ones", size.values))
             .unwrap_or_default();
+        let but = match batches {
+            Some(of) if of.are_correlated => {
+                ", even the one by batch means: the batches depend on each other as well"
+            }
+            Some(_) => ", except the one by batch means",
+            None => "",
+        };
+        let side = if lag.r > 0.0 { "narrow" } else { "wide" };
         warnings.push(format!(
             "neighbouring values depend on each other (lag-1 correlation {:.2}), so the intervals \
-             are too narrow{worth}",
+             are too {side}{but}{worth}",
             lag.r
         ));
     }
@@ -171,4 +217,53 @@ fn warnings(values: &[f64], level: f64) -> Vec<String> {
         ));
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each value keeps this share of the one before.
+    fn answer(keeps: f64, count: usize) -> IntervalAnswer {
+        let (mut state, mut before) = (7_u64, 0.0);
+        let next = |_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            before = keeps * before + (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
+            10.0 + before
+        };
+        let values: Vec<f64> = (0..count).map(next).collect();
+        IntervalAnswer::new(&values, &IntervalQuestion { quantiles: vec![0.5], level: 0.95 })
+            .unwrap()
+    }
+
+    fn width(interval: IntervalDocument) -> f64 {
+        interval.high - interval.low
+    }
+
+    fn said(answer: &IntervalAnswer) -> String {
+        answer.text(80).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn values_that_depend_on_each_other_get_an_interval_by_batch_means() {
+        let long = answer(0.6, 1_000);
+        let batches = long.mean_of_batches.unwrap();
+        assert!(width(batches.interval) > 1.5 * width(long.mean_interval.unwrap()));
+        assert!(!batches.are_correlated && batches.batch_size == 50);
+        assert!(said(&long).contains("by 20 batch means"), "{}", said(&long));
+        assert!(said(&long).contains("too narrow, except the one by batch means"));
+        let slow = answer(0.97, 400);
+        assert!(slow.mean_of_batches.unwrap().are_correlated);
+        assert!(said(&slow).contains("the batches depend on each other as well"));
+        let short = answer(0.6, 100);
+        assert_eq!(short.mean_of_batches, None);
+        assert!(said(&short).contains("too narrow; they are worth"), "{}", said(&short));
+    }
+
+    #[test]
+    fn independent_values_need_no_batches() {
+        let independent = answer(0.0, 1_000);
+        assert_eq!(independent.mean_of_batches, None);
+        assert!(independent.warnings.is_empty(), "{:?}", independent.warnings);
+    }
 }

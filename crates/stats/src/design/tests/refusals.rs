@@ -133,9 +133,6 @@ fn an_exact_fit_has_effects_and_says_why_it_has_no_intervals() {
 fn senseless_questions_are_refused() {
     let table = one_way(&[&[1.0, 2.0], &[3.0, 5.0], &[4.0, 4.5]]);
     let got = analyse(&table, &options(ModelChoice::Auto)).unwrap();
-    for coefficients in [vec![1.0, 1.0, 1.0], vec![0.0; 3], vec![1.0, -1.0], vec![f64::NAN; 3]] {
-        assert!(contrast_of(&got, "a", &coefficients).is_err(), "{coefficients:?}");
-    }
     let refusal = contrasts(&got, "size", Adjustment::Holm).unwrap_err();
     assert_eq!(refusal.to_string(), "there is no factor \"size\" (the factors are a)");
     let bad = Options { levels: vec![95.0], ..Options::default() };

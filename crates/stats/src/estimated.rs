@@ -1,43 +1,15 @@
-//! Two independent samples: the difference of their means, by Welch's t.
+//! Estimates that are t distributed about the truth: means, and differences of two means.
 //!
-//! The variances are not supposed to be equal. The difference divided by its standard error
-//! sqrt(s1^2 / n1 + s2^2 / n2) is taken as t distributed with the degrees of freedom of Welch and
-//! Satterthwaite (Jain, "The Art of Computer Systems Performance Analysis", section 13.4.2; Welch,
-//! "The Generalization of Student's Problem when Several Different Population Variances Are
-//! Involved", Biometrika 34, 1947). It supposes means near enough to normal.
+//! The variances of two samples are not supposed to be equal. The difference divided by its
+//! standard error sqrt(s1^2 / n1 + s2^2 / n2) is taken as t distributed with the degrees of freedom
+//! of Welch and Satterthwaite (Jain, "The Art of Computer Systems Performance Analysis", section
+//! 13.4.2; Welch, "The Generalization of Student's Problem when Several Different Population
+//! Variances Are Involved", Biometrika 34, 1947). It supposes means near enough to normal.
 
 use crate::distribution::student;
 use crate::interval::Interval;
-use crate::refusal::{Refusal, check_count, check_finite, check_open_unit, check_spread};
+use crate::refusal::{Refusal, check_count, check_finite, check_spread};
 use crate::sample;
-
-/// How the mean of the first sample differs from that of the second.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Welch {
-    /// The first mean less the second.
-    pub difference: f64,
-    /// The interval of the difference.
-    pub interval: Interval,
-    /// The difference in standard errors.
-    pub t: f64,
-    /// Degrees of freedom, not a whole number in general.
-    pub df: f64,
-    /// Two-sided p value of "the means are equal".
-    pub p: f64,
-}
-
-/// Compares the means of two independent samples, with an interval at `level`.
-///
-/// # Errors
-/// Refuses fewer than two values in either sample, values that are not finite, two samples without
-/// any spread, and a level outside 0 to 1.
-pub fn welch(first: &[f64], second: &[f64], level: f64) -> Result<Welch, Refusal> {
-    check_open_unit("the level", level)?;
-    let of = Estimated::difference_of_means(first, second)?;
-    let t = of.estimate / of.standard_error;
-    let p = of.two_sided_p(0.0);
-    Ok(Welch { difference: of.estimate, interval: of.interval(level), t, df: of.df, p })
-}
 
 /// An estimate that is t distributed about the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,43 +93,4 @@ pub(crate) fn satterthwaite(variances: [f64; 2], lengths: [usize; 2]) -> f64 {
     let df = (a + b).powi(2) / (a.powi(2) / df_a + b.powi(2) / df_b);
     // The bounds that hold without rounding.
     df.clamp(df_a.min(df_b), df_a + df_b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FIRST: [f64; 6] = [10.2, 11.5, 9.8, 10.9, 12.1, 10.4];
-    const SECOND: [f64; 4] = [9.1, 10.9, 9.9, 9.6];
-
-    #[test]
-    fn swapping_the_samples_turns_the_difference_around() {
-        let there = welch(&FIRST, &SECOND, 0.9).unwrap();
-        let back = welch(&SECOND, &FIRST, 0.9).unwrap();
-        assert!((there.difference + back.difference).abs() < 1e-12);
-        assert!((there.interval.low + back.interval.high).abs() < 1e-12);
-        assert!((there.p - back.p).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_interval_ends_at_0_where_p_is_what_the_level_leaves_over() {
-        let p = welch(&FIRST, &SECOND, 0.9).unwrap().p;
-        let at_p = welch(&FIRST, &SECOND, 1.0 - p).unwrap();
-        assert!(at_p.interval.low.abs() < 1e-6, "{at_p:?}");
-    }
-
-    #[test]
-    fn a_sample_without_spread_leaves_the_degrees_of_freedom_to_the_other() {
-        let got = welch(&FIRST, &[9.1; 4], 0.95).unwrap();
-        assert!((got.df - 5.0).abs() < 1e-12);
-        assert!(matches!(welch(&[1.1; 3], &[0.7; 3], 0.95), Err(Refusal::NoSpread { .. })));
-    }
-
-    #[test]
-    fn what_cannot_be_compared_is_refused() {
-        assert!(matches!(welch(&FIRST, &[1.0], 0.95), Err(Refusal::TooFew { needed: 2, .. })));
-        assert!(matches!(welch(&[1.0, f64::NAN], &FIRST, 0.9), Err(Refusal::NotFinite { .. })));
-        assert!(welch(&FIRST, &SECOND, 95.0).is_err());
-        assert!(welch(&[1e300, -1e300], &[0.0, 1.0], 0.95).is_err());
-    }
 }
