@@ -61,6 +61,12 @@ fn table_of(case: &Value) -> Table {
     table(&dims, levels, numbers(&case["values"]))
 }
 
+/// Balanced designs, those of one and two factors with unequal replications, and all others.
+fn cases() -> Vec<Value> {
+    let fixture = fixture();
+    list(&fixture["designs"]).iter().chain(list(&fixture["unequal"])).cloned().collect()
+}
+
 fn analysed(case: &Value) -> Analysis {
     let order = usize::try_from(whole(&case["order"])).expect("a small one");
     analyse(&table_of(case), &additive(Some(order))).expect("an analysis")
@@ -68,7 +74,7 @@ fn analysed(case: &Value) -> Analysis {
 
 #[test]
 fn effects_and_intervals_agree_with_statsmodels() {
-    for case in list(&fixture()["designs"]) {
+    for case in &cases() {
         let (name, got) = (case["name"].as_str().unwrap(), analysed(case));
         assert_estimate(&got.grand_mean, &case["grand"], name);
         let wanted: Vec<&Value> = list(&case["effects"]).iter().flat_map(list).collect();
@@ -82,7 +88,7 @@ fn effects_and_intervals_agree_with_statsmodels() {
 
 #[test]
 fn analyses_of_variance_agree_with_statsmodels() {
-    for case in list(&fixture()["designs"]) {
+    for case in &cases() {
         let (name, got) = (case["name"].as_str().unwrap(), analysed(case));
         let wanted = list(&case["anova"]);
         assert_eq!(got.anova.len(), wanted.len(), "{name}");
@@ -101,7 +107,7 @@ fn analyses_of_variance_agree_with_statsmodels() {
 
 #[test]
 fn contrasts_agree_with_statsmodels() {
-    for case in list(&fixture()["designs"]) {
+    for case in &cases() {
         let (name, got) = (case["name"].as_str().unwrap(), analysed(case));
         let pairs = contrasts(&got, "f0", Adjustment::Holm).expect("contrasts");
         let wanted = list(&case["pairs"]);

@@ -3,11 +3,10 @@
 
 use super::cells::Cells;
 use super::diagnostics::{self, Diagnostic};
-use super::fit::{Fit, Margin, Term, fit, margins};
+use super::fit::{Fit, Margin, Term, fit};
 use super::model::{Model, ModelChoice, Modelled, Why, modelled};
 use super::precision::Precision;
-use super::{DesignKind, Estimate, Factor, Table, unbalanced};
-use crate::design::design_kind::Replications;
+use super::{DesignKind, Estimate, Factor, Grid, Table, unbalanced};
 use crate::distribution::fisher;
 use crate::refusal::{Refusal, check_open_unit};
 
@@ -40,7 +39,7 @@ pub struct Analysis {
     pub model: Model,
     /// Why it was used.
     pub why: Why,
-    /// The mean, of all observations; with two factors and unequal replications, of all cells.
+    /// The mean, of all observations; with several factors and unequal replications, of all cells.
     pub grand_mean: Estimate,
     /// Under a multiplicative model ten to the power of `grand_mean`: the geometric mean.
     pub geometric_mean: Option<Estimate>,
@@ -136,8 +135,8 @@ pub struct Source {
     pub f: Option<f64>,
     /// The probability of an F at least this large if the source had no effect.
     pub p: Option<f64>,
-    /// The share of the total variation, in percent. With unequal replications of two factors the
-    /// shares need not sum to 100.
+    /// The share of the total variation, in percent. With unequal replications of several factors
+    /// the shares need not sum to 100.
     pub percent_of_variation: f64,
     /// The F that is exceeded with probability 1 - level, per confidence level.
     pub f_quantiles: Vec<FQuantile>,
@@ -152,14 +151,15 @@ pub struct FQuantile {
     pub f: f64,
 }
 
-/// Analyses the observations of a full factorial design: one factor, two, or more, each
-/// combination observed as often; one or two factors also with unequal replications.
+/// Analyses the observations of a factorial design: one factor, two, or more, combinations observed
+/// as often or not, or some of them never.
 ///
 /// # Errors
-/// Refuses levels of confidence outside 0 to 1, factors of one level, more than ten factors,
-/// combinations never observed, unequal replications of three or more factors, observations that
-/// are all equal, a multiplicative model of values that are not above 0, and a design which leaves
-/// no degrees of freedom for errors.
+/// Refuses levels of confidence outside 0 to 1, factors of one level, more than ten factors, levels
+/// never observed, combinations that leave open which factor an effect is of, so many of them with
+/// unequal replications that a fit takes minutes, observations that are all equal, a multiplicative
+/// model of values that are not above 0, and a design which leaves no degrees of freedom for
+/// errors.
 pub fn analyse(table: &Table, options: &Options) -> Result<Analysis, Refusal> {
     for &level in &options.levels {
         check_open_unit("the level", level)?;
@@ -176,16 +176,15 @@ pub fn analyse(table: &Table, options: &Options) -> Result<Analysis, Refusal> {
 fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision) -> Analysis {
     let cells = &modelled.cells;
     let multiplicative = modelled.model == Model::Multiplicative;
-    let margins = margins(cells);
     let grand_mean = precision.estimate(cells.pivot + fit.grand, Some(fit.grand_variance));
     let context = Context { table, modelled, fit, precision: &precision };
     Analysis {
-        design: context.design(),
+        design: cells.design(),
         model: modelled.model,
         why: modelled.why,
         geometric_mean: multiplicative.then(|| grand_mean.power_of_ten()),
         grand_mean,
-        effects: context.effects(&margins),
+        effects: context.effects(),
         interactions: context.interactions(),
         totals: Totals::of(cells),
         anova: context.anova(),
@@ -193,7 +192,7 @@ fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision)
         error_df: fit.error_df,
         diagnostics: diagnostics::of(cells, fit, precision.deviation.is_none()),
         factors: table.factors().to_vec(),
-        margins,
+        margins: fit.margins.clone(),
         precision,
     }
 }
@@ -207,30 +206,25 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn design(&self) -> DesignKind {
-        let replications = self.modelled.cells.replications();
-        DesignKind::FullFactorial { factors: self.table.factors().len(), replications }
-    }
-
     fn is_balanced(&self) -> bool {
-        matches!(self.modelled.cells.replications(), Replications::Equal(_))
+        self.modelled.cells.balanced().is_some()
     }
 
-    fn effects(&self, margins: &[Margin]) -> Vec<Effect> {
+    fn effects(&self) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (axis, factor) in self.table.factors().iter().enumerate() {
-            let variances = self.effect_variances(&margins[axis]);
-            let term = &self.fit.terms[axis];
+            let margin = &self.fit.margins[axis];
+            let variances = self.effect_variances(margin);
+            let of_levels = &self.fit.effects_of(axis).data;
             for (level, name) in factor.levels.iter().enumerate() {
-                let estimate =
-                    self.precision.estimate(term.effects.data[level], Some(variances[level]));
+                let estimate = self.precision.estimate(of_levels[level], Some(variances[level]));
                 effects.push(Effect {
                     factor: factor.name.clone(),
                     level: name.clone(),
                     ratio: (self.modelled.model == Model::Multiplicative)
                         .then(|| estimate.power_of_ten()),
                     estimate,
-                    mean: self.modelled.cells.pivot + margins[axis].means[level],
+                    mean: self.modelled.cells.pivot + margin.means[level],
                 });
             }
         }
@@ -246,16 +240,16 @@ impl Context<'_> {
 
     fn interactions(&self) -> Vec<Interaction> {
         let of_several = self.fit.terms.iter().filter(|term| term.axes.len() > 1);
-        of_several.map(|term| self.interaction(term)).collect()
+        of_several.filter_map(|term| Some(self.interaction(term, term.effects.as_ref()?))).collect()
     }
 
-    fn interaction(&self, term: &Term) -> Interaction {
+    fn interaction(&self, term: &Term, effects: &Grid) -> Interaction {
         let observations = self.modelled.cells.observations() as f64;
         let variance = self.is_balanced().then(|| term.df as f64 / observations);
         Interaction {
             factors: self.names(term),
-            levels: term.effects.dims.clone(),
-            effects: term.effects.data.clone(),
+            levels: effects.dims.clone(),
+            effects: effects.data.clone(),
             std_error: self.precision.std_error(variance),
             precision: self.precision.clone(),
             variance,

@@ -8,10 +8,12 @@
 
 use super::design_kind::Replications;
 use super::sums::{mean, squares_about, sum_of, sum_over};
-use super::{Grid, Refused, Table};
+use super::{DesignKind, Grid, Refused, Table};
 
 /// The observations of every cell, in the order of the cells: the last factor runs fastest.
 pub(super) struct Cells {
+    /// The factors' names.
+    pub(super) names: Vec<String>,
     /// The number of levels per factor.
     pub(super) dims: Vec<usize>,
     /// What was subtracted from all observations.
@@ -22,6 +24,8 @@ pub(super) struct Cells {
     pub(super) mean: f64,
     /// The sum of squares about the mean of all observations.
     pub(super) total_squares: f64,
+    /// The levels of each cell, where some combinations of levels have none.
+    observed: Option<Vec<Vec<u32>>>,
     starts: Vec<u32>,
     grouped: Vec<f64>,
     /// Where each observation stands among the grouped ones.
@@ -33,10 +37,9 @@ impl Cells {
     pub(super) fn new(table: &Table, values: &[f64], offset: f64) -> Result<Self, Refused> {
         check_levels(table)?;
         let dims = table.dims();
-        check_room(table, &dims)?;
-        let mut places = cells_of(table.levels(), &dims);
-        let starts = starts(&places, dims.iter().product());
-        check_empty(table, &dims, &starts)?;
+        let (mut places, observed) = placed(table, &dims);
+        let count = observed.as_ref().map_or_else(|| dims.iter().product(), Vec::len);
+        let starts = starts(&places, count);
         let centre = mean(values);
         let pivot = offset + centre;
         let grouped = grouped(values, centre, &mut places, &starts);
@@ -44,7 +47,18 @@ impl Cells {
         let total_squares = squares_about(&grouped, mean_of_all);
         let bounds = starts.windows(2).map(|w| w[0] as usize..w[1] as usize);
         let means = bounds.map(|bounds| mean(&grouped[bounds])).collect();
-        Ok(Self { dims, pivot, means, mean: mean_of_all, total_squares, starts, grouped, places })
+        Ok(Self {
+            names: table.factors().iter().map(|factor| factor.name.clone()).collect(),
+            dims,
+            pivot,
+            means,
+            mean: mean_of_all,
+            total_squares,
+            observed,
+            starts,
+            grouped,
+            places,
+        })
     }
 
     /// The number of cells.
@@ -83,6 +97,45 @@ impl Cells {
         (cell, self.grouped[place])
     }
 
+    /// Whether every combination of levels was observed.
+    pub(super) fn is_complete(&self) -> bool {
+        self.observed.is_none()
+    }
+
+    /// The number of observations of every combination of levels; none where they differ.
+    pub(super) fn balanced(&self) -> Option<u64> {
+        match self.replications() {
+            Replications::Equal(times) if self.is_complete() => Some(times),
+            _ => None,
+        }
+    }
+
+    /// The level of each factor in a cell.
+    pub(super) fn levels_of(&self, cell: usize) -> Vec<usize> {
+        if let Some(observed) = &self.observed {
+            return observed[cell].iter().map(|&level| level as usize).collect();
+        }
+        let mut rest = cell;
+        let level = |&dim: &usize| {
+            let level = rest % dim;
+            rest /= dim;
+            level
+        };
+        let mut levels: Vec<usize> = self.dims.iter().rev().map(level).collect();
+        levels.reverse();
+        levels
+    }
+
+    /// What the observations are of.
+    pub(super) fn design(&self) -> DesignKind {
+        let (factors, replications) = (self.dims.len(), self.replications());
+        if self.is_complete() {
+            return DesignKind::FullFactorial { factors, replications };
+        }
+        let of = self.dims.iter().fold(1_u128, |all, &levels| all.saturating_mul(levels as u128));
+        DesignKind::Incomplete { factors, replications, observed: self.len(), of }
+    }
+
     /// How often the cells were observed.
     pub(super) fn replications(&self) -> Replications {
         let counts = self.starts.windows(2).map(|w| u64::from(w[1] - w[0]));
@@ -111,58 +164,45 @@ impl Cells {
     }
 }
 
-/// Refuses a factor that does not vary.
+/// Refuses a factor that does not vary, and one of which a level was never observed.
 fn check_levels(table: &Table) -> Result<(), Refused> {
-    match table.factors().iter().find(|factor| factor.levels.len() < 2) {
-        None => Ok(()),
-        Some(f) => Err(Refused::TooFewLevels { factor: f.name.clone(), levels: f.levels.len() }),
-    }
-}
-
-/// Refuses more cells than observations, before anything is laid out by cell.
-fn check_room(table: &Table, dims: &[usize]) -> Result<(), Refused> {
-    let all = dims.iter().fold(1_u128, |all, &levels| all.saturating_mul(levels as u128));
-    let observations = table.values().len();
-    if all <= observations as u128 {
-        return Ok(());
-    }
-    let number = |o: usize| {
-        let levels = table.levels().iter().map(|column| u128::from(column[o]));
-        levels.zip(dims).fold(0_u128, |n, (at, &d)| n.saturating_mul(d as u128).saturating_add(at))
-    };
-    let mut seen: Vec<u128> = (0..observations).map(number).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    let first = (0..).zip(&seen).find(|(wanted, got)| wanted != *got).map(|(wanted, _)| wanted);
-    let first = first.unwrap_or(seen.len() as u128);
-    let missing = u64::try_from(all - seen.len() as u128).unwrap_or(u64::MAX);
-    Err(Refused::EmptyCells { first: cell_name(table, first), more: missing - 1 })
-}
-
-fn check_empty(table: &Table, dims: &[usize], starts: &[u32]) -> Result<(), Refused> {
-    debug_assert_eq!(dims.iter().product::<usize>() + 1, starts.len());
-    let mut empty = (0_u128..).zip(starts.windows(2)).filter(|(_, w)| w[0] == w[1]);
-    match empty.next() {
-        None => Ok(()),
-        Some((first, _)) => {
-            let more = empty.count() as u64;
-            Err(Refused::EmptyCells { first: cell_name(table, first), more })
+    for (factor, column) in table.factors().iter().zip(table.levels()) {
+        if factor.levels.len() < 2 {
+            let (factor, levels) = (factor.name.clone(), factor.levels.len());
+            return Err(Refused::TooFewLevels { factor, levels });
+        }
+        let mut is_observed = vec![false; factor.levels.len()];
+        column.iter().for_each(|&level| is_observed[level as usize] = true);
+        let mut missing = factor.levels.iter().zip(is_observed).filter(|(_, is)| !is);
+        if let Some((level, _)) = missing.next() {
+            let (factor, level) = (factor.name.clone(), level.clone());
+            return Err(Refused::Unobserved { factor, level, more: missing.count() });
         }
     }
+    Ok(())
 }
 
-/// The levels of a cell by name, joined by " x ".
-fn cell_name(table: &Table, cell: u128) -> String {
-    let mut rest = cell;
-    let mut names: Vec<&str> = Vec::new();
-    for factor in table.factors().iter().rev() {
-        let levels = factor.levels.len() as u128;
-        let level = usize::try_from(rest % levels).expect("below the number of levels");
-        names.push(&factor.levels[level]);
-        rest /= levels;
+/// The cell of each observation; and the levels of each cell, where some combinations have none.
+fn placed(table: &Table, dims: &[usize]) -> (Vec<u32>, Option<Vec<Vec<u32>>>) {
+    let all = dims.iter().fold(1_u128, |all, &levels| all.saturating_mul(levels as u128));
+    if all <= table.values().len() as u128 {
+        let cells = cells_of(table.levels(), dims);
+        let mut seen = vec![false; dims.iter().product()];
+        cells.iter().for_each(|&cell| seen[cell as usize] = true);
+        if seen.iter().all(|&is| is) {
+            return (cells, None);
+        }
     }
-    names.reverse();
-    names.join(" x ")
+    let levels = |row: usize| table.levels().iter().map(|column| column[row]).collect::<Vec<u32>>();
+    let rows: Vec<Vec<u32>> = (0..table.values().len()).map(levels).collect();
+    let mut observed = rows.clone();
+    observed.sort_unstable();
+    observed.dedup();
+    let place = |row: &Vec<u32>| {
+        let place = observed.binary_search(row).expect("it was observed");
+        u32::try_from(place).expect("no more cells than observations")
+    };
+    (rows.iter().map(place).collect(), Some(observed))
 }
 
 fn cells_of(levels: &[Vec<u32>], dims: &[usize]) -> Vec<u32> {

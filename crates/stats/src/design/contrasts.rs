@@ -77,7 +77,7 @@ pub fn contrasts(
 fn pair(analysis: &Analysis, axis: usize, a: usize, b: usize) -> Result<Contrast, Refused> {
     let (factor, margin) = (&analysis.factors[axis], &analysis.margins[axis]);
     let difference = margin.means[a] - margin.means[b];
-    let variance = margin.variances[a] + margin.variances[b];
+    let variance = margin.difference_variance(a, b);
     let estimate = analysis.precision.estimate(difference, Some(variance));
     let p = analysis.precision.p(&estimate).ok_or(Refused::ExactFit)?;
     Ok(Contrast {

@@ -28,6 +28,17 @@ pub enum DesignKind {
         /// How often each combination was observed.
         replications: Replications,
     },
+    /// Some combinations of the levels of all factors, others never.
+    Incomplete {
+        /// The number of factors.
+        factors: usize,
+        /// How often those were observed that were.
+        replications: Replications,
+        /// How many were.
+        observed: usize,
+        /// How many combinations there are.
+        of: u128,
+    },
 }
 
 impl fmt::Display for DesignKind {
@@ -35,10 +46,18 @@ impl fmt::Display for DesignKind {
         match *self {
             Self::FullFactorial { factors, replications } => {
                 write!(out, "{}-factor full factorial {replications}", in_words(factors))?;
-                if factors == 2 && matches!(replications, Replications::Unequal { .. }) {
+                if factors > 1 && matches!(replications, Replications::Unequal { .. }) {
                     write!(out, ", type II sums of squares")?;
                 }
                 Ok(())
+            }
+            Self::Incomplete { factors, replications, observed, of } => {
+                let number = in_words(factors);
+                write!(
+                    out,
+                    "{number}-factor factorial {replications} of {observed} of {of} combinations, \
+                     type II sums of squares"
+                )
             }
         }
     }

@@ -5,7 +5,6 @@
 use std::fmt;
 
 use super::cells::Cells;
-use super::design_kind::Replications;
 use super::fit::Fit;
 use super::model::p_of_correlation;
 use super::run_order;
@@ -290,10 +289,10 @@ fn spread_against_mean(residuals: &Residuals) -> Option<Diagnostic> {
 /// without replications.
 fn tukey(residuals: &Residuals) -> Option<Diagnostic> {
     let (cells, fit) = (residuals.cells, residuals.fit);
-    if cells.dims.len() != 2 || cells.replications() != Replications::Equal(1) || fit.error_df < 2 {
+    if cells.dims.len() != 2 || cells.balanced() != Some(1) || fit.error_df < 2 {
         return None;
     }
-    let (rows, columns) = (&fit.terms[0].effects.data, &fit.terms[1].effects.data);
+    let (rows, columns) = (&fit.effects_of(0).data, &fit.effects_of(1).data);
     let of_rows = |row: usize| -> f64 {
         let start = row * columns.len();
         let rest = fit.residual_means.as_ref().map_or(&[][..], |rest| &rest[start..]);

@@ -6,9 +6,8 @@
 //! difference of two larger ones, so none can lose its digits.
 
 use super::cells::Cells;
-use super::design_kind::Replications;
 use super::sums::sum_of;
-use super::{DesignKind, Grid, Refused, unbalanced};
+use super::{Grid, Refused, general, unbalanced};
 
 /// The most factors whose interactions are worked out, which number 2^factors.
 pub(super) const FACTORS_MOST: usize = 10;
@@ -18,8 +17,9 @@ pub(super) const FACTORS_MOST: usize = 10;
 pub(super) struct Term {
     /// The factors, ascending.
     pub(super) axes: Vec<usize>,
-    /// The effect of each combination of their levels.
-    pub(super) effects: Grid,
+    /// The effect of each combination of their levels; none of interactions where combinations
+    /// were never observed, or where larger interactions are taken for errors in unequal data.
+    pub(super) effects: Option<Grid>,
     pub(super) sum_sq: f64,
     pub(super) df: u64,
 }
@@ -36,6 +36,16 @@ pub(super) struct Fit {
     pub(super) residual_means: Option<Vec<f64>>,
     pub(super) error_sum_sq: f64,
     pub(super) error_df: u64,
+    /// By factor.
+    pub(super) margins: Vec<Margin>,
+}
+
+impl Fit {
+    /// The effects of the levels of one factor.
+    pub(super) fn effects_of(&self, axis: usize) -> &Grid {
+        let term = self.terms.iter().find(|term| term.axes == [axis]);
+        term.and_then(|term| term.effects.as_ref()).expect("every factor has effects")
+    }
 }
 
 /// Fits all effects of up to `order` factors, or of as many as the design allows.
@@ -44,20 +54,14 @@ pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
     if factors > FACTORS_MOST {
         return Err(Refused::TooMany { what: "factors", given: factors, most: FACTORS_MOST });
     }
-    let replications = cells.replications();
-    let fitted = match (replications, factors) {
-        (Replications::Equal(times), _) => balanced(cells, times, order),
-        (Replications::Unequal { .. }, 1) => unbalanced::one_factor(cells),
-        (Replications::Unequal { .. }, 2) => unbalanced::two_factors(cells, order),
-        (Replications::Unequal { least, most }, _) => {
-            let what = "an analysis of three or more factors";
-            return Err(Refused::Unbalanced { what, least, most });
-        }
+    let fitted = match (cells.balanced(), factors) {
+        (Some(times), _) => balanced(cells, times, order),
+        (None, 1) => unbalanced::one_factor(cells),
+        (None, 2) if cells.is_complete() => unbalanced::two_factors(cells, order),
+        (None, _) => general::fit(cells, order)?,
     };
     if fitted.error_df == 0 {
-        return Err(Refused::NoErrors {
-            design: DesignKind::FullFactorial { factors, replications },
-        });
+        return Err(Refused::NoErrors { design: cells.design() });
     }
     Ok(fitted)
 }
@@ -85,6 +89,7 @@ fn balanced(cells: &Cells, replications: u64, order: Option<usize>) -> Fit {
         residual_means,
         error_sum_sq: cells.squares_within() + lack_of_fit,
         error_df: observations as u64 - 1 - used,
+        margins: margins(cells),
     }
 }
 
@@ -102,7 +107,7 @@ fn term(grid: &Grid, axes: Vec<usize>, observations: f64) -> Term {
     let each = observations / effects.data.len() as f64;
     let sum_sq = each * sum_of(&effects.data, |effect| effect * effect);
     let df = effects.dims.iter().map(|&levels| levels as u64 - 1).product();
-    Term { axes, effects, sum_sq, df }
+    Term { axes, effects: Some(effects), sum_sq, df }
 }
 
 /// The effects of a set of factors: their margin, centred along every axis.
@@ -117,7 +122,9 @@ pub(super) fn effects(grid: &Grid, axes: &[usize]) -> Grid {
 fn residuals(mut grid: Grid, grand: f64, terms: &[Term]) -> Vec<f64> {
     grid.data.iter_mut().for_each(|value| *value -= grand);
     for term in terms {
-        grid.subtract(&term.axes, &term.effects);
+        if let Some(effects) = &term.effects {
+            grid.subtract(&term.axes, effects);
+        }
     }
     grid.data
 }
@@ -128,28 +135,30 @@ pub(super) struct Margin {
     /// Less the pivot.
     pub(super) means: Vec<f64>,
     pub(super) variances: Vec<f64>,
+    /// Where means depend on each other: what each is of independent values of variance 1.
+    pub(super) loadings: Option<Vec<Vec<f64>>>,
 }
 
-/// The margins of all factors. Different levels of a factor share no observation, so their means
-/// are independent.
+/// The margins of all factors, where every cell was observed. Different levels of a factor share no
+/// observation, so their means are independent.
 pub(super) fn margins(cells: &Cells) -> Vec<Margin> {
     let means = cells.grid();
     let variances = variances(cells);
-    let margin =
-        |axis: usize| Margin { means: means.margin(&[axis]).data, variances: variances(axis) };
+    let margin = |axis: usize| Margin {
+        means: means.margin(&[axis]).data,
+        variances: variances(axis),
+        loadings: None,
+    };
     (0..cells.dims.len()).map(margin).collect()
 }
 
 /// The variance of the mean of each level of a factor.
 fn variances(cells: &Cells) -> impl Fn(usize) -> Vec<f64> {
     let observations = cells.observations() as f64;
-    let inverse_counts = match cells.replications() {
-        Replications::Equal(_) => None,
-        Replications::Unequal { .. } => Some(Grid {
-            dims: cells.dims.clone(),
-            data: (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).collect(),
-        }),
-    };
+    let inverse_counts = cells.balanced().is_none().then(|| Grid {
+        dims: cells.dims.clone(),
+        data: (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).collect(),
+    });
     let all = cells.len();
     let dims = cells.dims.clone();
     move |axis| {
@@ -167,8 +176,25 @@ impl Margin {
     /// The variance of each level's mean less the mean of them all.
     pub(super) fn effect_variances(&self) -> Vec<f64> {
         let levels = self.variances.len() as f64;
+        if let Some(loadings) = &self.loadings {
+            let mean = |at: usize| loadings.iter().map(|of| of[at]).sum::<f64>() / levels;
+            let mean: Vec<f64> = (0..loadings[0].len()).map(mean).collect();
+            return loadings.iter().map(|of| squared_distance(of, &mean)).collect();
+        }
         let all: f64 = self.variances.iter().sum::<f64>() / levels.powi(2);
         let of = |variance: &f64| all + variance * (1.0 - 2.0 / levels);
         self.variances.iter().map(of).collect()
     }
+
+    /// The variance of the difference of two levels' means.
+    pub(super) fn difference_variance(&self, first: usize, second: usize) -> f64 {
+        match &self.loadings {
+            Some(loadings) => squared_distance(&loadings[first], &loadings[second]),
+            None => self.variances[first] + self.variances[second],
+        }
+    }
+}
+
+fn squared_distance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum()
 }

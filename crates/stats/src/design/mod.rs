@@ -1,7 +1,7 @@
 //! Designed experiments: analysis of variance with effects, intervals and contrasts.
 //!
 //! What was varied on purpose is a [`Factor`], what was observed a [`Table`]. [`analyse`] takes
-//! full factorial designs of one, two or more factors apart into effects (Jain, "The Art of
+//! factorial designs of one, two or more factors apart into effects (Jain, "The Art of
 //! Computer Systems Performance Analysis", chapters 20 to 23), [`contrasts`] compares the levels of
 //! one factor, and [`ranks`] has the tests that suppose no normality. [`Diagnostic`]s say whether
 //! the residuals are what all of that assumes.
@@ -12,6 +12,7 @@ mod contrasts;
 mod design_kind;
 mod diagnostics;
 mod fit;
+mod general;
 mod grid;
 mod model;
 mod precision;

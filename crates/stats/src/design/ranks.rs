@@ -53,7 +53,7 @@ pub fn friedman(table: &Table, treatment: &str) -> Result<RankTest, Refusal> {
     check_factors("Friedman's test", table, 2)?;
     let axis = table.position_of(treatment)?;
     let cells = cells(table)?;
-    if let Some((least, most)) = not_once(cells.replications()) {
+    if let Some((least, most)) = not_once(&cells) {
         return Err(Refused::NotOnce { test: "Friedman's test", least, most }.into());
     }
     let (levels, blocks) = (cells.dims[axis], cells.dims[1 - axis]);
@@ -88,8 +88,10 @@ fn cells(table: &Table) -> Result<Cells, Refused> {
     Cells::new(table, table.values(), table.offset())
 }
 
-fn not_once(replications: Replications) -> Option<(u64, u64)> {
-    match replications {
+fn not_once(cells: &Cells) -> Option<(u64, u64)> {
+    match cells.replications() {
+        Replications::Equal(most) if !cells.is_complete() => Some((0, most)),
+        Replications::Unequal { most, .. } if !cells.is_complete() => Some((0, most)),
         Replications::Equal(1) => None,
         Replications::Equal(times) => Some((times, times)),
         Replications::Unequal { least, most } => Some((least, most)),

@@ -62,23 +62,33 @@ pub enum Refused {
         /// The largest number possible.
         most: usize,
     },
-    /// Some combinations of levels were never observed.
-    #[error("no observation for {first}{}", and_more(*.more))]
-    EmptyCells {
-        /// The levels of the first combination that is missing, joined by " x ".
-        first: String,
-        /// The number of further combinations that are missing.
-        more: u64,
+    /// Some levels of a factor were never observed.
+    #[error("no observation of {level:?}, a level of {factor:?}{}", and_more(*.more))]
+    Unobserved {
+        /// The factor's name.
+        factor: String,
+        /// The first of the levels.
+        level: String,
+        /// How many more there are.
+        more: usize,
     },
-    /// The combinations of levels were observed a different number of times.
-    #[error("{what} needs as many observations of every cell, and there are {least} to {most}")]
-    Unbalanced {
-        /// The analysis, as the subject of a sentence.
-        what: &'static str,
-        /// The smallest number of observations of a cell.
-        least: u64,
-        /// The largest number of observations of a cell.
-        most: u64,
+    /// Combinations that were observed leave open which of two factors an effect is of.
+    #[error(
+        "the effects of {factor:?} cannot be told from those of other factors by the combinations \
+         of levels that were observed: observe some of its levels together with the same others"
+    )]
+    Unlinked {
+        /// The factor's name.
+        factor: String,
+    },
+    /// Data with unequal numbers of observations whose fit would take minutes.
+    #[error(
+        "{cells} combinations of levels with unequal numbers of observations are too many to \
+         analyse: leave out a factor, or observe every combination as often"
+    )]
+    TooLarge {
+        /// The number of combinations observed.
+        cells: usize,
     },
     /// The effects use up all observations, so that nothing is left to estimate the errors from.
     #[error("a {design} leaves no degrees of freedom for errors: replicate it")]
@@ -136,6 +146,6 @@ pub enum Refused {
     },
 }
 
-fn and_more(more: u64) -> String {
+fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }

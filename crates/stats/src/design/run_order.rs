@@ -15,7 +15,6 @@
 //! never stored: its entries follow from which levels two observations share.
 
 use super::cells::Cells;
-use super::design_kind::Replications;
 use super::diagnostics::{Diagnostic, Residuals};
 use super::fit::Fit;
 use super::sums::spread_positions;
@@ -78,9 +77,7 @@ impl<'a> ResidualMaker<'a> {
         if fit.residual_means.is_none() {
             return Some(Self { cells, shared: None });
         }
-        if !matches!(cells.replications(), Replications::Equal(_)) {
-            return None;
-        }
+        cells.balanced()?;
         let of_pattern = |pattern: usize| {
             let of_factor = |&axis: &usize| {
                 let shared = if pattern >> axis & 1 == 1 { cells.dims[axis] as f64 } else { 0.0 };
@@ -97,14 +94,7 @@ impl<'a> ResidualMaker<'a> {
 
     fn place(&self, observation: usize) -> Place {
         let (cell, _) = self.cells.grouped_at(self.cells.place_of(observation));
-        let mut rest = cell;
-        let level = |&dim: &usize| {
-            let level = rest % dim;
-            rest /= dim;
-            level
-        };
-        let mut levels: Vec<usize> = self.cells.dims.iter().rev().map(level).collect();
-        levels.reverse();
+        let levels = self.cells.levels_of(cell);
         Place { observation, cell, levels }
     }
 

@@ -15,7 +15,7 @@
 
 use super::Grid;
 use super::cells::Cells;
-use super::fit::{Fit, Term, effects, subsets};
+use super::fit::{Fit, Term, effects, margins, subsets};
 use super::sums::{sum, sum_over};
 
 /// Fits one factor with unequal numbers of observations per level.
@@ -31,7 +31,7 @@ pub(super) fn one_factor(cells: &Cells) -> Fit {
     let levels = cells.len();
     let term = Term {
         axes: vec![0],
-        effects: Grid { dims: vec![levels], data: effects },
+        effects: Some(Grid { dims: vec![levels], data: effects }),
         sum_sq: sum(&squares),
         df: levels as u64 - 1,
     };
@@ -42,6 +42,7 @@ pub(super) fn one_factor(cells: &Cells) -> Fit {
         residual_means: None,
         error_sum_sq: cells.squares_within(),
         error_df: (observations - levels) as u64,
+        margins: margins(cells),
     }
 }
 
@@ -63,7 +64,7 @@ pub(super) fn two_factors(cells: &Cells, order: Option<usize>) -> Fit {
         .into_iter()
         .zip(sums)
         .zip([a, b, a * b])
-        .map(|((axes, sum_sq), df)| Term { effects: effects(&grid, &axes), axes, sum_sq, df })
+        .map(|((axes, sum_sq), df)| Term { effects: Some(effects(&grid, &axes)), axes, sum_sq, df })
         .collect();
     let within_df = (cells.observations() - cells.len()) as u64;
     let pooled = if with_interaction { (0.0, 0) } else { (sums[2], a * b) };
@@ -75,6 +76,7 @@ pub(super) fn two_factors(cells: &Cells, order: Option<usize>) -> Fit {
         residual_means: (!with_interaction).then(|| two_way.residuals(&additive)),
         error_sum_sq: cells.squares_within() + pooled.0,
         error_df: within_df + pooled.1,
+        margins: margins(cells),
     }
 }
 

@@ -25,7 +25,7 @@ pub struct AnovaAnswer {
     pub model: String,
     /// Why that model.
     pub why: String,
-    /// The mean of all observations; with two factors and unequal replications, of all cells.
+    /// The mean of all observations; with several factors and unequal replications, of all cells.
     pub grand_mean: EstimateDocument,
     /// Under a multiplicative model the geometric mean.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,6 +297,13 @@ impl AnovaAnswer {
                 factor.name
             ),
         });
+        let is_incomplete = matches!(analysis.design, DesignKind::Incomplete { .. });
+        let predicted = is_incomplete.then(|| DiagnosticDocument {
+            warning: false,
+            message: "in the means of levels, combinations that were never observed are what the \
+                      model predicts for them"
+                .to_owned(),
+        });
         Self {
             design: analysis.design.to_string(),
             model: analysis.model.to_string(),
@@ -312,7 +319,13 @@ impl AnovaAnswer {
             },
             anova: analysis.anova.iter().map(Into::into).collect(),
             contrasts: factors.iter().flat_map(|factor| pairs(analysis, &factor.name)).collect(),
-            diagnostics: analysis.diagnostics.iter().map(diagnostic).chain(not_paired).collect(),
+            diagnostics: analysis
+                .diagnostics
+                .iter()
+                .map(diagnostic)
+                .chain(not_paired)
+                .chain(predicted)
+                .collect(),
             rank_tests: rank_tests(table, analysis.design),
         }
     }
@@ -400,6 +413,26 @@ mod tests {
         );
         let line = "- rank test: Friedman of fs, chi-square(2) = 10, p = 0.0067\n";
         assert!(found.text(100).contains(line), "{}", found.text(100));
+    }
+
+    #[test]
+    fn a_combination_that_was_never_observed_is_said_to_be_predicted() {
+        let rows = "x,u,1\nx,v,2\ny,u,3\ny,v,4.5\nz,u,5\nx,u,1.5\nx,v,2.5\ny,u,3\ny,v,4\n";
+        let found = answer(&format!("a,b,y\n{rows}"), &["a", "b"]);
+        let text = found.text(100);
+        let design =
+            "Two-factor factorial with 1 to 2 replications of 5 of 6 combinations, type II";
+        assert!(text.starts_with(design), "{text}");
+        assert!(text.contains("- in the means of levels, combinations that were never"), "{text}");
+        assert_eq!(found.rank_tests, []);
+        // (1.25 + 2.25) / 2, (3 + 4.25) / 2, and 5 with what v adds to u elsewhere.
+        let means: Vec<f64> = found.effects[..3]
+            .iter()
+            .map(|effect| effect.estimate.estimate + found.grand_mean.estimate)
+            .collect();
+        for (got, wanted) in means.iter().zip([1.75, 3.625, 5.0 + 1.125 / 2.0]) {
+            assert!((got - wanted).abs() < 1e-12, "{means:?}");
+        }
     }
 
     #[test]

@@ -7,35 +7,62 @@ fn refused(table: &Table) -> String {
 }
 
 #[test]
-fn missing_cells_are_named() {
-    let mut builder = TableBuilder::new(["filesystem", "action"]);
-    for (file_system, action) in
-        [("ext4", "read"), ("ext4", "rewrite"), ("ext2", "read"), ("xfs", "read")]
-    {
-        builder.row(&[file_system, action], 1.0 + action.len() as f64).unwrap();
-    }
-    let few = builder.clone().build().unwrap();
-    assert_eq!(refused(&few), "no observation for ext2 x rewrite (and 1 more)");
-    for value in 0..20 {
-        builder.row(&["ext4", "read"], f64::from(value)).unwrap();
-    }
-    assert_eq!(
-        refused(&builder.build().unwrap()),
-        "no observation for ext2 x rewrite (and 1 more)"
-    );
-}
-
-#[test]
-fn a_design_of_more_cells_than_memory_is_refused_at_once() {
+fn levels_that_were_never_observed_are_named() {
     let levels: Vec<String> = (0..100_000).map(|level| level.to_string()).collect();
     let factor = |name: &str| Factor { name: name.to_owned(), levels: levels.clone() };
     let factors = ["a", "b", "c", "d"].map(factor).to_vec();
     let table = Table::new(factors, vec![vec![0, 1, 2]; 4], vec![1.0, 2.0, 3.0]).unwrap();
-    let more = 10_u128.pow(20) - 4;
-    assert!(u64::try_from(more).is_err());
+    assert_eq!(refused(&table), "no observation of \"3\", a level of \"a\" (and 99996 more)");
+}
+
+fn of_cells(cells: &[(&str, &str, f64)]) -> Table {
+    let mut builder = TableBuilder::new(["filesystem", "action"]);
+    for (file_system, action, value) in cells {
+        builder.row(&[*file_system, *action], *value).unwrap();
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn missing_combinations_need_enough_others() {
+    // Without errors to spare: three levels, two levels and the mean take four values.
+    let few = [
+        ("ext4", "read", 1.0),
+        ("ext4", "rewrite", 3.0),
+        ("ext2", "read", 1.5),
+        ("xfs", "read", 2.0),
+    ];
     assert_eq!(
-        refused(&table),
-        format!("no observation for 0 x 0 x 0 x 1 (and {} more)", u64::MAX - 1)
+        refused(&of_cells(&few)),
+        "a two-factor factorial without replications of 4 of 6 combinations, type II sums of \
+         squares leaves no degrees of freedom for errors: replicate it"
+    );
+    // Each file system was seen in an action of its own.
+    let apart = [
+        ("ext4", "read", 1.0),
+        ("ext4", "read", 1.1),
+        ("ext2", "rewrite", 2.0),
+        ("ext2", "rewrite", 2.5),
+    ];
+    assert_eq!(
+        refused(&of_cells(&apart)),
+        "the effects of \"filesystem\" cannot be told from those of other factors by the \
+         combinations of levels that were observed: observe some of its levels together with the \
+         same others"
+    );
+}
+
+#[test]
+fn more_unequal_combinations_than_can_be_fitted_are_refused_at_once() {
+    let mut builder = TableBuilder::new(["a", "b", "c"]);
+    for i in 0..20_001_u32 {
+        let row = [i % 27, i / 27 % 27, i / 27 / 27 % 28].map(|level| level.to_string());
+        builder.row(&row, f64::from(i % 7)).unwrap();
+    }
+    assert_eq!(
+        refused(&builder.build().unwrap()),
+        "20001 combinations of levels with unequal numbers of observations are too many to \
+         analyse: leave out a factor, or observe every combination as often"
     );
 }
 
@@ -53,20 +80,6 @@ fn designs_without_errors_are_refused() {
     assert_eq!(
         refused(&one_way(&[&[2.5, 2.5], &[2.5, 2.5]])),
         "all 4 observations are 2.5, so there is nothing to explain"
-    );
-}
-
-#[test]
-fn unequal_replications_of_three_factors_are_refused() {
-    let mut builder = TableBuilder::new(["a", "b", "c"]);
-    for i in 0..9_u32 {
-        let row = [i & 1, i >> 1 & 1, i >> 2 & 1].map(|level| level.to_string());
-        builder.row(&row, f64::from(i * i)).unwrap();
-    }
-    assert_eq!(
-        refused(&builder.build().unwrap()),
-        "an analysis of three or more factors needs as many observations of every cell, and \
-         there are 1 to 2"
     );
 }
 

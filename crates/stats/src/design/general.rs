@@ -1,0 +1,308 @@
+//! Any design: three or more factors with unequal numbers of observations, and combinations of
+//! levels that were never observed.
+//!
+//! Least squares on the means of the cells that there are, each weighing as much as it has
+//! observations. Every set of factors has a column per combination of its levels, but for each
+//! factor's first; Gram and Schmidt's method, applied twice, makes them orthonormal (Björck,
+//! "Numerical Methods for Least Squares Problems", section 2.4), and a column of which nothing is
+//! left adds no degree of freedom. Sums of squares are of type II: those of a set are what it adds
+//! to all sets which do not contain it (Langsrud, "ANOVA for unbalanced data: Use Type II instead
+//! of Type III sums of squares", Statistics and Computing 13, 2003). None is a difference of two
+//! larger ones.
+//!
+//! Where combinations are missing, their means are those that a model predicts whose interactions
+//! are of so few factors that it can predict all of them. The mean of a level is that over all
+//! combinations, observed or not (Searle, Speed & Milliken, "Population Marginal Means in the
+//! Linear Model", The American Statistician 34(4), 1980).
+
+use std::collections::BTreeMap;
+
+use super::cells::Cells;
+use super::fit::{Fit, Margin, Term, effects, margins, subsets};
+use super::{Grid, Refused};
+
+/// What is left of a column that others explain but for rounding, as a share of its length.
+const NOTHING: f64 = 1e-10;
+
+/// Multiplications that are not exceeded: seconds.
+const WORK_MOST: f64 = 2e10;
+
+/// Fits all effects of up to `order` factors, or of as many as leave errors.
+pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
+    let factors = cells.dims.len();
+    let within_df = (cells.observations() - cells.len()) as u64;
+    let data = Data::new(cells);
+    let mut order = order.unwrap_or(factors).clamp(1, factors);
+    data.check_work(order)?;
+    // Without replications the largest interactions are taken for errors.
+    if order == factors && within_df == 0 && factors > 1 {
+        order -= 1;
+    }
+    let mut basis = data.basis(order);
+    while order > 1 && within_df == 0 && basis.rank() == cells.len() {
+        order -= 1;
+        basis = data.basis(order);
+    }
+    let is_saturated = order == factors;
+    let rest = basis.rest(&data.weighted);
+    let lack_of_fit = if is_saturated { 0.0 } else { squares(&rest) };
+    let unexplained_df = if is_saturated { 0 } else { (cells.len() - basis.rank()) as u64 };
+    let (grand, grand_variance, margins, grid) = if is_saturated && cells.is_complete() {
+        let inverse: f64 = (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).sum();
+        let grid = cells.grid();
+        let variance = inverse / (cells.len() as f64).powi(2);
+        (grid.margin(&[]).data[0], variance, margins(cells), Some(grid))
+    } else {
+        let predicted = data.predicted(order)?;
+        (predicted.grand, predicted.grand_variance, predicted.margins, None)
+    };
+    let of_term = |axes: Vec<usize>| {
+        let (sum_sq, df) = data.sum_of_squares(&axes, order);
+        let effects = match (&grid, &axes[..]) {
+            (Some(grid), _) => Some(effects(grid, &axes)),
+            (None, &[axis]) => Some(margins[axis].effects()),
+            (None, _) => None,
+        };
+        (df > 0).then_some(Term { axes, effects, sum_sq, df })
+    };
+    Ok(Fit {
+        grand,
+        grand_variance,
+        terms: subsets(factors, order).into_iter().filter_map(of_term).collect(),
+        residual_means: (!is_saturated)
+            .then(|| rest.iter().zip(&data.weights).map(|(rest, weight)| rest / weight).collect()),
+        error_sum_sq: cells.squares_within() + lack_of_fit,
+        error_df: within_df + unexplained_df,
+        margins,
+    })
+}
+
+/// The means of the cells, and what is known of them.
+struct Data<'a> {
+    names: &'a [String],
+    dims: &'a [usize],
+    /// The level of each factor, by cell.
+    levels: Vec<Vec<usize>>,
+    /// The root of each cell's number of observations.
+    weights: Vec<f64>,
+    /// Each cell's mean times its weight.
+    weighted: Vec<f64>,
+}
+
+/// What a model predicts for all combinations of levels.
+struct Predicted {
+    grand: f64,
+    grand_variance: f64,
+    margins: Vec<Margin>,
+}
+
+impl<'a> Data<'a> {
+    fn new(cells: &'a Cells) -> Self {
+        let weights: Vec<f64> = (0..cells.len()).map(|cell| cells.count(cell).sqrt()).collect();
+        let weighted = weights.iter().zip(&cells.means).map(|(weight, mean)| weight * mean);
+        Self {
+            names: &cells.names,
+            dims: &cells.dims,
+            levels: (0..cells.len()).map(|cell| cells.levels_of(cell)).collect(),
+            weighted: weighted.collect(),
+            weights,
+        }
+    }
+
+    /// Refuses what would take minutes.
+    fn check_work(&self, order: usize) -> Result<(), Refused> {
+        let cells = self.levels.len() as f64;
+        let terms = subsets(self.dims.len(), order);
+        let columns: f64 = terms.iter().map(|axes| self.full_df(axes).min(cells)).sum();
+        if terms.len() as f64 * columns * columns.min(cells) * cells <= WORK_MOST {
+            return Ok(());
+        }
+        Err(Refused::TooLarge { cells: self.levels.len() })
+    }
+
+    /// The degrees of freedom of a set of factors where every combination was observed.
+    fn full_df(&self, axes: &[usize]) -> f64 {
+        axes.iter().map(|&axis| self.dims[axis] as f64 - 1.0).product()
+    }
+
+    /// The columns of a set of factors: a combination of levels other than the first, and the
+    /// weights of the cells that have it.
+    fn columns(&self, axes: &[usize]) -> BTreeMap<Vec<usize>, Vec<f64>> {
+        let mut columns = BTreeMap::new();
+        for (cell, levels) in self.levels.iter().enumerate() {
+            let of: Vec<usize> = axes.iter().map(|&axis| levels[axis]).collect();
+            if of.iter().all(|&level| level > 0) {
+                let column = columns.entry(of).or_insert_with(|| vec![0.0; self.levels.len()]);
+                column[cell] = self.weights[cell];
+            }
+        }
+        columns
+    }
+
+    /// What the effects of all sets of up to `order` factors can explain.
+    fn basis(&self, order: usize) -> Basis {
+        self.basis_of(subsets(self.dims.len(), order).iter())
+    }
+
+    fn basis_of<'b>(&self, terms: impl Iterator<Item = &'b Vec<usize>>) -> Basis {
+        let mut basis = Basis::default();
+        basis.add(self.weights.clone());
+        for axes in terms {
+            self.columns(axes).into_values().for_each(|column| basis.add(column));
+        }
+        basis
+    }
+
+    /// What a set of factors adds to all that do not contain it, and its degrees of freedom.
+    fn sum_of_squares(&self, axes: &[usize], order: usize) -> (f64, u64) {
+        let terms = subsets(self.dims.len(), order);
+        let contains = |other: &Vec<usize>| axes.iter().all(|axis| other.contains(axis));
+        let mut basis = self.basis_of(terms.iter().filter(|other| !contains(other)));
+        let rest = basis.rest(&self.weighted);
+        if axes.len() == self.dims.len() {
+            return (squares(&rest), (self.levels.len() - basis.rank()) as u64);
+        }
+        let before = basis.rank();
+        self.columns(axes).into_values().for_each(|column| basis.add(column));
+        let added = &basis.vectors[before..];
+        (added.iter().map(|vector| dot(vector, &rest).powi(2)).sum(), added.len() as u64)
+    }
+
+    /// The means that effects of up to `order` factors predict, or of as many as predict all.
+    fn predicted(&self, order: usize) -> Result<Predicted, Refused> {
+        let predicts_all = |order: &usize| {
+            let terms = subsets(self.dims.len(), *order);
+            let needed: f64 = 1.0 + terms.iter().map(|axes| self.full_df(axes)).sum::<f64>();
+            needed <= self.levels.len() as f64 && self.basis(*order).rank() as f64 == needed
+        };
+        let Some(order) = (1..=order).rev().find(predicts_all) else {
+            return Err(Refused::Unlinked { factor: self.unlinked() });
+        };
+        let basis = self.basis(order);
+        let fitted: Vec<f64> =
+            basis.vectors.iter().map(|vector| dot(vector, &self.weighted)).collect();
+        // A mean is a weighted sum of coefficients, and so of what the basis fits.
+        let loadings = |axis: usize, level: usize| {
+            basis.solve_transposed(self.mean_columns(order, Some((axis, level))))
+        };
+        let margin = |axis: usize| {
+            let loadings: Vec<Vec<f64>> =
+                (0..self.dims[axis]).map(|level| loadings(axis, level)).collect();
+            Margin::predicted(loadings, &fitted)
+        };
+        let grand = basis.solve_transposed(self.mean_columns(order, None));
+        Ok(Predicted {
+            grand: dot(&grand, &fitted),
+            grand_variance: squares(&grand),
+            margins: (0..self.dims.len()).map(margin).collect(),
+        })
+    }
+
+    /// The mean over all combinations, or over those with one level, of each column of the model.
+    fn mean_columns(&self, order: usize, with: Option<(usize, usize)>) -> Vec<f64> {
+        let share = |axis: usize, at: usize| match with {
+            Some((fixed, level)) if fixed == axis => f64::from(u8::from(level == at)),
+            _ => 1.0 / self.dims[axis] as f64,
+        };
+        let mut means = vec![1.0];
+        for axes in subsets(self.dims.len(), order) {
+            let of = |levels: &Vec<usize>| -> f64 {
+                axes.iter().zip(levels).map(|(&axis, &at)| share(axis, at)).product()
+            };
+            means.extend(self.columns(&axes).keys().map(of));
+        }
+        means
+    }
+
+    /// The first factor whose effects those of the others cannot be told from.
+    fn unlinked(&self) -> String {
+        let alone: Vec<Vec<usize>> = (0..self.dims.len()).map(|axis| vec![axis]).collect();
+        let all = self.basis_of(alone.iter()).rank();
+        let is_told = |axis: usize| {
+            let others = self.basis_of(alone.iter().filter(|other| other[0] != axis)).rank();
+            all - others == self.dims[axis] - 1
+        };
+        let axis = (0..self.dims.len()).find(|&axis| !is_told(axis)).unwrap_or(0);
+        self.names[axis].clone()
+    }
+}
+
+/// Orthonormal columns, and what the columns they were made of are in terms of them.
+#[derive(Default)]
+struct Basis {
+    vectors: Vec<Vec<f64>>,
+    /// Upper triangular, by column.
+    triangle: Vec<Vec<f64>>,
+}
+
+impl Basis {
+    fn rank(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// Adds what the others leave of a column, if anything.
+    fn add(&mut self, mut column: Vec<f64>) {
+        let before = squares(&column).sqrt();
+        let mut shares = vec![0.0; self.vectors.len()];
+        for _ in 0..2 {
+            for (vector, all) in self.vectors.iter().zip(&mut shares) {
+                let share = dot(vector, &column);
+                column.iter_mut().zip(vector).for_each(|(left, part)| *left -= share * part);
+                *all += share;
+            }
+        }
+        let left = squares(&column).sqrt();
+        if left > NOTHING * before {
+            column.iter_mut().for_each(|value| *value /= left);
+            shares.push(left);
+            self.vectors.push(column);
+            self.triangle.push(shares);
+        }
+    }
+
+    /// What the columns leave of `values`.
+    fn rest(&self, values: &[f64]) -> Vec<f64> {
+        let mut rest = values.to_vec();
+        for _ in 0..2 {
+            for vector in &self.vectors {
+                let share = dot(vector, &rest);
+                rest.iter_mut().zip(vector).for_each(|(left, part)| *left -= share * part);
+            }
+        }
+        rest
+    }
+
+    /// Solves with the transposed triangle: one equation per column.
+    fn solve_transposed(&self, mut right: Vec<f64>) -> Vec<f64> {
+        for (place, column) in self.triangle.iter().enumerate() {
+            right[place] = (right[place] - dot(&column[..place], &right[..place])) / column[place];
+        }
+        right
+    }
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+fn squares(values: &[f64]) -> f64 {
+    dot(values, values)
+}
+
+impl Margin {
+    /// Means that are weighted sums of independent values of variance 1.
+    fn predicted(loadings: Vec<Vec<f64>>, fitted: &[f64]) -> Self {
+        Self {
+            means: loadings.iter().map(|of| dot(of, fitted)).collect(),
+            variances: loadings.iter().map(|of| squares(of)).collect(),
+            loadings: Some(loadings),
+        }
+    }
+
+    /// Each level's mean less the mean of them all.
+    fn effects(&self) -> Grid {
+        let mut effects = Grid { dims: vec![self.means.len()], data: self.means.clone() };
+        effects.centre(0);
+        effects
+    }
+}
