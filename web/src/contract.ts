@@ -221,6 +221,10 @@ correlation: number
  */
 effective: number
 kind: "dependent-blocks"
+/**
+ * The probability that chance alone makes as much of it.
+ */
+p: number
 } | {
 /**
  * Blocks of the comparison that has most.
@@ -235,6 +239,10 @@ correlation: number
  */
 effective: number
 kind: "dependent-ratios"
+/**
+ * The probability that chance alone makes as much of it.
+ */
+p: number
 } | {
 /**
  * The farthest, divided by the median.

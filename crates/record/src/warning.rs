@@ -137,6 +137,8 @@ pub enum Warning {
     DependentBlocks {
         /// The lag-1 autocorrelation, over all benchmarks.
         correlation: f64,
+        /// The probability that chance alone makes as much of it.
+        p: f64,
         /// Blocks of the cell that has most.
         blocks: u32,
         /// How many independent blocks those are worth.
@@ -146,6 +148,8 @@ pub enum Warning {
     DependentRatios {
         /// The lag-1 autocorrelation, over all comparisons.
         correlation: f64,
+        /// The probability that chance alone makes as much of it.
+        p: f64,
         /// Blocks of the comparison that has most.
         blocks: u32,
         /// How many independent blocks those are worth.
@@ -267,17 +271,18 @@ impl Warning {
     /// The sentences of warnings about how blocks stand to one another.
     fn of_blocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::DependentBlocks { correlation, blocks, effective } => write!(
+            Self::DependentBlocks { correlation, p, blocks, effective } => write!(
                 f,
-                "blocks resemble the ones before them (correlation {correlation:.2}): {blocks} are \
-                 worth {effective:.1} independent ones, and the intervals of single figures are \
-                 widened accordingly"
+                "blocks {} the ones before them (correlation {correlation:.2}): {blocks} count as \
+                 {effective:.1} independent ones, so that the intervals of single figures are wider",
+                resemble(*p)
             ),
-            Self::DependentRatios { correlation, blocks, effective } => write!(
+            Self::DependentRatios { correlation, p, blocks, effective } => write!(
                 f,
-                "the targets' ratios resemble those of the block before (correlation \
-                 {correlation:.2}): {blocks} blocks are worth {effective:.1} independent ones, and \
-                 the intervals of comparisons are widened accordingly"
+                "the targets' ratios {} those of the block before (correlation {correlation:.2}): \
+                 {blocks} blocks count as {effective:.1} independent ones, so that the intervals \
+                 of comparisons are wider",
+                resemble(*p)
             ),
             Self::FarOutliers { outliers, of, farthest } => {
                 let verb = if *outliers == 1 { "was" } else { "were" };
@@ -415,6 +420,11 @@ impl fmt::Display for Warning {
     }
 }
 
+/// How sure it is that blocks resemble the ones before. Intervals are wider in either case.
+fn resemble(p: f64) -> &'static str {
+    if p <= 0.05 { "resemble" } else { "may resemble" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -455,6 +465,11 @@ mod tests {
         assert_eq!(zone(None, Some(1.0)).to_string(), plain);
         let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % beside it");
         assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
+        let dependent =
+            |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
+        assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));
+        let unsure = "ratios may resemble those of the block before (correlation 0.50): 9 blocks";
+        assert!(dependent(0.06).to_string().contains(unsure));
         assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use record::Line;
+use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 
 use crate::conduct::ATTEMPTS;
 use crate::economy::Widths;
@@ -18,7 +19,7 @@ pub struct Ledger {
     /// Per cell, the size of its replicates.
     pub(crate) sizes: BTreeMap<u32, Size>,
     /// Per cell, the primary metric of each block.
-    values: BTreeMap<u32, Vec<f64>>,
+    values: BTreeMap<u32, BTreeMap<u32, f64>>,
     /// Cells done, by block.
     done: BTreeSet<(u32, u32)>,
     failed: BTreeSet<u32>,
@@ -80,7 +81,7 @@ impl Ledger {
                     self.note_turn(replicate.cell, spent.turn_ns);
                 }
                 if let Some(&value) = replicate.metrics.first() {
-                    self.values.entry(replicate.cell).or_default().push(value);
+                    self.values.entry(replicate.cell).or_default().insert(replicate.block, value);
                 }
                 self.note_time(replicate.at_s);
             }
@@ -143,16 +144,29 @@ impl Ledger {
     /// spent for little.
     pub(crate) fn is_mostly_lost(&self, cell: u32) -> bool {
         let lost = self.lost.get(&cell).map_or(0, |&lost| lost as usize);
-        lost > self.values.get(&cell).map_or(0, Vec::len)
+        lost > self.values.get(&cell).map_or(0, BTreeMap::len)
     }
 
-    /// How wide the interval of each live cell is.
+    /// How wide the interval of each live cell is, as a report will have it: wider where blocks
+    /// resemble the ones before them.
     pub(crate) fn widths(&self, plan: &Plan) -> Widths {
-        let width = |cell: u32| {
-            let values = self.values.get(&cell)?;
-            relative_half_width(values, plan.confidence_level)
-        };
+        let dependence = self.dependence();
+        let width = |cell: u32| self.width_of(cell, plan.confidence_level, &dependence);
         self.live(plan).into_iter().map(|cell| (cell, width(cell))).collect()
+    }
+
+    fn width_of(&self, cell: u32, level: f64, dependence: &Dependence) -> Option<f64> {
+        let values: Vec<f64> = self.values.get(&cell)?.values().copied().collect();
+        let width = relative_half_width(&values, level)?;
+        Some(width * dependence.widening(values.len() as u64))
+    }
+
+    /// How successive blocks go with one another, over all cells.
+    fn dependence(&self) -> Dependence {
+        let log = |(&block, &value): (&u32, &f64)| (value > 0.0).then(|| (block, value.ln()));
+        let logs: Vec<BTreeMap<u32, f64>> =
+            self.values.values().map(|of| of.iter().filter_map(log).collect()).collect();
+        Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
     }
 
     pub(crate) fn is_done(&self, block: u32, cell: u32) -> bool {
@@ -207,6 +221,23 @@ fn relative_half_width(values: &[f64], level: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The width of a cell of five whose values are these, in this order.
+    fn width(values: &[f64]) -> f64 {
+        let by_block: BTreeMap<u32, f64> = (0..).zip(values.iter().copied()).collect();
+        let values = (0..5).map(|cell| (cell, by_block.clone())).collect();
+        let ledger = Ledger { values, ..Ledger::default() };
+        ledger.width_of(0, 0.95, &ledger.dependence()).unwrap()
+    }
+
+    #[test]
+    fn blocks_that_resemble_the_ones_before_take_more_of_them() {
+        let rising = [9.0, 9.2, 9.4, 9.6, 9.8, 10.0, 10.2, 10.4, 10.6, 10.8, 11.0, 11.2];
+        let mixed = [9.0, 10.2, 9.2, 11.2, 9.6, 10.8, 9.4, 10.6, 9.8, 11.0, 10.0, 10.4];
+        assert!(width(&rising) > 1.5 * width(&mixed), "{} {}", width(&rising), width(&mixed));
+        let alone = relative_half_width(&mixed, 0.95).unwrap();
+        assert!((width(&mixed) / alone - 1.0).abs() < 1e-12);
+    }
 
     #[test]
     fn values_that_are_all_alike_have_no_width_even_at_0() {

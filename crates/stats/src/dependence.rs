@@ -10,9 +10,10 @@
 //! (n - 2)^2 / (n^2 (n - 1)) for one series (Moran, "Some Theorems on Time Series II", Biometrika
 //! 35, 1948), and less for the mean of several by as much as they differ. Where it is larger than
 //! chance makes it, all intervals are widened: by the factor that a first-order autoregression of
-//! that correlation puts on the variance of a mean, and by the degrees of freedom of as many
-//! independent pairs as those are worth (Law & Kelton, "Simulation Modeling and Analysis", 3rd
-//! edition, section 4.4).
+//! that correlation puts on the variance of a mean (Law & Kelton, "Simulation Modeling and
+//! Analysis", 3rd edition, section 4.4), and by the degrees of freedom that are left to its estimate
+//! (Bayley & Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated
+//! Time Series", Supplement to the Journal of the Royal Statistical Society 8, 1946).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,11 @@ use crate::sample;
 
 /// The fewest values of a series that says something of how they follow one another.
 pub const VALUES_MIN: usize = 6;
+
+/// How often, in reports, values that do not go with the ones before are taken for some that do.
+/// Those that do and are not noticed cost more: of runs with six blocks, a correlation of 0.5 and
+/// 5 % here, 8 % called something different where nothing was, and with 10 % here 5 % do.
+pub const TAKEN_FOR_DEPENDENT: f64 = 0.1;
 
 /// The correlation that is reckoned with at most: beyond it a series is worth one value.
 const CORRELATION_MAX: f64 = 0.9;
@@ -87,12 +93,16 @@ impl Dependence {
 
     /// By how much more the mean of `n` values varies than that of independent ones.
     fn inflation(&self, n: u64) -> f64 {
+        Self::inflation_of(self.correlation, n)
+    }
+
+    fn inflation_of(correlation: f64, n: u64) -> f64 {
         let n = n as f64;
         let mut power = 1.0;
         let mut sum = 0.0;
         let mut lag = 1.0;
         while lag < n && power > 1e-9 {
-            power *= self.correlation;
+            power *= correlation;
             sum += (1.0 - lag / n) * power;
             lag += 1.0;
         }
@@ -108,7 +118,11 @@ impl Dependence {
         let inflation = self.inflation(n);
         // Values that go with one another also spread less about their own mean.
         let spread = (1.0 - (inflation - 1.0) / (values - 1.0)).max(0.05);
-        let share = (values / inflation - 1.0).max(0.0) / (values - 1.0);
+        // The variance has more degrees of freedom than the mean is worth independent values, but
+        // the correlation is an estimate, too: halfway between holds what it says.
+        let of_variance = Self::inflation_of(self.correlation.powi(2), n);
+        let worth = f64::midpoint(values / inflation, values / of_variance);
+        let share = (worth - 1.0).max(0.0) / (values - 1.0);
         Estimated {
             standard_error: of.standard_error * (inflation / spread).sqrt(),
             df: (of.df * share).max(1.0),

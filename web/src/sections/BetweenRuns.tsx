@@ -1,10 +1,11 @@
-// Each target before and after: later runs over the first, benchmark by benchmark; what is real comes
+// Each target before and after: later runs over the first, benchmark by benchmark; what differs comes
 // first, the rest on demand.
 
 import { IntervalChart } from "../charts/IntervalChart";
-import type { Better, CompareDocument, RunComparison } from "../contract";
+import type { Better, CompareDocument, RunComparison, RunVerdict } from "../contract";
 import type { Report, Side } from "../data/model";
-import { count, percent, ratio, ratioTick, words } from "../format/units";
+import { meaningOf } from "../data/verdicts";
+import { count, percent, ratio, ratioTick } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { Fold } from "./Fold";
 
@@ -14,13 +15,16 @@ const GROUPS_MOST = 24;
 export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
   const view = useView();
   const shown = comparison.comparisons.filter((one) => isShown(view, one) && one.ratio != null);
-  const real = shown.filter((one) => one.verdict === "real");
-  const others = shown.filter((one) => one.verdict !== "real");
+  const isDifferent = (one: RunComparison) => meaningOf(one.verdict).isDifferent;
+  const different = shown.filter(isDifferent);
+  const others = shown.filter((one) => !isDifferent(one));
   const [first, ...later] = comparison.runs.map((run) => run.name);
   const title = `${later.join(", ")} over ${first}`;
-  const verdicts = new Map<string, number>();
+  const verdicts = new Map<RunVerdict, number>();
   for (const one of shown) verdicts.set(one.verdict, (verdicts.get(one.verdict) ?? 0) + 1);
-  const counts = [...verdicts].map(([verdict, much]) => `${count(much)} ${words(verdict)}`);
+  const counts = [...verdicts].map(
+    ([verdict, much]) => `${count(much)} ${meaningOf(verdict).counted}`,
+  );
   const charts = (all: RunComparison[], what: string) =>
     parts(all).map((part, index) => (
       <IntervalChart
@@ -33,7 +37,7 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
         }}
         theme={view.theme}
         file={`between-runs-${what}`}
-        summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not real.`}
+        summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not shown to differ.`}
       />
     ));
   if (shown.length === 0) {
@@ -44,7 +48,7 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
       <p class="lead">
         {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
       </p>
-      {charts(real, "real differences")}
+      {charts(different, "differences")}
       {others.length > 0 && (
         <Fold title={`${title}: ${others.length} other comparisons`}>
           {() => charts(others, "others")}
@@ -96,7 +100,7 @@ function groupsOf(view: View, all: RunComparison[], several: boolean) {
         low: one.interval?.low,
         high: one.interval?.high,
         said: saidOf(view, one),
-        hollow: one.verdict !== "real",
+        hollow: !meaningOf(one.verdict).isDifferent,
       })),
   }));
 }
@@ -106,14 +110,16 @@ function colourOfSide({ report, theme }: View, one: RunComparison): string {
   return side === undefined ? theme.ink : colourOf(theme, side);
 }
 
-/** `1.20×, worse`. */
+/** `1.20×, worse`, or `1.01×, worse, perhaps by little`. */
 function saidOf({ report }: View, one: RunComparison): string {
   const own = ratio(one.ratio as number);
-  if (one.verdict !== "real") return `${own}, ${words(one.verdict)}`;
+  const { isDifferent, said } = meaningOf(one.verdict);
+  if (!isDifferent) return `${own}, ${said}`;
   const benchmark = report.benchmarks.find((it) => it.key === keyOf(one));
   const metrics = benchmark?.cells.flatMap((cell) => cell.report.metrics);
   const direction = metrics?.find((metric) => metric.name === one.metric)?.better;
-  return `${own}, ${direction ? judged(direction, (one.ratio as number) > 1) : "real"}`;
+  const judgement = direction ? judged(direction, (one.ratio as number) > 1) : "different";
+  return `${own}, ${judgement}${said && `, ${said}`}`;
 }
 
 function judged(direction: Better, isMore: boolean): string {

@@ -8,6 +8,7 @@ import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-
 import { pictureOf } from "../charts/picture";
 import type { DimensionComparison, Document, IntervalReport } from "../contract";
 import { dimensionName } from "../data/model";
+import { meaningOf } from "../data/verdicts";
 import { percent, pValue, ratio } from "../format/units";
 import { useView } from "../view";
 
@@ -127,16 +128,17 @@ function benchmarksOf(cells: Relative[]): string {
   return least === most ? `${most} ${noun}` : `${least} to ${most} ${noun}`;
 }
 
-function gridCell({ ratio: value, interval, p, verdict, isReference }: Relative): GridCell {
+export function gridCell({ ratio: value, interval, p, verdict, isReference }: Relative): GridCell {
   return {
     lines: [
       isReference ? "1×" : ratio(value),
       ...(interval ? [`[${ratio(interval.low)}, ${ratio(interval.high)}]`] : []),
       ...(p === null ? [] : [pValue(p)]),
+      ...(verdict === "real-size-unknown" ? ["perhaps by little"] : []),
     ],
     depth: depthOf(value),
     isDear: value >= 1,
-    isAlike: verdict !== "real" && !isReference,
+    isAlike: !meaningOf(verdict).isDifferent && !isReference,
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Document } from "../contract";
-import { relativeTo } from "./Map";
+import type { Document, Verdict } from "../contract";
+import { gridCell, relativeTo } from "./Map";
 
 const pair = (first: string, second: string, ratio: number | null) => ({
   dimension: "io",
@@ -11,11 +11,13 @@ const pair = (first: string, second: string, ratio: number | null) => ({
   ratio,
   interval: ratio === null ? null : { level: 0.95, low: ratio * 0.5, high: ratio * 2 },
   p_adjusted: 0.01,
-  verdict: "real",
+  verdict: "real" as Verdict,
 });
 
 const document = (...dimensions: ReturnType<typeof pair>[]) =>
   ({ dimensions }) as unknown as Document;
+
+const little = "perhaps by little";
 
 const said = (cells: ReturnType<typeof relativeTo>) =>
   cells.map(({ target, ratio, interval }) => [target, ratio, interval?.low, interval?.high]);
@@ -30,6 +32,18 @@ it("turns ratio and interval where the reference is the second of a pair", () =>
     ["b", 1, undefined, undefined],
     ["a", 0.25, 0.125, 0.5],
   ]);
+});
+
+it("hatches what is not told apart, and not what differs by perhaps little", () => {
+  const of = (verdict: Verdict) => {
+    const differing = { ...pair("a", "b", 1.01), verdict };
+    const [, cell] = relativeTo(document(differing), "io", ["a", "b"], "a");
+    return gridCell(cell as NonNullable<typeof cell>);
+  };
+  expect(of("real")).toMatchObject({ isAlike: false, lines: expect.not.arrayContaining([little]) });
+  expect(of("real-size-unknown")).toMatchObject({ isAlike: false });
+  expect(of("real-size-unknown").lines).toContain(little);
+  expect(of("not-told-apart")).toMatchObject({ isAlike: true });
 });
 
 it("finds the cheapest, and leaves empty what was never compared with it", () => {

@@ -45,7 +45,7 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, De
             pairs.push(Pairs::of(&values(first), &values(second)));
         }
     }
-    let dependence = judged::dependence(pairs.iter(), level);
+    let dependence = judged::dependence(pairs.iter());
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);
     let answers = questions.iter().zip(&pairs).zip(judged);

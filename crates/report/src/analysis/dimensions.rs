@@ -58,7 +58,7 @@ pub(super) fn all(
     }
     let pairs: Vec<Pairs> = questions.iter().map(|(_, pair)| pair.by_block()).collect();
     // What benchmarks have in common is left when they are averaged, and may go on for longer.
-    let own = judged::dependence(pairs.iter(), level);
+    let own = judged::dependence(pairs.iter());
     let dependence = if own.correlation > dependence.correlation { own } else { dependence };
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);

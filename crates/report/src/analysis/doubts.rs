@@ -76,14 +76,14 @@ pub(super) fn of_blocks(
     let blocks = declared.map(Gathered::count).max().unwrap_or(0);
     if of_figures.is_seen() {
         let effective = of_figures.effective(u64::from(blocks));
-        let correlation = of_figures.correlation;
-        warnings.push(Warning::DependentBlocks { correlation, blocks, effective });
+        let (correlation, p) = (of_figures.correlation, of_figures.p);
+        warnings.push(Warning::DependentBlocks { correlation, p, blocks, effective });
     }
     if of_ratios.is_seen() {
         let blocks = comparisons.iter().map(|one| one.blocks).max().unwrap_or(0);
         let effective = of_ratios.effective(u64::from(blocks));
-        let correlation = of_ratios.correlation;
-        warnings.push(Warning::DependentRatios { correlation, blocks, effective });
+        let (correlation, p) = (of_ratios.correlation, of_ratios.p);
+        warnings.push(Warning::DependentRatios { correlation, p, blocks, effective });
     }
     warnings
 }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{IntervalReport, RatioReport, Verdict};
-use stats::dependence::Dependence;
+use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 use stats::{Independent, Interval, Paired, Refusal, multiple};
 
 use super::Gathered;
@@ -157,18 +157,18 @@ pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
 }
 
 /// How successive blocks of these comparisons go with one another.
-pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>, level: f64) -> Dependence {
+pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>) -> Dependence {
     let logs: Vec<BTreeMap<u32, f64>> = pairs.map(Pairs::log_ratios).collect();
-    Dependence::of(&logs, 1.0 - level)
+    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// How successive blocks of single figures go with one another.
-pub(super) fn dependence_of_figures(all: &[Gathered<'_>], level: f64) -> Dependence {
+pub(super) fn dependence_of_figures(all: &[Gathered<'_>]) -> Dependence {
     let log = |(block, value): (u32, f64)| (value > 0.0).then(|| (block, value.ln()));
     let declared = all.iter().filter(|one| !one.is_searched);
     let logs: Vec<BTreeMap<u32, f64>> =
         declared.map(|one| one.values(0).into_iter().filter_map(log).collect()).collect();
-    Dependence::of(&logs, 1.0 - level)
+    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// What may be said of each, all of them being one family.

@@ -44,7 +44,7 @@ pub fn document(run: &Run, path: &Path) -> Document {
     let manifest = &run.manifest;
     let gathered = gather(run);
     let level = manifest.run.confidence_level;
-    let of_figures = judged::dependence_of_figures(&gathered, level);
+    let of_figures = judged::dependence_of_figures(&gathered);
     let reports = gathered.iter().map(|one| {
         let histograms = run.replicate_histograms(path, one.index);
         cells::report(one, &gathered, histograms, manifest, &of_figures)

@@ -90,7 +90,7 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
         Values::Paired(pairs) => Some(pairs),
         _ => None,
     });
-    let dependence = analysis::dependence(pairs, rules.level);
+    let dependence = analysis::dependence(pairs);
     let answers: Vec<Option<Answer>> =
         values.iter().map(|values| values.compared(&dependence)).collect();
     let exact: Vec<bool> = answers.iter().map(is_exact).collect();

@@ -319,9 +319,10 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
         );
     }
     if dependence.is_seen() {
+        let resemble = if dependence.p <= 0.05 { "resemble" } else { "may resemble" };
         warnings.push(format!(
-            "the targets' ratios resemble those of the block before (correlation {:.2}), so the \
-             blocks are worth fewer independent ones, and the intervals are widened accordingly",
+            "the targets' ratios {resemble} those of the block before (correlation {:.2}): the \
+             blocks count as fewer independent ones, so that the intervals are wider",
             dependence.correlation
         ));
     }
