@@ -13,8 +13,8 @@ export type Dimension = ("io" | "on-disk-layout" | "in-memory" | "caching" | "me
  */
 export type Better = ("higher" | "lower" | "neither")
 /**
- * What a percentile is taken of. The two differ wherever some replicates are slower than others:
- * then the slowest of all operations are mostly theirs.
+ * What a percentile is taken over. The two kinds differ wherever some replicates are slower than
+ * others: the slowest of all operations are then mostly from the slow replicates.
  */
 export type PercentileOf = ("each-replicate" | "all-operations")
 /**
@@ -222,7 +222,7 @@ correlation: number
 effective: number
 kind: "dependent-blocks"
 /**
- * The probability that chance alone makes as much of it.
+ * The probability that chance alone gives a correlation at least this large.
  */
 p: number
 } | {
@@ -240,7 +240,7 @@ correlation: number
 effective: number
 kind: "dependent-ratios"
 /**
- * The probability that chance alone makes as much of it.
+ * The probability that chance alone gives a correlation at least this large.
  */
 p: number
 } | {
@@ -749,8 +749,8 @@ low: number
  */
 export interface Percentile {
 /**
- * Interval of the median over replicates; none with too few of them, and none of all
- * operations.
+ * Interval of the median over replicates. None where there are too few replicates, or where
+ * the percentile is of all operations.
  */
 interval?: (IntervalReport | null)
 of: PercentileOf

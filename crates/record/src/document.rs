@@ -220,20 +220,20 @@ pub struct Percentile {
     pub of: PercentileOf,
     /// Its value, in the metric's unit.
     pub value: f64,
-    /// Interval of the median over replicates; none with too few of them, and none of all
-    /// operations.
+    /// Interval of the median over replicates. None where there are too few replicates, or where
+    /// the percentile is of all operations.
     pub interval: Option<IntervalReport>,
 }
 
-/// What a percentile is taken of. The two differ wherever some replicates are slower than others:
-/// then the slowest of all operations are mostly theirs.
+/// What a percentile is taken over. The two kinds differ wherever some replicates are slower than
+/// others: the slowest of all operations are then mostly from the slow replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PercentileOf {
     /// The median over the replicates of each one's own percentile: a typical replicate's.
     EachReplicate,
-    /// All operations of all replicates together, because a replicate has too few operations for a
-    /// percentile of its own.
+    /// All operations of all replicates together, because at least one replicate has too few
+    /// operations for a percentile of its own.
     AllOperations,
 }
 

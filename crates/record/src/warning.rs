@@ -137,7 +137,7 @@ pub enum Warning {
     DependentBlocks {
         /// The lag-1 autocorrelation, over all benchmarks.
         correlation: f64,
-        /// The probability that chance alone makes as much of it.
+        /// The probability that chance alone gives a correlation at least this large.
         p: f64,
         /// Blocks of the cell that has most.
         blocks: u32,
@@ -148,7 +148,7 @@ pub enum Warning {
     DependentRatios {
         /// The lag-1 autocorrelation, over all comparisons.
         correlation: f64,
-        /// The probability that chance alone makes as much of it.
+        /// The probability that chance alone gives a correlation at least this large.
         p: f64,
         /// Blocks of the comparison that has most.
         blocks: u32,
@@ -274,14 +274,15 @@ impl Warning {
             Self::DependentBlocks { correlation, p, blocks, effective } => write!(
                 f,
                 "blocks {} the ones before them (correlation {correlation:.2}): {blocks} count as \
-                 {effective:.1} independent ones, so that the intervals of single figures are wider",
+                 {effective:.1} independent ones, so the intervals of figures, not of ratios, are \
+                 widened",
                 resemble(*p)
             ),
             Self::DependentRatios { correlation, p, blocks, effective } => write!(
                 f,
                 "the targets' ratios {} those of the block before (correlation {correlation:.2}): \
-                 {blocks} blocks count as {effective:.1} independent ones, so that the intervals \
-                 of comparisons are wider",
+                 {blocks} blocks count as {effective:.1} independent ones, so the intervals of \
+                 comparisons are widened",
                 resemble(*p)
             ),
             Self::FarOutliers { outliers, of, farthest } => {

@@ -6,14 +6,15 @@
 //! in 25 %. In the six to twenty pairs of one comparison it cannot be seen: of ten pairs with 0.5
 //! it is found in one case of four. But a run makes many comparisons of the same blocks. The mean
 //! of their lag-1 autocorrelations r is compared with that of independent values, -1 / n (Kendall,
-//! "Note on Bias in the Estimation of Autocorrelation", Biometrika 41, 1954); its variance is
-//! (n - 2)^2 / (n^2 (n - 1)) for one series (Moran, "Some Theorems on Time Series II", Biometrika
-//! 35, 1948), and less for the mean of several by as much as they differ. Where it is larger than
+//! "Note on Bias in the Estimation of Autocorrelation", Biometrika 41, 1954); its variance is (n -
+//! 2)^2 / (n^2 (n - 1)) for one series (Moran, "Some Theorems on Time Series II", Biometrika 35,
+//! 1948), and less for the mean of several by as much as they differ. Where it is larger than
 //! chance makes it, all intervals are widened: by the factor that a first-order autoregression of
 //! that correlation puts on the variance of a mean (Law & Kelton, "Simulation Modeling and
-//! Analysis", 3rd edition, section 4.4), and by the degrees of freedom that are left to its estimate
-//! (Bayley & Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated
-//! Time Series", Supplement to the Journal of the Royal Statistical Society 8, 1946).
+//! Analysis", 3rd edition, section 4.4), and by the degrees of freedom that are left to its
+//! estimate (Bayley & Hammersley, "The 'Effective' Number of Independent Observations in an
+//! Autocorrelated Time Series", Supplement to the Journal of the Royal Statistical Society 8,
+//! 1946).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +25,9 @@ use crate::sample;
 /// The fewest values of a series that says something of how they follow one another.
 pub const VALUES_MIN: usize = 6;
 
-/// How often, in reports, values that do not go with the ones before are taken for some that do.
-/// Those that do and are not noticed cost more: of runs with six blocks, a correlation of 0.5 and
-/// 5 % here, 8 % called something different where nothing was, and with 10 % here 5 % do.
+/// How often reports take values that are independent of the ones before for dependent ones.
+/// Missing a dependence costs more: of runs with six blocks and a correlation of 0.5, 8 % called
+/// something different where nothing was when this was 5 %, and 5 % do at 10 %.
 pub const TAKEN_FOR_DEPENDENT: f64 = 0.1;
 
 /// The correlation that is reckoned with at most: beyond it a series is worth one value.

@@ -1,13 +1,14 @@
 //! Comparing two independent series: the ratio of their geometric means.
 //!
 //! Series of different runs have nothing in common by which they could be paired. Their logarithms
-//! are compared, since the errors of storage measurements act as factors. Where either is a series
-//! of its own, by Welch's t, which does not suppose one variance (Jain, section 13.4.2); where each
-//! value is what one run of several gave, by Student's two-sample t: that runs differ from one
-//! another is the machine's doing, on both sides alike, so one spread is estimated from both (Jain,
-//! "The Art of Computer Systems Performance Analysis", section 13.4.3; Kalibera & Jones, "Rigorous
-//! Benchmarking in Reasonable Time", ISMM 2013, section 9.3). With two runs a side that leaves two
-//! degrees of freedom where Welch's t has between one and two.
+//! are compared, since the errors of storage measurements act as factors. Where each side is a
+//! series of its own, that is done by Welch's t, which does not assume equal variances (Jain,
+//! section 13.4.2); where each value is what one run of several gave, it is done by Student's
+//! two-sample t: that runs differ from one another is the machine's doing, on both sides alike, so
+//! one spread is estimated from both (Jain, "The Art of Computer Systems Performance Analysis",
+//! section 13.4.3; Kalibera & Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, section
+//! 9.3). With two runs a side that leaves two degrees of freedom where Welch's t has between one
+//! and two.
 
 use crate::estimated::Estimated;
 use crate::interval::Interval;

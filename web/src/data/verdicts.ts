@@ -3,7 +3,7 @@
 import type { RunVerdict, Verdict } from "../contract";
 
 interface Meaning {
-  /** Whether the two differ, for all that is known. */
+  /** Whether the two differ, as far as is known. */
   isDifferent: boolean;
   /** How it is counted: "3 real". */
   counted: string;
@@ -13,16 +13,16 @@ interface Meaning {
 
 const MEANINGS: Record<RunVerdict | Verdict, Meaning> = {
   real: { isDifferent: true, counted: "real", said: "" },
-  "real-but-small": { isDifferent: true, counted: "real but small", said: "but by little" },
+  "real-but-small": { isDifferent: true, counted: "real but small", said: "but only slightly" },
   "real-size-unknown": {
     isDifferent: true,
     counted: "real, perhaps small",
-    said: "perhaps by little",
+    said: "perhaps only slightly",
   },
   "differs-between-these-runs": {
     isDifferent: true,
     counted: "different between these runs",
-    said: "between these runs",
+    said: "in these runs",
   },
   same: { isDifferent: false, counted: "the same", said: "the same" },
   "same-in-these-runs": {

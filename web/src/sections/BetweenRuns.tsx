@@ -1,5 +1,5 @@
-// Each target before and after: later runs over the first, benchmark by benchmark; what differs comes
-// first, the rest on demand.
+// Each target before and after: later runs over the first, benchmark by benchmark; what differs
+// comes first, the rest on demand.
 
 import { IntervalChart } from "../charts/IntervalChart";
 import type { Better, CompareDocument, RunComparison, RunVerdict } from "../contract";
@@ -110,7 +110,7 @@ function colourOfSide({ report, theme }: View, one: RunComparison): string {
   return side === undefined ? theme.ink : colourOf(theme, side);
 }
 
-/** `1.20×, worse`, or `1.01×, worse, perhaps by little`. */
+/** `1.20×, worse`, or `1.01×, worse, perhaps only slightly`. */
 function saidOf({ report }: View, one: RunComparison): string {
   const own = ratio(one.ratio as number);
   const { isDifferent, said } = meaningOf(one.verdict);

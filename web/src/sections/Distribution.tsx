@@ -67,7 +67,7 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
     <ChartFrame
       title={`${benchmark.title}: figures`}
       file={`${benchmark.name}-figures`}
-      summary={`${stateOf(benchmark)}. Medians over blocks; percentiles of single operations are medians over blocks of each block's own; those with * are of all operations together, because a block has too few of them, and compare only with others that have a *.`}
+      summary={`${stateOf(benchmark)}. Medians over blocks; percentiles of single operations are medians over blocks of each block's own; those with * are of all operations together, because at least one block has too few operations; compare them only with others that have a *.`}
       table={() => ({
         head: ["target", "metric", "unit", "median", "low", "high", "mean", "replicates"],
         rows: rows.map(({ cell, metric }) => [

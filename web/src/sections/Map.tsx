@@ -134,7 +134,7 @@ export function gridCell({ ratio: value, interval, p, verdict, isReference }: Re
       isReference ? "1×" : ratio(value),
       ...(interval ? [`[${ratio(interval.low)}, ${ratio(interval.high)}]`] : []),
       ...(p === null ? [] : [pValue(p)]),
-      ...(verdict === "real-size-unknown" ? ["perhaps by little"] : []),
+      ...(verdict === "real-size-unknown" ? ["perhaps only slightly"] : []),
     ],
     depth: depthOf(value),
     isDear: value >= 1,

@@ -17,7 +17,7 @@ const pair = (first: string, second: string, ratio: number | null) => ({
 const document = (...dimensions: ReturnType<typeof pair>[]) =>
   ({ dimensions }) as unknown as Document;
 
-const little = "perhaps by little";
+const little = "perhaps only slightly";
 
 const said = (cells: ReturnType<typeof relativeTo>) =>
   cells.map(({ target, ratio, interval }) => [target, ratio, interval?.low, interval?.high]);

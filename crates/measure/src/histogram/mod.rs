@@ -142,15 +142,15 @@ impl Histogram {
         if self.is_empty() { 0.0 } else { self.sum as f64 / self.count() as f64 }
     }
 
-    /// The value that a share `q` of what was drawn from lies below, as these values tell it: the
-    /// order statistic of rank (n + 1/3) q + 1/3, between whole ranks that of a straight line.
+    /// The quantile `q` of the distribution that the values come from, as estimated from them: the
+    /// order statistic of rank (n + 1/3) q + 1/3, interpolated linearly between whole ranks.
     ///
-    /// Half of all samples give more than the truth and half less, almost, whatever the
-    /// distribution (Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
-    /// Statistician 50, 1996, definition 8). The rank `ceil(q n)` does not: of six values it takes
-    /// the third for the median. The first and the last order statistic are exact, others within
-    /// 1 %: those of a bucket are taken to be spread evenly over it. `q` below 0 (or not a number)
-    /// gives the least value, above 1 the greatest.
+    /// Whatever the distribution, almost half of all samples give more than the truth and almost
+    /// half less (Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
+    /// Statistician 50, 1996, definition 8). The rank `ceil(q n)` does not have this property: of
+    /// six values it takes the third for the median. The first and the last order statistic are
+    /// exact, others within 1 %: those of a bucket are taken to be spread evenly over it. `q` below
+    /// 0 (or not a number) gives the least value, above 1 the greatest.
     pub fn quantile(&self, q: f64) -> f64 {
         if self.is_empty() {
             return 0.0;

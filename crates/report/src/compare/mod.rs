@@ -322,7 +322,7 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
         let resemble = if dependence.p <= 0.05 { "resemble" } else { "may resemble" };
         warnings.push(format!(
             "the targets' ratios {resemble} those of the block before (correlation {:.2}): the \
-             blocks count as fewer independent ones, so that the intervals are wider",
+             blocks count as fewer independent blocks, so the intervals are widened",
             dependence.correlation
         ));
     }

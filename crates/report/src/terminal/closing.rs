@@ -56,9 +56,10 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     }
     if has_marks && percentiles().any(|one| one.of == PercentileOf::AllOperations) {
         text.push_str(&format!(
-            "A percentile with * is of all operations together, whichever block they are from, \
-             and mostly of the slowest blocks; compare it only with others that have a *. In \
-             these cells a block has too few operations for a percentile of its own ({}). ",
+            "A percentile with * is of all operations together, whichever block they are from; a \
+             high one is mostly of operations in the slowest blocks. Compare it only with others \
+             that have a *. In these cells at least one block has too few operations for a \
+             percentile of its own ({}). ",
             needs(document.run.confidence_level),
         ));
     }
@@ -76,7 +77,7 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
 fn needs(level: f64) -> String {
     let need = |(name, quantile): (&str, f64)| {
         let least = stats::order::least_n(quantile, level).ok()?;
-        Some(format!("{name} takes {}", units::grouped(least as f64)))
+        Some(format!("{name} needs {}", units::grouped(least as f64)))
     };
     let all = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)];
     all.into_iter().filter_map(need).collect::<Vec<_>>().join(", ")

@@ -39,7 +39,8 @@ pub struct Analysis {
     pub model: Model,
     /// Why it was used.
     pub why: Why,
-    /// The mean, of all observations; with several factors and unequal replications, of all cells.
+    /// The mean of all observations. With several factors and unequal replications, or
+    /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: Estimate,
     /// Under a multiplicative model ten to the power of `grand_mean`: the geometric mean.
     pub geometric_mean: Option<Estimate>,
@@ -151,15 +152,15 @@ pub struct FQuantile {
     pub f: f64,
 }
 
-/// Analyses the observations of a factorial design: one factor, two, or more, combinations observed
-/// as often or not, or some of them never.
+/// Analyses the observations of a factorial design of one, two or more factors. Combinations may be
+/// observed equally often or not, and some of them never.
 ///
 /// # Errors
 /// Refuses levels of confidence outside 0 to 1, factors of one level, more than ten factors, levels
-/// never observed, combinations that leave open which factor an effect is of, so many of them with
-/// unequal replications that a fit takes minutes, observations that are all equal, a multiplicative
-/// model of values that are not above 0, and a design which leaves no degrees of freedom for
-/// errors.
+/// never observed, combinations that leave open which factor an effect belongs to, so many
+/// combinations with unequal replications that a fit takes minutes, observations that are all
+/// equal, a multiplicative model of values that are not above 0, and a design which leaves no
+/// degrees of freedom for errors.
 pub fn analyse(table: &Table, options: &Options) -> Result<Analysis, Refusal> {
     for &level in &options.levels {
         check_open_unit("the level", level)?;

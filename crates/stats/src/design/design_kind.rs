@@ -28,13 +28,13 @@ pub enum DesignKind {
         /// How often each combination was observed.
         replications: Replications,
     },
-    /// Some combinations of the levels of all factors, others never.
+    /// Some combinations of the levels of all factors; the others were never observed.
     Incomplete {
         /// The number of factors.
         factors: usize,
-        /// How often those were observed that were.
+        /// How often each observed combination was observed.
         replications: Replications,
-        /// How many were.
+        /// How many combinations were observed.
         observed: usize,
         /// How many combinations there are.
         of: u128,
@@ -55,8 +55,8 @@ impl fmt::Display for DesignKind {
                 let number = in_words(factors);
                 write!(
                     out,
-                    "{number}-factor factorial {replications} of {observed} of {of} combinations, \
-                     type II sums of squares"
+                    "{number}-factor factorial {replications}, {observed} of {of} combinations \
+                     observed, type II sums of squares"
                 )
             }
         }

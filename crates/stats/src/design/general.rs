@@ -3,7 +3,7 @@
 //!
 //! Least squares on the means of the cells that there are, each weighing as much as it has
 //! observations. Every set of factors has a column per combination of its levels, but for each
-//! factor's first; Gram and Schmidt's method, applied twice, makes them orthonormal (Björck,
+//! factor's first; Gram and Schmidt's method, applied twice, makes them orthonormal (Bjorck,
 //! "Numerical Methods for Least Squares Problems", section 2.4), and a column of which nothing is
 //! left adds no degree of freedom. Sums of squares are of type II: those of a set are what it adds
 //! to all sets which do not contain it (Langsrud, "ANOVA for unbalanced data: Use Type II instead

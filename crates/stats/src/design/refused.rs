@@ -74,8 +74,9 @@ pub enum Refused {
     },
     /// Combinations that were observed leave open which of two factors an effect is of.
     #[error(
-        "the effects of {factor:?} cannot be told from those of other factors by the combinations \
-         of levels that were observed: observe some of its levels together with the same others"
+        "the combinations of levels that were observed cannot separate the effects of {factor:?} \
+         from those of other factors: observe several of its levels with the same levels of the \
+         other factors"
     )]
     Unlinked {
         /// The factor's name.
@@ -84,7 +85,7 @@ pub enum Refused {
     /// Data with unequal numbers of observations whose fit would take minutes.
     #[error(
         "{cells} combinations of levels with unequal numbers of observations are too many to \
-         analyse: leave out a factor, or observe every combination as often"
+         analyse: leave out a factor, or observe every combination equally often"
     )]
     TooLarge {
         /// The number of combinations observed.

@@ -14,8 +14,8 @@ use crate::refusal::{Refusal, check_open_unit};
 /// (0.8 by custom), in standard deviations of log ratios from block to block.
 ///
 /// # Errors
-/// Refuses fewer than two blocks, a level outside 0 to 1, and a power that is not between what the
-/// level leaves over, with which no difference is shown as one, and 1.
+/// Refuses fewer than two blocks, a level outside 0 to 1, and a power that is not between 1 -
+/// level, the chance of finding a difference where there is none, and 1.
 pub fn least_detectable_deviations(blocks: u64, level: f64, power: f64) -> Result<f64, Refusal> {
     check_open_unit("the level", level)?;
     check_open_unit("the power", power)?;

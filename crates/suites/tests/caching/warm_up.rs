@@ -16,14 +16,17 @@ pub(crate) fn ends_with_all_in_memory(place: &Place) {
         (measured.evidence.resident_before, measured.evidence.pages),
         (Some(0), Some(pages))
     );
-    assert_eq!(measured.evidence.resident_after, Some(pages));
+    // Kernels that watch for idle pages (DAMON) take some away before the last look.
+    assert!(measured.evidence.resident_after.is_some_and(|after| after >= pages - pages / 50));
     assert!(measured.evidence.device_read_bytes.is_some_and(|bytes| bytes >= 4 << 20));
     let resident = measured.observations.iter().find_map(|one| match one {
         Observation::Series(series) if series.value.name == "resident" => Some(&series.points),
         _ => None,
     });
     let shares: Vec<f64> = resident.expect("it is observed").iter().map(|(_, it)| *it).collect();
-    assert!(shares.is_sorted() && shares.last() == Some(&100.0), "{shares:?}");
+    let whole = shares.iter().position(|&share| share >= 100.0).expect("all comes into memory");
+    assert!(shares[..=whole].is_sorted(), "{shares:?}");
+    assert!(shares[whole..].iter().all(|&share| share >= 98.0), "{shares:?}");
     assert!(outcome.value(name, "time_until_resident") > 0.0);
     assert!(outcome.value(name, "time_until_steady") <= measured.elapsed_ns as f64);
 }

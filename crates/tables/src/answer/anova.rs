@@ -25,7 +25,8 @@ pub struct AnovaAnswer {
     pub model: String,
     /// Why that model.
     pub why: String,
-    /// The mean of all observations; with several factors and unequal replications, of all cells.
+    /// The mean of all observations. With several factors and unequal replications, or
+    /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: EstimateDocument,
     /// Under a multiplicative model the geometric mean.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -300,8 +301,8 @@ impl AnovaAnswer {
         let is_incomplete = matches!(analysis.design, DesignKind::Incomplete { .. });
         let predicted = is_incomplete.then(|| DiagnosticDocument {
             warning: false,
-            message: "in the means of levels, combinations that were never observed are what the \
-                      model predicts for them"
+            message: "in the means of levels, combinations that were never observed have the \
+                      values that the model predicts"
                 .to_owned(),
         });
         Self {
@@ -420,8 +421,7 @@ mod tests {
         let rows = "x,u,1\nx,v,2\ny,u,3\ny,v,4.5\nz,u,5\nx,u,1.5\nx,v,2.5\ny,u,3\ny,v,4\n";
         let found = answer(&format!("a,b,y\n{rows}"), &["a", "b"]);
         let text = found.text(100);
-        let design =
-            "Two-factor factorial with 1 to 2 replications of 5 of 6 combinations, type II";
+        let design = "Two-factor factorial with 1 to 2 replications, 5 of 6 combinations observed";
         assert!(text.starts_with(design), "{text}");
         assert!(text.contains("- in the means of levels, combinations that were never"), "{text}");
         assert_eq!(found.rank_tests, []);

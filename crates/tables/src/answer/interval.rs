@@ -31,7 +31,8 @@ pub struct IntervalAnswer {
     pub mean: f64,
     /// Its interval by Student's t, which supposes values near enough to normal.
     pub mean_interval: Option<IntervalDocument>,
-    /// Its interval where neighbouring values depend on each other and there are enough of them.
+    /// The mean and its interval by batch means, where neighbouring values depend on each other and
+    /// there are enough values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_of_batches: Option<BatchesAnswer>,
     /// The standard deviation, with n - 1.
@@ -48,11 +49,11 @@ pub struct IntervalAnswer {
     pub warnings: Vec<String>,
 }
 
-/// The mean by the means of batches of successive values, which depend less on each other than
-/// the values do.
+/// The mean estimated from the means of batches of successive values, which depend less on each
+/// other than the values do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BatchesAnswer {
-    /// The mean of the values that are in a batch.
+    /// The mean of all values that are in any of the batches.
     pub mean: f64,
     /// Its interval.
     pub interval: IntervalDocument,
@@ -185,7 +186,7 @@ fn warnings(values: &[f64], level: f64, batches: Option<BatchesAnswer>) -> Vec<S
         && lag.is_correlated()
     {
         let worth = autocorrelation::effective_size(values)
-            .map(|size| format!("; they are worth about {:.0} independent ones", size.values))
+            .map(|size| format!("; the values are worth about {:.0} independent ones", size.values))
             .unwrap_or_default();
         let but = match batches {
             Some(of) if of.are_correlated => {
@@ -257,7 +258,7 @@ mod tests {
         assert!(said(&slow).contains("the batches depend on each other as well"));
         let short = answer(0.6, 100);
         assert_eq!(short.mean_of_batches, None);
-        assert!(said(&short).contains("too narrow; they are worth"), "{}", said(&short));
+        assert!(said(&short).contains("too narrow; the values are worth"), "{}", said(&short));
     }
 
     #[test]

@@ -34,8 +34,8 @@ fn missing_combinations_need_enough_others() {
     ];
     assert_eq!(
         refused(&of_cells(&few)),
-        "a two-factor factorial without replications of 4 of 6 combinations, type II sums of \
-         squares leaves no degrees of freedom for errors: replicate it"
+        "a two-factor factorial without replications, 4 of 6 combinations observed, type II sums \
+         of squares leaves no degrees of freedom for errors: replicate it"
     );
     // Each file system was seen in an action of its own.
     let apart = [
@@ -46,9 +46,9 @@ fn missing_combinations_need_enough_others() {
     ];
     assert_eq!(
         refused(&of_cells(&apart)),
-        "the effects of \"filesystem\" cannot be told from those of other factors by the \
-         combinations of levels that were observed: observe some of its levels together with the \
-         same others"
+        "the combinations of levels that were observed cannot separate the effects of \
+         \"filesystem\" from those of other factors: observe several of its levels with the same \
+         levels of the other factors"
     );
 }
 
@@ -62,7 +62,7 @@ fn more_unequal_combinations_than_can_be_fitted_are_refused_at_once() {
     assert_eq!(
         refused(&builder.build().unwrap()),
         "20001 combinations of levels with unequal numbers of observations are too many to \
-         analyse: leave out a factor, or observe every combination as often"
+         analyse: leave out a factor, or observe every combination equally often"
     );
 }
 
