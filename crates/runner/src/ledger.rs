@@ -147,10 +147,10 @@ impl Ledger {
         lost > self.values.get(&cell).map_or(0, BTreeMap::len)
     }
 
-    /// How wide the interval of each live cell is, as a report will have it: wider where blocks
-    /// resemble the ones before them.
+    /// How wide the interval of each live cell is, about as a report will have it: wider where
+    /// blocks resemble the ones before them.
     pub(crate) fn widths(&self, plan: &Plan) -> Widths {
-        let dependence = self.dependence();
+        let dependence = self.dependence(plan.cells.len());
         let width = |cell: u32| self.width_of(cell, plan.confidence_level, &dependence);
         self.live(plan).into_iter().map(|cell| (cell, width(cell))).collect()
     }
@@ -161,11 +161,17 @@ impl Ledger {
         Some(width * dependence.widening(values.len() as u64))
     }
 
-    /// How successive blocks go with one another, over all cells.
-    fn dependence(&self) -> Dependence {
+    /// The values of the cells declared; others were added by a search.
+    fn declared(&self, count: usize) -> impl Iterator<Item = &BTreeMap<u32, f64>> {
+        let is_declared = move |cell: u32| usize::try_from(cell).is_ok_and(|cell| cell < count);
+        self.values.iter().filter(move |(cell, _)| is_declared(**cell)).map(|(_, values)| values)
+    }
+
+    /// How successive blocks go with one another, over the cells declared, which are so many.
+    fn dependence(&self, declared: usize) -> Dependence {
         let log = |(&block, &value): (&u32, &f64)| (value > 0.0).then(|| (block, value.ln()));
         let logs: Vec<BTreeMap<u32, f64>> =
-            self.values.values().map(|of| of.iter().filter_map(log).collect()).collect();
+            self.declared(declared).map(|of| of.iter().filter_map(log).collect()).collect();
         Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
     }
 
@@ -227,7 +233,7 @@ mod tests {
         let by_block: BTreeMap<u32, f64> = (0..).zip(values.iter().copied()).collect();
         let values = (0..5).map(|cell| (cell, by_block.clone())).collect();
         let ledger = Ledger { values, ..Ledger::default() };
-        ledger.width_of(0, 0.95, &ledger.dependence()).unwrap()
+        ledger.width_of(0, 0.95, &ledger.dependence(5)).unwrap()
     }
 
     #[test]

@@ -42,12 +42,7 @@ fn assert_interval(got: Interval, wanted: &Value) {
 fn series_that_do_not_pair_are_compared_as_scipy_does() {
     let exp = |values: &Value| series(values).into_iter().map(f64::exp).collect::<Vec<_>>();
     for case in cases("welch") {
-        let (a, b) = (series(&case["a"]), series(&case["b"]));
-        // Their exponentials are to hold: means of logarithms are those of the series.
-        let largest = a.iter().chain(&b).fold(0.0_f64, |most, value| most.max(value.abs()));
-        if largest > 500.0 {
-            continue;
-        }
+        // Means of logarithms are those of the series.
         let got = Independent::of_values(&exp(&case["a"]), &exp(&case["b"])).unwrap();
         assert_close(got.p(), number(&case["p"]), 1e-8);
         let logs = |level: f64| {

@@ -49,10 +49,14 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
         metrics.flat_map(|metric| &metric.percentiles)
     };
     if percentiles().any(|one| one.of == PercentileOf::EachReplicate) {
-        text.push_str(
+        let where_to_find = match percentiles().any(|one| one.interval.is_some()) {
+            true => ", with their intervals in the JSON document",
+            false => ", of too few blocks for intervals",
+        };
+        text.push_str(&format!(
             "p50 to p99.9 are those of single operations: medians over blocks of each block's \
-             own, with their intervals in the JSON document. ",
-        );
+             own{where_to_find}. "
+        ));
     }
     if has_marks && percentiles().any(|one| one.of == PercentileOf::AllOperations) {
         text.push_str(&format!(

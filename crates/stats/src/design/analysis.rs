@@ -59,6 +59,10 @@ pub struct Analysis {
     pub error_df: u64,
     /// What the errors look like.
     pub diagnostics: Vec<Diagnostic>,
+    /// The largest number of factors that interact in the model whose means the means of levels
+    /// are, where combinations were never observed or are too many to tell apart: 1 for a model
+    /// without interactions. None where they are means of what was observed.
+    pub predicting: Option<usize>,
     pub(super) factors: Vec<Factor>,
     pub(super) margins: Vec<Margin>,
     pub(super) precision: Precision,
@@ -121,10 +125,13 @@ pub struct Totals {
     pub df: u64,
 }
 
+/// The name of the source that is what interactions beyond those of the model explain.
+pub const LACK_OF_FIT: &str = "lack of fit";
+
 /// A source of variation: a row of the table of the analysis of variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The factor's name, several joined by " x ", or "errors".
+    /// The factor's name, several joined by " x ", [`LACK_OF_FIT`], or "errors".
     pub name: String,
     /// The sum of squares.
     pub sum_sq: f64,
@@ -193,6 +200,7 @@ fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision)
         error_df: fit.error_df,
         diagnostics: diagnostics::of(cells, fit, precision.deviation.is_none()),
         factors: table.factors().to_vec(),
+        predicting: fit.predicting,
         margins: fit.margins.clone(),
         precision,
     }
@@ -264,8 +272,11 @@ impl Context<'_> {
     fn anova(&self) -> Vec<Source> {
         let total = self.modelled.cells.total_squares;
         let source = |name, sum_sq, df| Source::new(name, (sum_sq, df), total);
-        let of_terms =
-            self.fit.terms.iter().map(|t| source(self.names(t).join(" x "), t.sum_sq, t.df));
+        let name = |term: &Term| match term.axes[..] {
+            [] => LACK_OF_FIT.to_owned(),
+            _ => self.names(term).join(" x "),
+        };
+        let of_terms = self.fit.terms.iter().map(|term| source(name(term), term.sum_sq, term.df));
         let mut sources: Vec<Source> = of_terms.map(|s| self.precision.judged(s)).collect();
         sources.push(source("errors".to_owned(), self.fit.error_sum_sq, self.fit.error_df));
         sources

@@ -18,7 +18,8 @@ pub enum Adjustment {
     /// Tukey's honestly significant difference, which Kramer extended to unequal replications
     /// (Miller, "Simultaneous Statistical Inference", 2nd edition, chapter 2; Hayter, "A proof of
     /// the conjecture that the Tukey-Kramer multiple comparisons procedure is conservative", The
-    /// Annals of Statistics 12(1), 1984).
+    /// Annals of Statistics 12(1), 1984); approximate where combinations were never observed, since
+    /// means of levels then depend on each other.
     Tukey,
     /// Holm's step-down correction ([`multiple::holm`]).
     Holm,

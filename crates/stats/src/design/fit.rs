@@ -15,7 +15,7 @@ pub(super) const FACTORS_MOST: usize = 10;
 /// One factor, or the interaction of several.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
-    /// The factors, ascending.
+    /// The factors, ascending; none for the lack of fit.
     pub(super) axes: Vec<usize>,
     /// The effect of each combination of their levels; none of interactions where combinations
     /// were never observed, or where larger interactions are taken for errors in unequal data.
@@ -38,6 +38,9 @@ pub(super) struct Fit {
     pub(super) error_df: u64,
     /// By factor.
     pub(super) margins: Vec<Margin>,
+    /// The largest number of factors that interact in the model whose means the margins are; none
+    /// where they are the means of cells.
+    pub(super) predicting: Option<usize>,
 }
 
 impl Fit {
@@ -90,6 +93,7 @@ fn balanced(cells: &Cells, replications: u64, order: Option<usize>) -> Fit {
         error_sum_sq: cells.squares_within() + lack_of_fit,
         error_df: observations as u64 - 1 - used,
         margins: margins(cells),
+        predicting: None,
     }
 }
 

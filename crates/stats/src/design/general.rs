@@ -4,16 +4,18 @@
 //! Least squares on the means of the cells that there are, each weighing as much as it has
 //! observations. Every set of factors has a column per combination of its levels, but for each
 //! factor's first; Gram and Schmidt's method, applied twice, makes them orthonormal (Bjorck,
-//! "Numerical Methods for Least Squares Problems", section 2.4), and a column of which nothing is
-//! left adds no degree of freedom. Sums of squares are of type II: those of a set are what it adds
-//! to all sets which do not contain it (Langsrud, "ANOVA for unbalanced data: Use Type II instead
-//! of Type III sums of squares", Statistics and Computing 13, 2003). None is a difference of two
-//! larger ones.
+//! "Numerical Methods for Least Squares Problems", section 2.4). Sums of squares are of type II:
+//! those of a set are what it adds to all sets which do not contain it (Langsrud, "ANOVA for
+//! unbalanced data: Use Type II instead of Type III sums of squares", Statistics and Computing 13,
+//! 2003). None is a difference of two larger ones.
 //!
-//! Where combinations are missing, their means are those that a model predicts whose interactions
-//! are of so few factors that it can predict all of them. The mean of a level is that over all
-//! combinations, observed or not (Searle, Speed & Milliken, "Population Marginal Means in the
-//! Linear Model", The American Statistician 34(4), 1980).
+//! Interactions are of so few factors that no set is left with fewer degrees of freedom than its
+//! levels have: else it would share some with another, and neither would show what both explain.
+//! What larger interactions leave over is a row of its own, the lack of fit, tested against the
+//! observations of the same cells (Draper & Smith, "Applied Regression Analysis", 3rd edition,
+//! section 2.1). The mean of a level is that over all combinations, observed or not, as the model
+//! has them (Searle, Speed & Milliken, "Population Marginal Means in the Linear Model", The
+//! American Statistician 34(4), 1980).
 
 use std::collections::BTreeMap;
 
@@ -24,56 +26,58 @@ use super::{Grid, Refused};
 /// What is left of a column that others explain but for rounding, as a share of its length.
 const NOTHING: f64 = 1e-10;
 
-/// Multiplications that are not exceeded: seconds.
+/// Steps that are not exceeded, of four multiplications each: seconds.
 const WORK_MOST: f64 = 2e10;
 
-/// Fits all effects of up to `order` factors, or of as many as leave errors.
+/// Fits all effects of up to `order` factors, or of as many as can be told apart.
 pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
     let factors = cells.dims.len();
     let within_df = (cells.observations() - cells.len()) as u64;
     let data = Data::new(cells);
-    let mut order = order.unwrap_or(factors).clamp(1, factors);
-    data.check_work(order)?;
-    // Without replications the largest interactions are taken for errors.
-    if order == factors && within_df == 0 && factors > 1 {
-        order -= 1;
-    }
-    let mut basis = data.basis(order);
-    while order > 1 && within_df == 0 && basis.rank() == cells.len() {
-        order -= 1;
-        basis = data.basis(order);
-    }
-    let is_saturated = order == factors;
+    let (order_used, basis) = data.largest(order, within_df)?;
     let rest = basis.rest(&data.weighted);
-    let lack_of_fit = if is_saturated { 0.0 } else { squares(&rest) };
-    let unexplained_df = if is_saturated { 0 } else { (cells.len() - basis.rank()) as u64 };
-    let (grand, grand_variance, margins, grid) = if is_saturated && cells.is_complete() {
+    let unexplained = (squares(&rest), (cells.len() - basis.rank()) as u64);
+    let is_saturated = order_used == factors;
+    let (grand, grand_variance, margins, grid) = if is_saturated {
         let inverse: f64 = (0..cells.len()).map(|cell| 1.0 / cells.count(cell)).sum();
         let grid = cells.grid();
         let variance = inverse / (cells.len() as f64).powi(2);
         (grid.margin(&[]).data[0], variance, margins(cells), Some(grid))
     } else {
-        let predicted = data.predicted(order)?;
+        let predicted = data.predicted(order_used, &basis);
         (predicted.grand, predicted.grand_variance, predicted.margins, None)
     };
     let of_term = |axes: Vec<usize>| {
-        let (sum_sq, df) = data.sum_of_squares(&axes, order);
+        let (sum_sq, df) = data.sum_of_squares(&axes, order_used);
         let effects = match (&grid, &axes[..]) {
             (Some(grid), _) => Some(effects(grid, &axes)),
             (None, &[axis]) => Some(margins[axis].effects()),
             (None, _) => None,
         };
-        (df > 0).then_some(Term { axes, effects, sum_sq, df })
+        Term { axes, effects, sum_sq, df }
     };
+    let mut terms: Vec<Term> = subsets(factors, order_used).into_iter().map(of_term).collect();
+    let (mut error_sum_sq, mut error_df) = (cells.squares_within(), within_df);
+    // What was asked to be taken for errors is, and so is what there is nothing to test against.
+    let is_tested = within_df > 0 && order.is_none_or(|asked| asked > order_used);
+    if !is_saturated && is_tested && unexplained.1 > 0 {
+        let (sum_sq, df) = unexplained;
+        terms.push(Term { axes: Vec::new(), effects: None, sum_sq, df });
+    } else if !is_saturated {
+        error_sum_sq += unexplained.0;
+        error_df += unexplained.1;
+    }
+    let is_pooled = !is_saturated && !is_tested;
     Ok(Fit {
         grand,
         grand_variance,
-        terms: subsets(factors, order).into_iter().filter_map(of_term).collect(),
-        residual_means: (!is_saturated)
+        terms,
+        residual_means: is_pooled
             .then(|| rest.iter().zip(&data.weights).map(|(rest, weight)| rest / weight).collect()),
-        error_sum_sq: cells.squares_within() + lack_of_fit,
-        error_df: within_df + unexplained_df,
+        error_sum_sq,
+        error_df,
         margins,
+        predicting: (!is_saturated).then_some(order_used),
     })
 }
 
@@ -109,15 +113,43 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Refuses what would take minutes.
-    fn check_work(&self, order: usize) -> Result<(), Refused> {
+    /// The largest number of interacting factors, up to `order`, of which no set shares what it
+    /// explains with others; and what those explain.
+    fn largest(&self, order: Option<usize>, within_df: u64) -> Result<(usize, Basis), Refused> {
+        let factors = self.dims.len();
+        let count = self.levels.len() as f64;
+        let needed = |order: usize| {
+            let terms = subsets(factors, order);
+            1.0 + terms.iter().map(|axes| self.full_df(axes)).sum::<f64>()
+        };
+        let mut is_too_large = false;
+        for order in (1..=order.unwrap_or(factors).clamp(1, factors)).rev() {
+            // Without replications, errors are what larger interactions leave over.
+            let has_errors = within_df > 0 || needed(order) < count || order == 1;
+            if needed(order) > count || !has_errors {
+                continue;
+            }
+            is_too_large = self.work(order) > WORK_MOST;
+            if is_too_large {
+                continue;
+            }
+            let basis = self.basis(order);
+            if basis.rank() as f64 == needed(order) {
+                return Ok((order, basis));
+            }
+        }
+        if is_too_large {
+            return Err(Refused::TooLarge { cells: self.levels.len() });
+        }
+        Err(Refused::Unlinked { factor: self.unlinked() })
+    }
+
+    /// The steps that effects of up to `order` factors take.
+    fn work(&self, order: usize) -> f64 {
         let cells = self.levels.len() as f64;
         let terms = subsets(self.dims.len(), order);
         let columns: f64 = terms.iter().map(|axes| self.full_df(axes).min(cells)).sum();
-        if terms.len() as f64 * columns * columns.min(cells) * cells <= WORK_MOST {
-            return Ok(());
-        }
-        Err(Refused::TooLarge { cells: self.levels.len() })
+        terms.len() as f64 * columns * columns.min(cells) * cells
     }
 
     /// The degrees of freedom of a set of factors where every combination was observed.
@@ -168,17 +200,8 @@ impl<'a> Data<'a> {
         (added.iter().map(|vector| dot(vector, &rest).powi(2)).sum(), added.len() as u64)
     }
 
-    /// The means that effects of up to `order` factors predict, or of as many as predict all.
-    fn predicted(&self, order: usize) -> Result<Predicted, Refused> {
-        let predicts_all = |order: &usize| {
-            let terms = subsets(self.dims.len(), *order);
-            let needed: f64 = 1.0 + terms.iter().map(|axes| self.full_df(axes)).sum::<f64>();
-            needed <= self.levels.len() as f64 && self.basis(*order).rank() as f64 == needed
-        };
-        let Some(order) = (1..=order).rev().find(predicts_all) else {
-            return Err(Refused::Unlinked { factor: self.unlinked() });
-        };
-        let basis = self.basis(order);
+    /// The means that effects of up to `order` factors predict.
+    fn predicted(&self, order: usize, basis: &Basis) -> Predicted {
         let fitted: Vec<f64> =
             basis.vectors.iter().map(|vector| dot(vector, &self.weighted)).collect();
         // A mean is a weighted sum of coefficients, and so of what the basis fits.
@@ -191,11 +214,11 @@ impl<'a> Data<'a> {
             Margin::predicted(loadings, &fitted)
         };
         let grand = basis.solve_transposed(self.mean_columns(order, None));
-        Ok(Predicted {
+        Predicted {
             grand: dot(&grand, &fitted),
             grand_variance: squares(&grand),
             margins: (0..self.dims.len()).map(margin).collect(),
-        })
+        }
     }
 
     /// The mean over all combinations, or over those with one level, of each column of the model.

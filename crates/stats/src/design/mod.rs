@@ -25,7 +25,9 @@ mod table;
 mod tests;
 mod unbalanced;
 
-pub use analysis::{Analysis, Effect, FQuantile, Interaction, Options, Source, Totals, analyse};
+pub use analysis::{
+    Analysis, Effect, FQuantile, Interaction, LACK_OF_FIT, Options, Source, Totals, analyse,
+};
 pub use contrasts::{Adjustment, Contrast, contrasts};
 pub use design_kind::{DesignKind, Replications};
 pub use diagnostics::{Diagnostic, WARNING_P};

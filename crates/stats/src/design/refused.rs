@@ -82,9 +82,9 @@ pub enum Refused {
         /// The factor's name.
         factor: String,
     },
-    /// Data with unequal numbers of observations whose fit would take minutes.
+    /// Combinations, not all observed equally often, whose fit would take minutes.
     #[error(
-        "{cells} combinations of levels with unequal numbers of observations are too many to \
+        "{cells} combinations of levels, not all of them observed equally often, are too many to \
          analyse: leave out a factor, or observe every combination equally often"
     )]
     TooLarge {

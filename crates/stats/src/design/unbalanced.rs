@@ -43,6 +43,7 @@ pub(super) fn one_factor(cells: &Cells) -> Fit {
         error_sum_sq: cells.squares_within(),
         error_df: (observations - levels) as u64,
         margins: margins(cells),
+        predicting: None,
     }
 }
 
@@ -77,6 +78,7 @@ pub(super) fn two_factors(cells: &Cells, order: Option<usize>) -> Fit {
         error_sum_sq: cells.squares_within() + pooled.0,
         error_df: within_df + pooled.1,
         margins: margins(cells),
+        predicting: None,
     }
 }
 

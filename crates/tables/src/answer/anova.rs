@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Refusal;
 use stats::design::{
-    Adjustment, Analysis, Contrast, DesignKind, Effect, Estimate, Factor, Model, Options,
-    Replications, Source, Table, TableBuilder, analyse, contrasts, ranks, ranks::RankTest,
+    Adjustment, Analysis, Contrast, DesignKind, Effect, Estimate, Factor, LACK_OF_FIT, Model,
+    Options, Replications, Source, Table, TableBuilder, WARNING_P, analyse, contrasts, ranks,
+    ranks::RankTest,
 };
 
 use super::IntervalDocument;
@@ -298,13 +299,6 @@ impl AnovaAnswer {
                 factor.name
             ),
         });
-        let is_incomplete = matches!(analysis.design, DesignKind::Incomplete { .. });
-        let predicted = is_incomplete.then(|| DiagnosticDocument {
-            warning: false,
-            message: "in the means of levels, combinations that were never observed have the \
-                      values that the model predicts"
-                .to_owned(),
-        });
         Self {
             design: analysis.design.to_string(),
             model: analysis.model.to_string(),
@@ -325,7 +319,7 @@ impl AnovaAnswer {
                 .iter()
                 .map(diagnostic)
                 .chain(not_paired)
-                .chain(predicted)
+                .chain(predicted(analysis))
                 .collect(),
             rank_tests: rank_tests(table, analysis.design),
         }
@@ -342,6 +336,21 @@ impl AnovaAnswer {
     pub fn text(&self, width: usize) -> String {
         anova_text::render(self, width)
     }
+}
+
+/// Which model's the means of levels are, where they are not means of what was observed.
+fn predicted(analysis: &Analysis) -> Option<DiagnosticDocument> {
+    let model = match analysis.predicting? {
+        1 => "a model without interactions".to_owned(),
+        more => format!("a model with interactions of up to {more} factors"),
+    };
+    let lack = analysis.anova.iter().find(|source| source.name == LACK_OF_FIT);
+    let warning = lack.and_then(|source| source.p).is_some_and(|p| p < WARNING_P);
+    let but = if warning { ", which does not fit (see lack of fit)" } else { "" };
+    Some(DiagnosticDocument {
+        warning,
+        message: format!("means of levels are those of {model}{but}"),
+    })
 }
 
 /// All pairs of levels of a factor; none where the model fits exactly.
@@ -423,7 +432,15 @@ mod tests {
         let text = found.text(100);
         let design = "Two-factor factorial with 1 to 2 replications, 5 of 6 combinations observed";
         assert!(text.starts_with(design), "{text}");
-        assert!(text.contains("- in the means of levels, combinations that were never"), "{text}");
+        assert!(
+            text.contains("- means of levels are those of a model without interactions\n"),
+            "{text}"
+        );
+        let apart = rows.replace("y,v,4", "y,v,9");
+        let text = answer(&format!("a,b,y\n{apart}"), &["a", "b"]).text(100);
+        assert!(
+            text.contains("! means of levels are those of a model without interactions, which")
+        );
         assert_eq!(found.rank_tests, []);
         // (1.25 + 2.25) / 2, (3 + 4.25) / 2, and 5 with what v adds to u elsewhere.
         let means: Vec<f64> = found.effects[..3]

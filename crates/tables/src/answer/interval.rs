@@ -59,7 +59,7 @@ pub struct BatchesAnswer {
     pub interval: IntervalDocument,
     /// The number of values in each batch.
     pub batch_size: u64,
-    /// Whether the batches, too, depend on each other, so that the interval is too narrow.
+    /// Whether the batches, too, depend on each other, so that the interval is off as well.
     pub are_correlated: bool,
 }
 
@@ -113,17 +113,18 @@ impl IntervalAnswer {
             };
             Ok(QuantileAnswer { q, estimate, interval, refused })
         };
+        let mean_of_batches = BatchesAnswer::of(values, level);
         Ok(Self {
             n: sample.len() as u64,
             mean: sample.mean(),
             mean_interval: interval::mean_interval(&sample, level).ok().map(Into::into),
-            mean_of_batches: BatchesAnswer::of(values, level),
+            mean_of_batches,
             standard_deviation: sample.standard_deviation().ok(),
             coefficient_of_variation: sample.coefficient_of_variation().ok(),
             median: sample.median(),
             median_interval: order::median_interval(&sample, level).ok().map(Into::into),
             quantiles: question.quantiles.iter().map(quantile).collect::<Result<_, _>>()?,
-            warnings: warnings(values, level, BatchesAnswer::of(values, level)),
+            warnings: warnings(values, level, mean_of_batches),
         })
     }
 

@@ -53,17 +53,48 @@ fn missing_combinations_need_enough_others() {
 }
 
 #[test]
-fn more_unequal_combinations_than_can_be_fitted_are_refused_at_once() {
-    let mut builder = TableBuilder::new(["a", "b", "c"]);
-    for i in 0..20_001_u32 {
-        let row = [i % 27, i / 27 % 27, i / 27 / 27 % 28].map(|level| level.to_string());
+fn more_combinations_than_can_be_fitted_are_refused_at_once() {
+    let mut builder = TableBuilder::new(["a", "b"]);
+    for i in 0..6_000_u32 {
+        let row = [i % 1_500, i * 7 / 11 % 1_500].map(|level| level.to_string());
         builder.row(&row, f64::from(i % 7)).unwrap();
     }
-    assert_eq!(
-        refused(&builder.build().unwrap()),
-        "20001 combinations of levels with unequal numbers of observations are too many to \
-         analyse: leave out a factor, or observe every combination equally often"
-    );
+    let refusal = refused(&builder.build().unwrap());
+    let wanted = "combinations of levels, not all of them observed equally often, are too many to \
+                  analyse: leave out a factor, or observe every combination equally often";
+    assert!(refusal.ends_with(wanted), "{refusal}");
+}
+
+#[test]
+fn interactions_that_would_take_minutes_are_left_to_the_lack_of_fit() {
+    let mut builder = TableBuilder::new(["a", "b", "c"]);
+    for i in 0..20_002_u32 {
+        let cell = i % 20_001;
+        let row = [cell % 27, cell / 27 % 27, cell / 27 / 27].map(|level| level.to_string());
+        builder.row(&row, f64::from(i % 7)).unwrap();
+    }
+    let got = analyse(&builder.build().unwrap(), &options(ModelChoice::Additive)).unwrap();
+    let sources: Vec<&str> = got.anova.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!(sources, ["a", "b", "c", LACK_OF_FIT, "errors"]);
+    assert_eq!(got.predicting, Some(1));
+}
+
+/// Half of the combinations of three factors, each seen twice: each factor is what the other two
+/// do together, so that no interaction can be told from it.
+#[test]
+fn effects_are_not_shared_with_interactions_that_look_the_same() {
+    let mut builder = TableBuilder::new(["a", "b", "c"]);
+    let rows = [("000", 10.0), ("101", 12.0), ("011", 15.0), ("110", 19.0)];
+    for (row, value) in rows.into_iter().chain(rows.map(|(row, value)| (row, value + 1.0))) {
+        builder.row(&row.split("").filter(|it| !it.is_empty()).collect::<Vec<_>>(), value).unwrap();
+    }
+    let got = analyse(&builder.build().unwrap(), &options(ModelChoice::Additive)).unwrap();
+    let of = |name: &str| got.anova.iter().find(|source| source.name == name).unwrap();
+    // Means of 15.5 and 12.5 + 0.5 each: (16 - 13)^2 / 2 * 4 halves.
+    assert!((of("a").sum_sq - 18.0).abs() < 1e-9 && of("a").df == 1, "{:?}", of("a"));
+    let shares: f64 = got.anova.iter().map(|source| source.percent_of_variation).sum();
+    assert!((shares - 100.0).abs() < 1e-9, "{shares}");
+    assert_eq!((got.anova.len(), got.error_df), (4, 4));
 }
 
 #[test]
