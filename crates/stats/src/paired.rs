@@ -12,8 +12,9 @@
 //! values combined after Cauchy (Liu & Xie, "Cauchy Combination Test: A Powerful Test With Analytic
 //! p-Value Calculation Under Arbitrary Dependency Structures", JASA 115(529), 2020): the mean of
 //! cot(pi p) is read as the cotangent of one p. What is above one half counts as one half, so that
-//! a test which sees nothing does not outvote one that does. The interval holds all ratios which
-//! that test does not refuse; the ratio weighs both estimates by their precision.
+//! a test which sees nothing does not outvote one that does. Where what lies far off is cut off by
+//! the trimmed mean, that alone is used: there t has nothing to say. The interval holds all ratios
+//! which that test does not refuse; the ratio weighs both estimates by their precision.
 
 use std::f64::consts::PI;
 
@@ -22,7 +23,7 @@ use crate::estimated::Estimated;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
-use crate::trimmed::trimmed_mean;
+use crate::trimmed::{cuts_off_what_is_far, trimmed_mean};
 
 /// Steps in which the end of an interval is looked for where p does not fall all the way to it.
 const STEPS: u32 = 64;
@@ -51,12 +52,12 @@ pub struct Paired {
 #[derive(Clone, Debug, PartialEq)]
 enum Of {
     /// All pairs have one ratio, which leaves t nothing to divide by.
-    Constant {
-        log_ratio: f64,
-    },
+    Constant { log_ratio: f64 },
     Spread {
         mean: Estimated,
         middle: Middle,
+        /// Whether a few pairs are far off, so that the mean says little.
+        is_disturbed: bool,
     },
 }
 
@@ -102,7 +103,10 @@ impl Paired {
             let log_ratio = sample::mean(&logs.values);
             Of::Constant { log_ratio: if logs.is_zero(log_ratio) { 0.0 } else { log_ratio } }
         } else {
-            Of::Spread { mean: Estimated::mean(&logs.values)?, middle: middle_of(&logs) }
+            let middle = middle_of(&logs);
+            let is_disturbed =
+                matches!(middle, Middle::Trimmed(_)) && cuts_off_what_is_far(&logs.values);
+            Of::Spread { mean: Estimated::mean(&logs.values)?, middle, is_disturbed }
         };
         Ok(Self { n, of })
     }
@@ -110,7 +114,7 @@ impl Paired {
     /// The same where each pair goes with the one before, so that there are as good as fewer.
     #[must_use]
     pub fn with(mut self, dependence: &Dependence) -> Self {
-        if let Of::Spread { mean, middle } = &mut self.of {
+        if let Of::Spread { mean, middle, .. } = &mut self.of {
             *mean = dependence.widened(*mean, self.n);
             if let Middle::Trimmed(trimmed) = middle {
                 *trimmed = dependence.widened(*trimmed, self.n);
@@ -146,7 +150,7 @@ impl Paired {
             Of::Constant { .. } => 1.0,
             // It is claimed of the mean and of the middle: what a fifth of the blocks hide from
             // the middle is no sameness.
-            Of::Spread { mean, middle } => [
+            Of::Spread { mean, middle, .. } => [
                 mean.p_above(-limit),
                 mean.p_below(limit),
                 middle.p_of(-limit, Tail::Above),
@@ -166,7 +170,11 @@ impl Paired {
         let centre = self.centre();
         let (low, high) = match &self.of {
             Of::Constant { .. } => (centre, centre),
-            Of::Spread { mean, middle } => {
+            Of::Spread { middle, is_disturbed: true, .. } => {
+                let of = middle.interval(level);
+                (of.low, of.high)
+            }
+            Of::Spread { mean, middle, .. } => {
                 // The counted p of a point can be any; a mean's that is so small is refused
                 // whatever the other says.
                 let is_point = matches!(middle, Middle::Point { .. });
@@ -219,7 +227,8 @@ impl Paired {
     fn centre(&self) -> f64 {
         match &self.of {
             Of::Constant { log_ratio } => *log_ratio,
-            Of::Spread { mean, middle: Middle::Trimmed(trimmed) } => {
+            Of::Spread { middle, is_disturbed: true, .. } => middle.centre(),
+            Of::Spread { mean, middle: Middle::Trimmed(trimmed), .. } => {
                 // Relative to the larger error, so that no square overflows or vanishes.
                 let larger = mean.standard_error.max(trimmed.standard_error);
                 let weight = |of: &Estimated| (larger / of.standard_error).powi(2).min(1e300);
@@ -236,7 +245,8 @@ impl Paired {
         match &self.of {
             Of::Constant { log_ratio } if *log_ratio == value => 1.0,
             Of::Constant { .. } => 2.0 * one_sign(self.n),
-            Of::Spread { mean, middle } => {
+            Of::Spread { middle, is_disturbed: true, .. } => middle.p_of(value, Tail::Both),
+            Of::Spread { mean, middle, .. } => {
                 combined(mean.two_sided_p(value), middle.p_of(value, Tail::Both))
             }
         }

@@ -17,6 +17,17 @@ use crate::sample;
 /// One value in so many is cut off at either end.
 const ONE_IN: usize = 5;
 
+/// Standard deviations beyond which values are far off: of six normal values, one is in 2 % of
+/// samples; of ten in 0.6 %, of twenty in 0.04 %.
+const FAR: f64 = 8.0;
+
+/// How many more may lie far off on one side than on the other.
+const ONE_SIDED_MOST: usize = 2;
+
+/// The standard deviation of normal values, in median absolute deviations from their median
+/// (Rousseeuw & Croux, "Alternatives to the Median Absolute Deviation", JASA 88(424), 1993).
+const MAD_OF_NORMAL: f64 = 1.4826;
+
 /// What is typical of some values: the mean of the middle of their logarithms, taken back. None of
 /// no values, and where one is not finite and above 0.
 #[must_use]
@@ -49,6 +60,20 @@ pub(crate) fn trimmed_mean(values: &[f64], rounding: f64) -> Option<Estimated> {
     has_spread.then(|| Estimated { estimate, standard_error, df: degrees(n) })
 }
 
+/// Whether values lie far off the median, by more than [`FAR`] deviations as the middle has them,
+/// and all that do are cut off. More on one side than chance puts there are no disturbance, but
+/// something that happens again and again.
+pub(crate) fn cuts_off_what_is_far(values: &[f64]) -> bool {
+    let median_of = |values: &[f64]| sample::Sample::new(values).map_or(0.0, |it| it.median());
+    let median = median_of(values);
+    let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
+    let reach = FAR * MAD_OF_NORMAL * median_of(&distances);
+    let above = values.iter().filter(|&&value| value - median > reach).count();
+    let below = values.iter().filter(|&&value| median - value > reach).count();
+    let is_by_chance = above.abs_diff(below) <= ONE_SIDED_MOST;
+    above + below > 0 && above.max(below) <= cut(values.len()) && is_by_chance
+}
+
 /// How many of `n` values are cut off at either end.
 fn cut(n: usize) -> usize {
     n / ONE_IN
@@ -69,6 +94,21 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+
+    #[test]
+    fn what_is_far_off_is_cut_off_unless_it_comes_again_and_again() {
+        let swaying = |place: usize| (place as f64 * 2.4).sin();
+        let with = |count: usize, far: &[f64]| {
+            let values: Vec<f64> = far.iter().copied().chain((0..count).map(swaying)).collect();
+            cuts_off_what_is_far(&values)
+        };
+        assert!(with(9, &[20.0]) && with(8, &[20.0, 20.0]) && with(8, &[-20.0, 20.0]));
+        assert!(!with(10, &[]) && !with(10, &[2.0]), "nothing is far off");
+        assert!(!with(7, &[20.0, 20.0, 20.0]), "two of ten are cut off");
+        assert!(!with(12, &[20.0, 20.0, 20.0]), "three on one side, none on the other");
+        assert!(with(12, &[20.0, -20.0, 20.0]));
+        assert!(!with(3, &[20.0]), "nothing is cut off");
+    }
 
     #[test]
     fn estimate_and_standard_error_are_those_of_yuen() {
