@@ -6,6 +6,7 @@
 //! docs/coverage.md to it.
 
 mod data;
+mod laws;
 mod table;
 
 use data::{Data, Random, share};
