@@ -12,8 +12,8 @@ Examples:
   fsprism stats anova rates.csv --wide --factors action,file_system --confidence 90,95
 
 TABLE.csv is in long form, one row for each observation, with a header; several rows with the same
-levels are replicates. With --wide the first column holds one factor's levels, and every other
-column is a level of the second. - is standard input.
+levels are replicates, and some combinations of levels may be missing. With --wide the first column
+holds one factor's levels, and every other column is a level of the second. - is standard input.
 ";
 
 /// What to analyse, and how.

@@ -51,7 +51,7 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     if percentiles().any(|one| one.of == PercentileOf::EachReplicate) {
         let where_to_find = match percentiles().any(|one| one.interval.is_some()) {
             true => ", with their intervals in the JSON document",
-            false => ", of too few blocks for intervals",
+            false => " (too few blocks for intervals)",
         };
         text.push_str(&format!(
             "p50 to p99.9 are those of single operations: medians over blocks of each block's \
