@@ -1,22 +1,22 @@
-# The way in: `make run` on a fresh Debian or Ubuntu machine installs what is missing, builds and
-# surveys. Arguments go in ARGS: make run ARGS="--budget 30s tmpfs ext4"
+# Start here: `make run` on a fresh Debian or Ubuntu machine installs what is missing, builds and
+# surveys. Pass arguments in ARGS: make run ARGS="--budget 30s tmpfs ext4"
 
 CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
 .PHONY: help run build test lint bench coverage setup
-# The steps of one target follow each other, whatever -j says.
+# The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
 help:
-	@echo "make run [ARGS=...]    set up, build, and run: fsprism survey ARGS"
+	@echo "make run [ARGS=...]    set up, build and run fsprism survey ARGS"
 	@echo "make build             build target/release/fsprism"
 	@echo "make test              set up, then run every check and test"
-	@echo "make lint              formatting, clippy, documentation, licences, shell scripts"
-	@echo "make bench [ARGS=...]  set up, build, and measure fsprism against fio and a bare loop"
-	@echo "make coverage          simulate how often intervals hold and verdicts err: docs/coverage.md"
-	@echo "make setup             only install what 'make run' needs"
+	@echo "make lint              check formatting, clippy, documentation, licences, shell scripts"
+	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
+	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
+	@echo "make setup             install what 'make run' needs, and nothing more"
 
 run: setup build
 	@$(TARGET_DIR)/release/fsprism survey $(ARGS)

@@ -83,7 +83,7 @@ export function App({ report }: { report: Report }) {
         <main ref={main} tabIndex={-1}>
           {isEmpty && (
             <p class="doubt" role="status">
-              None of the targets that are shown was measured on what is chosen.
+              None of the targets shown was measured on this selection.
             </p>
           )}
           {shown.map(({ id, title, isSub, Body }) => (
@@ -93,9 +93,9 @@ export function App({ report }: { report: Report }) {
             </section>
           ))}
           <footer>
-            Written by fsprism {report.payload.written_by}. This page holds all its data and asks
-            nothing of any network.
-            <Fold title="Licences of what the page holds of others’" class="licences">
+            Written by fsprism {report.payload.written_by}. This page contains all its data and
+            makes no network requests.
+            <Fold title="Third-party licences" class="licences">
               {() => <pre>{licences()}</pre>}
             </Fold>
           </footer>

@@ -481,7 +481,7 @@ export type Element = ("f64" | "u32" | "u64")
  */
 export type CachemapOf = ("instructions" | "data")
 /**
- * What can be said of two series.
+ * What the data show about two series.
  */
 export type RunVerdict = ("real" | "real-but-small" | "real-size-unknown" | "same" | "differs-between-these-runs" | "same-in-these-runs" | "not-told-apart" | "not-enough-data")
 /**
@@ -489,7 +489,7 @@ export type RunVerdict = ("real" | "real-but-small" | "real-size-unknown" | "sam
  */
 export type FlameFrames = ("functions" | "categories")
 /**
- * What kind of thing is said.
+ * The kind of a sentence.
  */
 export type SaidKind = ("condition" | "real" | "not-told-apart" | "described" | "cliff" | "law" | "warning" | "refused" | "sureness")
 
@@ -2149,20 +2149,20 @@ name: string
 version: string
 }
 /**
- * Everything that a page shows.
+ * Everything a page shows.
  */
 export interface Payload {
 /**
- * Cache lines that were touched, of each run's targets and operations in their order.
+ * Cache lines touched, for each run's targets and operations in their order.
  */
 cachemaps: Cachemap[]
 /**
- * What a page without runs is about: traces beside each other.
+ * The subject of a page without runs: traces side by side.
  */
 compared?: (ComparedTraces | null)
 effects: Effects
 /**
- * Where work was done, by call stack, of each run's targets and operations in their order.
+ * Where work was done, by call stack, for each run's targets and operations in their order.
  */
 flame_graphs: FlameGraph[]
 /**
@@ -2180,13 +2180,13 @@ stacks: Stacks
 written_by: string
 }
 /**
- * The lines of a cache that were touched, byte by byte.
+ * The cache lines touched, byte by byte.
  */
 export interface Cachemap {
 address: ArrayRef
 count: ArrayRef
 /**
- * Bytes of a line.
+ * Bytes per line.
  */
 line_bytes: number
 name: ArrayRef
@@ -2205,7 +2205,7 @@ traced: Traced
  */
 export interface ArrayRef {
 /**
- * Elements.
+ * Number of elements.
  */
 length: number
 /**
@@ -2215,7 +2215,7 @@ offset: number
 type: Element
 }
 /**
- * What a cachemap or a flame graph is of.
+ * What a cachemap or a flame graph shows.
  */
 export interface Traced {
 /**
@@ -2231,7 +2231,7 @@ repetition: number
  */
 repetitions: number
 /**
- * The run, by its place among the page's.
+ * The run, as an index into the page's runs.
  */
 run: number
 /**
@@ -2240,7 +2240,7 @@ run: number
 target: string
 }
 /**
- * Traces beside each other, whose cachemaps and flame graphs the page holds.
+ * Traces side by side, whose cachemaps and flame graphs the page holds.
  */
 export interface ComparedTraces {
 /**
@@ -2248,8 +2248,8 @@ export interface ComparedTraces {
  */
 caches?: (string | null)
 /**
- * What changed, for each pair of traces operation by operation; targets are called as those
- * of the cachemaps.
+ * What changed, for each pair of traces and each operation; targets are named as in the
+ * cachemaps.
  */
 differences: Difference[]
 /**
@@ -2262,19 +2262,19 @@ warnings: string[]
  */
 export interface Difference {
 /**
- * The same of the second.
+ * The same for the second.
  */
 after: string
 /**
- * The target of the first trace, and its kernel where the second's is another.
+ * The target of the first trace, with its kernel if the second's differs.
  */
 before: string
 /**
- * By category, what changed most first.
+ * By category, the largest changes first.
  */
 categories: Row[]
 /**
- * By function, what changed most first; those that are the same in both are left out.
+ * By function, the largest changes first; functions that are the same in both are left out.
  */
 functions: Row[]
 /**
@@ -2302,11 +2302,11 @@ function?: (string | null)
  */
 export interface Share {
 /**
- * Lines of 64 bytes with bytes that were accessed.
+ * 64-byte lines with bytes that were accessed.
  */
 data_lines: number
 /**
- * Lines of 64 bytes with bytes of executed instructions.
+ * 64-byte lines with bytes of executed instructions.
  */
 instruction_lines: number
 /**
@@ -2323,7 +2323,7 @@ export interface Effects {
  */
 comparison?: (CompareDocument | null)
 /**
- * Why there is none.
+ * Why there is no comparison.
  */
 refused?: (string | null)
 }
@@ -2336,7 +2336,7 @@ export interface CompareDocument {
  */
 analysis?: (AnovaAnswer | null)
 /**
- * Why there is none.
+ * Why there is no analysis.
  */
 analysis_refused?: (string | null)
 /**
@@ -2344,11 +2344,11 @@ analysis_refused?: (string | null)
  */
 comparisons: RunComparison[]
 /**
- * In what the later runs differ from the first one, besides what is compared.
+ * How the later runs differ from the first, apart from what is compared.
  */
 differences: RunDifference[]
 /**
- * Benchmarks that are not in the analysis, because not every side has them.
+ * Benchmarks left out of the analysis because not every side has them.
  */
 left_out: string[]
 /**
@@ -2356,11 +2356,11 @@ left_out: string[]
  */
 level: number
 /**
- * How far from 1 a ratio may be and still be the same.
+ * How far from 1 a ratio may be and still count as the same.
  */
 margin: number
 /**
- * What so many runs a side can show.
+ * What this number of runs a side can show.
  */
 power?: (Power | null)
 /**
@@ -2368,7 +2368,7 @@ power?: (Power | null)
  */
 runs: RunDocument[]
 /**
- * What is not compared, because the runs did not measure the same.
+ * What is not compared because the runs measured it differently.
  */
 unlike: Unlike[]
 /**
@@ -2385,7 +2385,7 @@ export interface AnovaAnswer {
  */
 anova: SourceDocument[]
 /**
- * All pairs of levels, factor by factor, p adjusted after Tukey.
+ * All pairs of levels, factor by factor, with p adjusted by Tukey's method.
  */
 contrasts: ContrastDocument[]
 /**
@@ -2401,17 +2401,17 @@ diagnostics: DiagnosticDocument[]
  */
 effects: EffectDocument[]
 /**
- * Under a multiplicative model the geometric mean.
+ * The geometric mean, under a multiplicative model.
  */
 geometric_mean?: (RatioDocument | null)
 grand_mean: EstimateDocument
 /**
- * `additive`, or `multiplicative`: then estimates are decimal logarithms, and `ratio` takes
- * them back.
+ * `additive` or `multiplicative`; if multiplicative, estimates are decimal logarithms and
+ * `ratio` converts them back.
  */
 model: string
 /**
- * Tests by ranks, which suppose no normality: of one factor, or of two without replications.
+ * Rank tests, which do not assume normality: for one factor, or for two without replications.
  */
 rank_tests: RankTestDocument[]
 totals: TotalsDocument
@@ -2433,7 +2433,7 @@ df: number
  */
 f?: (number | null)
 /**
- * The F that is exceeded by chance with probability 1 less the level.
+ * The F that chance exceeds with probability 1 minus the level.
  */
 f_quantiles: FQuantileDocument[]
 /**
@@ -2441,7 +2441,7 @@ f_quantiles: FQuantileDocument[]
  */
 mean_sq: number
 /**
- * p of such an F without an effect.
+ * p of such an F if there is no effect.
  */
 p?: (number | null)
 /**
@@ -2487,19 +2487,19 @@ factor: string
  */
 first: string
 /**
- * Intervals of this difference alone.
+ * Intervals for this difference alone.
  */
 intervals: IntervalDocument[]
 /**
- * p of this difference alone.
+ * p for this difference alone.
  */
 p: number
 /**
- * p allowing for the number of pairs (Tukey's honestly significant difference).
+ * p adjusted for the number of pairs (Tukey's honestly significant difference).
  */
 p_adjusted: number
 /**
- * Under a multiplicative model the first geometric mean over the second.
+ * The first geometric mean over the second, under a multiplicative model.
  */
 ratio?: (RatioDocument | null)
 /**
@@ -2542,7 +2542,7 @@ estimate: number
 intervals: IntervalDocument[]
 }
 /**
- * One look at the errors.
+ * One check of the errors.
  */
 export interface DiagnosticDocument {
 /**
@@ -2575,7 +2575,7 @@ intervals: IntervalDocument[]
  */
 level: string
 /**
- * Under a multiplicative model the level's geometric mean over the overall one.
+ * The level's geometric mean over the overall one, under a multiplicative model.
  */
 ratio?: (RatioDocument | null)
 /**
@@ -2613,15 +2613,15 @@ df: number
  */
 factor: string
 /**
- * p of such a statistic without an effect.
+ * p of such a statistic if there is no effect.
  */
 p: number
 /**
- * The statistic, which is chi-square without an effect.
+ * The statistic, which follows chi-square if there is no effect.
  */
 statistic: number
 /**
- * `Kruskal-Wallis`, or `Friedman`: each level of the other factor is a block.
+ * `Kruskal-Wallis` or `Friedman`; for Friedman, each level of the other factor is a block.
  */
 test: string
 }
@@ -2634,7 +2634,7 @@ export interface TotalsDocument {
  */
 about_mean: number
 /**
- * Degrees of freedom of the latter.
+ * Degrees of freedom of the last.
  */
 df: number
 /**
@@ -2659,7 +2659,7 @@ benchmark: string
  */
 first: string
 /**
- * Name of the first series' run, or of the side with several.
+ * Name of the first series' run, or of its side if that has several runs.
  */
 first_run: string
 /**
@@ -2667,12 +2667,12 @@ first_run: string
  */
 first_runs: number
 /**
- * Values of the first series that count: of several runs, one each.
+ * Values of the first series that count: one per run if there are several runs.
  */
 first_values: number
 /**
- * The interval of the ratio. Of a difference that is called real it is wider, for having been
- * picked out: see its level.
+ * The interval of the ratio. It is wider for a difference called real, because that was picked
+ * out: see its level.
  */
 interval?: (IntervalDocument | null)
 /**
@@ -2684,12 +2684,12 @@ least_detectable_ratio?: (number | null)
  */
 metric: string
 /**
- * The ratio of geometric means over all blocks alone, where it and that of the middle blocks
- * say different things: some block was far off.
+ * The ratio of geometric means over all blocks, present where it disagrees with that of the
+ * middle blocks because some block was far off.
  */
 of_means?: (RatioReport | null)
 /**
- * The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+ * The ratio over the middle three fifths of the blocks; present together with `of_means`.
  */
 of_the_middle?: (RatioReport | null)
 /**
@@ -2709,7 +2709,7 @@ p_within?: (number | null)
  */
 paired: boolean
 /**
- * Second over first: what is typical of them.
+ * The typical ratio, second over first.
  */
 ratio?: (number | null)
 /**
@@ -2717,7 +2717,7 @@ ratio?: (number | null)
  */
 second: string
 /**
- * Name of the second series' run, or of the side with several.
+ * Name of the second series' run, or of its side if that has several runs.
  */
 second_run: string
 /**
@@ -2733,7 +2733,7 @@ second_values: number
  */
 suite: string
 /**
- * Its title for people.
+ * Its title.
  */
 title: string
 verdict: RunVerdict
@@ -2743,7 +2743,7 @@ verdict: RunVerdict
  */
 export interface RunDifference {
 /**
- * What it was in the first run.
+ * Its value in the first run.
  */
 first: string
 /**
@@ -2751,11 +2751,11 @@ first: string
  */
 run: string
 /**
- * What it was in this one.
+ * Its value in this run.
  */
 second: string
 /**
- * Of what: `kernel`, or `ext4: mount options`.
+ * What differs: `kernel`, or `ext4: mount options`.
  */
 what: string
 }
@@ -2768,17 +2768,18 @@ export interface Power {
  */
 first_runs: number
 /**
- * The least ratio above 1 that so many runs show four times in five, before p is adjusted for
- * the number of comparisons.
+ * The least ratio above 1 that this many runs show four times in five, before p is adjusted
+ * for the number of comparisons.
  */
 least_detectable_ratio: number
 /**
- * How much what a run gives differs from run to run: the standard deviation of its logarithm,
- * in percent; the median over the benchmarks.
+ * How much results differ from run to run: the standard deviation of their logarithm, in
+ * percent; the median over the benchmarks.
  */
 runs_differ_percent: number
 /**
- * How many runs a side show a ratio of 1.05 four times in five; none if more than 100.
+ * How many runs a side it takes to show a ratio of 1.05 four times in five; none if more than
+ * 100.
  */
 runs_for_5_percent?: (number | null)
 /**
@@ -2787,11 +2788,11 @@ runs_for_5_percent?: (number | null)
 second_runs: number
 }
 /**
- * A run in short.
+ * A run in brief.
  */
 export interface RunDocument {
 /**
- * What it is called here.
+ * Its name here.
  */
 name: string
 /**
@@ -2799,7 +2800,7 @@ name: string
  */
 seed: number
 /**
- * The side that it is on, where several runs are on either.
+ * The side it is on, if sides have several runs.
  */
 side?: (string | null)
 /**
@@ -2808,7 +2809,7 @@ side?: (string | null)
 targets: string[]
 }
 /**
- * A benchmark that two runs measured in different ways, so that its figures are not compared.
+ * A benchmark that two runs measured in different ways, so its figures are not compared.
  */
 export interface Unlike {
 /**
@@ -2820,11 +2821,11 @@ run: string
  */
 target: string
 /**
- * The benchmark's title for people.
+ * The benchmark's title.
  */
 title: string
 /**
- * In what they differ, and how.
+ * What differs, and how.
  */
 why: string
 }
@@ -2840,16 +2841,16 @@ stack: ArrayRef
 title: string
 traced: Traced
 /**
- * What was done in them, counted in each way.
+ * The work done in them, counted in each way.
  */
 weights: FlameWeight[]
 }
 /**
- * One way to count what was done.
+ * One way to count work.
  */
 export interface FlameWeight {
 /**
- * The name by which the command line takes it: `l1i_misses`.
+ * Its name on the command line: `l1i_misses`.
  */
 name: string
 own: ArrayRef
@@ -2863,34 +2864,34 @@ unit: string
  */
 export interface PageRun {
 /**
- * More of each cell than the document has, in its order.
+ * What the document lacks about each cell, in its order.
  */
 cells: PageCell[]
 /**
- * The command line that measures it again, quoted for a shell.
+ * The command line that repeats it, quoted for a shell.
  */
 command: string
 csv: TextRef
 document: TextRef
 /**
- * What it is called on the page, unlike any other of its runs.
+ * Its name on the page, different from that of every other run there.
  */
 name: string
 /**
- * What is said of it, in the order of the report.
+ * The sentences about it, in the order of the report.
  */
 prose: Said[]
 /**
- * The seed, as text: it can have more digits than a number of JavaScript.
+ * The seed, as text: it can have more digits than a JavaScript number.
  */
 seed: string
 }
 /**
- * More of a cell than the document has.
+ * What the document lacks about a cell.
  */
 export interface PageCell {
 /**
- * How their time developed by their number, from the first after a state was made.
+ * How their time developed with their number, from the first after a state was made.
  */
 course?: (CourseArrays | null)
 /**
@@ -2902,12 +2903,12 @@ histogram?: (HistogramArrays | null)
  */
 replicates?: (Replicates | null)
 /**
- * How they developed from a replicate's beginning on.
+ * How they developed from the start of a replicate.
  */
 timeline?: (TimelineArrays | null)
 }
 /**
- * The time of operations by their number: arrays of one length, an entry per stretch of
+ * The time of operations by their number: arrays of equal length, one entry per stretch of
  * operations.
  */
 export interface CourseArrays {
@@ -2921,7 +2922,7 @@ time_low_ns: ArrayRef
 time_ns: ArrayRef
 }
 /**
- * A histogram: arrays of one length, an entry per bucket that holds something.
+ * A histogram: arrays of equal length, one entry per bucket that is not empty.
  */
 export interface HistogramArrays {
 count: ArrayRef
@@ -2929,7 +2930,7 @@ end_ns: ArrayRef
 low_ns: ArrayRef
 }
 /**
- * Replicates of one cell, in the order in which they were executed: arrays of one length.
+ * Replicates of one cell, in the order in which they were executed: arrays of equal length.
  */
 export interface Replicates {
 at_s: ArrayRef
@@ -2950,7 +2951,7 @@ rate: ArrayRef
 rate_high: ArrayRef
 rate_low: ArrayRef
 /**
- * Replicates that it is made of.
+ * Number of replicates it is made of.
  */
 replicates: number
 /**
@@ -2962,7 +2963,7 @@ rows: number
  */
 slice_ns: number
 /**
- * Slices.
+ * Number of slices.
  */
 slices: number
 }
@@ -2971,7 +2972,7 @@ slices: number
  */
 export interface TextRef {
 /**
- * Bytes.
+ * Number of bytes.
  */
 length: number
 /**
@@ -2980,16 +2981,16 @@ length: number
 offset: number
 }
 /**
- * One thing that is said of a run.
+ * One sentence about a run.
  */
 export interface Said {
 /**
- * The dimension it belongs to, if it does to one.
+ * The dimension it belongs to, if any.
  */
 dimension?: (Dimension | null)
 kind: SaidKind
 /**
- * The benchmark, or the curve, it is about.
+ * The benchmark or curve it is about.
  */
 subject?: (string | null)
 /**
@@ -3002,12 +3003,12 @@ targets: string[]
 text: string
 }
 /**
- * Call stacks as one tree, so that what targets and operations share stands there once.
+ * Call stacks as one tree, so that what targets and operations share is stored once.
  */
 export interface Stacks {
 name: ArrayRef
 /**
- * Names: of frames, and of what lies in lines.
+ * Names of frames, and of what lies in lines.
  */
 names: string[]
 parent: ArrayRef

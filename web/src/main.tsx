@@ -25,7 +25,7 @@ async function begin() {
     const why = known ? error.message : `This browser cannot show the charts: ${String(error)}.`;
     render(
       <p class="trouble" role="alert">
-        {why} The report as text stands below.
+        {why} The report follows as text.
       </p>,
       root,
     );

@@ -377,7 +377,8 @@ async function cellsOf(rows: ReturnType<Page["locator"]>): Promise<string[][]> {
 }
 
 async function saved(tab: Page, button: ReturnType<Page["locator"]>): Promise<string> {
-  const download = tab.waitForEvent("download");
+  // Beside other work, drawing a picture may take long.
+  const download = tab.waitForEvent("download", { timeout: 120_000 });
   await button.click();
   return (await download).path();
 }

@@ -134,7 +134,7 @@ pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
 pub(crate) fn document(output: &[u8]) -> anyhow::Result<Value> {
     let text = String::from_utf8_lossy(output);
     let document = text.find('{').map_or("", |start| &text[start..]);
-    serde_json::from_str(document).context("fio's output is no JSON")
+    serde_json::from_str(document).context("fio's output is not JSON")
 }
 
 fn runtime(turn: Duration) -> String {

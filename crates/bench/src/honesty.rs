@@ -41,7 +41,7 @@ impl Plan {
     fn of_words(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let budget = words.next().unwrap_or_else(|| BUDGET.to_owned());
         let runs = words.next().map_or(Ok(RUNS), |runs| runs.parse());
-        Ok(Self { budget, runs: runs.context("the number of runs is no number")? })
+        Ok(Self { budget, runs: runs.context("the number of runs is not a number")? })
     }
 }
 

@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
         Some("order") => return order::measure(),
         Some("budget") => {
             let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();
-            return budget::measure(seeds.context("the number of seeds is no number")?);
+            return budget::measure(seeds.context("the number of seeds is not a number")?);
         }
         Some("statistics") => {
             let work = tempfile::tempdir()?;
@@ -67,15 +67,15 @@ fn main() -> anyhow::Result<()> {
             return Ok(());
         }
         Some(uring::ONE_PROCESS) => {
-            let work = std::env::args_os().nth(2).context("a directory is wanted")?;
+            let work = std::env::args_os().nth(2).context("a directory is needed")?;
             return uring::one_process(work.as_ref());
         }
         Some(twelve::ONE_PROCESS) => {
-            let scratch = std::env::args_os().nth(2).context("a directory is wanted")?;
+            let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
             return twelve::one_process(scratch.as_ref());
         }
         Some(engine::ONE_PROCESS) => {
-            let work = std::env::args_os().nth(2).context("a directory is wanted")?;
+            let work = std::env::args_os().nth(2).context("a directory is needed")?;
             return engine::one_process(work.as_ref());
         }
         _ => {}

@@ -12,12 +12,12 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use machine::target::{Surroundings, TargetSpec, Workshop, availability};
 use rand::seq::SliceRandom;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, OFlags, fadvise};
 use serde_json::{Value, json};
+use targets::{Surroundings, TargetSpec, Workshop, availability};
 
 use crate::table::Table;
 use crate::{fio, new_process, processes};

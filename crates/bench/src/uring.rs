@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use machine::target::{Surroundings, TargetSpec, Workshop, availability};
 use measure::{Clock, SystemClock};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
+use targets::{Surroundings, TargetSpec, Workshop, availability};
 use workload::{
     Buffering, DataFiles, FileSet, FileSetSpec, IoPath, Operation, Role, UringOptions, Workload,
     io_uring_availability, prepare,

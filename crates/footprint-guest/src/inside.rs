@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab::inside;
-use machine::target::{Place, TargetSpec};
+use targets::{Place, TargetSpec};
 
 use crate::{Job, perform};
 
@@ -75,7 +75,7 @@ fn load(job: &Job) -> Result<(), String> {
     if scratch.device.is_some() {
         inside::load_modules_for("brd").map_err(|error| error.to_string())?;
     }
-    inside::load_modules_for(scratch.file_system.name()).map_err(|error| error.to_string())
+    inside::load_modules_for(scratch.file_system.name).map_err(|error| error.to_string())
 }
 
 fn made(name: &str, content: &[u8]) -> Result<(String, PathBuf), String> {

@@ -1,9 +1,9 @@
 //! What a guest is asked to do, and what it says it did.
 
-use machine::target::TargetFacts;
 use serde::{Deserialize, Serialize};
+use targets::TargetFacts;
 
-use crate::Operation;
+use crate::TracedCall;
 
 /// What to do in one boot of a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct Job {
     /// on the device that the guest has.
     pub target: String,
     /// What to do on it, in this order.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<TracedCall>,
     /// How often each operation is executed before it is traced.
     pub warm_up: u32,
     /// How often each is executed and traced, from 1.
@@ -48,7 +48,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// The operation; none where the target could not be made.
-    pub operation: Option<Operation>,
+    pub operation: Option<TracedCall>,
     /// Why.
     pub why: String,
 }

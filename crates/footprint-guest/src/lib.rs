@@ -1,17 +1,18 @@
-//! What a guest does to be traced: it makes a file system and executes operations on it, each of
-//! them one system call between marks.
+//! Runs inside a guest: makes a file system and executes operations on it to be traced, each as one
+//! system call between marks.
 //!
-//! A [`Job`] says what to do, an [`Outcome`] what was done; both go as JSON between host and guest.
-//! [`perform`] does a job, [`inside`] around it what the first process of a guest has to do.
-//! Outside a guest marks do nothing. Nothing here measures time, as time in a guest means nothing.
+//! A [`Job`] says what to do, and an [`Outcome`] what was done; host and guest exchange both as
+//! JSON. [`perform`] does a job. [`inside`] does everything else that the first process of a guest
+//! must do. Outside a guest, marks have no effect. Nothing here measures time, because time in a
+//! guest means nothing.
 
 pub mod inside;
 mod job;
 mod marked;
-mod operation;
 mod perform;
 mod prepared;
+mod traced_call;
 
 pub use job::{Failed, Job, Outcome, State};
-pub use operation::{Operation, UnknownOperation};
 pub use perform::{DEVICE, PerformError, perform};
+pub use traced_call::{TracedCall, UnknownCall};

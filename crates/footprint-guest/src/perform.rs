@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use machine::target::{Surroundings, TargetError, TargetSpec, Workshop};
+use targets::{Surroundings, TargetError, TargetSpec, Workshop};
 use thiserror::Error;
 
 use crate::marked::MarkedCall;
 use crate::prepared::Prepared;
-use crate::{Failed, Job, Operation, Outcome, State};
+use crate::{Failed, Job, Outcome, State, TracedCall};
 
 /// The block device on which a guest makes its target: memory, so that every request is served
 /// within the call that makes it.
@@ -29,7 +29,7 @@ pub enum PerformError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// Its directory could not be filled.
-    #[error("the directory of the operations could not be made: {0}")]
+    #[error("cannot make the directory for the operations: {0}")]
     Directory(#[source] io::Error),
 }
 
@@ -77,7 +77,7 @@ fn in_directory(job: &Job, directory: &Path) -> Result<Vec<Failed>, PerformError
     Ok(failed)
 }
 
-fn repeat(job: &Job, operation: Operation, directory: &Path, number: &mut u32) -> io::Result<()> {
+fn repeat(job: &Job, operation: TracedCall, directory: &Path, number: &mut u32) -> io::Result<()> {
     let unmarked = MarkedCall::unmarked()?;
     let marked = MarkedCall::new(REGION, operation.number())?;
     let codes = std::iter::repeat_n(&unmarked, job.warm_up as usize)
@@ -104,7 +104,11 @@ fn drop_caches() -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn job(operations: &[Operation]) -> Job {
+    fn call(name: &str) -> TracedCall {
+        name.parse().unwrap()
+    }
+
+    fn job(operations: &[TracedCall]) -> Job {
         let (target, operations) = ("here=tmpfs".to_owned(), operations.to_vec());
         Job { target, operations, warm_up: 1, repetitions: 2, state: State::Warm }
     }
@@ -112,7 +116,8 @@ mod tests {
     #[test]
     fn every_operation_succeeds_and_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let failed = in_directory(&job(&Operation::ALL), directory.path()).unwrap();
+        let failed =
+            in_directory(&job(&TracedCall::all().collect::<Vec<_>>()), directory.path()).unwrap();
         assert_eq!(failed, []);
         let left = fs::read_dir(directory.path()).unwrap().count();
         assert_eq!(left, ENTRIES as usize);
@@ -122,10 +127,10 @@ mod tests {
     fn what_fails_is_told_and_the_rest_done() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("file-00000"), "in the way").unwrap();
-        let job = job(&[Operation::Mkdir, Operation::Stat]);
+        let job = job(&[call("mkdir"), call("stat")]);
         let failed = in_directory(&job, directory.path()).unwrap();
         assert_eq!(failed.len(), 1);
-        assert_eq!(failed[0].operation, Some(Operation::Mkdir));
+        assert_eq!(failed[0].operation, Some(call("mkdir")));
         assert!(failed[0].why.starts_with("mkdir failed: File exists"), "{}", failed[0].why);
     }
 }

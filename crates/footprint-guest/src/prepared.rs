@@ -1,190 +1,172 @@
-//! One execution of an operation, prepared: its files are there, its descriptors open.
+//! One call, prepared: its files are there, its descriptors open.
 
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::Operation;
-use crate::marked::{Call, Gives, MarkedCall};
+use crate::TracedCall;
+use crate::marked::{Call, MarkedCall};
 
 /// Bytes of a read or a write.
-const BYTES: usize = 4096;
+pub(crate) const BYTES: usize = 4096;
 
 /// Bytes that a directory's entries are read into, as libc does.
-const ENTRIES_BYTES: usize = 32 << 10;
+pub(crate) const ENTRIES_BYTES: usize = 32 << 10;
 
 /// A system call with all that it points to.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    operation: Operation,
+    traced: TracedCall,
     call: Call,
     /// Names that the call's arguments point to.
     _names: Vec<CString>,
     /// Memory that they point to.
     _buffer: Vec<u8>,
-    /// The descriptor that they name, which `close` takes itself.
-    descriptor: Option<OwnedFd>,
-    /// What is there once the operation has been executed, to be removed.
+    file: Option<OpenFile>,
+    /// What is there once the call has been made, to be removed.
     left: Option<PathBuf>,
 }
 
 /// An argument of a call.
-enum Argument {
+pub(crate) enum Argument {
     Number(u64),
     Name(PathBuf),
     Buffer,
     Descriptor,
 }
 
-use Argument::{Buffer, Descriptor, Name, Number};
-
 /// The directory descriptor which makes a relative path begin at the working directory, and is
 /// not looked at for an absolute one.
-const AT_FDCWD: Argument = Number((libc::AT_FDCWD as i64).cast_unsigned());
+pub(crate) const AT_FDCWD: Argument = Argument::Number((libc::AT_FDCWD as i64).cast_unsigned());
 
-impl Prepared {
-    /// Prepares the `number`th execution in a directory: each has names of its own.
-    pub(crate) fn new(operation: Operation, directory: &Path, number: u32) -> io::Result<Self> {
-        let path = directory.join(format!("file-{number:05}"));
-        let other = directory.join(format!("other-{number:05}"));
-        let mode = Number(0o644);
-        let bytes = Number(BYTES as u64);
-        let (system_call, arguments, file, left) = match operation {
-            Operation::Create => {
-                (libc::SYS_creat, vec![Name(path.clone()), mode], None, Some(path))
-            }
-            Operation::Write => {
-                let file = File::create_new(&path)?;
-                let arguments = vec![Descriptor, Buffer, bytes, Number(0)];
-                (libc::SYS_pwrite64, arguments, Some(file), Some(path))
-            }
-            Operation::Overwrite | Operation::Read => {
-                full(&path)?;
-                let file = OpenOptions::new().read(true).write(true).open(&path)?;
-                let arguments = vec![Descriptor, Buffer, bytes, Number(0)];
-                let is_read = operation == Operation::Read;
-                let call = if is_read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
-                (call, arguments, Some(file), Some(path))
-            }
-            Operation::Stat => {
-                full(&path)?;
-                let arguments = vec![AT_FDCWD, Name(path.clone()), Buffer, Number(0)];
-                (libc::SYS_newfstatat, arguments, None, Some(path))
-            }
-            Operation::Open => {
-                full(&path)?;
-                (libc::SYS_open, vec![Name(path.clone()), Number(0)], None, Some(path))
-            }
-            Operation::Close => {
-                full(&path)?;
-                (libc::SYS_close, vec![Descriptor], Some(File::open(&path)?), Some(path))
-            }
-            Operation::Rename => {
-                full(&path)?;
-                (libc::SYS_rename, vec![Name(path), Name(other.clone())], None, Some(other))
-            }
-            Operation::Unlink => {
-                full(&path)?;
-                (libc::SYS_unlink, vec![Name(path)], None, None)
-            }
-            Operation::Mkdir => (libc::SYS_mkdir, vec![Name(path.clone()), mode], None, Some(path)),
-            Operation::Rmdir => {
-                fs::create_dir(&path)?;
-                (libc::SYS_rmdir, vec![Name(path)], None, None)
-            }
-            Operation::Link => {
-                let existing = directory.join("entry-00");
-                (libc::SYS_link, vec![Name(existing), Name(path.clone())], None, Some(path))
-            }
-            Operation::Symlink => {
-                let names = vec![Name(PathBuf::from("entry-00")), Name(path.clone())];
-                (libc::SYS_symlink, names, None, Some(path))
-            }
-            Operation::Readdir => {
-                let arguments = vec![Descriptor, Buffer, Number(ENTRIES_BYTES as u64)];
-                (libc::SYS_getdents64, arguments, Some(File::open(directory)?), None)
-            }
-            Operation::Truncate => {
-                full(&path)?;
-                (libc::SYS_truncate, vec![Name(path.clone()), Number(0)], None, Some(path))
-            }
-            Operation::Fsync => {
-                let file = full(&path)?;
-                (libc::SYS_fsync, vec![Descriptor], Some(file), Some(path))
-            }
-            Operation::GetPpid => (libc::SYS_getppid, vec![], None, None),
-        };
-        Self::with(operation, system_call, arguments, file, left)
+/// The permissions of what is made.
+pub(crate) const MODE: Argument = Argument::Number(0o644);
+
+/// Where a call is made: each has names of its own.
+pub(crate) struct At<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) path: PathBuf,
+    pub(crate) other: PathBuf,
+}
+
+/// Makes what a call needs, and says what the call is.
+pub(crate) type Prepare = fn(&At<'_>) -> io::Result<Parts>;
+
+/// How what a call leaves is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    File,
+    Directory,
+}
+
+/// The file that a call's descriptor names.
+#[derive(Debug)]
+struct OpenFile {
+    descriptor: OwnedFd,
+    /// The call closes it.
+    is_closed_by_call: bool,
+    /// It must have something to be written back.
+    is_dirty: bool,
+}
+
+/// A call that is not yet in the form of one.
+pub(crate) struct Parts {
+    system_call: libc::c_long,
+    arguments: Vec<Argument>,
+    file: Option<OpenFile>,
+    left: Option<PathBuf>,
+}
+
+impl Parts {
+    pub(crate) fn of(system_call: libc::c_long, arguments: Vec<Argument>) -> Self {
+        Self { system_call, arguments, file: None, left: None }
     }
 
-    fn with(
-        operation: Operation,
-        system_call: libc::c_long,
-        arguments: Vec<Argument>,
-        file: Option<File>,
-        left: Option<PathBuf>,
-    ) -> io::Result<Self> {
+    /// It is given the file's descriptor.
+    pub(crate) fn on(self, file: File) -> Self {
+        let (is_closed_by_call, is_dirty) = (false, false);
+        let file = OpenFile { descriptor: file.into(), is_closed_by_call, is_dirty };
+        Self { file: Some(file), ..self }
+    }
+
+    /// It is given the file's descriptor, and closes it.
+    pub(crate) fn closes(self, file: File) -> Self {
+        let file = OpenFile { descriptor: file.into(), is_closed_by_call: true, is_dirty: false };
+        Self { file: Some(file), ..self }
+    }
+
+    /// The file has something to be written back.
+    pub(crate) fn dirty(mut self) -> Self {
+        self.file.iter_mut().for_each(|file| file.is_dirty = true);
+        self
+    }
+
+    /// This is there afterwards.
+    pub(crate) fn leaves(self, path: &Path) -> Self {
+        Self { left: Some(path.to_owned()), ..self }
+    }
+}
+
+impl Prepared {
+    /// Prepares the `number`th call in a directory.
+    pub(crate) fn new(traced: TracedCall, directory: &Path, number: u32) -> io::Result<Self> {
+        let path = directory.join(format!("file-{number:05}"));
+        let other = directory.join(format!("other-{number:05}"));
+        let parts = (traced.row().prepare)(&At { directory, path, other })?;
         let mut buffer = vec![0x5a; ENTRIES_BYTES];
         let mut names = Vec::new();
         let mut call = [0; 7];
-        call[0] = u64::try_from(system_call).unwrap_or(u64::MAX);
-        for (slot, argument) in call[1..].iter_mut().zip(arguments) {
+        call[0] = u64::try_from(parts.system_call).unwrap_or(u64::MAX);
+        for (slot, argument) in call[1..].iter_mut().zip(parts.arguments) {
             *slot = match argument {
-                Number(number) => number,
-                Name(path) => {
+                Argument::Number(number) => number,
+                Argument::Name(path) => {
                     let name = CString::new(path.as_os_str().as_bytes())?;
                     let address = name.as_ptr().expose_provenance() as u64;
                     names.push(name);
                     address
                 }
-                Buffer => buffer.as_mut_ptr().expose_provenance() as u64,
-                Descriptor => match &file {
-                    Some(file) => u64::try_from(file.as_raw_fd()).unwrap_or(u64::MAX),
+                Argument::Buffer => buffer.as_mut_ptr().expose_provenance() as u64,
+                Argument::Descriptor => match &parts.file {
+                    Some(file) => u64::try_from(file.descriptor.as_raw_fd()).unwrap_or(u64::MAX),
                     None => u64::MAX,
                 },
             };
         }
-        let descriptor = file.map(OwnedFd::from);
-        Ok(Self { operation, call, _names: names, _buffer: buffer, descriptor, left })
+        let (file, left) = (parts.file, parts.left);
+        Ok(Self { traced, call, _names: names, _buffer: buffer, file, left })
     }
 
     /// Does again what dropping the kernel's caches has undone: a file that is to be written back
     /// must have something to be written.
     pub(crate) fn after_drop(&self) -> io::Result<()> {
-        match &self.descriptor {
-            Some(file) if self.operation == Operation::Fsync => {
-                rustix::io::pwrite(file, &[0x5a; BYTES], 0)?;
-                Ok(())
-            }
-            _ => Ok(()),
+        if let Some(file) = self.file.as_ref().filter(|file| file.is_dirty) {
+            rustix::io::pwrite(&file.descriptor, &[0x5a; BYTES], 0)?;
         }
+        Ok(())
     }
 
-    /// Executes the operation, and removes what it left.
+    /// Makes the call, and removes what it left.
     pub(crate) fn execute(mut self, code: &MarkedCall) -> io::Result<()> {
-        if self.operation == Operation::Close {
-            // The call closes it.
-            self.descriptor.take().map(IntoRawFd::into_raw_fd);
+        if let Some(file) = self.file.take_if(|file| file.is_closed_by_call) {
+            let _the_calls = file.descriptor.into_raw_fd();
         }
-        let gives = match self.operation {
-            Operation::Create | Operation::Open => Gives::Descriptor,
-            _ => Gives::Number,
-        };
-        code.execute(&self.call, gives)?;
-        drop(self.descriptor.take());
-        match &self.left {
-            Some(path) if self.operation == Operation::Mkdir => fs::remove_dir(path),
-            Some(path) => fs::remove_file(path),
-            None => Ok(()),
+        let row = self.traced.row();
+        code.execute(&self.call, row.gives)?;
+        drop(self.file.take());
+        match (&self.left, row.removed) {
+            (Some(path), Removed::Directory) => fs::remove_dir(path),
+            (Some(path), Removed::File) => fs::remove_file(path),
+            (None, Removed::File | Removed::Directory) => Ok(()),
         }
     }
 }
 
 /// A file of 4 KiB.
-fn full(path: &Path) -> io::Result<File> {
+pub(crate) fn full(path: &Path) -> io::Result<File> {
     let mut file = File::create_new(path)?;
     file.write_all(&[0x5a; BYTES])?;
     Ok(file)

@@ -1,5 +1,5 @@
-//! The plugin for QEMU as a file: fsprism carries its bytes and writes them where QEMU is told to
-//! look. Nothing of it is linked here, as it has QEMU's licence.
+//! The plugin for QEMU, as a file. fsprism contains its bytes and writes them to a file for QEMU to
+//! load. Nothing of the plugin is linked here, because it has QEMU's licence.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

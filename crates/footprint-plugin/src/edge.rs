@@ -10,7 +10,7 @@ use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::Cut;
 use footprint_trace::translation::{self, Instruction, Part};
-use footprint_trace::{Block, BlockId, x86};
+use footprint_trace::{BlockId, TracedBlock, x86};
 
 use crate::callbacks::{self, Removal};
 use crate::options::Options;
@@ -158,7 +158,7 @@ fn install(id: u64, information: &Information, options: &Options) -> Result<(), 
     IS_WHOLE.store(options.coverage == Coverage::Whole, Ordering::Relaxed);
     API.store(information.version_current, Ordering::Relaxed);
     if target != c"x86_64" {
-        return Err(format!("guests of {target:?} are not traced: run an x86_64 guest"));
+        return Err(format!("{target:?} guests cannot be traced: run an x86_64 guest"));
     }
     let scope = if information.is_system { Scope::Machine } else { Scope::Program };
     let header = Header {
@@ -321,7 +321,7 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
                 let data = u32::from_le_bytes([low, high, mark.region, edge]) as usize;
                 call_before(handles[at], on_mark, data);
             }
-            Part::Block { first, last } => {
+            Part::TracedBlock { first, last } => {
                 instrument(&handles[first..=last], &instructions[first..=last]);
             }
         }
@@ -378,7 +378,7 @@ fn describe(instructions: &[Instruction]) -> Option<BlockId> {
         instructions.iter().map(|one| u8::try_from(one.code.len()).ok()).collect();
     let code: Vec<u8> = instructions.iter().flat_map(|one| &one.code).copied().collect();
     let address = instructions.first()?.address;
-    recorder::describe(&Block { address, lengths: &lengths?, code: &code })
+    recorder::describe(&TracedBlock { address, lengths: &lengths?, code: &code })
 }
 
 fn call_before(instruction: Handle, callback: ExecutionCallback, data: usize) {

@@ -1,17 +1,17 @@
-//! A plugin for QEMU's translator that records which instructions a guest executes and which
-//! memory they access, as a trace of `footprint_trace`.
+//! A plugin for QEMU's translator that records which instructions a guest executes and which memory
+//! they access, as a trace of `footprint_trace`.
 //!
 //! Loaded as `-plugin LIBRARY,out=FILE[,regions=whole|marked][,limit=BYTES]`. With
 //! `regions=marked`, each vCPU is recorded between marks (see `footprint_trace::mark`).
 //!
 //! When QEMU translates code, `footprint_trace::translation` cuts it into blocks after every
-//! instruction that can fail or access memory, and asks for one callback before each block. So a
-//! callback means that every instruction of the block is begun, without one callback per
-//! instruction; those after a fault are in blocks which are never called. `recorder` codes what the
-//! callbacks tell.
+//! instruction that can fail or access memory, and asks for one callback before each block. So one
+//! callback per block, not per instruction, says that every instruction of the block is begun:
+//! those after a fault are in blocks that are never called. `recorder` encodes what the callbacks
+//! report.
 //!
-//! QEMU is GPL-2.0-or-later, and so is this library, which runs inside it. fsprism runs QEMU as
-//! another process and only names the library's file to it.
+//! QEMU is GPL-2.0-or-later, and so is this library, which runs inside it. fsprism runs QEMU as a
+//! separate process and only passes it the name of the library's file.
 
 mod callbacks;
 mod edge;

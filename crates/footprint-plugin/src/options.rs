@@ -30,14 +30,14 @@ impl Options {
                 Some(("limit", bytes)) => options.limit_bytes = limit(bytes)?,
                 _ => {
                     return Err(format!(
-                        "argument {argument:?} is unknown: use out=FILE, regions=whole|marked, \
+                        "unknown argument {argument:?}: use out=FILE, regions=whole|marked, \
                          limit=BYTES"
                     ));
                 }
             }
         }
         if options.out.is_empty() {
-            return Err("no trace to write: add out=FILE".to_owned());
+            return Err("no trace file given: add out=FILE".to_owned());
         }
         Ok(options)
     }
@@ -45,5 +45,6 @@ impl Options {
 
 fn limit(bytes: &str) -> Result<u64, String> {
     let limit = bytes.parse().ok().filter(|&limit| limit >= LIMIT_BYTES_MIN);
-    limit.ok_or_else(|| format!("limit={bytes} is no number of bytes from {LIMIT_BYTES_MIN} on"))
+    limit
+        .ok_or_else(|| format!("limit={bytes} is not valid: give at least {LIMIT_BYTES_MIN} bytes"))
 }

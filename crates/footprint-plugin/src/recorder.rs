@@ -12,7 +12,7 @@ use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::Cut;
 use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::TraceWriter;
-use footprint_trace::{Block, BlockId, attachments, maps};
+use footprint_trace::{BlockId, TracedBlock, attachments, maps};
 
 /// Set once nothing more is recorded: the trace is full, failed or finished, or this is a child.
 pub(crate) static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -48,7 +48,7 @@ pub(crate) fn start(path: &str, header: &Header) -> Result<(), String> {
 }
 
 /// The number of a block, which is described if it is new; none once nothing is recorded.
-pub(crate) fn describe(block: &Block<'_>) -> Option<BlockId> {
+pub(crate) fn describe(block: &TracedBlock<'_>) -> Option<BlockId> {
     let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
     let trace = trace.as_mut()?;
     let key = (block.address, [block.lengths, block.code].concat());
@@ -245,7 +245,7 @@ impl Vcpu {
         {
             give_up(&error);
         } else if trace.writer.is_full() {
-            eprintln!("fsprism: the trace has reached its limit of size; it is cut off here");
+            eprintln!("fsprism: the trace has reached its size limit; it is cut off here");
             STOPPED.store(true, Ordering::Relaxed);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use footprint::trace::Completeness;
-use footprint_guest::{Operation, State};
+use footprint_guest::{State, TracedCall};
 use record::{
     CacheEvidence, CacheState, Cell, CellFailed, Dimension, LatencySummary, Line, MetricDefinition,
     Replicate,
@@ -15,23 +15,11 @@ use crate::measure::Measured;
 /// The suite's name.
 pub const SUITE: &str = "footprint";
 
-/// The operations where none is named: those of "DenseFS" (section 2) and the ones that every
-/// program makes, with the empty system call beside them.
-pub const OPERATIONS: [Operation; 7] = [
-    Operation::Create,
-    Operation::Write,
-    Operation::Read,
-    Operation::Stat,
-    Operation::Rename,
-    Operation::Unlink,
-    Operation::GetPpid,
-];
-
 /// What is traced of each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The operations, each once.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<TracedCall>,
     /// How often each is executed before it is traced.
     pub warm_up: u32,
     /// How often it is traced: the blocks of the run.
@@ -46,7 +34,7 @@ pub fn cells(label: &str, plan: &Plan, metrics: &[MetricDefinition]) -> Vec<Cell
     plan.operations.iter().map(|&operation| cell(label, operation, plan, metrics)).collect()
 }
 
-fn cell(label: &str, operation: Operation, plan: &Plan, metrics: &[MetricDefinition]) -> Cell {
+fn cell(label: &str, operation: TracedCall, plan: &Plan, metrics: &[MetricDefinition]) -> Cell {
     let parameters: BTreeMap<String, Value> = [("warm_up".to_owned(), json!(plan.warm_up))].into();
     Cell {
         target: label.to_owned(),
@@ -78,7 +66,7 @@ pub fn lines(
     first_cell: u32,
     plan: &Plan,
     measured: &[Measured],
-    failed: &[(Option<Operation>, String)],
+    failed: &[(Option<TracedCall>, String)],
 ) -> Vec<Line> {
     let mut lines = Vec::new();
     for (cell, operation) in (first_cell..).zip(&plan.operations) {
@@ -88,7 +76,7 @@ pub fn lines(
         let replicates: Vec<Line> = of_cell.map(|one| replicate(cell, one)).collect();
         if replicates.is_empty() {
             let of_cell = failed.iter().find(|(of, _)| of.is_none_or(|of| of == *operation));
-            let why = of_cell.map_or("nothing of it is in the trace", |(_, why)| why).to_owned();
+            let why = of_cell.map_or("the trace does not contain it", |(_, why)| why).to_owned();
             lines.push(Line::CellFailed(CellFailed { cell, block: 0, why }));
         }
         lines.extend(replicates);
@@ -123,14 +111,18 @@ fn replicate(cell: u32, measured: &Measured) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn call(name: &str) -> TracedCall {
+        name.parse().unwrap()
+    }
     use crate::definitions;
 
     fn plan() -> Plan {
-        let operations = vec![Operation::Create, Operation::Stat];
+        let operations = vec![call("create"), call("stat")];
         Plan { operations, warm_up: 3, repetitions: 2, state: State::Warm }
     }
 
-    fn measured(operation: Operation, repetition: u32, completeness: Completeness) -> Measured {
+    fn measured(operation: TracedCall, repetition: u32, completeness: Completeness) -> Measured {
         let values = vec![1.0; definitions(None).len()];
         Measured { operation, repetition, completeness, values }
     }
@@ -146,11 +138,11 @@ mod tests {
     #[test]
     fn what_was_cut_is_no_replicate() {
         let measured = [
-            measured(Operation::Create, 0, Completeness::Whole),
-            measured(Operation::Create, 1, Completeness::Cut),
-            measured(Operation::Unlink, 0, Completeness::Whole),
+            measured(call("create"), 0, Completeness::Whole),
+            measured(call("create"), 1, Completeness::Cut),
+            measured(call("unlink"), 0, Completeness::Whole),
         ];
-        let failed = [(Some(Operation::Stat), "the disk is full".to_owned())];
+        let failed = [(Some(call("stat")), "the disk is full".to_owned())];
         let lines = lines(4, &plan(), &measured, &failed);
         let [Line::Replicate(replicate), Line::CellFailed(failed)] = &lines[..] else {
             panic!("{lines:?}")

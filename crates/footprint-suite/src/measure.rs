@@ -9,7 +9,7 @@ use footprint::simulate::Hierarchy;
 use footprint::simulated::Warmth;
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
-use footprint_guest::Operation;
+use footprint_guest::TracedCall;
 use footprint_symbols::SymbolsError;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
@@ -24,7 +24,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Which operation.
-    pub operation: Operation,
+    pub operation: TracedCall,
     /// Which execution of it that was traced, from 0.
     pub repetition: u32,
     /// Whether the trace has all of it.
@@ -62,7 +62,7 @@ pub enum MeasureError {
         source: SymbolsError,
     },
     /// It has no names inside.
-    #[error("{} has no names of its addresses: trace again", path.display())]
+    #[error("{} has no names for its addresses: trace again", path.display())]
     Nameless {
         /// The trace.
         path: PathBuf,
@@ -114,7 +114,7 @@ pub fn measure<N: Names>(
     let wanted = Wanted { regions: None, caches };
     for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
         let Region::Marked { operation, repetition, .. } = footprint.region else { return };
-        let Some(operation) = Operation::of_number(operation) else { return };
+        let Some(operation) = TracedCall::of_number(operation) else { return };
         let report = outcome.as_ref().map(|outcome| &outcome.report);
         let values = metrics::values(&figures_of(walk, &footprint), report);
         let completeness = footprint.completeness;

@@ -76,14 +76,14 @@ fn level_names(caches: &Hierarchy) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use footprint::simulate::{First, Geometry, Inclusion, Lower, Policy, Shape, Simulation};
+    use footprint::simulate::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
 
     use super::*;
 
     #[test]
     fn there_is_a_value_for_every_metric() {
         let geometry = |size_bytes| {
-            let policy = Policy::Lru;
+            let policy = CachePolicy::Lru;
             Geometry::new(Shape { size_bytes, line_bytes: 64, ways: 8, policy }).unwrap()
         };
         let first = First::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };

@@ -1,10 +1,8 @@
 //! Tracing a program of this machine: its user side alone, under QEMU's emulation of a process.
 
-use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -33,23 +31,23 @@ pub struct Program {
 #[non_exhaustive]
 pub enum ProgramRefusal {
     /// It is not there.
-    #[error("there is no program `{0}` that can be executed: give its path")]
+    #[error("no executable program `{0}` found: give its path")]
     Missing(String),
     /// It is a script, or of another architecture.
-    #[error("{} is no program for x86-64: of a script, trace its interpreter, as in /bin/sh FILE",
+    #[error("{} is not an x86-64 program: for a script, trace its interpreter, as in /bin/sh FILE",
         .0.display())]
     Foreign(PathBuf),
     /// The emulator is missing.
-    #[error("{EMULATOR} is not installed, which runs the program to trace: apt install qemu-user")]
+    #[error("{EMULATOR}, which runs the program to trace, is not installed: apt install qemu-user")]
     NoEmulator,
     /// The emulator was built without plugins.
     #[error(
-        "this {EMULATOR} takes no plugins, as Debian 13's: install one that was built with \
-             --enable-plugins, as Debian 12's was"
+        "this {EMULATOR} does not support plugins (Debian 13's does not): install one that was \
+             built with --enable-plugins, such as Debian 12's"
     )]
     NoPlugins,
     /// The path of the plugin or the trace has a comma, which ends a value in QEMU's options.
-    #[error("QEMU takes no path with a comma: {}", .0.display())]
+    #[error("QEMU cannot use a path with a comma: {}", .0.display())]
     Comma(PathBuf),
 }
 
@@ -77,14 +75,14 @@ impl Program {
             .map_or((None, &[][..]), |(name, rest)| (Some(name.clone()), rest));
         let name = name.unwrap_or_default();
         let missing = || ProgramRefusal::Missing(name.to_string_lossy().into_owned());
-        let file = find(&name).ok_or_else(missing)?;
+        let file = programs::find(&name).ok_or_else(missing)?;
         let mut head = Vec::new();
         let read = File::open(&file).and_then(|file| file.take(20).read_to_end(&mut head));
         read.map_err(|_| missing())?;
         if !head.starts_with(b"\x7fELF") || head.get(18..20) != Some(&X86_64) {
             return Err(ProgramRefusal::Foreign(file));
         }
-        find(EMULATOR.as_ref()).ok_or(ProgramRefusal::NoEmulator)?;
+        programs::find(EMULATOR).ok_or(ProgramRefusal::NoEmulator)?;
         // Its help has an exit status of its own, and names the option only where there is one.
         let help = Command::new(EMULATOR).arg("-h").output();
         let help = help.map_err(|_| ProgramRefusal::NoEmulator)?;
@@ -132,19 +130,6 @@ impl Program {
     }
 }
 
-fn find(name: &std::ffi::OsStr) -> Option<PathBuf> {
-    let can_run = |file: &Path| {
-        let metadata = file.metadata();
-        metadata.is_ok_and(|one| one.is_file() && one.permissions().mode() & 0o111 != 0)
-    };
-    let given = Path::new(name);
-    if given.components().count() > 1 {
-        return Some(given.to_owned()).filter(|file| can_run(file));
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).map(|directory| directory.join(given)).find(|file| can_run(file))
-}
-
 fn at(path: &Path) -> impl FnOnce(io::Error) -> TracingError {
     let path = path.to_owned();
     |source| TracingError::File { path, source }
@@ -152,6 +137,8 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> TracingError {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn refusal(words: &[&str]) -> String {
@@ -161,8 +148,8 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_refused() {
-        assert!(refusal(&["/nowhere/at-all"]).starts_with("there is no program"));
-        assert!(refusal(&[]).starts_with("there is no program"));
+        assert!(refusal(&["/nowhere/at-all"]).starts_with("no executable program"));
+        assert!(refusal(&[]).starts_with("no executable program"));
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join("script");
         std::fs::write(&script, "#!/bin/sh\n").unwrap();

@@ -8,7 +8,7 @@ use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::regions::{Wanted, for_each_region};
 use footprint::touched::{Footprint, LINE_BYTES};
 use footprint::trace::{Completeness, Context, Region, StackTree, Walk};
-use footprint_guest::Operation;
+use footprint_guest::TracedCall;
 use footprint_trace::header::Scope;
 
 use crate::measure::{self, MeasureError};
@@ -26,7 +26,7 @@ pub struct TraceStacks {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationStacks {
     /// Which operation.
-    pub operation: Operation,
+    pub operation: TracedCall,
     /// How many repetitions.
     pub repetitions: u32,
     /// Bytes of code, each instruction counted once per stack, by coarse-grained stack: names of
@@ -66,14 +66,14 @@ pub fn cgstacks(trace: &Path) -> Result<TraceStacks, MeasureError> {
 }
 
 /// The operation of a footprint, if all of it is in the trace.
-fn operation(footprint: &Footprint) -> Option<Operation> {
+fn operation(footprint: &Footprint) -> Option<TracedCall> {
     let Region::Marked { operation, .. } = footprint.region else { return None };
     let is_whole = footprint.completeness == Completeness::Whole;
-    Operation::of_number(operation).filter(|_| is_whole)
+    TracedCall::of_number(operation).filter(|_| is_whole)
 }
 
 impl OperationStacks {
-    fn new(operation: Operation) -> Self {
+    fn new(operation: TracedCall) -> Self {
         let data_lines_by_bytes = vec![0.0; usize::try_from(LINE_BYTES).unwrap_or_default()];
         Self { operation, repetitions: 0, code_bytes: BTreeMap::new(), data_lines_by_bytes }
     }

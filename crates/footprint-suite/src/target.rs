@@ -1,8 +1,10 @@
 //! Targets that a guest can make.
 
-use footprint_guest::Operation;
-use machine::target::{FileSystem, Place, SpecError, TargetSpec};
+use file_system::{Feature, FileSystem, Storage};
+use footprint_guest::TracedCall;
+use targets::{Place, SpecError, TargetSpec};
 use thiserror::Error;
+use workload::Operation;
 
 /// The targets where none is named: those of "DenseFS" (section 2).
 pub const DEFAULTS: [&str; 5] = ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"];
@@ -32,8 +34,8 @@ pub enum TargetRefusal {
     Spec(#[from] SpecError),
     /// It is a directory, or lies on a device of this machine.
     #[error(
-        "`{label}` lies on this machine, and footprints are taken in a guest: name a file system \
-         such as ext4, with size=, mkfs= and mount= as options"
+        "`{label}` is on this machine, but footprints are taken in a guest: name a file system \
+         such as ext4, optionally with size=, mkfs= and mount="
     )]
     NotInGuest {
         /// Its label.
@@ -41,8 +43,8 @@ pub enum TargetRefusal {
     },
     /// It is to be limited or aged.
     #[error(
-        "`{label}` is limited or aged, which changes times and no footprint that is traced here: \
-         leave these options out"
+        "`{label}` is limited or aged, which changes times but not traced footprints: leave these \
+         options out"
     )]
     Conditions {
         /// Its label.
@@ -87,17 +89,21 @@ impl GuestTarget {
 
     /// Why an operation means nothing on it, if it does.
     #[must_use]
-    pub fn lacks(&self, operation: Operation) -> Option<String> {
-        let is_link = matches!(operation, Operation::Link | Operation::Symlink);
+    pub fn lacks(&self, call: TracedCall) -> Option<String> {
+        let needs_links = call.operation().is_some_and(Operation::needs_links);
         let file_system = self.file_system;
-        (is_link && !file_system.has_links()).then(|| format!("{file_system} has no links"))
+        let why = file_system.lacks(Feature::Links).filter(|_| needs_links)?;
+        Some(format!("{file_system} {why}"))
     }
 
     /// The operations that it has, and the others, each with why.
     #[must_use]
-    pub fn divide(&self, operations: &[Operation]) -> (Vec<Operation>, Vec<(Operation, String)>) {
+    pub fn divide(
+        &self,
+        operations: &[TracedCall],
+    ) -> (Vec<TracedCall>, Vec<(TracedCall, String)>) {
         let lacking = operations.iter().filter_map(|&one| Some((one, self.lacks(one)?))).collect();
-        let has = |one: &Operation| self.lacks(*one).is_none();
+        let has = |one: &TracedCall| self.lacks(*one).is_none();
         (operations.iter().copied().filter(has).collect(), lacking)
     }
 
@@ -108,7 +114,9 @@ impl GuestTarget {
             Place::Scratch(scratch) => scratch.size_bytes,
             Place::Directory(_) => None,
         };
-        asked.unwrap_or_else(|| DEVICE_BYTES.max(self.file_system.least_image_bytes()))
+        asked.unwrap_or_else(|| {
+            DEVICE_BYTES.max(self.file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes))
+        })
     }
 
     /// Bytes of memory of a guest that makes it.
@@ -123,11 +131,13 @@ impl GuestTarget {
         let size_bytes = self.size_bytes();
         let mut spec = self.spec.clone();
         if let Place::Scratch(scratch) = &mut spec.place {
-            if scratch.file_system == FileSystem::Tmpfs {
-                scratch.size_bytes = Some(size_bytes);
-            } else if !scratch.file_system.lives_in_memory() {
-                scratch.device = Some(footprint_guest::DEVICE.into());
-                scratch.size_bytes = None;
+            match scratch.file_system.storage {
+                Storage::Memory { size_option: Some(_) } => scratch.size_bytes = Some(size_bytes),
+                Storage::Memory { size_option: None } => {}
+                Storage::Device | Storage::FileSystem | Storage::Process | Storage::Network => {
+                    scratch.device = Some(footprint_guest::DEVICE.into());
+                    scratch.size_bytes = None;
+                }
             }
         }
         spec
@@ -137,6 +147,10 @@ impl GuestTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn call(name: &str) -> TracedCall {
+        name.parse().unwrap()
+    }
 
     fn refusal(text: &str) -> String {
         GuestTarget::parse(text).expect_err("no target of a guest").to_string()
@@ -155,13 +169,14 @@ mod tests {
 
     #[test]
     fn file_systems_without_links_are_not_asked_for_any() {
-        let asked = [Operation::Create, Operation::Link, Operation::Symlink];
+        let asked = [call("create"), call("link"), call("symlink")];
         for (name, links) in [("vfat", false), ("hfs", false), ("minix", true), ("ext2", true)] {
             let (has, lacking) = GuestTarget::parse(name).unwrap().divide(&asked);
             assert_eq!(has.len() + lacking.len(), 3);
-            assert_eq!(has.contains(&Operation::Link), links, "{name}");
-            assert_eq!(has.contains(&Operation::Symlink), links, "{name}");
-            let named = |(_, why): &(Operation, String)| *why == format!("{name} has no links");
+            assert_eq!(has.contains(&call("link")), links, "{name}");
+            assert_eq!(has.contains(&call("symlink")), links, "{name}");
+            let named =
+                |(_, why): &(TracedCall, String)| *why == format!("{name} does not support links");
             assert!(lacking.iter().all(named), "{lacking:?}");
         }
     }
@@ -169,7 +184,7 @@ mod tests {
     #[test]
     fn what_a_guest_cannot_make_is_refused() {
         assert!(refusal("/tmp").contains("name a file system"));
-        assert!(refusal("ext4:device=/dev/sda").contains("lies on this machine"));
+        assert!(refusal("ext4:device=/dev/sda").contains("is on this machine"));
         assert!(refusal("ext4:read_bps=1m").contains("leave these options out"));
         assert!(refusal("ext4:aged=2").contains("leave these options out"));
         assert!(refusal("ext4:size=1t").contains("smaller size="));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use footprint::description::{Description, Identity, Named, Repetitions, Subject};
-use footprint_guest::{Failed, Job, Operation, Outcome, inside};
+use footprint_guest::{Failed, Job, Outcome, TracedCall, inside};
 use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{Kernel as KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
@@ -72,7 +72,7 @@ pub enum TracingError {
     #[error(transparent)]
     Program(#[from] ProgramRefusal),
     /// The trace lacks its end: it has reached its limit, or the disk is full.
-    #[error("{} is not whole: {}", path.display(),
+    #[error("{} is incomplete: {}", path.display(),
         .cut.map_or_else(|| "it stops early; is the disk full?".to_owned(), |cut| cut.to_string()))]
     Cut {
         /// The trace, which is kept as far as it goes.
@@ -111,7 +111,7 @@ impl Tracer {
         trace: &Path,
     ) -> Result<Traced, TracingError> {
         if plan.operations.is_empty() {
-            let lacking = format!("{} has none of the operations", target.file_system);
+            let lacking = format!("{} supports none of the operations", target.file_system);
             return Err(TracingError::NoOperation(lacking));
         }
         let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
@@ -173,8 +173,7 @@ impl Tracer {
             self.labelled(target, plan, &outcome)
         });
         description.missing = Some(format!(
-            "the guest did not come to its end, so operations can be missing, and {nameless} no \
-             names"
+            "the guest did not finish, so operations can be missing, and {nameless} no names"
         ));
         Ok(footprint_symbols::attach(trace, &description)?)
     }
@@ -242,12 +241,12 @@ impl Tracer {
 
     /// What was traced, without the names of any address.
     fn labelled(&self, target: &GuestTarget, plan: &Plan, outcome: &Outcome) -> Description {
-        let operations = Operation::ALL
-            .map(|operation| Named { number: operation.number(), name: operation.to_string() });
+        let operations =
+            TracedCall::all().map(|call| Named { number: call.number(), name: call.to_string() });
         Description {
             subject: self.subject(target, outcome),
             regions: vec![Named { number: 0, name: target.spec.label.clone() }],
-            operations: operations.to_vec(),
+            operations: operations.collect(),
             repetitions: Repetitions { warm_up: 0, traced: plan.repetitions },
             ..Description::default()
         }

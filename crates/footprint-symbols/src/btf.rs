@@ -106,7 +106,7 @@ impl Btf {
         }
         let is_terminated = btf.strings.last().is_none_or(|&last| last == 0);
         if !is_terminated || !btf.is_sound() {
-            return Err(wrong("a reference to a type or name that is not there"));
+            return Err(wrong("a reference to a missing type or name"));
         }
         Ok(btf)
     }
@@ -130,7 +130,7 @@ impl Btf {
                 Kind::Struct | Kind::Union => one.extra.as_chunks::<12>().0.iter().all(|member| {
                     word(member, 0) < self.strings_end() && word(member, 1) < self.end()
                 }),
-                _ => true,
+                Kind::Int | Kind::Enum | Kind::Enum64 | Kind::Float | Kind::Other => true,
             };
             refers && one.name < self.strings_end()
         })
@@ -248,7 +248,9 @@ impl Btf {
                 element.checked_mul(one.word(2))
             }
             Kind::Array | Kind::Alias | Kind::Other => None,
-            _ => Some(one.size),
+            Kind::Int | Kind::Struct | Kind::Union | Kind::Enum | Kind::Enum64 | Kind::Float => {
+                Some(one.size)
+            }
         }
     }
 
@@ -280,7 +282,13 @@ impl Btf {
                     self.flatten(element, &place.element(index, offset)?, fields)?;
                 }
             }
-            _ => fields.push(place.field(self.size(one, 0)?.checked_mul(8)?)),
+            Kind::Int
+            | Kind::Pointer
+            | Kind::Enum
+            | Kind::Enum64
+            | Kind::Alias
+            | Kind::Float
+            | Kind::Other => fields.push(place.field(self.size(one, 0)?.checked_mul(8)?)),
         }
         Some(())
     }

@@ -155,9 +155,12 @@ fn declared(unit: UnitRef<'_, Slice<'_>>, entry: UnitOffset) -> Option<Declarati
             return Some((file_path(unit, file), line.and_then(|line| u32::try_from(line).ok())));
         }
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
-        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification))? {
-            AttributeValue::UnitRef(origin) => origin,
-            _ => return None,
+        offset = if let AttributeValue::UnitRef(origin) =
+            origin.or_else(|| entry.attr_value(gimli::DW_AT_specification))?
+        {
+            origin
+        } else {
+            return None;
         };
     }
     None
@@ -176,6 +179,7 @@ fn file_path(unit: UnitRef<'_, Slice<'_>>, number: u64) -> Option<String> {
 }
 
 /// The directory that holds those in which all units were compiled.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn tree(dwarf: &Dwarf<Slice<'_>>) -> Result<PathBuf, gimli::Error> {
     let mut tree: Option<PathBuf> = None;
     let mut units = dwarf.units();
@@ -219,6 +223,7 @@ fn relative(tree: &Path, files: &mut HashMap<String, String>, file: &str) -> Str
 }
 
 /// The path without `.` and `..`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

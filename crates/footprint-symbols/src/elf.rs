@@ -111,6 +111,7 @@ impl Binary {
     ///
     /// # Errors
     /// The file is damaged.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub fn symbols(&self, bias: u64, object: u32) -> Result<Vec<Symbol>, SymbolsError> {
         let file = self.file()?;
         let mut symbols = Vec::new();
@@ -154,6 +155,7 @@ impl Binary {
     }
 
     /// The bytes of a section, empty if it has none.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub(crate) fn section(&self, name: &str) -> Result<Section<'_>, SymbolsError> {
         let file = self.file()?;
         let Some(section) = file.section_by_name(name) else { return Ok(Section::Plain(&[])) };

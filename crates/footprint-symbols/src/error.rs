@@ -42,7 +42,7 @@ pub enum SymbolsError {
     #[error("the kernel's types (BTF) have no {0}: its slabs cannot be named")]
     NoType(&'static str),
     /// An ELF file or its debug information that cannot be understood.
-    #[error("{} is no ELF file with symbols that can be read: {why}", path.display())]
+    #[error("{} is not an ELF file with readable symbols: {why}", path.display())]
     Elf {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum SymbolsError {
     },
     /// The guest's memory that cannot be read.
     #[error(
-        "/proc/kcore does not hold {what}, so the guest's slabs cannot be named: use a kernel \
+        "/proc/kcore does not contain {what}, so the guest's slabs cannot be named: use a kernel \
          with CONFIG_PROC_KCORE, CONFIG_SPARSEMEM and SLUB"
     )]
     Kcore {

@@ -1,14 +1,14 @@
 //! Names for the addresses of a trace.
 //!
-//! A trace has addresses; this crate finds what they are called, as long as the kernel, programs
-//! and libraries are at hand, and puts it into the trace.
+//! A trace has addresses. While the kernel, programs and libraries are at hand, this crate finds
+//! the names of these addresses and puts them into the trace.
 //!
 //! - [`touched::Touched`]: which addresses a trace touches.
 //! - Code: [`kallsyms`] of a kernel, [`elf`] symbols of programs and libraries, source files and
 //!   inlined functions from [`dwarf`].
-//! - Data: symbols, [`per_cpu`] variables, slabs and pages by a table of [`memory`] that the guest
-//!   makes ([`inside`]), the layouts of a kernel's types from its [`btf`].
-//! - [`describe`] puts it together, and [`attach`] into the trace.
+//! - Data: symbols, [`per_cpu`] variables, slabs and pages from a table of [`memory`] that the
+//!   guest makes ([`inside`]), the layouts of a kernel's types from its [`btf`].
+//! - [`describe`] combines all of this, and [`attach`] puts it into the trace.
 
 #![forbid(unsafe_code)]
 

@@ -9,7 +9,7 @@ pub struct BlockId(pub u32);
 /// A sequence of instructions at successive addresses. Only the last can fail or access memory, so
 /// an execution of the block is one of each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct TracedBlock<'a> {
     /// Address of the first instruction.
     pub address: u64,
     /// Length of each instruction, in bytes; at least one, none of them 0.
@@ -18,7 +18,7 @@ pub struct Block<'a> {
     pub code: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl<'a> TracedBlock<'a> {
     /// Each instruction's address and bytes.
     pub fn instructions(&self) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
         let (mut address, mut rest) = (self.address, self.code);
@@ -66,11 +66,11 @@ impl BlockTable {
         self.entries.len()
     }
 
-    pub(crate) fn get(&self, id: BlockId) -> Option<Block<'_>> {
+    pub(crate) fn get(&self, id: BlockId) -> Option<TracedBlock<'_>> {
         let entry = self.entries.get(id.0 as usize)?;
         let bytes = &self.bytes[entry.at..][..entry.instructions + entry.code_bytes];
         let (lengths, code) = bytes.split_at(entry.instructions);
-        Some(Block { address: entry.address, lengths, code })
+        Some(TracedBlock { address: entry.address, lengths, code })
     }
 
     /// Adds the descriptions of a chunk; none if it holds anything else.
@@ -83,7 +83,7 @@ impl BlockTable {
             let code_bytes = lengths.iter().map(|&length| usize::from(length)).sum();
             let whole = payload.get(..instructions.checked_add(code_bytes)?)?;
             let code = &whole[instructions..];
-            if !(Block { address: previous, lengths, code }).is_sound() {
+            if !(TracedBlock { address: previous, lengths, code }).is_sound() {
                 return None;
             }
             let at = self.bytes.len();

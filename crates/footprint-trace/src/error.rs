@@ -42,22 +42,22 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => {
-                f.write_str("this is no footprint trace: name one that `footprint trace` has made")
+                f.write_str("this is not a footprint trace: name one made by `footprint trace`")
             }
             Self::Newer { found, known } => write!(
                 f,
-                "the trace has version {found} of its format, of which version {known} is the \
-                 newest known here: update fsprism"
+                "the trace has format version {found}, but this fsprism knows only up to version \
+                 {known}: update fsprism"
             ),
             Self::Older { found, needed } => write!(
                 f,
-                "the trace has version {found} of its format, and attachments need version \
-                 {needed}: trace again"
+                "the trace has format version {found}, but attachments need version {needed}: \
+                 trace again"
             ),
             Self::Truncated { at_bytes } => write!(
                 f,
-                "the trace stops after {at_bytes} bytes without its end: QEMU was killed, or the \
-                 disk is full; trace again"
+                "the trace is cut off after {at_bytes} bytes: QEMU was killed, or the disk is \
+                 full; trace again"
             ),
             Self::Damaged { at_bytes, what } => {
                 write!(f, "the trace is damaged at byte {at_bytes} ({what}): trace again")
@@ -68,6 +68,7 @@ impl fmt::Display for TraceError {
 }
 
 impl error::Error for TraceError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),

@@ -1,14 +1,14 @@
-//! Traces of execution: which instructions were executed and which memory they accessed, as the
-//! plugin in QEMU's translator writes them and the analysis reads them.
+//! Traces of execution: which instructions were executed and which memory they accessed, as written
+//! by the plugin in QEMU's translator and read by the analysis.
 //!
-//! Every field of the format is specified in `docs/footprint-trace.md`. In short: *blocks*,
-//! sequences of instructions of which only the last can fail or access memory, are described once;
-//! the stream then names blocks as they are executed, each followed by the accesses of its last
-//! instruction. So what a failing instruction leaves undone is never recorded as done.
+//! `docs/footprint-trace.md` specifies every field of the format. In short, *blocks* are sequences
+//! of instructions of which only the last can fail or access memory. Each block is described once.
+//! The stream then names blocks as they are executed, each followed by the accesses of its last
+//! instruction. So a trace never records as done what a failing instruction left undone.
 //!
-//! [`writer::TraceWriter`] and [`event::EventEncoder`] write, [`reader::TraceReader`] reads and
-//! checks, both in bounded memory. [`attachments`] reads and adds what a trace carries along.
-//! [`mark`] and [`x86`] hold what must be known of instructions.
+//! [`writer::TraceWriter`] and [`event::EventEncoder`] write a trace, and [`reader::TraceReader`]
+//! reads and checks it, all in bounded memory. [`attachments`] reads and adds what a trace carries
+//! along. [`mark`] and [`x86`] hold the necessary facts about instructions.
 
 pub mod attachments;
 mod block;
@@ -25,5 +25,5 @@ mod varint;
 pub mod writer;
 pub mod x86;
 
-pub use block::{Block, BlockId};
+pub use block::{BlockId, TracedBlock};
 pub use error::TraceError;

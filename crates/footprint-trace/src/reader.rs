@@ -6,7 +6,7 @@ use std::io::Read;
 
 use crate::TraceError;
 use crate::attachments;
-use crate::block::{Block, BlockId, BlockTable};
+use crate::block::{BlockId, BlockTable, TracedBlock};
 use crate::chunk::{self, FRAME_BYTES, Kind};
 use crate::event::{Event, EventDecoder};
 use crate::header::{Header, VERSION_ATTACHMENTS};
@@ -14,7 +14,6 @@ use crate::varint;
 
 /// Why a trace does not hold all that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Cut {
     /// It reached its limit of size.
     Limit,
@@ -29,10 +28,10 @@ pub enum Cut {
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Limit => "the trace has reached its limit of size and stops there",
-            Self::Vcpus => "the trace stops where there were more threads than can be recorded",
+            Self::Limit => "the trace has reached its size limit and stops there",
+            Self::Vcpus => "the trace stops where there were too many threads to record",
             Self::Killed => {
-                "the trace is not whole, and lacks what each vCPU did last: the program or QEMU \
+                "the trace is incomplete and lacks what each vCPU did last: the program or QEMU \
                  was killed, the program replaced itself by exec, or the disk was full"
             }
         })
@@ -141,7 +140,7 @@ impl<R: Read> TraceReader<R> {
     }
 
     /// The block of an [`Event::Execute`] returned before.
-    pub fn block(&self, id: BlockId) -> Option<Block<'_>> {
+    pub fn block(&self, id: BlockId) -> Option<TracedBlock<'_>> {
         self.blocks.get(id)
     }
 

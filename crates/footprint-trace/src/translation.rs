@@ -23,7 +23,7 @@ pub enum Part {
         mark: Mark,
     },
     /// A block.
-    Block {
+    TracedBlock {
         /// Its first instruction.
         first: usize,
         /// Its last.
@@ -39,13 +39,13 @@ pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
         let is_last = index + 1 == instructions.len();
         if let Some(mark) = Mark::of_code(&instruction.code) {
             if first < index {
-                parts.push(Part::Block { first, last: index - 1 });
+                parts.push(Part::TracedBlock { first, last: index - 1 });
             }
             parts.push(Part::Mark { at: index, mark });
         } else if x86::is_harmless(&instruction.code) && !is_last {
             continue;
         } else {
-            parts.push(Part::Block { first, last: index });
+            parts.push(Part::TracedBlock { first, last: index });
         }
         first = index + 1;
     }
@@ -79,7 +79,7 @@ pub fn plan(
                 is_needed = is_whole || !has_ended;
                 true
             }
-            Part::Block { last, .. } => {
+            Part::TracedBlock { last, .. } => {
                 let code = &instructions[last].code;
                 let is_safe = x86::is_helped(code) && (is_needed || has_ended);
                 if is_safe {
@@ -113,7 +113,7 @@ mod tests {
         let plan = plan(&cut(&instructions), &instructions, is_needed, is_whole);
         let last = |part: &Part| match *part {
             Part::Mark { at, .. } => at,
-            Part::Block { last, .. } => last,
+            Part::TracedBlock { last, .. } => last,
         };
         (plan.recorded.iter().map(last).collect(), plan.safe_point)
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::attachments;
-use crate::block::{Block, BlockId};
+use crate::block::{BlockId, TracedBlock};
 use crate::chunk::{self, FRAME_BYTES, Kind};
 use crate::event::EventEncoder;
 use crate::header::Header;
@@ -41,7 +41,7 @@ impl<W: Write> TraceWriter<W> {
     /// The sink's, and `InvalidInput` if the limit is less than [`LIMIT_BYTES_MIN`].
     pub fn new(mut sink: W, header: &Header) -> io::Result<Self> {
         if header.limit_bytes < LIMIT_BYTES_MIN {
-            let what = format!("a trace needs a limit of {LIMIT_BYTES_MIN} bytes at least");
+            let what = format!("a trace needs a limit of at least {LIMIT_BYTES_MIN} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         header.write(&mut sink)?;
@@ -67,7 +67,7 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// The sink's, and `InvalidInput` for a block that has no instruction, an instruction without
     /// bytes, or other bytes than its instructions have.
-    pub fn describe(&mut self, block: &Block<'_>) -> io::Result<BlockId> {
+    pub fn describe(&mut self, block: &TracedBlock<'_>) -> io::Result<BlockId> {
         let invalid = |what| io::Error::new(io::ErrorKind::InvalidInput, what);
         if !block.is_sound() || block.code.len() > BLOCKS_BYTES {
             return Err(invalid("a block whose instructions and bytes differ"));

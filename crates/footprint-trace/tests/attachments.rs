@@ -9,7 +9,7 @@ use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::reader::{Cut, Ending, TraceReader};
 use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::{LIMIT_BYTES_MIN, TraceWriter};
-use footprint_trace::{Block, TraceError, attachments};
+use footprint_trace::{TraceError, TracedBlock, attachments};
 use tempfile::TempDir;
 
 const HEADER: Header = Header {
@@ -28,7 +28,7 @@ fn trace_with_forks(forks: u64) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace");
     let mut writer = TraceWriter::new(Vec::new(), &HEADER).unwrap();
-    let id = writer.describe(&Block { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
+    let id = writer.describe(&TracedBlock { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
     writer.attach("maps", b"first ").unwrap();
     let mut encoder = EventEncoder::new();
     encoder.execute(id);
@@ -171,9 +171,9 @@ fn a_file_holds_a_whole_trace_after_each_commit() {
     let path = directory.path().join("trace");
     let mut writer = TraceWriter::new(TraceFile::create(&path).unwrap(), &HEADER).unwrap();
     let mut plain = TraceWriter::new(Vec::new(), &HEADER).unwrap();
-    let block = Block { address: 1, lengths: &[1], code: &[0x90] };
+    let block = TracedBlock { address: 1, lengths: &[1], code: &[0x90] };
     plain.describe(&block).unwrap();
-    let id = writer.describe(&Block { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
+    let id = writer.describe(&TracedBlock { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
     let mut encoder = EventEncoder::new();
     for round in 1..=3 {
         for writer in [&mut writer as &mut dyn Written, &mut plain] {

@@ -7,7 +7,7 @@ use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::{Cut, Ending, TraceReader};
 use footprint_trace::writer::{LIMIT_BYTES_MIN, TraceWriter};
-use footprint_trace::{Block, BlockId, TraceError};
+use footprint_trace::{BlockId, TraceError, TracedBlock};
 use proptest::prelude::*;
 
 const HEADER: Header = Header {
@@ -20,7 +20,7 @@ const HEADER: Header = Header {
 /// An address and the instructions' bytes.
 type Description = (u64, Vec<Vec<u8>>);
 
-fn described(block: &Block<'_>) -> Description {
+fn described(block: &TracedBlock<'_>) -> Description {
     (block.address, block.instructions().map(|(_, code)| code.to_vec()).collect())
 }
 
@@ -31,7 +31,9 @@ fn written(blocks: &[Description], chunks: &[(u32, Vec<Event>)]) -> Vec<u8> {
         let lengths: Vec<u8> =
             instructions.iter().map(|code| u8::try_from(code.len()).unwrap()).collect();
         let code = instructions.concat();
-        writer.describe(&Block { address: *address, lengths: &lengths, code: &code }).unwrap();
+        writer
+            .describe(&TracedBlock { address: *address, lengths: &lengths, code: &code })
+            .unwrap();
     }
     let mut encoder = EventEncoder::new();
     for (vcpu, events) in chunks {
@@ -173,7 +175,7 @@ fn newer_and_foreign_ones_say_so() {
 #[test]
 fn a_full_trace_says_that_it_was_cut_off() {
     let mut writer = TraceWriter::new(Vec::new(), &HEADER).unwrap();
-    let block = Block { address: 1, lengths: &[1], code: &[0x90] };
+    let block = TracedBlock { address: 1, lengths: &[1], code: &[0x90] };
     let id = writer.describe(&block).unwrap();
     let mut encoder = EventEncoder::new();
     let mut chunks = 0;
@@ -199,7 +201,7 @@ fn a_failing_sink_and_a_small_limit_are_errors() {
     let mut full = [0_u8; 40];
     let mut writer = TraceWriter::new(&mut full[..], &HEADER).unwrap();
     let mut encoder = EventEncoder::new();
-    writer.describe(&Block { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
+    writer.describe(&TracedBlock { address: 1, lengths: &[1], code: &[0x90] }).unwrap();
     encoder.execute(BlockId(0));
     assert!(writer.write_events(0, &mut encoder).is_err());
 }

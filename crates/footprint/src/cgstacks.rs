@@ -87,9 +87,10 @@ impl<'a> Walked<'a> {
     #[must_use]
     pub fn tree(&self, footprint: &Footprint, frames: Frames, weight: Weight) -> FlameTree {
         let mut grower = Grower::new(*self, frames);
-        match weight {
-            Weight::DataLines => grower.grow_data(footprint),
-            _ => grower.grow_code(footprint, weight),
+        if let Weight::DataLines = weight {
+            grower.grow_data(footprint);
+        } else {
+            grower.grow_code(footprint, weight);
         }
         grower.builder.build()
     }

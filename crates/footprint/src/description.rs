@@ -114,7 +114,6 @@ pub struct Inlined {
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum DataKind {
     /// A symbol of the kernel, a program or a library.
     Symbol,

@@ -20,9 +20,9 @@ use crate::trace::{FunctionId, StackId};
 pub struct Share {
     /// Instructions executed.
     pub instructions: u64,
-    /// Lines of 64 bytes with bytes of executed instructions.
+    /// 64-byte lines with bytes of executed instructions.
     pub instruction_lines: u64,
-    /// Lines of 64 bytes with bytes that were accessed.
+    /// 64-byte lines with bytes that were accessed.
     pub data_lines: u64,
 }
 

@@ -17,8 +17,8 @@ const LINE_MAX_BYTES: usize = 4096;
 pub enum LackeyError {
     /// A line is none of lackey's.
     #[error(
-        "line {number}: `{line}` is no access: give lines such as `I  04001000,3` or \
-         ` L 1ffefff8,8`, as valgrind --tool=lackey --trace-mem=yes --log-file=FILE writes them"
+        "line {number}: `{line}` is not an access: give lines such as `I  04001000,3` or ` L \
+         1ffefff8,8`, as written by valgrind --tool=lackey --trace-mem=yes --log-file=FILE"
     )]
     Line {
         /// The line's number, from 1.
@@ -27,7 +27,7 @@ pub enum LackeyError {
         line: String,
     },
     /// There is not one access.
-    #[error("there is no access in it: let lackey write it with --trace-mem=yes")]
+    #[error("it contains no accesses: run lackey with --trace-mem=yes")]
     Empty,
     /// It cannot be read.
     #[error("it cannot be read: {0}")]

@@ -1,16 +1,17 @@
-//! Where the cache lines go: what code does to the processor's caches.
+//! What code does to the processor's caches, line by line.
 //!
-//! [`simulate`] runs a stream of accesses through caches of any shape and reports what hit, what
-//! missed and what had to be written back. A stream is [`synthetic`], or the text that valgrind's
-//! [`lackey`] prints. [`naive`] is the four-line model with which a paper explains why a smaller
-//! footprint can make the phase after it slower.
+//! [`simulate`] runs a stream of accesses through caches of any shape, and reports hits, misses and
+//! write-backs. A stream is [`synthetic`], or the text that valgrind's [`lackey`] prints. [`naive`]
+//! is the four-line model with which a paper explains why a smaller footprint can make the next
+//! phase slower.
 //!
-//! A trace of execution is walked through once: [`trace`] finds stacks and contexts, [`touched`]
-//! the lines and bytes of each region, [`simulated`] what caches miss. [`metrics`] names the
-//! figures, [`cgstacks`] makes trees of stacks, condensed by [`categories`], [`diff`] compares two
-//! footprints. [`description`] is what a trace says of itself: subject, names of code and of data.
+//! A trace of execution is read once: [`trace`] finds stacks and contexts, [`touched`] the lines
+//! and bytes of each region, and [`simulated`] the misses of caches. [`metrics`] names the figures,
+//! [`cgstacks`] makes trees of stacks, condensed by [`categories`], and [`diff`] compares two
+//! footprints. [`description`] is what a trace says about itself: its subject, and the names of
+//! code and data.
 //!
-//! There is no clock here and no thread: the same stream and seed give the same answer.
+//! This crate uses no clock and no threads: the same stream and seed give the same answer.
 
 #![forbid(unsafe_code)]
 

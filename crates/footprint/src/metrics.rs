@@ -31,10 +31,10 @@ type Read = fn(&Figures) -> u64;
 /// Name, unit, sentence, and where the value is.
 const OF_FIGURES: [(&str, &str, &str, Read); 17] = [
     ("instructions", "count", "instructions executed", |f| f.instructions),
-    ("instruction_lines", "count", "lines of 64 bytes with bytes of executed instructions", |f| {
+    ("instruction_lines", "count", "64-byte lines with bytes of executed instructions", |f| {
         f.instruction_lines
     }),
-    ("data_lines", "count", "lines of 64 bytes with bytes that were accessed", |f| f.data_lines),
+    ("data_lines", "count", "64-byte lines with bytes that were accessed", |f| f.data_lines),
     ("instruction_bytes", "bytes", "bytes of executed instructions, each counted once", |f| {
         f.instruction_bytes
     }),
@@ -42,19 +42,19 @@ const OF_FIGURES: [(&str, &str, &str, Read); 17] = [
     (
         "instruction_bytes_unused",
         "bytes",
-        "bytes of the instruction lines that belong to no executed instruction",
+        "bytes in instruction lines that belong to no executed instruction",
         |f| f.instruction_bytes_unused,
     ),
-    ("data_bytes_unused", "bytes", "bytes of the data lines that were not accessed", |f| {
+    ("data_bytes_unused", "bytes", "bytes in data lines that were not accessed", |f| {
         f.data_bytes_unused
     }),
     (
         "instruction_lines_used_once",
         "count",
-        "instruction lines of which no byte was executed more than once",
+        "instruction lines in which no byte was executed more than once",
         |f| f.instruction_lines_used_once,
     ),
-    ("data_lines_used_once", "count", "data lines that exactly one access touched", |f| {
+    ("data_lines_used_once", "count", "data lines touched by exactly one access", |f| {
         f.data_lines_used_once
     }),
     ("data_lines_loaded", "count", "data lines with bytes that were read", |f| f.data_lines_loaded),
@@ -66,25 +66,25 @@ const OF_FIGURES: [(&str, &str, &str, Read); 17] = [
     (
         "exception_instructions",
         "count",
-        "instructions of page faults and other exceptions, which count among all",
+        "instructions of page faults and other exceptions, included in the total",
         |f| f.exception_instructions,
     ),
     (
         "interrupt_instructions",
         "count",
-        "instructions of interrupts, which no other metric counts",
+        "instructions of interrupts, not included in any other metric",
         |f| f.interrupt_instructions,
     ),
     (
         "other_task_instructions",
         "count",
-        "instructions of other tasks, which no other metric counts",
+        "instructions of other tasks, not included in any other metric",
         |f| f.other_task_instructions,
     ),
     (
         "user_instructions",
         "count",
-        "instructions of the user side, which no other metric of a machine counts",
+        "instructions of the user side, not included in any other metric of a machine",
         |f| f.user_instructions,
     ),
 ];
@@ -108,15 +108,20 @@ pub fn of_report(report: &Report) -> Vec<Value> {
     };
     let misses = report.levels.iter().map(|level| {
         let name = &level.name;
-        let doc = format!("lines that were looked up in {name} and not there");
+        let doc = format!("lines looked up in {name} and not found");
         value(format!("{name}_misses"), "count", doc, level.misses())
     });
     let last = report.levels.last().map_or(0, |level| level.write_backs);
     let dirty = report.levels.iter().map(|level| level.dirty_bytes).sum();
     let others = [
-        ("write_backs", "count", "dirty lines that left the last level for memory", last),
-        ("dirty_bytes", "bytes", "bytes of dirty lines at the end, over all levels", dirty),
-        ("straddling", "count", "accesses and fetches of several lines", report.straddling.total()),
+        ("write_backs", "count", "dirty lines written back from the last level to memory", last),
+        ("dirty_bytes", "bytes", "bytes in dirty lines at the end, over all levels", dirty),
+        (
+            "straddling",
+            "count",
+            "accesses and fetches that span several lines",
+            report.straddling.total(),
+        ),
     ];
     let others =
         others.map(|(name, unit, doc, count)| value(name.to_owned(), unit, doc.to_owned(), count));

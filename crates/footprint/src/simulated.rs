@@ -73,13 +73,13 @@ pub struct Simulated {
 /// Fetches of a block, cut at the lines of the cache.
 #[derive(Clone, Debug, Default)]
 struct Runs {
-    all: Vec<Run>,
+    all: Vec<LineRun>,
     /// By block: where its runs are in `all`.
     of_block: Vec<Option<(u32, u32)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct LineRun {
     address: u64,
     /// Instructions within the line; 0 for one that straddles lines.
     fetches: u32,
@@ -176,7 +176,7 @@ impl Runs {
                 Some(run) if is_within && run.fetches > 0 && run.address / line_bytes == line => {
                     run.fetches += 1;
                 }
-                _ => self.all.push(Run { address, fetches: u32::from(is_within), bytes }),
+                _ => self.all.push(LineRun { address, fetches: u32::from(is_within), bytes }),
             }
         }
         let index = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -184,7 +184,7 @@ impl Runs {
     }
 
     #[inline]
-    fn get(&self, block: BlockId) -> Option<&[Run]> {
+    fn get(&self, block: BlockId) -> Option<&[LineRun]> {
         let (start, end) = (*self.of_block.get(block.0 as usize)?)?;
         Some(&self.all[start as usize..end as usize])
     }
@@ -217,7 +217,7 @@ impl Observer for Simulated {
             self.runs.cut(code, &step, u64::from(line_bytes));
         }
         self.watch(&step, |simulation, runs| {
-            for &Run { address, fetches, bytes } in runs.get(step.id).unwrap_or_default() {
+            for &LineRun { address, fetches, bytes } in runs.get(step.id).unwrap_or_default() {
                 if fetches > 0 {
                     simulation.fetch_run(address, u64::from(fetches));
                 } else {

@@ -44,7 +44,7 @@ pub enum StreamError {
     NoBytes,
     /// Not one access fits.
     #[error(
-        "{stream}: an access of {bytes} bytes does not fit: give a larger size, or less --bytes"
+        "{stream}: an access of {bytes} bytes does not fit: give a larger size or a smaller --bytes"
     )]
     Small {
         /// The stream.
@@ -54,7 +54,7 @@ pub enum StreamError {
     },
     /// Addresses run out.
     #[error(
-        "{accesses} accesses of {bytes} bytes reach beyond all addresses: give less --accesses"
+        "{accesses} accesses of {bytes} bytes reach beyond all addresses: give a smaller --accesses"
     )]
     Addresses {
         /// The accesses.

@@ -19,16 +19,16 @@ holds one factor's levels, and every other column is a level of the second. - is
 /// What to analyse, and how.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Analysis {
-    /// Effects, analysis of variance and contrasts of a designed experiment
+    /// Analyse a designed experiment: effects, analysis of variance and contrasts
     #[command(after_long_help = ANOVA_EXAMPLES)]
     Anova(AnovaOptions),
-    /// Mean, median and quantiles of a series, with intervals
+    /// Estimate the mean, median and quantiles of a series, with intervals
     Interval(IntervalOptions),
-    /// Where mean or variance of a series change
+    /// Find where the mean or variance of a series changes
     Changepoint(ChangepointOptions),
-    /// Whether a series has become steady, by the rule of the SNIA
+    /// Test whether a series has become steady, by the SNIA's rule
     SteadyState(SeriesOptions),
-    /// Amdahl's and Gunther's laws fitted to throughput over the number of workers (columns n, x)
+    /// Fit Amdahl's and Gunther's laws to throughput over the number of workers (columns n, x)
     Scalability(ScalabilityOptions),
 }
 
@@ -37,16 +37,16 @@ pub(crate) struct AnovaOptions {
     /// The table, comma-separated, with a header; - is standard input
     #[arg(value_name = "TABLE.csv")]
     pub(crate) table: PathBuf,
-    /// The column that was measured (long form)
+    /// The column of measured values (long form)
     #[arg(long, value_name = "COLUMN", required_unless_present = "wide", conflicts_with = "wide")]
     pub(crate) response: Option<String>,
-    /// The columns that are factors; in wide form the names of rows' and columns' factors
+    /// The factor columns; in wide form, names for the factors of rows and columns
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', required_unless_present = "wide")]
     pub(crate) factors: Vec<String>,
     /// The table is in wide form
     #[arg(long)]
     pub(crate) wide: bool,
-    /// Whether effects add or multiply; auto goes by the spread of the values, and says so
+    /// Whether effects add or multiply; auto decides by the spread of the values and says so
     #[arg(long, value_enum, default_value_t = Model::Auto)]
     pub(crate) model: Model,
     /// Confidence levels of the intervals
@@ -67,7 +67,7 @@ pub(crate) struct AnovaOptions {
 pub(crate) enum Model {
     /// Effects are added
     Additive,
-    /// Effects are factors: the logarithms are analysed
+    /// Effects are multiplied: the logarithms are analysed
     Multiplicative,
     /// Chosen by the spread of the values
     Auto,
@@ -75,7 +75,7 @@ pub(crate) enum Model {
 
 #[derive(Debug, Args)]
 pub(crate) struct IntervalOptions {
-    /// One number on each line, or a comma-separated table with --column; - is standard input
+    /// One number per line, or a comma-separated table with --column; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The column of a table
@@ -101,21 +101,21 @@ pub(crate) struct IntervalOptions {
 pub(crate) struct ChangepointOptions {
     #[command(flatten)]
     pub(crate) series: SeriesOptions,
-    /// Look for the segments of normal values that cost least (PELT), each change costing this
-    /// much; by default changes are tested by permutation, up to 2,000 values
+    /// Find the cheapest split into segments of normal values (PELT) at this cost per change; by
+    /// default changes are tested by permutation, for up to 2,000 values
     #[arg(long, value_name = "COST", value_parser = values::cost)]
     pub(crate) penalty: Option<f64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SeriesOptions {
-    /// One number on each line, or a comma-separated table with --column; - is standard input
+    /// One number per line, or a comma-separated table with --column; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The column of a table
     #[arg(long, value_name = "COLUMN")]
     pub(crate) column: Option<String>,
-    /// What the values are: a lower time is better, a higher rate
+    /// What the values are: lower is better for times, higher for rates
     #[arg(long, value_enum, default_value_t = Meaning::Times)]
     pub(crate) values: Meaning,
     #[command(flatten)]
@@ -146,7 +146,7 @@ pub(crate) struct ScalabilityOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerOptions {
-    /// What to put on standard output
+    /// What to print on standard output
     #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
     pub(crate) format: AnswerFormat,
 }

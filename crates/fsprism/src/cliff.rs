@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
 use record::{Axis, Document, EndReason, Manifest, RunDirectory, RunRecord, SCHEMA_VERSION};
-use runner::{Surroundings, conduct_searches};
+use runner::{RunContext, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Wanted};
 
 use crate::cliff_arguments::CliffOptions;
@@ -75,6 +75,7 @@ fn asked(options: &CliffOptions, seed: u64) -> Wanted {
 }
 
 /// Makes the files, searches, then takes everything away again.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn search(
     made: Made,
     plans: &[Planned],
@@ -96,7 +97,7 @@ fn search(
     };
     let mut progress = Progress::new(&[], options.budget);
     let stopwatch = SinceStart::now();
-    let mut surroundings = Surroundings { stopwatch: &stopwatch, observer: &mut progress, stop };
+    let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
     let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
     let conducted =
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
@@ -135,6 +136,10 @@ fn done(reason: EndReason, document: &Document) -> Done {
     match reason {
         EndReason::Interrupted => Done::Interrupted,
         _ if failed => Done::WithFailures,
-        _ => Done::Well,
+        EndReason::Precision
+        | EndReason::Blocks
+        | EndReason::Budget
+        | EndReason::NothingLeft
+        | EndReason::Searched => Done::Well,
     }
 }

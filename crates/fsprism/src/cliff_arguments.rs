@@ -10,19 +10,19 @@ use crate::arguments::{Making, OutputOptions};
 use crate::values;
 
 pub(crate) const CLIFF_EXAMPLES: &str = "\
-The axes are the five parameters of Chen & Patterson's workload; what is not searched along can be
-set. Positions are bytes (4k, 64m, 2G are powers of 1024), threads, or percent of the operations.
+The axes are the five parameters of Chen & Patterson's workload; the ones not searched can be set.
+Positions are bytes (4k, 64m and 2G are powers of 1024), threads, or percentages of the operations.
 
-A cliff over working sets is where the device begins to be read, if one side is served from memory
-and the other is not; any other is where the value crosses the geometric mean of both plateaus, and
-on the axis of threads where each thread's share has fallen by a factor of 1.2. Where --low lies
-beyond the memory limit, values of the device are compared with each other. A mix of cheap and dear
-operations bends near the end of the cheap ones: that is a cliff like any other.
+Over working sets, if one side is served from memory and the other is not, the cliff is where device
+reads begin. On the threads axis it is where each thread's share has fallen by a factor of 1.2. Any
+other cliff is where the value crosses the geometric mean of the two plateaus. If --low is beyond
+the memory limit, device values are compared with each other. A mix of cheap and expensive
+operations bends near the cheap end: that is a cliff like any other.
 
-Its cause is named only where what was measured on both sides proves it: resident pages and reads of
-the device (a memory limit, a cache of the processor), sizes of the device's reads (read-ahead), and
-the stacks of threads that wait in the kernel (a limit on dirty data, a journal). For the last of
-these root is needed; a journal is recognized on ext3, ext4 and XFS. All others are unknown.
+A cause is named only if measurements on both sides prove it: resident pages and device reads (a
+memory limit, a processor cache), sizes of device reads (read-ahead), and the stacks of threads
+waiting in the kernel (a limit on dirty data, a journal). Reading stacks needs root; a journal is
+recognised on ext3, ext4 and XFS. Any other cause is unknown.
 
 Examples:
   sudo fsprism cliff                               a memory limit of 64 MiB, on ext4
@@ -36,29 +36,31 @@ Examples:
   sudo fsprism cliff ext4:memory=64m --axis request-size --working-set 128m
   fsprism report fsprism-runs/RUN                  the same report again
 
-Exit status: 0 done; 1 a measurement failed; 2 the command line or an input is wrong; 130
-interrupted (what was measured is kept).
+Exit status: 0 success; 1 a measurement failed; 2 invalid command line or input; 130 interrupted
+(what was measured is kept).
 ";
 
 #[derive(Debug, Args)]
 pub(crate) struct CliffOptions {
-    /// What to search, as for survey; by default ext4:memory=64m as root, else the
-    /// current directory
+    /// What to search, as for survey; by default ext4:memory=64m as root, otherwise the current
+    /// directory
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
-    /// Along which axis
+    /// Axis to search along
     #[arg(long, value_enum, default_value_t = AxisName::WorkingSet)]
     pub(crate) axis: AxisName,
     /// Lower end of the range; by default a 64th of the memory limit, a page, one thread, or 0%
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
     pub(crate) low: Option<End>,
-    /// Upper end; by default four times the memory limit, or the processors, or 100%
+    /// Upper end of the range; by default four times the memory limit, the number of processors, or
+    /// 100%
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
     pub(crate) high: Option<End>,
-    /// How narrow an interval shall be: its upper end over its lower, less 1; of shares, in points
+    /// Interval width to reach: upper end over lower end, minus 1; for shares, in percentage points
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
     pub(crate) width: f64,
-    /// The most probes for the highest cliff of a target; half as many more for each further one
+    /// Maximum number of probes for a target's highest cliff; half as many more for each further
+    /// cliff
     #[arg(
         long,
         value_name = "N",
@@ -66,7 +68,7 @@ pub(crate) struct CliffOptions {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) probes: u32,
-    /// Bytes that operations range over; by default what stays in memory, for shares twice the
+    /// Bytes that operations range over; by default what stays in memory, or for shares twice the
     /// memory limit
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) working_set: Option<u64>,
@@ -76,24 +78,24 @@ pub(crate) struct CliffOptions {
     /// Threads; by default 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) threads: Option<u64>,
-    /// Reads among the operations, the others being writes; by default 100%
+    /// Share of operations that read, the rest being writes; by default 100%
     #[arg(long, value_name = "PERCENT", value_parser = values::share)]
     pub(crate) read_share: Option<u64>,
-    /// Operations that begin where the one before ended; by default 0%
+    /// Share of operations that start where the previous one ended; by default 0%
     #[arg(long, value_name = "PERCENT", value_parser = values::share)]
     pub(crate) sequential_share: Option<u64>,
-    /// Time for measuring: 90s, 2m, 1h
+    /// Time to spend measuring: 90s, 2m, 1h
     #[arg(long, value_name = "TIME", default_value = "3m", value_parser = values::time)]
     pub(crate) budget: Duration,
     /// Confidence level of all intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
     pub(crate) confidence: f64,
-    /// Seed of every random choice; by default from the time
+    /// Seed for all random choices; by default taken from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) making: Making,
-    /// The run directory; by default fsprism-runs/TIME-cliff here
+    /// Run directory; by default ./fsprism-runs/TIME-cliff
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -107,11 +109,11 @@ pub(crate) enum AxisName {
     WorkingSet,
     /// Bytes of one operation, by default in memory
     RequestSize,
-    /// Threads that work at the same time, by default in memory
+    /// Threads working at the same time, by default in memory
     Threads,
-    /// Reads among the operations, in percent
+    /// Share of operations that read, in percent
     ReadShare,
-    /// Sequential ones among the operations, in percent
+    /// Share of operations that are sequential, in percent
     SequentialShare,
 }
 

@@ -36,10 +36,7 @@ pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
     let how = How { first_side: Some(runs.len()), ..How::default() };
     let document = compare_runs(&name_runs(&paths, runs), &how)?;
     let width = output::terminal_options().width;
-    let format = match format {
-        Format::Json => AnswerFormat::Json,
-        _ => AnswerFormat::Terminal,
-    };
+    let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
     stats::print(format, &document, || document.text(width))
 }
 
@@ -86,8 +83,8 @@ fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
             Asked { paths, first_side }.once()
         }
         _ => Err(anyhow!(
-            "with directories of several runs, name one or two of them and no single run, or \
-             choose the sides with --a and --b"
+            "name one or two directories of several runs and no single run, or choose the sides \
+             with --a and --b"
         )),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
                 .filter(|text| *text != WrongInput.to_string())
                 .collect();
             // An error that quotes its source in its own sentence does not need it again.
-            let said = sentences.first().map_or("it failed", String::as_str);
+            let said = sentences.first().map_or("failed", String::as_str);
             output::say(&format!("fsprism: {said}"));
             ExitCode::from(status_of(&error))
         }

@@ -12,19 +12,19 @@ use ::report::footprint::Questions;
 use serde::Serialize;
 
 use crate::exit::{Blame, Done};
-use crate::footprint_arguments::{Footprint, ModelOptions, SimulateOptions};
+use crate::footprint_arguments::{FootprintCommand, ModelOptions, SimulateOptions};
 use crate::footprint_caches::Chosen;
 use crate::{footprint_diff, footprint_study, footprint_trace, output, stats};
 
 /// Computes and prints.
-pub(crate) fn footprint(command: &Footprint) -> anyhow::Result<Done> {
+pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
     match command {
-        Footprint::Trace(options) => footprint_trace::trace(options),
-        Footprint::Model(options) => model(options),
-        Footprint::Simulate(options) => simulate(options),
-        Footprint::Map(options) => footprint_study::map(options),
-        Footprint::Stacks(options) => footprint_study::stacks(options),
-        Footprint::Diff(options) => footprint_diff::diff(options),
+        FootprintCommand::Trace(options) => footprint_trace::trace(options),
+        FootprintCommand::Model(options) => model(options),
+        FootprintCommand::Simulate(options) => simulate(options),
+        FootprintCommand::Map(options) => footprint_study::map(options),
+        FootprintCommand::Stacks(options) => footprint_study::stacks(options),
+        FootprintCommand::Diff(options) => footprint_diff::diff(options),
     }
 }
 
@@ -41,12 +41,12 @@ fn model(options: &ModelOptions) -> anyhow::Result<Done> {
 struct Answer {
     /// Whether the caches are those of this machine.
     machine: bool,
-    regions: Vec<Region>,
+    regions: Vec<RegionReport>,
 }
 
 /// What one region of the stream did.
 #[derive(Debug, Serialize)]
-struct Region {
+struct RegionReport {
     /// The stream, or the file's name.
     stream: String,
     #[serde(flatten)]
@@ -74,15 +74,17 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
 fn text(answer: &Answer) -> String {
     let mut text = String::new();
     if answer.machine {
-        text.push_str("The caches are this machine's. How they replace and include is not told\n");
-        text.push_str("by it, and is supposed.\n\n");
+        text.push_str(
+            "The caches are this machine's. Replacement and inclusion are assumed; the\n",
+        );
+        text.push_str("machine does not report them.\n\n");
     }
     let regions = answer.regions.iter();
     let regions = regions.map(|region| format!("{}\n{}", region.stream, region.report.text()));
     text + &regions.collect::<Vec<_>>().join("\n")
 }
 
-fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<Region> {
+fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport> {
     let (name, text): (String, Box<dyn BufRead>) = if path.as_os_str() == "-" {
         ("standard input".to_owned(), Box::new(io::stdin().lock()))
     } else {
@@ -93,32 +95,35 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<Region> {
     };
     let read = lackey::read(text, |access| simulation.access(access));
     read.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()?;
-    Ok(Region { stream: name, report: simulation.report() })
+    Ok(RegionReport { stream: name, report: simulation.report() })
 }
 
 /// Each operation of the traces on empty caches.
-fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<Vec<Region>> {
+fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<Vec<RegionReport>> {
     let studied = footprint_study::studied(path, &Questions { caches: Some(caches) })?;
     let mut regions = Vec::new();
     for one in studied.traces.iter().flat_map(|studied| &studied.executed) {
         let stream = format!("{}, {}", one.target, one.operation);
         let report = one.outcome.as_ref().map(|outcome| outcome.report.clone());
-        regions.extend(report.map(|report| Region { stream, report }));
+        regions.extend(report.map(|report| RegionReport { stream, report }));
     }
     Ok(regions)
 }
 
-fn streams(simulation: &mut Simulation, options: &SimulateOptions) -> anyhow::Result<Vec<Region>> {
+fn streams(
+    simulation: &mut Simulation,
+    options: &SimulateOptions,
+) -> anyhow::Result<Vec<RegionReport>> {
     let bytes = u32::try_from(options.bytes);
     let bytes =
-        bytes.map_err(|_| anyhow::anyhow!("--bytes is at most 4294967295")).blame_input()?;
+        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).blame_input()?;
     let extent = Extent { accesses: options.accesses, bytes, seed: options.seed };
     let mut regions = Vec::new();
     for stream in &options.streams {
         simulation.begin_region();
         let accesses = stream.accesses(extent).blame_input()?;
         accesses.for_each(|access| simulation.access(access));
-        regions.push(Region { stream: stream.to_string(), report: simulation.report() });
+        regions.push(RegionReport { stream: stream.to_string(), report: simulation.report() });
     }
     Ok(regions)
 }

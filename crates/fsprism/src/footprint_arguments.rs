@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use footprint::naive::Phase;
-use footprint::simulate::{Inclusion, Policy};
+use footprint::simulate::{CachePolicy, Inclusion};
 use footprint::synthetic::Stream;
-use footprint_guest::{Operation, State};
+use footprint_guest::{State, TracedCall};
 use footprint_suite::Plan;
 
 use crate::analysis_arguments::AnswerOptions;
@@ -15,9 +15,9 @@ use crate::footprint_values::{self as given, CacheGiven};
 use crate::values;
 
 const MODEL_EXAMPLES: &str = "\
-The active footprint of file system and benchmark stays in the cache; the lines
-left over hold the file's segments, one each. The pictures are those of Figures
-2 and 3 of \"Memory-rich microbenchmarks\", for any size.
+The active footprint of the file system and the benchmark stays in the cache;
+each remaining line holds one segment of the file. The diagrams are those of
+Figures 2 and 3 of \"Memory-rich microbenchmarks\", for any size.
 
 Examples:
   fsprism footprint model --lines 4 --footprint 3 --file 16 write,read
@@ -28,20 +28,20 @@ The first two are Figure 2 and Figure 3.
 ";
 
 const SIMULATE_EXAMPLES: &str = "\
-Streams (--stream, several separated by commas, each a region on the caches as
-the one before left them):
-  sequential[:KIND]    one access after the other, and never back
-  loop:SIZE[:KIND]     through SIZE bytes, and from their start again
+Streams (--stream; separate several by commas; each is a region and finds the
+caches as the previous one left them):
+  sequential[:KIND]    one access after another, never going back
+  loop:SIZE[:KIND]     through SIZE bytes, then from the start again
   random:SIZE[:KIND]   anywhere in SIZE bytes
-  KIND is load (by default), store or fetch; all streams begin at the same
+  KIND is load (the default), store or fetch. All streams start at the same
   address.
 
-Caches (--cache, once for each; without any, those of this machine):
+Caches (--cache, repeated for each cache; by default those of this machine):
   NAME=SIZE,LINE,WAYS[,POLICY][,INCLUSION]
   NAME is l1i and l1d, or l1 for both, or l1d alone; then l2, l3 and so on.
-  WAYS of 0 are all. POLICY is lru (by default), plru or random; INCLUSION, of
-  a lower level, non-inclusive (by default) or inclusive. What else is not told
-  takes --policy and --inclusion.
+  WAYS 0 means fully associative. POLICY is lru, plru or random; INCLUSION, for
+  lower levels, is non-inclusive or inclusive. Where they are missing, --policy
+  and --inclusion apply.
 
 Examples:
   fsprism footprint simulate --stream loop:24k,loop:48k
@@ -53,16 +53,16 @@ Examples:
       --cache l1d=32k,64,8 --cache l2=1m,64,16
   fsprism footprint simulate run/footprint/xfs.trace
 
-Of a trace, each operation begins with empty caches; of several repetitions one
-is shown, the one nearest to the medians of instructions and lines.
+Each operation of a trace starts with empty caches. If it has several
+repetitions, the one nearest the medians of instructions and lines is shown.
 
-docs/cache-simulation.md says what is simulated.
+docs/cache-simulation.md describes what is simulated.
 ";
 
 const TRACE_EXAMPLES: &str = "\
-Targets are made in a guest (fsprism lab build makes one, once), each in a boot
-of its own; a program runs here, and its user side alone is traced. A trace has
-its names inside, so it can be studied elsewhere.
+Targets are made in a guest (run fsprism lab build once to get one), each in
+its own boot. A program runs on this machine, and only its user side is traced.
+A trace contains its names, so it can be studied elsewhere.
 
 Examples:
   fsprism footprint trace --target xfs --op create,unlink,rename --out traces
@@ -73,10 +73,9 @@ Examples:
 ";
 
 const MAP_EXAMPLES: &str = "\
-In the terminal a map shows the lines that bring the most bytes for nothing, the
-worst first; --all shows every line, by address. Of an operation that was traced
-several times, the repetition nearest to the medians of instructions and lines
-is shown.
+In the terminal a map shows the lines with the most unused bytes, worst first;
+--all shows every line, by address. If an operation was traced several times,
+the repetition nearest the medians of instructions and lines is shown.
 
 Examples:
   fsprism footprint map run/footprint/xfs.trace --op create
@@ -87,14 +86,14 @@ Examples:
 
 const STACKS_EXAMPLES: &str = "\
 Weights: bytes (of code, each counted once per stack), instructions, lines (of
-code), data_lines, and the misses of each level of this machine's caches, which
-are simulated: l1i_misses, ...
+code), data_lines, and simulated misses at each level of this machine's caches:
+l1i_misses, ...
 
-Categories (--categories FILE), of which the first rule that matches wins:
-  path   fs/xfs/*      file system   by source file, where it is known
-  symbol kmem_cache_*  malloc        by name, where it is not
-  module xfs           file system   by vmlinux, or a module's or program's name
-  path   include/*     -             belongs to what called it
+Categories (--categories FILE); the first matching rule wins:
+  path   fs/xfs/*      file system   by source file, if it is known
+  symbol kmem_cache_*  malloc        by name, if the source file is not known
+  module xfs           file system   vmlinux, or the name of a module or program
+  path   include/*     -             counts towards its caller
 
 Examples:
   fsprism footprint stacks run/footprint/xfs.trace --op create
@@ -103,12 +102,12 @@ Examples:
 ";
 
 const DIFF_EXAMPLES: &str = "\
-Functions are compared by name, lines are counted: a line counts for each
-function and category that touches it. Of two directories, traces of one name
-are compared.
+Functions are matched by name. Lines are counted: a line counts for each
+function and category that touches it. For two directories, traces with the same
+name are compared.
 
 --out writes a page instead, with flame graphs of what was gained (red) and lost
-(blue), and the cachemaps of both.
+(blue), and both cachemaps.
 
 Examples:
   fsprism footprint diff ext4.trace xfs.trace --op create
@@ -117,23 +116,23 @@ Examples:
 ";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Footprint {
-    /// Trace file systems in a guest, or a program: every instruction and every access
+pub(crate) enum FootprintCommand {
+    /// Trace every instruction and every access of file systems in a guest, or of a program
     #[command(after_long_help = TRACE_EXAMPLES)]
     Trace(TraceOptions),
-    /// The naive model of a cache: what a phase leaves to the next one to flush
+    /// Show with a naive cache model what each phase leaves for the next one to flush
     #[command(after_long_help = MODEL_EXAMPLES)]
     Model(ModelOptions),
     /// Run accesses through simulated caches: hits, misses, write-backs, what stays dirty
     #[command(after_long_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateOptions),
-    /// Which bytes of which cache lines operations touched, and what lies there
+    /// Show which bytes of which cache lines operations touched, and what is stored there
     #[command(after_long_help = MAP_EXAMPLES)]
     Map(MapOptions),
-    /// Where instructions, code and misses come from, by stack of calls
+    /// Show where instructions, code and misses come from, by call stack
     #[command(after_long_help = STACKS_EXAMPLES)]
     Stacks(StacksOptions),
-    /// What was gained and lost between two traces, by category and function
+    /// Show what was gained and lost between two traces, by category and function
     #[command(after_long_help = DIFF_EXAMPLES)]
     Diff(DiffOptions),
 }
@@ -143,29 +142,29 @@ pub(crate) enum Footprint {
 pub(crate) enum Of {
     /// Executed code
     Instructions,
-    /// Data that was read or written
+    /// Data read or written
     Data,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MapOptions {
-    /// A trace, or a directory with *.trace
+    /// A trace, or a directory of *.trace files
     #[arg(value_name = "TRACE_OR_DIR")]
     pub(crate) path: PathBuf,
-    /// One operation alone
+    /// Show only this operation
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
-    /// One kind of lines alone
+    /// Show only this kind of line
     #[arg(long, value_enum)]
     pub(crate) of: Option<Of>,
-    /// Draw the one map that is left as a picture
+    /// Save the selected map as a PNG
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
-    /// Of the picture, the side of a byte in pixels
+    /// Pixels per byte
     #[arg(long, value_name = "N", default_value_t = 4, requires = "png",
         value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) scale: u32,
-    /// All lines, by address
+    /// Show all lines, by address
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -183,22 +182,22 @@ pub(crate) enum FramesOf {
 
 #[derive(Debug, Args)]
 pub(crate) struct StacksOptions {
-    /// A trace, or a directory with *.trace
+    /// A trace, or a directory of *.trace files
     #[arg(value_name = "TRACE_OR_DIR")]
     pub(crate) path: PathBuf,
-    /// One operation alone
+    /// Show only this operation
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
-    /// What is counted; the weights that there are stand below
+    /// What to count; the weights are listed below
     #[arg(long, value_name = "WEIGHT", default_value = "bytes")]
     pub(crate) weight: String,
-    /// What frames stand for
+    /// What frames represent
     #[arg(long, value_enum, default_value_t = FramesOf::Categories)]
     pub(crate) frames: FramesOf,
-    /// Rules that give functions their categories, in the place of those that fsprism has
+    /// Rules that assign functions to categories, replacing the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) categories: Option<PathBuf>,
-    /// Folded stacks, as flamegraph.pl and its kin read them
+    /// Print folded stacks, as read by flamegraph.pl and similar tools
     #[arg(long, conflicts_with = "format")]
     pub(crate) folded: bool,
     #[command(flatten)]
@@ -207,19 +206,19 @@ pub(crate) struct StacksOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffOptions {
-    /// The first trace, or a directory with *.trace
+    /// The first trace, or a directory of *.trace files
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
-    /// The second
+    /// The second trace or directory
     #[arg(value_name = "AFTER")]
     pub(crate) after: PathBuf,
-    /// One operation alone
+    /// Show only this operation
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
-    /// Write a page of it
+    /// Write a page instead
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub(crate) out: Option<PathBuf>,
-    /// Rules that give functions their categories, in the place of those that fsprism has
+    /// Rules that assign functions to categories, replacing the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) categories: Option<PathBuf>,
     #[command(flatten)]
@@ -237,13 +236,13 @@ pub(crate) struct TraceOptions {
         conflicts_with = "command"
     )]
     pub(crate) targets: Vec<String>,
-    /// How often each operation is traced
+    /// How many times to trace each operation
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "command",
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repetitions: u32,
     #[command(flatten)]
     pub(crate) tracing: TracingOptions,
-    /// The directory of the traces
+    /// Directory for the traces
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -253,32 +252,35 @@ pub(crate) struct TraceOptions {
     pub(crate) command: Vec<OsString>,
 }
 
+fn operations_help() -> String {
+    let names: Vec<&str> = TracedCall::all().map(TracedCall::name).collect();
+    format!("Operations to trace: {}", names.join(", "))
+}
+
 /// What is traced, and how.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of the suite footprint")]
+#[command(next_help_heading = "Options for the footprint suite")]
 pub(crate) struct TracingOptions {
-    /// Operations: create, write, overwrite, read, stat, open, close, rename, unlink, mkdir,
-    /// rmdir, link, symlink, readdir, truncate, fsync, getppid
-    #[arg(id = "operations", long = "op", value_name = "OPERATION", value_delimiter = ',',
-        value_parser = given::operation)]
-    pub(crate) operations: Vec<Operation>,
-    /// Executions of each operation before those that are traced
+    #[arg(help = operations_help(), id = "operations", long = "op", value_name = "OPERATION",
+        value_delimiter = ',', value_parser = given::operation)]
+    pub(crate) operations: Vec<TracedCall>,
+    /// Executions of each operation before the traced ones
     #[arg(long, value_name = "N", default_value_t = WARM_UP,
         value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub(crate) warm_up: u32,
     /// Drop the kernel's pages, dentries and inodes before each operation
     #[arg(long)]
     pub(crate) cold: bool,
-    /// The guest's kernel, of those in the lab; by default the one that was built last
+    /// Kernel of the guest, one of those in the lab; by default the one built last
     #[arg(long, value_name = "RELEASE")]
     pub(crate) kernel: Option<String>,
 }
 
 /// Which caches are simulated.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of the suite footprint")]
+#[command(next_help_heading = "Options for the footprint suite")]
 pub(crate) struct CachesOptions {
-    /// A cache to simulate: l1d=32k,64,8; by default those of this machine
+    /// A cache to simulate: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
         value_parser = given::cache)]
     pub(crate) caches: Vec<CacheGiven>,
@@ -298,12 +300,12 @@ impl TracingOptions {
     pub(crate) fn plan(&self, repetitions: u32) -> Plan {
         let mut operations = Vec::new();
         let wanted = match self.operations.is_empty() {
-            true => &footprint_suite::OPERATIONS[..],
-            false => &self.operations,
+            true => TracedCall::by_default().collect(),
+            false => self.operations.clone(),
         };
         for operation in wanted {
-            if !operations.contains(operation) {
-                operations.push(*operation);
+            if !operations.contains(&operation) {
+                operations.push(operation);
             }
         }
         let state = if self.cold { State::Cold } else { State::Warm };
@@ -319,17 +321,17 @@ impl TracingOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelOptions {
-    /// What is done with the file, one after the other: write, read
+    /// What to do with the file, in order: write, read
     #[arg(value_name = "PHASE", required = true, value_delimiter = ',',
         value_parser = given::phase)]
     pub(crate) phases: Vec<Phase>,
-    /// Lines of the cache
+    /// Lines in the cache
     #[arg(long, value_name = "N")]
     pub(crate) lines: u64,
-    /// Lines of them that the footprint occupies
+    /// How many of these lines the footprint occupies
     #[arg(long, value_name = "N")]
     pub(crate) footprint: u64,
-    /// Segments of the file, as long as a line each
+    /// Segments in the file, each as long as a line
     #[arg(long, value_name = "N")]
     pub(crate) file: u64,
     #[command(flatten)]
@@ -338,34 +340,34 @@ pub(crate) struct ModelOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateOptions {
-    /// A trace, a directory with *.trace, or accesses as valgrind's lackey prints them
+    /// A trace, a directory of *.trace files, or accesses as printed by valgrind's lackey
     /// (--trace-mem=yes); - is standard input
     #[arg(value_name = "FILE", required_unless_present = "streams", conflicts_with = "streams")]
     pub(crate) file: Option<PathBuf>,
-    /// Accesses made up: sequential, loop:SIZE, random:SIZE
+    /// Generated accesses: sequential, loop:SIZE, random:SIZE
     #[arg(id = "streams", long = "stream", value_name = "STREAM", value_delimiter = ',',
         value_parser = given::stream)]
     pub(crate) streams: Vec<Stream>,
-    /// A cache: l1d=32k,64,8; by default those of this machine
+    /// A cache: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
         value_parser = given::cache)]
     pub(crate) caches: Vec<CacheGiven>,
-    /// Which line leaves: lru, plru (a tree) or random, where --cache does not say
+    /// Replacement policy where --cache gives none: lru, plru (a tree) or random
     #[arg(long, value_name = "POLICY", default_value = "lru", value_parser = given::policy)]
-    pub(crate) policy: Policy,
-    /// Of lower levels: non-inclusive or inclusive, where --cache does not say
+    pub(crate) policy: CachePolicy,
+    /// Inclusion of lower levels where --cache gives none: non-inclusive or inclusive
     #[arg(long, value_name = "INCLUSION", default_value = "non-inclusive",
         value_parser = given::inclusion)]
     pub(crate) inclusion: Inclusion,
-    /// Accesses of each stream
+    /// Accesses per stream
     #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "file",
         value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) accesses: u64,
-    /// Bytes of each access of a stream
+    /// Bytes per access of a stream
     #[arg(long, value_name = "SIZE", default_value = "8", conflicts_with = "file",
         value_parser = values::size)]
     pub(crate) bytes: u64,
-    /// Seed of random addresses and of the random policy
+    /// Seed for random addresses and the random policy
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -378,7 +380,7 @@ mod tests {
 
     #[test]
     fn help_fits_a_narrow_terminal() {
-        let commands = Footprint::augment_subcommands(clap::Command::new("footprint"));
+        let commands = FootprintCommand::augment_subcommands(clap::Command::new("footprint"));
         assert_eq!(commands.get_subcommands().count(), 6);
         for command in commands.get_subcommands() {
             let text = command.get_after_long_help().expect("examples").to_string();

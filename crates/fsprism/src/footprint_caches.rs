@@ -1,6 +1,6 @@
 //! The caches that the command line gives, or that this machine has, as a hierarchy to simulate.
 
-use ::footprint::simulate::{First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape};
+use ::footprint::simulate::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
 use record::machine::{Cache, CacheKind};
 
 use crate::exit::Blame;
@@ -12,7 +12,7 @@ pub(crate) struct Chosen<'a> {
     /// The caches; without any, those of this machine.
     pub(crate) caches: &'a [CacheGiven],
     /// Which line leaves where a cache does not say.
-    pub(crate) policy: Policy,
+    pub(crate) policy: CachePolicy,
     /// What becomes of lines above a lower level where it does not say.
     pub(crate) inclusion: Inclusion,
     /// Seed of the random policy.
@@ -34,7 +34,7 @@ fn caches_of_machine() -> anyhow::Result<Vec<CacheGiven>> {
     let caches = ::machine::describe::describe().caches;
     let given: Option<Vec<CacheGiven>> = caches.iter().map(as_given).collect();
     given.filter(|given| !given.is_empty()).ok_or_else(|| {
-        anyhow::anyhow!("this machine does not tell its caches: give them by --cache")
+        anyhow::anyhow!("this machine does not report its caches: give them with --cache")
     })
 }
 
@@ -70,15 +70,15 @@ fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Resu
         (None, Some(data), None) => First::Data(shape(data)?),
         (None, None, Some(both)) => First::Unified(shape(both)?),
         _ => {
-            let why = "the first level is l1i and l1d, or l1d alone, or l1 for both";
-            return Err(anyhow::anyhow!("{why}: give one of these by --cache")).blame_input();
+            let why = "the first level must be l1i and l1d, or l1d alone, or l1 for both";
+            return Err(anyhow::anyhow!("{why}: give one of these with --cache")).blame_input();
         }
     };
     if let Some(inclusive) =
         [instruction, data, both].into_iter().flatten().find(|one| one.inclusion.is_some())
     {
         let name = &inclusive.name;
-        let why = anyhow::anyhow!("nothing lies above {name}: give it no inclusion");
+        let why = anyhow::anyhow!("no level lies above {name}: give it no inclusion");
         return Err(why).blame_input();
     }
     let mut lower = Vec::new();
@@ -89,7 +89,7 @@ fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Resu
     }
     if let Some(cache) = left.first() {
         let (name, missing) = (&cache.name, lower.len() + 2);
-        let why = anyhow::anyhow!("{name} lies below an l{missing} that is missing: give it too");
+        let why = anyhow::anyhow!("{name} needs an l{missing} above it: give that too");
         return Err(why).blame_input();
     }
     Hierarchy::new(first, lower).blame_input()
@@ -98,8 +98,8 @@ fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Resu
 fn geometry(cache: &CacheGiven, options: &Chosen<'_>) -> anyhow::Result<Geometry> {
     let CacheGiven { ref name, size_bytes, line_bytes, ways, .. } = *cache;
     let policy = match cache.policy.unwrap_or(options.policy) {
-        Policy::Random { .. } => Policy::Random { seed: options.seed },
-        policy => policy,
+        CachePolicy::Random { .. } => CachePolicy::Random { seed: options.seed },
+        policy @ (CachePolicy::Lru | CachePolicy::TreePlru) => policy,
     };
     let geometry = Geometry::new(Shape { size_bytes, line_bytes, ways, policy });
     geometry.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()

@@ -25,7 +25,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
     let pairs = pairs(&options.before, &options.after, &mut warnings)?;
     if pairs.is_empty() {
         let why = anyhow::anyhow!(
-            "{} and {} have no trace of one name: name two traces",
+            "{} and {} have no trace with the same name: name two traces",
             options.before.display(),
             options.after.display()
         );
@@ -118,8 +118,11 @@ fn pairs(
         match second.iter().find(|other| other.file_name() == one.file_name()) {
             Some(other) => pairs.push((one, other.clone())),
             None => {
-                let warning =
-                    format!("{} has no trace of its name in {}", one.display(), after.display());
+                let warning = format!(
+                    "{} has no trace with the same name in {}",
+                    one.display(),
+                    after.display()
+                );
                 warnings.push(warning);
             }
         }

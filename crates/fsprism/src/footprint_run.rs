@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ::footprint::simulate::{Hierarchy, Inclusion, Policy};
+use ::footprint::simulate::{CachePolicy, Hierarchy, Inclusion};
 use ::report::footprint::recorded;
-use footprint_guest::Operation;
+use footprint_guest::TracedCall;
 use footprint_suite::{GuestTarget, Measured, Plan, SUITE};
-use machine::target::TargetFacts;
 use measure::SystemClock;
 use record::{
     CachesOrigin, End, EndReason, Line, Manifest, MetricDefinition, RunDirectory, RunRecord,
     SCHEMA_VERSION, SimulatedCaches, Skipped, Start, TRACES, TargetRecord,
 };
+use targets::TargetFacts;
 
 use crate::arguments::{Measuring, RunOptions};
 use crate::exit::{Blame, Done, InterruptedEarly};
@@ -32,11 +32,11 @@ struct Outcome {
     /// What was to be done on it.
     plan: Plan,
     /// Operations that mean nothing on it, each with why.
-    left_out: Vec<(Operation, String)>,
+    left_out: Vec<(TracedCall, String)>,
     facts: Option<TargetFacts>,
     measured: Vec<Measured>,
     /// Why something is missing: of an operation, or of all.
-    why: Vec<(Option<Operation>, String)>,
+    why: Vec<(Option<TracedCall>, String)>,
 }
 
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
@@ -107,7 +107,7 @@ fn refuse_what_has_no_effect(measuring: &Measuring) -> anyhow::Result<()> {
     ];
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => {
-            let why = anyhow::anyhow!("run footprint traces in guests, without {option}");
+            let why = anyhow::anyhow!("run footprint traces in guests and does not take {option}");
             Err(why).blame_input()
         }
         None => Ok(()),
@@ -122,13 +122,13 @@ fn targets(texts: &[String]) -> anyhow::Result<Vec<GuestTarget>> {
         .map(|text| GuestTarget::parse(text).blame_input())
         .collect::<Result<_, _>>()?;
     let specs: Vec<_> = targets.iter().map(|target| target.spec.clone()).collect();
-    machine::target::refuse_duplicate_labels(&specs).blame_input()?;
+    targets::refuse_duplicate_labels(&specs).blame_input()?;
     Ok(targets)
 }
 
 /// The caches whose misses are simulated; none where none are given and this machine tells none.
 fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
-    let (policy, inclusion) = (Policy::Lru, Inclusion::NonInclusive);
+    let (policy, inclusion) = (CachePolicy::Lru, Inclusion::NonInclusive);
     match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
         Err(error) if caches.is_empty() => {
             output::say(&format!("misses are not simulated: {error}"));
@@ -258,7 +258,7 @@ fn skipped(outcome: &Outcome) -> Vec<Skipped> {
         let why = outcome.why.first().map(|(_, why)| why.clone()).unwrap_or_default();
         return vec![Skipped { target: label.clone(), why }];
     }
-    let of = |(operation, why): &(Operation, String)| Skipped {
+    let of = |(operation, why): &(TracedCall, String)| Skipped {
         target: format!("{label}: {operation}"),
         why: why.clone(),
     };

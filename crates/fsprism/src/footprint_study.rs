@@ -103,7 +103,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
 fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow::Result<()> {
     let [(executed, map)] = maps else {
         let why = anyhow::anyhow!(
-            "--png draws one map, and here are {}: name one trace, --op and --of",
+            "--png saves one map, but {} are selected: select one with a trace, --op and --of",
             maps.len()
         );
         return Err(why).blame_input();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::footprint::touched::Figures;
 use ::footprint::trace::Region;
-use footprint_guest::Operation;
+use footprint_guest::TracedCall;
 use footprint_suite::{GuestTarget, Program, SUFFIX, Traced};
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ fn prepare(directory: &Path) -> anyhow::Result<()> {
     let mut entries = fs::read_dir(directory)?;
     let is_trace = |path: PathBuf| path.extension().is_some_and(|suffix| suffix == SUFFIX);
     if entries.any(|entry| entry.is_ok_and(|entry| is_trace(entry.path()))) {
-        anyhow::bail!("{named} holds traces already: name another directory with --out");
+        anyhow::bail!("{named} already holds traces: name another directory with --out");
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
         .map(|text| GuestTarget::parse(text).blame_input())
         .collect::<Result<_, _>>()?;
     let specs: Vec<_> = targets.iter().map(|target| target.spec.clone()).collect();
-    machine::target::refuse_duplicate_labels(&specs).blame_input()?;
+    targets::refuse_duplicate_labels(&specs).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
     prepare(&options.out).blame_input()?;
@@ -119,7 +119,7 @@ fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     if !options.tracing.are_defaults() {
-        let why = "--op, --warm-up, --cold and --kernel say how targets are traced";
+        let why = "--op, --warm-up, --cold and --kernel apply to targets only";
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }
     let program = Program::new(&options.command).blame_input()?;
@@ -138,7 +138,7 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         failed.extend(traced.attached.err().map(|error| format!("names are not kept: {error}")));
         if ending.forks > 0 {
             output::say(&format!(
-                "{} started {} further processes, of which nothing is in the trace",
+                "{} started {} more processes, which were not traced",
                 program.name(),
                 ending.forks
             ));
@@ -157,7 +157,7 @@ fn made(
     let of = |(region, figures): (Region, Figures)| match region {
         Region::Unmarked => RegionFigures { operation: None, repetition: 0, figures },
         Region::Marked { operation, repetition, .. } => {
-            let operation = Operation::of_number(operation).map(|one| one.name().to_owned());
+            let operation = TracedCall::of_number(operation).map(|one| one.name().to_owned());
             RegionFigures { operation, repetition, figures }
         }
     };

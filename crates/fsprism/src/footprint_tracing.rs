@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::lab::{Kernel, Lab, Parts, image, kernel};
-use footprint_guest::Operation;
+use footprint_guest::TracedCall;
 use footprint_suite::{GuestTarget, Plan, SUFFIX, Traced, Tracer, TracingError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ pub(crate) struct OfTarget {
     /// What was to be done: all but what is left out.
     pub(crate) plan: Plan,
     /// Operations that mean nothing on the target, each with why.
-    pub(crate) left_out: Vec<(Operation, String)>,
+    pub(crate) left_out: Vec<(TracedCall, String)>,
     pub(crate) trace: PathBuf,
     pub(crate) traced: Result<Traced, TracingError>,
 }

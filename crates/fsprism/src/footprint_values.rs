@@ -2,9 +2,9 @@
 
 use footprint::Kind;
 use footprint::naive::Phase;
-use footprint::simulate::{Inclusion, Policy};
+use footprint::simulate::{CachePolicy, Inclusion};
 use footprint::synthetic::{Pattern, Stream};
-use footprint_guest::{Operation, UnknownOperation};
+use footprint_guest::{TracedCall, UnknownCall};
 
 use crate::values::size;
 
@@ -15,16 +15,16 @@ pub(crate) struct CacheGiven {
     pub(crate) size_bytes: u64,
     pub(crate) line_bytes: u32,
     pub(crate) ways: u32,
-    pub(crate) policy: Option<Policy>,
+    pub(crate) policy: Option<CachePolicy>,
     pub(crate) inclusion: Option<Inclusion>,
 }
 
 /// A cache: `NAME=SIZE,LINE,WAYS`, and then what is not the default.
 pub(crate) fn cache(text: &str) -> Result<CacheGiven, String> {
-    let wrong = || "a cache is NAME=SIZE,LINE,WAYS: l1d=32k,64,8".to_owned();
+    let wrong = || "write a cache as NAME=SIZE,LINE,WAYS: l1d=32k,64,8".to_owned();
     let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
     if !is_level(name) {
-        return Err(format!("`{name}` is no level: give l1i, l1d, l1, l2, l3 and so on"));
+        return Err(format!("`{name}` is not a cache level: give l1i, l1d, l1, l2, l3 and so on"));
     }
     let mut parts = rest.split(',');
     let mut next = || parts.next().ok_or_else(wrong);
@@ -40,10 +40,10 @@ pub(crate) fn cache(text: &str) -> Result<CacheGiven, String> {
             given.inclusion.replace(named).is_none()
         } else {
             let words = "lru, plru, random, inclusive or non-inclusive";
-            return Err(format!("after its ways a cache has {words}, not `{word}`"));
+            return Err(format!("after the ways comes {words}, not `{word}`"));
         };
         if !is_new {
-            return Err(format!("`{word}` says again what was said: leave one of them out"));
+            return Err(format!("`{word}` repeats a setting: leave one of them out"));
         }
     }
     Ok(given)
@@ -55,22 +55,22 @@ fn is_level(name: &str) -> bool {
 }
 
 /// A policy by its name; the seed of a random one is put in later.
-pub(crate) fn policy(text: &str) -> Result<Policy, String> {
-    policy_named(text).map_err(|()| "a policy is lru, plru or random".to_owned())
+pub(crate) fn policy(text: &str) -> Result<CachePolicy, String> {
+    policy_named(text).map_err(|()| "the policy must be lru, plru or random".to_owned())
 }
 
-fn policy_named(text: &str) -> Result<Policy, ()> {
+fn policy_named(text: &str) -> Result<CachePolicy, ()> {
     match text {
-        "lru" => Ok(Policy::Lru),
-        "plru" => Ok(Policy::TreePlru),
-        "random" => Ok(Policy::Random { seed: 0 }),
+        "lru" => Ok(CachePolicy::Lru),
+        "plru" => Ok(CachePolicy::TreePlru),
+        "random" => Ok(CachePolicy::Random { seed: 0 }),
         _ => Err(()),
     }
 }
 
 /// A kind of inclusion by its name.
 pub(crate) fn inclusion(text: &str) -> Result<Inclusion, String> {
-    inclusion_named(text).map_err(|()| "a level is inclusive or non-inclusive".to_owned())
+    inclusion_named(text).map_err(|()| "a level must be inclusive or non-inclusive".to_owned())
 }
 
 fn inclusion_named(text: &str) -> Result<Inclusion, ()> {
@@ -83,12 +83,14 @@ fn inclusion_named(text: &str) -> Result<Inclusion, ()> {
 
 /// A phase of the naive model.
 pub(crate) fn phase(text: &str) -> Result<Phase, String> {
-    Phase::named(text).ok_or_else(|| "a phase is write or read: write,read".to_owned())
+    Phase::named(text).ok_or_else(|| "a phase must be write or read: write,read".to_owned())
 }
 
 /// A stream: `sequential`, `loop:64k`, `random:1m:store`.
 pub(crate) fn stream(text: &str) -> Result<Stream, String> {
-    let wrong = || "a stream is sequential, loop:SIZE or random:SIZE, and then its kind".to_owned();
+    let wrong = || {
+        "a stream must be sequential, loop:SIZE or random:SIZE, optionally with a kind".to_owned()
+    };
     let mut parts = text.split(':');
     let word = parts.next().unwrap_or_default();
     let mut sized = || parts.next().ok_or_else(wrong).and_then(size);
@@ -102,7 +104,7 @@ pub(crate) fn stream(text: &str) -> Result<Stream, String> {
         None | Some("load") => Kind::Load,
         Some("store") => Kind::Store,
         Some("fetch") => Kind::Fetch,
-        Some(_) => return Err("a kind is load, store or fetch: loop:64k:store".to_owned()),
+        Some(_) => return Err("the kind must be load, store or fetch: loop:64k:store".to_owned()),
     };
     if parts.next().is_some() {
         return Err(wrong());
@@ -111,8 +113,8 @@ pub(crate) fn stream(text: &str) -> Result<Stream, String> {
 }
 
 /// An operation to trace.
-pub(crate) fn operation(text: &str) -> Result<Operation, String> {
-    text.parse().map_err(|error: UnknownOperation| error.to_string())
+pub(crate) fn operation(text: &str) -> Result<TracedCall, String> {
+    text.parse().map_err(|error: UnknownCall| error.to_string())
 }
 
 #[cfg(test)]
@@ -124,7 +126,7 @@ mod tests {
         let given = cache("l2=1m,64,16,inclusive,plru").expect("a cache");
         assert_eq!((given.name.as_str(), given.size_bytes), ("l2", 1 << 20));
         assert_eq!((given.line_bytes, given.ways), (64, 16));
-        assert_eq!(given.policy, Some(Policy::TreePlru));
+        assert_eq!(given.policy, Some(CachePolicy::TreePlru));
         assert_eq!(given.inclusion, Some(Inclusion::Inclusive));
         assert_eq!(cache("l1d=32k,64,8").expect("a cache").policy, None);
         for wrong in [

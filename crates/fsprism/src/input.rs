@@ -25,7 +25,7 @@ impl Input {
         let name = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| {
             if error.kind() == io::ErrorKind::InvalidData {
-                return anyhow::anyhow!("{name} is no text (UTF-8)");
+                return anyhow::anyhow!("{name} is not UTF-8 text");
             }
             anyhow::anyhow!("cannot read {name}: {error}")
         });

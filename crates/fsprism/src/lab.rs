@@ -40,10 +40,7 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
         plan.sentence().iter().for_each(|sentence| output::say(sentence));
         kernel::build(lab, &plan, &output::say)
     };
-    let kernel = match request {
-        Request::Files(_) => made().blame_input()?,
-        _ => made()?,
-    };
+    let kernel = if let Request::Files(_) = request { made().blame_input()? } else { made()? };
     let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
     let built = Built { kernel, image };
     stats::print(options.output.format, &built, || {
@@ -78,7 +75,7 @@ fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Done> {
 
 /// The file of this program, which is what guests run.
 pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
-    std::env::current_exe().context("this program's own file cannot be found")
+    std::env::current_exe().context("cannot find this program's own file")
 }
 
 fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {

@@ -1,15 +1,17 @@
 //! `fsprism run --list`: the suites, and which dimensions their benchmarks isolate and exercise.
 
+use footprint_guest::TracedCall;
 use serde_json::{Value, json};
-use suites::{Benchmark, COLUMNS, Mark, Row, Suite};
+use suites::{Benchmark, COLUMNS, Relation, Row, Suite};
 
+use crate::analysis_arguments::AnswerFormat;
 use crate::arguments::Format;
 use crate::exit::{Blame, Done};
 use crate::output;
 
 const LEGEND: &str = "
 Benchmarks of nano (and of the survey, which takes its quick forms from there):
-* isolates a dimension, o exercises it besides (after Table 1 of \"It IS Rocket Science\")
+* isolates a dimension, o also exercises it (after Table 1 of \"It IS Rocket Science\")
 
 ";
 const TITLE_WIDTH: usize = 39;
@@ -18,19 +20,20 @@ const FOOTPRINT: &str = "cache lines that operations touch, traced in guests";
 /// Prints the suites by name, and the table of dimensions.
 pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     let suites = suites::suites();
-    let text = match format {
-        Format::Terminal => {
+    let text = match format.of_answers() {
+        Some(AnswerFormat::Terminal) => {
             let lines: String = suites.iter().map(line).collect();
             let traced = format!("{:<23} {FOOTPRINT}\n", footprint_suite::SUITE);
             format!("{lines}{traced}{LEGEND}{}", table(&suites))
         }
-        Format::Json => {
+        Some(AnswerFormat::Json) => {
             let all: Vec<Value> = suites.iter().map(object).chain([traced()]).collect();
             let document = json!({ "suites": all });
             format!("{document:#}\n")
         }
-        _ => {
-            let refusal = anyhow::anyhow!("the list of suites has no such form: use --format json");
+        None => {
+            let refusal =
+                anyhow::anyhow!("the list of suites has no such format: use --format json");
             return Err(refusal).blame_input();
         }
     };
@@ -40,13 +43,13 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
 
 /// The suite that is traced in guests, whose benchmarks are operations.
 fn traced() -> Value {
-    let benchmark = |operation: &footprint_guest::Operation| {
+    let benchmark = |operation: &TracedCall| {
         json!({
             "name": operation.name(), "title": operation.title(),
             "dimension": record::Dimension::CpuFootprint, "exercises": [], "curve": null,
         })
     };
-    let benchmarks: Vec<Value> = footprint_suite::OPERATIONS.iter().map(benchmark).collect();
+    let benchmarks: Vec<Value> = TracedCall::by_default().map(|call| benchmark(&call)).collect();
     json!({ "name": footprint_suite::SUITE, "summary": FOOTPRINT, "benchmarks": benchmarks })
 }
 
@@ -74,7 +77,7 @@ fn table_row(row: &Row) -> String {
         .zip(COLUMNS)
         .map(|(mark, (_, name))| format!(" {:>width$}", sign(*mark), width = name.len().max(5)))
         .collect();
-    let lines = tables::text::wrapped("", " ", &title, TITLE_WIDTH);
+    let lines = textual::wrapped("", " ", &title, TITLE_WIDTH);
     let mut text = String::new();
     for (index, line) in lines.lines().enumerate() {
         let marks = if index == 0 { marks.as_str() } else { "" };
@@ -84,11 +87,11 @@ fn table_row(row: &Row) -> String {
     text
 }
 
-fn sign(mark: Mark) -> char {
+fn sign(mark: Relation) -> char {
     match mark {
-        Mark::Isolates => '*',
-        Mark::Exercises => 'o',
-        Mark::Nothing => ' ',
+        Relation::Isolates => '*',
+        Relation::Exercises => 'o',
+        Relation::Nothing => ' ',
     }
 }
 

@@ -1,6 +1,7 @@
 //! `fsprism machine`: what this computer is, and what is permitted here.
 
-use crate::arguments::{Format, MachineOptions};
+use crate::analysis_arguments::AnswerFormat;
+use crate::arguments::MachineOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
 
@@ -8,11 +9,13 @@ use crate::output;
 pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
     let mut machine = ::machine::describe::describe();
     machine.storage = ::machine::describe::storage(&options.directories);
-    let text = match options.output.format {
-        Format::Terminal => ::report::render_machine(&machine, &output::terminal_options()),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&machine)?),
-        _ => {
-            let refusal = anyhow::anyhow!("a machine has no such form: use --format json");
+    let text = match options.output.format.of_answers() {
+        Some(AnswerFormat::Terminal) => {
+            ::report::render_machine(&machine, &output::terminal_options())
+        }
+        Some(AnswerFormat::Json) => format!("{}\n", serde_json::to_string_pretty(&machine)?),
+        None => {
+            let refusal = anyhow::anyhow!("machine has no such format: use --format json");
             return Err(refusal).blame_input();
         }
     };

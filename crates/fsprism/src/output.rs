@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use ::report::{Direction, Export, Latencies, Options};
-use record::{Document, Run, RunDirectory, plain_text};
+use record::{Document, Run, RunDirectory};
+use textual::plain_text;
 
 use crate::arguments::Format;
 use crate::page;

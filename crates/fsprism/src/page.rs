@@ -45,7 +45,7 @@ pub(crate) fn write(page: &Path, sources: &[Source<'_>]) -> anyhow::Result<()> {
     write_text(page, &render_html(sources))
 }
 
-/// Refuses to write over what is no page of ours, and where there is no directory.
+/// Refuses to write over what is not a page of ours, and where there is no directory.
 pub(crate) fn check(page: &Path) -> anyhow::Result<()> {
     check_replaceable(page).blame_input()
 }
@@ -88,7 +88,7 @@ pub(crate) fn check_directory(file: &Path) -> anyhow::Result<()> {
     let directory = file.parent().filter(|path| !path.as_os_str().is_empty());
     if let Some(directory) = directory.filter(|path| !path.is_dir()) {
         let (file, directory) = (file.display(), directory.display());
-        anyhow::bail!("{file} cannot be written: there is no directory {directory}");
+        anyhow::bail!("{file} cannot be written: the directory {directory} does not exist");
     }
     anyhow::ensure!(!file.is_dir(), "{} is a directory: name a file in it", file.display());
     Ok(())
@@ -112,5 +112,5 @@ fn is_ours(head: &[u8]) -> bool {
 }
 
 fn not_ours(page: &Path) -> anyhow::Error {
-    anyhow::anyhow!("{} is no page of fsprism's: name another file with --out", page.display())
+    anyhow::anyhow!("{} is not an fsprism page: name another file with --out", page.display())
 }

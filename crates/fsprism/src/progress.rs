@@ -98,7 +98,7 @@ impl Observer for Progress {
         match *event {
             Event::PreparingTargets { .. } => {
                 if let Some(bar) = &self.bar {
-                    bar.set_message("making the targets anew");
+                    bar.set_message("making new targets");
                     bar.tick();
                 }
             }

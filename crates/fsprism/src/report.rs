@@ -32,7 +32,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
         (_, [only]) => drop(output::print_document(only.run, only.path, format)?),
         _ => {
             let refusal = anyhow::anyhow!(
-                "only the page holds several runs: name one run, or leave --format away"
+                "only the page can show several runs: name one run, or leave out --format"
             );
             return Err(refusal).blame_input();
         }

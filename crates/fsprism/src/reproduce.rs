@@ -51,8 +51,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         ("densefs", _) => densefs(item, options),
         _ => {
             let names = PAPERS.map(|(name, _)| name).join(", ");
-            let unknown =
-                anyhow::anyhow!("there is no paper {wanted} to reproduce; there is {names}");
+            let unknown = anyhow::anyhow!("no paper {wanted} to reproduce; choose from {names}");
             Err(unknown).blame_input()
         }
     }
@@ -85,7 +84,7 @@ fn check_suite(path: &Path, run: &Run) -> anyhow::Result<()> {
         return Ok(());
     }
     let refusal = anyhow::anyhow!(
-        "{} is a run of {suite}: --run wants one that `fsprism reproduce rocket-science` made",
+        "{} is a run of {suite}: --run needs one made by `fsprism reproduce rocket-science`",
         path.display()
     );
     Err(refusal).blame_input()
@@ -96,7 +95,7 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
     let part = match item {
         None => Part::Whole,
         Some(name) => Part::of_name(name)
-            .with_context(|| format!("densefs has no {name}: figure-1, figure-2 or section-2"))
+            .with_context(|| format!("densefs has no {name}: choose figure-1, figure-2, section-2"))
             .blame_input()?,
     };
     let path = match &options.run {
@@ -107,7 +106,7 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
     if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
         let suite = &run.manifest.run.suite;
         let refusal = anyhow::anyhow!(
-            "{} is a run of {suite}: --run wants one that `fsprism run footprint` made",
+            "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
             path.display()
         );
         return Err(refusal).blame_input();

@@ -12,8 +12,8 @@ pub(crate) fn check(
     match difference(manifest, machine, targets) {
         None => Ok(()),
         Some(Difference { what, then, now }) => anyhow::bail!(
-            "the run was begun with {what} {then}, and here it is {now}: their figures do not \
-             belong together; begin a new run with --out"
+            "the run began with {what} {then}, but here it is {now}, so the figures would not \
+             belong together: begin a new run with --out"
         ),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn check_cells(then: &[Cell], now: &[Cell]) -> anyhow::Result<()> {
     match then.iter().find(is_other) {
         None => Ok(()),
         Some(cell) => anyhow::bail!(
-            "this fsprism measures '{}' differently than the version that began the run: continue \
+            "this fsprism measures '{}' differently from the version that began the run: continue \
              with that version, or begin a new run with --out",
             cell.title
         ),

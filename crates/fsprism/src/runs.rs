@@ -19,7 +19,7 @@ use record::{Line, Run, RunDirectory};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::arguments::{Format, Measuring};
+use crate::arguments::Measuring;
 use crate::exit::{Blame, Done, INTERRUPTED};
 use crate::{compare, output, start};
 
@@ -53,8 +53,8 @@ fn number_of(path: &Path) -> Option<u32> {
 /// Measures `count` runs as the command line says, and prints how the targets compare over them.
 pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
     let format = measuring.output.format;
-    if !matches!(format, Format::Terminal | Format::Json) {
-        let why = "--runs prints how targets compare over all runs, only as terminal or json";
+    if format.of_answers().is_none() {
+        let why = "--runs prints how targets compare over all runs, and only as terminal or json";
         let then = "choose one of these, then export each run with `fsprism report RUN --format`";
         return Err(anyhow!("{why}: {then}")).blame_input();
     }
@@ -72,7 +72,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     }
     if count < 3 {
         output::say(
-            "two runs are enough for a side of `fsprism compare --a ... --b ...`, but to compare \
+            "two runs are enough for one side of `fsprism compare --a ... --b ...`, but comparing \
              the targets of one side takes three",
         );
     }
@@ -93,7 +93,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
             // It has said why.
             Some(code) => return Ok(Done::As(u8::try_from(code).unwrap_or(1))),
             None if stop.load(Ordering::Relaxed) => return interrupted(&group),
-            None => return Err(anyhow!("run {number} was ended by a signal ({status})")),
+            None => return Err(anyhow!("run {number} was killed by a signal ({status})")),
         }
     }
     output::say(&group.display().to_string());
@@ -125,7 +125,7 @@ fn forget() {
 /// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
 /// it once, from here, and the second ends it at once.
 fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut arguments = of_one_run(std::env::args_os().skip(1));
     let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
     let own = [OsString::from("--out"), directory.as_os_str().to_owned()];
@@ -134,7 +134,7 @@ fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result
     let mut command = Command::new(program);
     command.args(arguments).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut run = command.spawn().context("cannot begin another process")?;
+    let mut run = command.spawn().context("cannot start another process")?;
     let mut was_told = false;
     loop {
         if let Some(status) = run.try_wait().context("cannot wait for the run")? {

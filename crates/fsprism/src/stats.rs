@@ -30,6 +30,7 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     let input = Input::read(&options.table)?;
     let grid = Grid::parse(&input.name, &input.text).blame_input()?;

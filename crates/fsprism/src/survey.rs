@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
 use record::{Cell, Document, EndReason, Manifest, Run, RunDirectory, RunRecord, SCHEMA_VERSION};
-use runner::{Ledger, Plan, Surroundings, conduct};
+use runner::{Ledger, Plan, RunContext, conduct};
 use suites::{Benchmark, Laboratory, Scope, Settings, Suite};
 use workload::Verification;
 
@@ -37,25 +37,25 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let suite = options.suite.as_deref().unwrap_or("survey");
     if suite == footprint_suite::SUITE {
         if options.measuring.offered.rate.is_some() {
-            let why = "--rate is for operations on a schedule, and footprint traces single ones";
+            let why = "--rate is for scheduled operations, but footprint traces single ones";
             return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
         }
         if options.measuring.runs.is_some() {
-            let why = "--runs is for what is timed, and footprint counts what is exact";
+            let why = "--runs is for timed benchmarks, but footprint counts are exact";
             return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
         }
         if !options.measuring.benchmarks.is_empty() {
-            let why = "--benchmark chooses among benchmarks, and footprint has operations";
-            return Err(anyhow::anyhow!("{why}: choose those with --op")).blame_input();
+            let why = "--benchmark chooses benchmarks, but footprint has operations";
+            return Err(anyhow::anyhow!("{why}: choose them with --op")).blame_input();
         }
         if options.measuring.order != Order::Random {
-            let why = "--order is for benchmarks that are timed, and footprint counts";
+            let why = "--order is for timed benchmarks, but footprint counts";
             return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
         }
         return footprint_run::run(options);
     }
     if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
-        let why = "--op, --warm-up, --cold, --cache and --kernel are of the suite footprint alone";
+        let why = "--op, --warm-up, --cold, --cache and --kernel apply only to the footprint suite";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
     }
     if let Some(runs) = options.measuring.runs {
@@ -77,12 +77,12 @@ fn measure(
             let document = output::print_run(path, measuring.output.format)?;
             return Ok(done(EndReason::NothingLeft, &document));
         }
-        Some(path) => Session::resume(path, measuring, &stop)?,
+        Some(path) => Prepared::resume(path, measuring, &stop)?,
         None => {
             let suite = suites::suite(suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
-            Session::begin(command, &suite, texts, measuring, &stop)?
+            Prepared::begin(command, &suite, texts, measuring, &stop)?
         }
     };
     let (directory, conducted) = session.conducted(&stop);
@@ -106,7 +106,7 @@ pub(crate) fn measured(
     let stop = Arc::new(AtomicBool::new(false));
     let suite = suites::suite(suite).blame_input()?;
     let (directory, conducted) =
-        Session::begin(command, &suite, texts, measuring, &stop)?.conducted(&stop);
+        Prepared::begin(command, &suite, texts, measuring, &stop)?.conducted(&stop);
     Ok((directory.path().to_owned(), conducted?))
 }
 
@@ -121,20 +121,24 @@ fn done(reason: EndReason, document: &Document) -> Done {
     match reason {
         EndReason::Interrupted => Done::Interrupted,
         _ if failed => Done::WithFailures,
-        _ => Done::Well,
+        EndReason::Precision
+        | EndReason::Blocks
+        | EndReason::Budget
+        | EndReason::NothingLeft
+        | EndReason::Searched => Done::Well,
     }
 }
 
 /// Everything that is needed to measure.
-struct Session {
+struct Prepared {
     laboratory: Laboratory,
-    workshop: machine::target::Workshop,
+    workshop: ::targets::Workshop,
     directory: RunDirectory,
     plan: Plan,
     ledger: Ledger,
 }
 
-impl Session {
+impl Prepared {
     /// A new run: makes the targets, plans the cells, makes the run directory.
     fn begin(
         command: &str,
@@ -181,8 +185,8 @@ impl Session {
         let (directory, Run { manifest, lines, .. }) = RunDirectory::resume(path).blame_input()?;
         if lines.iter().any(|line| matches!(line, record::Line::Search(_))) {
             let refusal = anyhow::anyhow!(
-                "{} is a search for cliffs, which cannot be gone on with: `fsprism report` shows \
-                 what it found; begin a new one with `fsprism cliff`",
+                "{} is a search for cliffs, which cannot be resumed: `fsprism report` shows what \
+                 it found; begin a new one with `fsprism cliff`",
                 path.display()
             );
             return Err(refusal).blame_input();
@@ -196,7 +200,7 @@ impl Session {
         };
         if let Some(cell) = manifest.cells.iter().find(|&cell| !is_there(cell)) {
             let refusal = anyhow::anyhow!(
-                "{} in this fsprism has no '{}' on '{}', which {} measures: continue with the \
+                "in this fsprism, {} has no '{}' on '{}', which {} measures: continue with the \
                  version that began the run, or begin a new run with --out",
                 suite.name,
                 cell.benchmark,
@@ -246,8 +250,7 @@ impl Session {
     fn conducted(mut self, stop: &AtomicBool) -> (RunDirectory, anyhow::Result<EndReason>) {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
-        let mut surroundings =
-            Surroundings { stopwatch: &stopwatch, observer: &mut progress, stop };
+        let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
         let conducted = conduct(
             &self.plan,
             self.ledger,
@@ -262,7 +265,7 @@ impl Session {
         let reason = || {
             let reason = conducted?;
             let path = self.directory.path().display();
-            start::check_guarded(is_guarded, &format!("go on with --resume {path}"))?;
+            start::check_guarded(is_guarded, &format!("continue with --resume {path}"))?;
             if let Some(full) = full {
                 anyhow::bail!(
                     "measuring stopped because {full}, which holds the images, is full: free some \

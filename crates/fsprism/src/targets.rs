@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use machine::target::{
+use file_system::FileSystem;
+use record::{Manifest, Skipped, TargetRecord};
+use suites::{LiveTarget, target_record};
+use targets::{
     Place, SpecError, Surroundings, Target, TargetError, TargetSpec, Workshop, availability,
     refuse_duplicate_labels,
 };
-use record::{Manifest, Skipped, TargetRecord};
-use suites::{LiveTarget, target_record};
 
 use crate::arguments::{Arguments, Command, Making};
 use crate::exit::Blame;
 use crate::output;
 
-const SCRATCH_DEFAULTS: [&str; 4] = ["tmpfs", "ext4", "xfs", "btrfs"];
 const CLIFF_DEFAULT: &str = "ext4:memory=64m";
 const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
 
@@ -58,7 +58,7 @@ pub(crate) fn wanted_of_paper(texts: &[String], making: &Making) -> anyhow::Resu
     if let (true, Some(first)) = (specs.is_empty(), skipped.first()) {
         let labels: Vec<&str> = skipped.iter().map(|one| one.target.as_str()).collect();
         let refusal = anyhow::anyhow!(
-            "the paper is measured again on {}, none of which can be made here: {}",
+            "the paper is measured on {}, none of which can be made here: {}",
             labels.join(", "),
             first.why
         );
@@ -94,7 +94,7 @@ pub(crate) fn wanted_for_cliffs(texts: &[String], making: &Making) -> anyhow::Re
     match availability(&spec, &surroundings(making)) {
         Ok(()) => named(&limited, making),
         Err(why) => {
-            output::say(&format!("without a target, fsprism cliff takes {CLIFF_DEFAULT}: {why}"));
+            output::say(&format!("without a target, fsprism cliff uses {CLIFF_DEFAULT}: {why}"));
             named(&[PATH_DEFAULTS[0].to_owned()], making)
         }
     }
@@ -134,7 +134,7 @@ pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
         Some(now) if has_images && std::path::absolute(now)? != std::path::absolute(&before)? => {
             // Elsewhere they would lie on another device, and one run would measure two.
             let refusal = anyhow::anyhow!(
-                "the images of this run lay in {}: go on without --scratch",
+                "the images of this run are in {}: resume without --scratch",
                 before.display()
             );
             Err(refusal).blame_input()
@@ -156,6 +156,7 @@ pub(crate) fn wanted_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
 }
 
 /// The scratch directory that a command line asked for: for runs of before it was recorded.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
 fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
     let making = match Arguments::try_parse_from(arguments).ok()?.command {
         Command::Survey(options) => options.measuring.making,
@@ -239,9 +240,9 @@ impl Made {
             let free = target.space()?.free_bytes.saturating_sub(DIRECTORIES_BYTES);
             if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(3) > free) {
                 let refusal = anyhow::anyhow!(
-                    "three files of {bytes} bytes do not fit into {label}, which has {free} bytes \
+                    "three files of {bytes} bytes do not fit on {label}, which has {free} bytes \
                      for them: give a smaller --size{}",
-                    if live.is_scratch() { ", or the target a larger size=" } else { "" },
+                    if live.is_scratch() { ", or a larger size= for the target" } else { "" },
                 );
                 return Err(refusal).blame_input();
             }
@@ -282,11 +283,12 @@ fn memory_share(target: &Target) -> u64 {
 }
 
 fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wanted> {
-    let specs = parsed(&SCRATCH_DEFAULTS, aged)?;
+    let names: Vec<&str> = FileSystem::by_default().map(|one| one.row().name).collect();
+    let specs = parsed(&names, aged)?;
     let surroundings = fitted(surroundings, &specs);
     let (mut available, mut skipped) = available(specs, &surroundings);
     if available.is_empty() {
-        let names = SCRATCH_DEFAULTS.join(", ");
+        let names = names.join(", ");
         output::say(&format!("as root, fsprism would make and measure {names}"));
         for path in PATH_DEFAULTS {
             let spec: TargetSpec = path.parse()?;
@@ -298,7 +300,7 @@ fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Wan
     }
     if available.is_empty() {
         let whys: Vec<String> = skipped.iter().map(|one| one.why.clone()).collect();
-        anyhow::bail!("there is nothing to measure here: {}", whys.join("; "));
+        anyhow::bail!("nothing can be measured here: {}", whys.join("; "));
     }
     Ok(Wanted { specs: available, skipped, surroundings })
 }

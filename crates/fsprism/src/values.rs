@@ -6,16 +6,18 @@ use suites::End;
 
 /// A size in bytes: `4k`, `64m`, `2G` are powers of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    match ::machine::target::parse_size(text) {
+    match ::targets::parse_size(text) {
         Some(0) => Err("a size of 0 leaves nothing to measure; give one above 0".to_owned()),
         Some(bytes) => Ok(bytes),
-        None => Err("a size is a whole number, with k, m or g for powers of 1024: 64m".to_owned()),
+        None => {
+            Err("a size must be a whole number, with k, m or g as powers of 1024: 64m".to_owned())
+        }
     }
 }
 
 /// A time: `10s`, `2m`, `1h`, `500ms`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || "a time is a number with ms, s, m or h: 90s".to_owned();
+    let wrong = || "a time must be a number with ms, s, m or h: 90s".to_owned();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
     let seconds = match &text[digits..] {
@@ -43,10 +45,12 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
     let rate = number.parse::<u64>().ok().and_then(|number| number.checked_mul(times));
     match rate {
         Some(rate) if RANGE.contains(&rate) => Ok(rate),
-        Some(_) => Err("a rate lies between 10 and 1,000,000 operations per second".to_owned()),
-        None => Err("a rate is a whole number of operations per second, with k for thousands: \
+        Some(_) => Err("a rate must be between 10 and 1,000,000 operations per second".to_owned()),
+        None => {
+            Err("a rate must be a whole number of operations per second, with k for thousands: \
                      2000 or 2k"
-            .to_owned()),
+                .to_owned())
+        }
     }
 }
 
@@ -55,7 +59,7 @@ pub(crate) fn cost(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     number
         .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| "a penalty is a number above 0: 25".to_owned())
+        .ok_or_else(|| "a penalty must be a number above 0: 25".to_owned())
 }
 
 /// A percentage above 0: `2%` or `2`.
@@ -64,7 +68,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
         .strip_suffix('%')
         .unwrap_or(text)
         .parse()
-        .map_err(|_| "a percentage is a number, with or without its sign: 2%".to_owned())?;
+        .map_err(|_| "a percentage must be a number, with or without %: 2%".to_owned())?;
     if number.is_finite() && number > 0.0 {
         Ok(number)
     } else {
@@ -76,8 +80,8 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn share(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').unwrap_or(text).parse() {
         Ok(percent) if percent <= 100 => Ok(percent),
-        Ok(_) => Err("a share lies between 0% and 100%".to_owned()),
-        Err(_) => Err("a share is a whole percentage, with or without its sign: 70%".to_owned()),
+        Ok(_) => Err("a share must be between 0% and 100%".to_owned()),
+        Err(_) => Err("a share must be a whole percentage, with or without %: 70%".to_owned()),
     }
 }
 
@@ -85,10 +89,9 @@ pub(crate) fn share(text: &str) -> Result<u64, String> {
 pub(crate) fn position(text: &str) -> Result<End, String> {
     let (number, is_percent) =
         text.strip_suffix('%').map_or((text, false), |number| (number, true));
-    let value =
-        if is_percent { number.parse().ok() } else { ::machine::target::parse_size(number) };
+    let value = if is_percent { number.parse().ok() } else { ::targets::parse_size(number) };
     value.map(|value| End { value, is_percent }).ok_or_else(|| {
-        "a position is a whole number, with k, m or g for powers of 1024, or % for a share: 64m"
+        "a position must be a whole number, with k, m or g as powers of 1024 or % for a share: 64m"
             .to_owned()
     })
 }
@@ -99,7 +102,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     if (50.0..=99.99).contains(&percent) {
         Ok(percent / 100.0)
     } else {
-        Err("a confidence level lies between 50% and 99.99%".to_owned())
+        Err("a confidence level must be between 50% and 99.99%".to_owned())
     }
 }
 
@@ -109,7 +112,7 @@ pub(crate) fn quantile(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(inside)
-        .ok_or_else(|| "a quantile lies between 0 and 1: 0.99".to_owned())
+        .ok_or_else(|| "a quantile must be between 0 and 1: 0.99".to_owned())
 }
 
 #[cfg(test)]

@@ -39,13 +39,13 @@ pub(crate) fn kernel(path: &Path) -> Result<Vec<u8>, LabError> {
     let kernel = if bytes.starts_with(b"\x7fELF") {
         bytes
     } else {
-        let payload = payload(&bytes).ok_or_else(|| refuse("it is no Linux kernel for x86"))?;
+        let payload = payload(&bytes).ok_or_else(|| refuse("it is not a Linux kernel for x86"))?;
         decompress(payload, path)?
     };
-    let elf = Elf::new(&kernel).ok_or_else(|| refuse("its payload is no 64-bit kernel"))?;
+    let elf = Elf::new(&kernel).ok_or_else(|| refuse("its payload is not a 64-bit kernel"))?;
     let notes = elf.section(".notes").unwrap_or(&kernel);
     if !notes.windows(8).any(|window| window == PVH_NOTE) {
-        return Err(refuse("it was built without CONFIG_PVH, through which QEMU starts it"));
+        return Err(refuse("it was built without CONFIG_PVH, which QEMU needs to start it"));
     }
     Ok(kernel)
 }
@@ -71,7 +71,7 @@ fn decompress(payload: &[u8], path: &Path) -> Result<Vec<u8>, LabError> {
     }
     let format = FORMATS.iter().find(|(magic, ..)| payload.starts_with(magic));
     let Some((_, tool, package)) = format else {
-        let why = "it is compressed by a method that is unknown here".to_owned();
+        let why = "it is compressed with an unknown method".to_owned();
         return Err(LabError::NotBootable { path: path.to_owned(), why });
     };
     let stream = &payload[..payload.len().saturating_sub(LENGTH_BYTES)];

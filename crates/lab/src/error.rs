@@ -17,10 +17,10 @@ pub enum LabError {
         source: io::Error,
     },
     /// There is no directory to keep kernels in.
-    #[error("there is no place for the lab: set FSPRISM_LAB to a directory, or HOME")]
+    #[error("the lab has no directory: set FSPRISM_LAB to one, or set HOME")]
     NoPlace,
     /// A tool is not installed.
-    #[error("there is no {tool} here: apt install {package}")]
+    #[error("{tool} is not installed: run apt install {package}")]
     NoTool {
         /// The tool's name.
         tool: String,
@@ -28,7 +28,7 @@ pub enum LabError {
         package: String,
     },
     /// Several tools or headers that a build needs are not installed.
-    #[error("{} missing here, which building a kernel needs: apt install {packages}", .what)]
+    #[error("{} needed to build a kernel but missing here: run apt install {packages}", .what)]
     NoBuildTools {
         /// Their names, separated by commas, with `is` or `are`.
         what: String,
@@ -44,7 +44,7 @@ pub enum LabError {
         why: String,
     },
     /// apt knows no such package.
-    #[error("apt has no package {package}: run apt update, or ask for another kernel")]
+    #[error("apt has no package {package}: run apt update, or choose another kernel")]
     NoPackage {
         /// The package's name.
         package: String,
@@ -59,8 +59,8 @@ pub enum LabError {
     },
     /// apt knows no source of this version.
     #[error(
-        "apt has no source of Linux {version} (package linux-source-{version}); it has that of \
-        {offered}: ask for one of these, or run apt update"
+        "apt has no source of Linux {version} (package linux-source-{version}); it has {offered}: \
+        choose one of these, or run apt update"
     )]
     NoSource {
         /// The version that was asked for.
@@ -69,7 +69,7 @@ pub enum LabError {
         offered: String,
     },
     /// Packages lack a part of a kernel.
-    #[error("there is no {what} in {place}: name the package with it too")]
+    #[error("{place} has no {what}: name the package that contains it too")]
     NotInPackages {
         /// The part, with the packages that have it.
         what: String,
@@ -77,7 +77,7 @@ pub enum LabError {
         place: String,
     },
     /// Packages hold more than one kernel.
-    #[error("there are several kernels in {place}: name the packages of one of {releases}")]
+    #[error("{place} has several kernels: name the packages of one of {releases}")]
     SeveralKernels {
         /// Their releases.
         releases: String,
@@ -86,8 +86,8 @@ pub enum LabError {
     },
     /// The kernel was not built for what guests do.
     #[error(
-        "kernel {release} was built without {options}, which guests need: build it with that, \
-        or take another"
+        "kernel {release} was built without {options}, which guests need: rebuild it accordingly, \
+        or use another kernel"
     )]
     Lacks {
         /// The kernel's release.
@@ -96,7 +96,7 @@ pub enum LabError {
         options: String,
     },
     /// The kernel lacks a part that the lab needs.
-    #[error("kernel {release} has no module {module}: ask for one of the full flavour")]
+    #[error("kernel {release} has no module {module}: use one of the full flavour")]
     NoModule {
         /// The kernel's release.
         release: String,
@@ -126,7 +126,7 @@ impl LabError {
 #[non_exhaustive]
 pub enum BootError {
     /// QEMU is not installed.
-    #[error("there is no qemu-system-x86_64 here: apt install qemu-system-x86")]
+    #[error("qemu-system-x86_64 is not installed: run apt install qemu-system-x86")]
     NoQemu,
     /// QEMU is too old.
     #[error("QEMU {found} is too old: install version {needed} or newer")]
@@ -137,7 +137,10 @@ pub enum BootError {
         needed: String,
     },
     /// QEMU was built without plugins.
-    #[error("this QEMU takes no plugins: install one built with --enable-plugins, as Debian's is")]
+    #[error(
+        "this QEMU does not support plugins: install one built with --enable-plugins, such as \
+        Debian's"
+    )]
     NoPlugins,
     /// The plugin could not be started.
     #[error("QEMU refused the plugin: {0}")]
@@ -146,14 +149,14 @@ pub enum BootError {
     #[error("QEMU failed: {0}")]
     Qemu(String),
     /// QEMU could not be started or watched, or a file of the boot not be written.
-    #[error("the guest could not be run: {0}")]
+    #[error("cannot run the guest: {0}")]
     Io(#[from] io::Error),
     /// A path that QEMU's options cannot hold.
-    #[error("QEMU takes no path with a comma: {}", .0.display())]
+    #[error("QEMU cannot handle a path with a comma: {}", .0.display())]
     Comma(PathBuf),
     /// The guest had not ended in time, and was ended.
     #[error(
-        "the guest had not ended after {limit:?} and was stopped; its console ends:\n{console}"
+        "the guest was still running after {limit:?} and was stopped; its console ends:\n{console}"
     )]
     Hung {
         /// How long it had.
@@ -163,8 +166,8 @@ pub enum BootError {
     },
     /// There is no room for the guest's files, or what it hands back.
     #[error(
-        "there is no room left in {} for what the guest reads and writes: make some, or name \
-         another directory in TMPDIR", directory.display()
+        "no space left in {} for what the guest reads and writes: free some, or set TMPDIR to \
+         another directory", directory.display()
     )]
     Full {
         /// Where they are kept until the guest ends.
@@ -177,7 +180,7 @@ pub enum BootError {
         console: String,
     },
     /// The guest ended without saying so.
-    #[error("the guest stopped after {files} files without its end; its console ends:\n{console}")]
+    #[error("the guest stopped early, after {files} files; its console ends:\n{console}")]
     Cut {
         /// Files that came whole, and are kept.
         files: usize,
@@ -188,7 +191,7 @@ pub enum BootError {
     #[error("the guest failed: {0}")]
     Failed(String),
     /// What the guest handed back cannot be kept.
-    #[error("what the guest handed back cannot be kept: {0}")]
+    #[error("cannot keep what the guest handed back: {0}")]
     Handover(#[from] crate::handover::HandoverError),
     /// The caller asked to stop.
     #[error("the guest was stopped")]

@@ -1,9 +1,9 @@
 //! Guest machines: kernel, image, boot, and what a guest hands back.
 //!
-//! [`kernel`] gets a kernel, from a package or built from source; [`image`] packs what runs in the
-//! guest; [`boot`] runs QEMU, without root and without KVM, so that two boots of one job do the
-//! same instruction for instruction. The guest's side is [`inside`]: the image's `/init` is fsprism
-//! itself. [`handover`] is the stream between both.
+//! [`kernel`] gets a kernel, from a package or built from source. [`image`] packs what runs in the
+//! guest. [`boot`] runs QEMU, without root and without KVM, so that two boots of one job execute
+//! the same instructions. [`inside`] is the guest's side: the image's `/init` is fsprism itself.
+//! [`handover`] is the stream between host and guest.
 
 pub mod boot;
 pub mod command;

@@ -5,7 +5,6 @@ use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 
 use crate::error::BootError;
-use crate::tool;
 
 /// The emulator of whole machines.
 const PROGRAM: &str = "qemu-system-x86_64";
@@ -56,7 +55,7 @@ pub(crate) fn version() -> Result<String, BootError> {
 }
 
 fn prints(arguments: &[&str]) -> Result<String, BootError> {
-    let program = tool::find(PROGRAM).ok_or(BootError::NoQemu)?;
+    let program = programs::find(PROGRAM).ok_or(BootError::NoQemu)?;
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output()?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -64,7 +63,7 @@ fn prints(arguments: &[&str]) -> Result<String, BootError> {
 /// QEMU as every guest has it: emulation alone, nothing else, and with one processor a clock that
 /// counts instructions.
 pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
-    let mut command = Command::new(tool::find(PROGRAM).ok_or(BootError::NoQemu)?);
+    let mut command = Command::new(programs::find(PROGRAM).ok_or(BootError::NoQemu)?);
     command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
     command.args(["-accel", "tcg,thread=single", "-smp", &processors.to_string()]);
     if processors == 1 {
@@ -98,7 +97,7 @@ pub(crate) fn refusal(said: &str, has_plugin: bool) -> BootError {
     if has_plugin && let Some(line) = lines.clone().find(is_about_plugin) {
         return BootError::PluginRefused(plain(line));
     }
-    BootError::Qemu(lines.next_back().map_or_else(|| "it said nothing".to_owned(), plain))
+    BootError::Qemu(lines.next_back().map_or_else(|| "it printed nothing".to_owned(), plain))
 }
 
 fn plain(line: &str) -> String {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{BootError, LabError};
-use crate::image::{self, Image, TOOLS};
+use crate::image::{self, Image, mkfs_programs};
 use crate::kernel::{self, Kernel};
 use crate::place::Lab;
 use crate::qemu;
@@ -73,13 +73,16 @@ fn missing(is_empty: bool) -> Vec<String> {
     match can_boot() {
         Ok(()) => {}
         Err(error @ BootError::NoPlugins) => missing.push(error.to_string()),
-        Err(error) => missing.push(format!("{error}: no guest can be booted")),
+        Err(error) => missing.push(format!("{error}; no guest can be booted")),
     }
     if is_empty {
         missing.push("no kernel yet: run fsprism lab build".to_owned());
     }
-    for tool in TOOLS.iter().filter(|tool| tool.path().is_none()) {
-        let (name, file_system, package) = (tool.name, tool.file_system, tool.package);
+    for (file_system, mkfs) in mkfs_programs() {
+        if programs::find(mkfs.program).is_some() {
+            continue;
+        }
+        let (name, package) = (mkfs.program, mkfs.package);
         let what = format!("no {name}: guests cannot make {file_system} (apt install {package})");
         missing.push(what);
     }
@@ -109,7 +112,7 @@ impl Status {
             let default = if *is_default { ", the default" } else { "" };
             let size = megabytes(*size_bytes);
             lines.push(format!("kernel    {}, {origin}, {size}{default}", kernel.release));
-            lines.push(format!("          knows {}", knows.join(" ")));
+            lines.push(format!("          supports {}", knows.join(" ")));
         }
         for image in &self.images {
             let name = image.file.file_name().unwrap_or_default().to_string_lossy();

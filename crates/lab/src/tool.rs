@@ -1,29 +1,14 @@
 //! Programs of this machine that the lab calls.
 
-use std::env;
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::error::LabError;
 
-/// Directories of administrators' tools, which are not on every user's PATH.
-const FURTHER: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
-
-/// Where a program lies, if it is installed.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let directories = env::split_paths(&path).chain(FURTHER.iter().map(PathBuf::from));
-    directories.map(|directory| directory.join(name)).find(|file| {
-        let metadata = file.metadata();
-        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 1 != 0)
-    })
-}
-
 /// A command of a program that is found, or the sentence that names its package.
 pub(crate) fn command(name: &str, package: &str) -> Result<Command, LabError> {
-    let found = find(name)
+    let found = programs::find(name)
         .ok_or_else(|| LabError::NoTool { tool: name.to_owned(), package: package.to_owned() })?;
     let mut command = Command::new(found);
     command.stdin(Stdio::null()).env("LC_ALL", "C");

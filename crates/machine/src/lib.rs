@@ -1,10 +1,9 @@
-//! What this computer is, and changing its conditions.
+//! What this computer is, and who measures on it.
 //!
-//! [`describe`] reads what the kernel and the tools report; [`target`] makes file systems to
-//! measure, brings their cache into a stated state, verifies it, and takes everything away again;
-//! [`turn`] lets one run at a time measure.
+//! [`describe`] reads what the kernel and the tools report. [`turn`] lets one run measure at a
+//! time.
 
 pub mod describe;
-mod sys;
-pub mod target;
 pub mod turn;
+
+pub use turn::start_ticks;

@@ -13,8 +13,6 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, major, minor, open};
 use rustix::io::Errno;
 
-use crate::target::owner::start_ticks;
-
 /// Where users of a computer keep locks; the first that is there.
 const DIRECTORIES: [&str; 2] = ["/run/lock", "/tmp"];
 /// The file that is locked, which is empty and stays.
@@ -117,6 +115,13 @@ fn holder_in(locks: &str, of_file: &str) -> Option<u32> {
         (is_held && words.next()? == of_file).then_some(pid)
     };
     locks.lines().find_map(of_line)
+}
+
+/// Field 22 of /proc/PID/stat; the second is a name in brackets that may hold anything.
+#[must_use]
+pub fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! What one operation cost: the clock that is read around it, and where the reading is kept.
+//! How long one operation took: the clock read before and after it, and where the time is kept.
 //!
-//! A thread that times operations owns a [`Recorder`] and brackets each call with
-//! [`Clock::start`] and [`Clock::end`]:
+//! A thread that times operations owns a [`Recorder`] and brackets each call with [`Clock::start`]
+//! and [`Clock::end`]:
 //!
 //! ```
 //! use measure::{Clock, ManualClock, Recorder};
@@ -11,10 +11,10 @@
 //! let mut recorder = Recorder::new(origin_ticks, clock.ticks_of(10_000_000));
 //! for _ in 0..1000 {
 //!     let start_ticks = clock.start();
-//!     // The operation stands here.
+//!     // The operation goes here.
 //!     let end_ticks = clock.end();
 //!     if recorder.record(start_ticks, end_ticks, &clock) {
-//!         // Rare: the place to look at a stop flag.
+//!         // Rare: check a stop flag here.
 //!     }
 //! }
 //! assert_eq!(recorder.operations(), 1000);

@@ -13,7 +13,6 @@ use crate::manifest::Cell;
 /// Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Axis {
     /// Bytes that the operations range over.
     WorkingSet,
@@ -84,7 +83,6 @@ impl Axis {
 /// How values that a device served are compared with those that came from memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Compared {
     /// As a class of their own, within which there are no cliffs: the way to find where a device
     /// begins to be read, whatever its mood. What was read decides, never what was written.
@@ -207,7 +205,6 @@ pub struct CliffReport {
 /// Why an interval is no narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Reached {
     /// It is as narrow as was asked, or as the axis allows.
     Width,
@@ -237,7 +234,6 @@ pub struct FragileZone {
 /// What makes a cliff, with the numbers that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Cause {
     /// A limit of memory: up to it all pages stay resident and the device is hardly read (less than
     /// one byte in a hundred, for something else), beyond it the device is read and pages are

@@ -10,26 +10,28 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum RecordError {
     /// The directory for a new run holds something already.
-    #[error("{path} is not empty: name another run directory with --out, or go on with --resume")]
+    #[error(
+        "{path} is not empty: name another run directory with --out, or continue with --resume"
+    )]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
     /// There is no manifest where a run was expected.
-    #[error("{path} is not a run directory: it holds no manifest.json")]
+    #[error("{path} is not a run directory: it has no manifest.json")]
     NotARun {
         /// The directory.
         path: PathBuf,
     },
     /// Somebody has removed the run directory that is being written to, or part of it.
-    #[error("{path} was removed during the run, and what was measured with it: begin a new run")]
+    #[error("{path} was removed during the run, along with what was measured: begin a new run")]
     Removed {
         /// The directory, or the file in it.
         path: PathBuf,
     },
     /// The run was written by a newer program.
     #[error(
-        "{path} has schema version {found}, and this fsprism reads up to {known}: use a newer \
+        "{path} has schema version {found}, but this fsprism reads only up to {known}: use a newer \
          fsprism"
     )]
     NewerSchema {
@@ -68,8 +70,8 @@ pub enum RecordError {
     },
     /// The disk of the run directory is full.
     #[error(
-        "the disk of the run directory {path} is full: what was measured until now is kept; make \
-         room and go on with --resume, or choose another disk with --out"
+        "the disk of the run directory {path} is full: what was measured so far is kept; free some \
+         space and continue with --resume, or choose another disk with --out"
     )]
     DiskFull {
         /// The file being written.
@@ -89,6 +91,7 @@ pub enum RecordError {
 
 impl RecordError {
     /// Gives an input/output error its place, and a full disk its own variant.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub(crate) fn io(
         action: &'static str,
         path: impl Into<PathBuf>,

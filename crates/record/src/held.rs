@@ -138,9 +138,10 @@ pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 fn plain(file: OwnedFd) -> io::Result<File> {
-    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
-        FileType::RegularFile => Ok(File::from(file)),
-        _ => Err(io::Error::other("it is not a regular file")),
+    if let FileType::RegularFile = FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        Ok(File::from(file))
+    } else {
+        Err(io::Error::other("it is not a regular file"))
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn read_each(
         if location.crc32.is_some_and(|crc32| crc32 != crc32fast::hash(&line)) {
             return Err(damaged(index, "its checksum does not match"));
         }
-        let decoded = decode(&line).ok_or_else(|| damaged(index, "no histogram is there"))?;
+        let decoded = decode(&line).ok_or_else(|| damaged(index, "it has no histogram"))?;
         if decoded.len() > OPERATIONS_MAX {
             return Err(damaged(index, "it counts more operations than any replicate has"));
         }

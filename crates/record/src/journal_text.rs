@@ -123,7 +123,7 @@ impl Reader {
         if let Line::Replicate(replicate) = &line
             && !self.replicates.insert((replicate.block, replicate.cell))
         {
-            return Err("its cell has a replicate in this block already".to_owned());
+            return Err("its cell already has a replicate in this block".to_owned());
         }
         Ok(line)
     }
@@ -163,7 +163,7 @@ fn number_of(text: &[u8]) -> Option<Result<usize, &'static str>> {
     }
     let (_, digits) = behind(&text[..end], NUMBER)?;
     let number = decimal(&text[digits..end])?.try_into().ok().filter(|&it| it <= LINES_MAX);
-    Some(number.ok_or("its number is beyond what any journal has"))
+    Some(number.ok_or("its number is too large for any journal"))
 }
 
 fn decimal(digits: &[u8]) -> Option<u64> {

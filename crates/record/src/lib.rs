@@ -1,12 +1,13 @@
 //! What a run leaves behind: its directory, its journal, and the types of both.
 //!
-//! A run directory holds `manifest.json` (what was asked, where, on which targets: [`Manifest`]),
-//! `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured is lost) and
-//! `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format json` prints; it
-//! is computed from the two, so it can be written again at any time.
+//! A run directory holds `manifest.json` (what was measured, where, on which targets:
+//! [`Manifest`]), `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured
+//! is lost) and `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format
+//! json` prints. It is computed from the manifest and the journal, so it can be written again at
+//! any time.
 //!
-//! Everything measured is a *metric of a cell* with a unit and a direction, whatever suite it comes
-//! from; comparison, history and report need to know nothing else about it.
+//! Everything measured is a *metric of a cell* with a unit and a direction, whatever its suite.
+//! Comparison, history and report need to know nothing else about it.
 
 mod cliff;
 mod directory;
@@ -50,7 +51,6 @@ pub use manifest::{
 };
 pub use metric::{Better, MetricDefinition};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
-pub use plain::plain_text;
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::{SCHEMA_VERSION, document_schema};
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};

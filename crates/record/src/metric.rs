@@ -46,28 +46,10 @@ impl MetricDefinition {
         Self::new("bandwidth", "bytes/s", Better::Higher)
     }
 
-    /// Time per operation over what one moves, in nanoseconds per KiB.
-    #[must_use]
-    pub fn time_per_kib() -> Self {
-        Self::new("time_per_kib", "ns", Better::Lower)
-    }
-
     /// Operations per second of each thread, on average.
     #[must_use]
     pub fn throughput_per_thread() -> Self {
         Self::new("throughput_per_thread", "operations/s", Better::Higher)
-    }
-
-    /// Bytes of the working set that are in memory after the last operation.
-    #[must_use]
-    pub fn resident() -> Self {
-        Self::new("resident", "bytes", Better::Higher)
-    }
-
-    /// Bytes that the device read, per operation.
-    #[must_use]
-    pub fn device_read_per_operation() -> Self {
-        Self::new("device_read_per_operation", "bytes", Better::Lower)
     }
 
     /// Throughput over that of the baseline cell of the same target and block.

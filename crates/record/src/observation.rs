@@ -8,7 +8,6 @@ use crate::probe::ProbeEvidence;
 /// One thing that was seen during a replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Observation {
     /// Values along an axis.
     Series(Series),

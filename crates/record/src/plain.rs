@@ -1,33 +1,9 @@
-//! Texts that go to terminals, tables and pages as they are: none of their characters is an order
-//! to who shows them.
+//! Texts of JSON values made plain.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
-
-/// A text without control characters and without those that change the direction of what follows
-/// (Unicode Standard Annex 9, section 2): spaces stand for those that space, and question marks for
-/// the others.
-#[must_use]
-pub fn plain_text(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| replacement(c).is_none()) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().map(|c| replacement(c).unwrap_or(c)).collect())
-}
-
-fn replacement(c: char) -> Option<char> {
-    match c {
-        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
-        '\u{061c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}' => Some('?'),
-        c if c.is_control() => Some('?'),
-        _ => None,
-    }
-}
+use textual::plain_text;
 
 /// Makes every text of a JSON value plain, names of entries among them.
 pub(crate) fn make_plain(value: &mut Value) {
@@ -56,13 +32,6 @@ pub(crate) fn make_plain(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_in_a_text_is_an_order_to_a_terminal() {
-        assert!(matches!(plain_text("größer als 5 %, \u{1f4be}"), Cow::Borrowed(_)));
-        assert_eq!(plain_text("a\u{1b}[2Jb\u{9b}31mc\u{7}"), "a?[2Jb?31mc?");
-        assert_eq!(plain_text("abc\u{202e}fed\r\nnext"), "abc?fed  next");
-    }
 
     #[test]
     fn values_are_plain_throughout() {

@@ -62,7 +62,7 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
             between("grain", search.grain, (0.0, NUMBER_MAX as f64))
         }
         Line::CellAdded(added) if added.cell as usize != metrics.len() => {
-            Err(format!("it adds a cell out of turn, not cell {}", metrics.len()))
+            Err(format!("it adds a cell out of order; the next is cell {}", metrics.len()))
         }
         Line::CellAdded(_) => Ok(()),
         Line::Replicate(replicate) => {
@@ -71,19 +71,22 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
             let wanted = metrics[replicate.cell as usize];
             if replicate.metrics.len() != wanted {
                 let have = replicate.metrics.len();
-                return Err(format!("it has {have} metrics, and its cell {wanted}"));
+                return Err(format!("it has {have} metrics, but its cell has {wanted}"));
             }
             if let Some(metric) = replicate.metrics.iter().find(|metric| **metric < 0.0) {
-                return Err(format!("a metric is {metric:?}, and none can be below 0"));
+                return Err(format!("a metric is {metric:?}, but none can be below 0"));
             }
             let slices = replicate.timeline.as_ref().map_or(&[][..], |timeline| &timeline.slices);
             if slices.len() > SLICES_MAX {
-                return Err(format!("its timeline has {} slices, not 64 at most", slices.len()));
+                return Err(format!(
+                    "its timeline has {} slices, but can have at most 64",
+                    slices.len()
+                ));
             }
             let slices = slices.iter().flatten();
             match slices.map(|&(exponent, _)| exponent).max() {
                 Some(exponent) if exponent > EXPONENT_MAX => {
-                    Err(format!("a latency of 2 to the {exponent} ns is none"))
+                    Err(format!("a latency of 2 to the {exponent} ns is impossible"))
                 }
                 _ => Ok(()),
             }
@@ -113,21 +116,21 @@ fn between(name: &str, value: f64, (least, most): (f64, f64)) -> Result<(), Stri
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(format!("{name} is {value:?}, and should be {least} to {most:?}"))
+    Err(format!("{name} is {value:?}, but must be between {least} and {most:?}"))
 }
 
 fn at_most(name: &str, value: u64) -> Result<(), String> {
     if value <= NUMBER_MAX {
         return Ok(());
     }
-    Err(format!("{name} is {value}, and should be {NUMBER_MAX} at most"))
+    Err(format!("{name} is {value}, but can be at most {NUMBER_MAX}"))
 }
 
 fn block_number(block: u32) -> Result<(), String> {
     if block < BLOCKS_MAX {
         return Ok(());
     }
-    Err(format!("block {block} is beyond what any run has"))
+    Err(format!("no run has a block {block}"))
 }
 
 /// A text none of whose numbers is beyond [`NUMBER_MAX`], on either side of 0, and no sum of times
@@ -149,7 +152,9 @@ impl Moderate {
         if magnitude <= most as f64 {
             return Ok(Self);
         }
-        Err(E::custom(format_args!("the number {magnitude:e} is beyond what can be measured")))
+        Err(E::custom(format_args!(
+            "the number {magnitude:e} is larger than anything that can be measured"
+        )))
     }
 }
 
@@ -216,7 +221,7 @@ mod tests {
     fn moments_are_within_a_run() {
         for used_s in [-1.0, 1e10, 1e300] {
             let why = refused(&Line::Start(Start { used_s }));
-            assert!(why.contains("used_s") || why.contains("beyond"), "{why}");
+            assert!(why.contains("used_s") || why.contains("larger than"), "{why}");
         }
     }
 

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum FitError {
     /// Residency is given for another number of moments than the trace has.
-    #[error("trace {trace} is looked at {expected} times, and residency is given for {given}")]
+    #[error("trace {trace} is looked at {expected} times, but residency is given for {given}")]
     Moments {
         /// The trace's name.
         trace: &'static str,
@@ -15,7 +15,7 @@ pub enum FitError {
         given: usize,
     },
     /// Residency is given for another number of pages than the file has.
-    #[error("trace {trace} has {expected} pages, and residency is given for {given}")]
+    #[error("trace {trace} has {expected} pages, but residency is given for {given}")]
     Pages {
         /// The trace's name.
         trace: &'static str,
@@ -25,7 +25,7 @@ pub enum FitError {
         given: usize,
     },
     /// The range of capacities is empty or starts at 0.
-    #[error("the capacity is to be sought from {low} to {high} pages: give a range from 1 on")]
+    #[error("cannot search for a capacity from {low} to {high} pages: give a range from 1 up")]
     Capacity {
         /// The least capacity given.
         low: u32,
@@ -33,12 +33,12 @@ pub enum FitError {
         high: u32,
     },
     /// Pages come in by groups of none.
-    #[error("pages are said to come and go by groups of 0: give 1 for single pages")]
+    #[error("pages cannot come and go in groups of 0: give 1 for single pages")]
     NoGroup,
     /// Nothing was evicted, or nothing was kept: there is nothing to explain.
     #[error(
-        "of the {pages} pages looked at, {resident} were resident: \
-         take a limit below the working set and above nothing"
+        "{resident} of the {pages} pages looked at were resident: choose a limit below the working \
+         set and above zero"
     )]
     NothingToExplain {
         /// The pages looked at, over all moments.

@@ -1,15 +1,15 @@
 //! Which replacement policy explains what stayed resident in a page cache, and how well.
 //!
 //! A benchmark runs the traces of a [`battery()`] under a memory limit, each on an empty cache, and
-//! looks at which pages are resident at the moments that each trace names. [`fit()`] simulates the
-//! reference policies ([`Policy`]) on the same traces, seeks for each the capacity and the noise
-//! under which it makes the observation most likely, ranks them, and says whether the first is told
-//! apart from the others.
+//! checks which pages are resident at the moments that each trace names. [`fit()`] simulates the
+//! reference policies ([`Policy`]) on the same traces. For each policy, it finds the capacity and
+//! noise that make the observation most likely. It ranks the policies, and says whether the data
+//! tell the first apart from the others.
 //!
-//! [`StackDistances`] says besides what share of a trace's accesses LRU would hit, by capacity:
-//! what a warm-up or a cliff is to be held against.
+//! [`StackDistances`] gives the share of a trace's accesses that LRU would hit, by capacity: a
+//! reference for a warm-up or a cliff.
 //!
-//! There is no I/O here, no clock and no thread: the same input and seed give the same answer.
+//! This crate uses no I/O, no clock and no threads: the same input and seed give the same answer.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ mod trace;
 
 pub use battery::{LIMIT_MIN_PAGES, battery};
 pub use error::FitError;
-pub use fit::{Fit, Grouping, Question, Scored, Verdict, fit};
+pub use fit::{Fit, FitVerdict, Grouping, Question, Scored, fit};
 pub use observed::Observed;
 pub use policy::{Cache, Policy, Size};
 pub use stack_distance::StackDistances;

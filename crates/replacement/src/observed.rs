@@ -49,8 +49,8 @@ mod tests {
         let trace = || Trace::new("t", scan(4), 2);
         assert!(Observed::new(trace(), vec![vec![true; 4]; 2]).is_ok());
         let refused = Observed::new(trace(), vec![vec![true; 4]; 3]).unwrap_err().to_string();
-        assert_eq!(refused, "trace t is looked at 2 times, and residency is given for 3");
+        assert_eq!(refused, "trace t is looked at 2 times, but residency is given for 3");
         let refused = Observed::new(trace(), vec![vec![true; 5]; 2]).unwrap_err().to_string();
-        assert_eq!(refused, "trace t has 4 pages, and residency is given for 5");
+        assert_eq!(refused, "trace t has 4 pages, but residency is given for 5");
     }
 }

@@ -1,11 +1,11 @@
-//! What people look at: a run's analysis, and its rendering for the terminal, as JSON, as CSV
-//! and in the formats of other tools.
+//! The analysis of a run, and its rendering for the terminal, as JSON, as CSV and in the formats of
+//! other tools.
 //!
 //! [`document`] turns a run directory into a [`record::Document`]: estimates with intervals,
-//! comparisons between targets, and what makes each of them doubtful. The `render_*` functions
-//! turn that into text and decide nothing: what they say is in the document. Nothing here prints.
+//! comparisons between targets, and what makes each of them doubtful. The `render_*` functions turn
+//! the document into text and decide nothing: all they say is in the document. Nothing here prints.
 //!
-//! Start reading at `analysis` for what is computed and `terminal` for how it is said.
+//! Start reading at `analysis` for what is computed and `terminal` for how it is worded.
 
 mod analysis;
 pub mod compare;

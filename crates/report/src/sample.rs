@@ -134,6 +134,7 @@ impl Sample {
         self
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn measure(&mut self, cell: u32, times_ns: &[f64]) {
         let (operations, batch, time_per_operation_ns) = (self.operations, self.batch, times_ns[0]);
         let pilot = Pilot {

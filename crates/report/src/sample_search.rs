@@ -153,6 +153,7 @@ pub(crate) fn document_again(sample: &Sample, path: &Path) -> Document {
 }
 
 /// All that was measured, in order.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 pub(crate) fn replicates(sample: &mut Sample) -> impl Iterator<Item = &mut Replicate> {
     sample.run.lines.iter_mut().filter_map(|line| match line {
         Line::Replicate(replicate) => Some(replicate.as_mut()),

@@ -12,7 +12,7 @@ use footprint_trace::event::{Access, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::writer::TraceWriter;
-use footprint_trace::{Block, BlockId};
+use footprint_trace::{BlockId, TracedBlock};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 /// The stack of the operation's task.
@@ -60,7 +60,7 @@ impl Made {
         let single = vec![1; code.len()];
         let lengths: &[u8] = if code[0] == NOP[0] { &single } else { &whole };
         let writer = &mut self.writer;
-        let describe = || writer.describe(&Block { address, lengths, code }).unwrap();
+        let describe = || writer.describe(&TracedBlock { address, lengths, code }).unwrap();
         let id = *self.blocks.entry(key).or_insert_with(describe);
         self.events.execute(id);
         self

@@ -57,12 +57,13 @@ pub(crate) fn missing(run: &Run) -> Vec<String> {
     // That the other figures are of one file system only is the paper's choice.
     let own = run.manifest.skipped.iter().filter(|one| !one.why.contains("the paper shows"));
     let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
-    let failed = run.lines.iter().filter_map(|line| match line {
-        Line::CellFailed(failed) => {
+    let failed = run.lines.iter().filter_map(|line| {
+        if let Line::CellFailed(failed) = line {
             let cell = run.manifest.cells.get(failed.cell as usize)?;
             Some(format!("{} on {}: {}", cell.title, cell.target, failed.why))
+        } else {
+            None
         }
-        _ => None,
     });
     skipped.chain(failed).collect()
 }

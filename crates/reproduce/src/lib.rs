@@ -1,8 +1,8 @@
-//! Papers done again: what one prints beside what comes out here.
+//! Reproduces papers: puts published numbers next to ours.
 //!
-//! [`bonnie_anova`] is an analysis of variance of three file systems on five workloads, computed
-//! again from the paper's numbers. [`rocket_science`] is a case study that a run has measured
-//! again. [`densefs`] is what file systems touch of the processor's caches, traced again.
+//! [`bonnie_anova`] recomputes an analysis of variance of three file systems and five workloads
+//! from the paper's numbers. [`rocket_science`] is a case study, measured again by a run.
+//! [`densefs`] shows what file systems touch of the processor's caches, traced again.
 
 #![forbid(unsafe_code)]
 

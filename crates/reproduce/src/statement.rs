@@ -1,7 +1,7 @@
 //! What a paper says, and whether it came out here.
 
 use serde::Serialize;
-use tables::text::wrapped;
+use textual::wrapped;
 
 /// Whether what the paper says came out here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ pub(crate) fn statement(
 
 /// The statements for people, and how many of them hold.
 pub(crate) fn text(statements: &[Statement], width: usize) -> String {
-    let mut text = String::from("\nWhat the paper says, and what came out here\n");
+    let mut text = String::from("\nWhat the paper says, and what was measured here\n");
     for statement in statements {
         let outcome = match statement.outcome {
             Outcome::Holds => "holds",

@@ -59,7 +59,7 @@ pub fn conduct<E: Executor>(
     ledger: Ledger,
     executor: &mut E,
     directory: &mut RunDirectory,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
     let (pilots, lost) = (BTreeMap::new(), BTreeMap::new());
@@ -84,7 +84,7 @@ pub fn conduct<E: Executor>(
 }
 
 /// What a run is given from outside: time, somebody who watches, and a way to stop it.
-pub struct Surroundings<'a> {
+pub struct RunContext<'a> {
     /// Time since this part of the run began.
     pub stopwatch: &'a dyn Stopwatch,
     /// Somebody who watches.
@@ -98,7 +98,7 @@ struct Conductor<'a, 'b, E> {
     ledger: Ledger,
     executor: &'a mut E,
     directory: &'a mut RunDirectory,
-    surroundings: &'a mut Surroundings<'b>,
+    surroundings: &'a mut RunContext<'b>,
     used_before: Duration,
     /// What the pilot learnt; nothing in a run that goes on with another's work.
     pilots: BTreeMap<u32, PilotMeasure>,
@@ -273,8 +273,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// Why there is no room for something.
     fn too_long(&self) -> String {
         format!(
-            "there is no time for it within {} s: an interval takes {} blocks; give a longer \
-             --budget, or --blocks {}",
+            "it does not fit into {} s: an interval takes {} blocks; give a longer --budget, or \
+             --blocks {}",
             self.plan.budget.as_secs(),
             economy::BLOCKS_LEAST,
             economy::BLOCKS_LEAST
@@ -483,5 +483,5 @@ enum Step<T> {
 }
 
 fn state_not_reached(why: &str) -> String {
-    format!("the cache state was not as asked in {ATTEMPTS} attempts: {why}")
+    format!("the cache state was not as requested in {ATTEMPTS} attempts: {why}")
 }

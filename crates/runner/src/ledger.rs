@@ -241,6 +241,12 @@ mod tests {
         let rising = [9.0, 9.2, 9.4, 9.6, 9.8, 10.0, 10.2, 10.4, 10.6, 10.8, 11.0, 11.2];
         let mixed = [9.0, 10.2, 9.2, 11.2, 9.6, 10.8, 9.4, 10.6, 9.8, 11.0, 10.0, 10.4];
         assert!(width(&rising) > 1.5 * width(&mixed), "{} {}", width(&rising), width(&mixed));
+        // What a search adds has an order of its own.
+        let series = |values: [f64; 12]| (0..).zip(values).collect::<BTreeMap<u32, f64>>();
+        let values = (0..20).map(|cell| (cell, series(if cell < 5 { mixed } else { rising })));
+        let ledger = Ledger { values: values.collect(), ..Ledger::default() };
+        assert_eq!(ledger.width_of(0, 0.95, &ledger.dependence(5)), Some(width(&mixed)));
+        assert!(ledger.width_of(0, 0.95, &ledger.dependence(20)) > Some(width(&mixed)));
         let alone = relative_half_width(&mixed, 0.95).unwrap();
         assert!((width(&mixed) / alone - 1.0).abs() < 1e-12);
     }

@@ -55,8 +55,8 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
     let least = greatest(|pilot| pilot.operations_min).max(1);
     if start + least > most {
         return Err(format!(
-            "a replicate needs {} operations to mean what its name says, and the files allow \
-             {most}: give a larger --size, or targets with more room",
+            "a replicate needs {} operations to mean what its name says, but the files allow only \
+             {most}: give a larger --size, or targets with more space",
             start + least
         ));
     }
@@ -71,8 +71,8 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
     let time_min_ns = greatest(|pilot| pilot.time_min_ns) as f64;
     if takes_ns(operations) < time_min_ns {
         return Err(format!(
-            "its {operations} operations take {:.2} ms on the fastest target, too little to be \
-             measured well, and the files allow no more of them: give a larger --size",
+            "its {operations} operations take {:.2} ms on the fastest target, too short to measure \
+             well, and the files allow no more operations: give a larger --size",
             takes_ns(operations) / 1e6
         ));
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fake::{Fake, Watcher, manifest, plan};
 use record::{EndReason, Line, Order, Run, RunDirectory};
-use runner::{Ledger, Plan, Surroundings, conduct};
+use runner::{Ledger, Plan, RunContext, conduct};
 
 /// Conducts `plan` with `fake` in `path`, from the beginning or on top of what is there.
 fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
@@ -21,7 +21,7 @@ fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
     };
     let (stopwatch, stop) = (fake.stopwatch(), fake.stop());
     let mut surroundings =
-        Surroundings { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop };
+        RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop };
     conduct(plan, ledger, fake, &mut directory, &mut surroundings).expect("the run is recorded")
 }
 
@@ -121,6 +121,7 @@ fn all_targets_of_a_benchmark_get_the_same_operations_and_seed() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_replicate_in_the_wrong_state_is_thrown_away_counted_and_run_again() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
@@ -144,6 +145,7 @@ fn a_replicate_in_the_wrong_state_is_thrown_away_counted_and_run_again() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_cell_whose_state_is_never_reached_is_reported_as_failed_with_why() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
@@ -164,6 +166,7 @@ fn a_cell_whose_state_is_never_reached_is_reported_as_failed_with_why() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_budget_that_is_too_small_leaves_out_by_name_and_the_rest_has_its_blocks() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
@@ -280,6 +283,7 @@ fn two_blocks_that_are_lost_to_the_cache_state_alone_give_a_cell_up() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn time_is_not_spent_on_what_is_always_lost() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
@@ -329,6 +333,7 @@ fn targets_of_a_benchmark_follow_each_other_in_random_order() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_interval() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
@@ -353,6 +358,7 @@ fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_inte
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");

@@ -80,10 +80,7 @@ mod tests {
     #[test]
     fn one_value_has_no_interval() {
         let refused = mean_interval(&Sample::new([1.0]).unwrap(), 0.95).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "an interval of a mean needs at least 2 values, and there are 1"
-        );
+        assert_eq!(refused.to_string(), "an interval of a mean needs at least 2 values, but got 1");
     }
 
     #[test]

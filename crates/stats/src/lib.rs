@@ -1,26 +1,27 @@
-//! Pure mathematics on numbers: the estimators, intervals and tests that a run's answers rest on.
+//! Pure mathematics on numbers: the estimators, intervals and tests behind a run's answers.
 //!
-//! There is no I/O here, no clock and no thread: the same numbers in give the same numbers out.
-//! What a sample is too small or too odd to support is refused ([`Refusal`]), never guessed.
+//! This crate uses no I/O, no clock and no threads: the same numbers in give the same numbers out.
+//! If a sample is too small or too odd to support an answer, the answer is refused ([`Refusal`]),
+//! never guessed.
 //!
 //! Where to start, by question:
 //!
-//! - *What is this series?* [`Sample`] describes it; [`order`] gives distribution-free intervals of
-//!   its quantiles, which storage measurements need first because they are not normal;
-//!   [`interval`] that of its mean, [`bootstrap`] that of anything else. [`autocorrelation`] warns
-//!   of series that remember their past, and [`outliers`] marks what stands far off.
-//! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says what successive
-//!   blocks have to do with one another; [`independent`] compares what does not pair;
+//! - *What is this series?* [`Sample`] describes it. [`order`] gives distribution-free intervals of
+//!   its quantiles, which storage measurements need first because they are not normal; [`interval`]
+//!   gives that of its mean, and [`bootstrap`] that of anything else. [`autocorrelation`] warns of
+//!   series that remember their past, and [`outliers`] marks values that are far off.
+//! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says how far
+//!   successive blocks depend on one another; [`independent`] compares values that are not paired;
 //!   [`multiple`] corrects many such answers.
-//! - *What does it depend on?* [`design`] takes experiments apart into the effects of what was
-//!   varied.
+//! - *What does it depend on?* [`design`] breaks experiments down into the effects of the factors
+//!   that were varied.
 //! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
 //!   [`trend`] whether it rises or falls throughout.
 //! - *How does it grow?* [`scalability`] fits laws to throughput over concurrency; [`cliff`] finds
 //!   the sizes at which a curve falls, probe by probe.
 //! - *How much more is needed?* [`planning`].
 //!
-//! How often the intervals hold what they say, by simulation, is in `docs/coverage.md`.
+//! `docs/coverage.md` shows, by simulation, how often the intervals contain the true value.
 
 #![forbid(unsafe_code)]
 

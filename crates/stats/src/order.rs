@@ -58,7 +58,7 @@ pub fn least_n(q: f64, level: f64) -> Result<u64, Refusal> {
     // start which the other extreme can only push up by a few.
     let beyond = q.min(1.0 - q);
     if beyond < BEYOND_MIN {
-        let (what, range) = ("the quantile", "at or above 1e-16 for an interval");
+        let (what, range) = ("the quantile", "at least 1e-16 for an interval");
         return Err(Refusal::OutOfRange { what, value: q, range });
     }
     let start = (allowed.ln() / (-beyond).ln_1p()).floor().max(1.0);

@@ -7,7 +7,7 @@ use crate::design::Refused;
 #[non_exhaustive]
 pub enum Refusal {
     /// The sample is smaller than the least size that supports the estimate.
-    #[error("{what} needs at least {needed} values, and there are {given}")]
+    #[error("{what} needs at least {needed} values, but got {given}")]
     TooFew {
         /// What was asked for, as the subject of a sentence.
         what: &'static str,
@@ -17,7 +17,7 @@ pub enum Refusal {
         given: u64,
     },
     /// A value is infinite or not a number.
-    #[error("value {index} is {value}, and only finite values can be analysed")]
+    #[error("value {index} is {value}, but only finite values can be analysed")]
     NotFinite {
         /// Where the value stands, from 0.
         index: usize,
@@ -25,7 +25,7 @@ pub enum Refusal {
         value: f64,
     },
     /// A value is zero or negative where a ratio needs positive ones.
-    #[error("value {index} is {value}, and a ratio needs values above 0")]
+    #[error("value {index} is {value}, but a ratio needs values above 0")]
     NotPositive {
         /// Where the value stands, from 0.
         index: usize,
@@ -33,7 +33,7 @@ pub enum Refusal {
         value: f64,
     },
     /// Two series that should be paired differ in length.
-    #[error("pairs need two series of one length, and these hold {first} and {second} values")]
+    #[error("pairs need two series of the same length, but these have {first} and {second} values")]
     LengthsDiffer {
         /// Length of the first series.
         first: usize,
@@ -41,7 +41,7 @@ pub enum Refusal {
         second: usize,
     },
     /// A parameter of the estimator lies outside its range.
-    #[error("{what} is {value}, and must lie {range}")]
+    #[error("{what} is {value}, but must be {range}")]
     OutOfRange {
         /// The parameter's name.
         what: &'static str,
@@ -51,10 +51,10 @@ pub enum Refusal {
         range: &'static str,
     },
     /// The mean is zero, so nothing can be stated relative to it.
-    #[error("the mean is 0, so a spread relative to it does not exist")]
+    #[error("the mean is 0, so there is no spread relative to it")]
     ZeroMean,
     /// A p value is not a number or outside 0 to 1.
-    #[error("p value {index} is {value}, and must lie between 0 and 1")]
+    #[error("p value {index} is {value}, but must be between 0 and 1")]
     NotAProbability {
         /// Where the p value stands, from 0.
         index: usize,
@@ -62,25 +62,25 @@ pub enum Refusal {
         value: f64,
     },
     /// The values are all alike, or as good as that, where their spread is what is asked about.
-    #[error("{what} needs values that differ, and these do not, or too few of them do")]
+    #[error("{what} needs values that differ, but these do not, or too few of them do")]
     NoSpread {
         /// What was asked for, as the subject of a sentence.
         what: &'static str,
     },
     /// A statistic is infinite or not a number on the sample or on a resample of it.
-    #[error("the statistic is {value} on a resample, and only finite ones can be analysed")]
+    #[error("the statistic is {value} on a resample, but must be finite")]
     StatisticNotFinite {
         /// What the statistic gave.
         value: f64,
     },
     /// The bias-corrected and accelerated interval does not exist for this sample.
-    #[error("a BCa interval does not exist here: {why}")]
+    #[error("there is no BCa interval: {why}")]
     NoBca {
         /// What is missing, as a sentence without its full stop.
         why: &'static str,
     },
     /// The values leave open what was asked for.
-    #[error("{what} cannot be told from these values: {why}")]
+    #[error("{what} cannot be determined from these values: {why}")]
     NotIdentified {
         /// What was asked for, as the subject of a sentence.
         what: &'static str,
@@ -105,7 +105,7 @@ pub(crate) fn check_positive(what: &'static str, value: f64) -> Result<(), Refus
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Refusal::OutOfRange { what, value, range: "above 0 and be finite" })
+    Err(Refusal::OutOfRange { what, value, range: "finite and above 0" })
 }
 
 /// Refuses the first value that is infinite or not a number.
@@ -128,7 +128,7 @@ pub(crate) fn check_spread(what: &'static str, spread: f64) -> Result<(), Refusa
         return Err(Refusal::OutOfRange {
             what: "the spread",
             value: spread,
-            range: "within what f64 holds",
+            range: "a number that f64 can hold",
         });
     }
     if spread > 0.0 { Ok(()) } else { Err(Refusal::NoSpread { what }) }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn too_few_says_the_least_number_needed() {
         let text = check_count("a 95 % interval", 5, 6).unwrap_err().to_string();
-        assert_eq!(text, "a 95 % interval needs at least 6 values, and there are 5");
+        assert_eq!(text, "a 95 % interval needs at least 6 values, but got 5");
     }
 
     #[test]

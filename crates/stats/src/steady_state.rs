@@ -61,7 +61,7 @@ impl Detector {
     pub fn new(rule: Rule) -> Result<Self, Refusal> {
         if rule.rounds < 2 {
             let (what, value) = ("the number of rounds in a window", rule.rounds as f64);
-            return Err(Refusal::OutOfRange { what, value, range: "at 2 or above" });
+            return Err(Refusal::OutOfRange { what, value, range: "at least 2" });
         }
         check_positive("the range allowed", rule.range_percent_max)?;
         check_positive("the excursion allowed", rule.excursion_percent_max)?;

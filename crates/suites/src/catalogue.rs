@@ -6,6 +6,8 @@ use record::{Dimension, OfferedLoad};
 use thiserror::Error;
 use wildmatch::WildMatch;
 
+use textual::did_you_mean;
+
 use crate::benchmark::Benchmark;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -23,7 +25,7 @@ pub struct Suite {
 
 /// There is no suite of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no suite '{name}'{suggestion}; `fsprism run --list` names them")]
+#[error("no suite '{name}'{suggestion}; `fsprism run --list` lists the suites")]
 pub struct UnknownSuite {
     name: String,
     suggestion: String,
@@ -32,7 +34,7 @@ pub struct UnknownSuite {
 /// No benchmark of the suite begins its operations on a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "--rate is for suites with operations on a schedule, and '{name}' has none: leave it out, or \
+    "--rate is for suites with operations on a schedule, but '{name}' has none: leave it out, or \
      run nano/io"
 )]
 pub struct NoOpenLoop {
@@ -42,7 +44,7 @@ pub struct NoOpenLoop {
 /// No benchmark of the suite has such a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{suite} has no benchmark '{pattern}'{suggestion}; `fsprism run --list --format json` names \
+    "{suite} has no benchmark '{pattern}'{suggestion}; `fsprism run --list --format json` lists \
      them, and * stands for anything: 'random-read*'"
 )]
 pub struct NoBenchmark {
@@ -113,17 +115,20 @@ pub fn suites() -> Vec<Suite> {
         Suite { name, summary, benchmarks: rocket_science::figure(figure) }
     };
     vec![
-        Suite { name: "survey", summary: "every dimension in short", benchmarks: nano::quick() },
-        part("survey/io", "cold reads and fsync: the device and the way to it", Dimension::Io),
-        part("survey/layout", "reads of what was written in two ways", Dimension::OnDiskLayout),
+        Suite { name: "survey", summary: "every dimension in brief", benchmarks: nano::quick() },
+        part("survey/io", "cold reads and fsync: the device and the path to it", Dimension::Io),
+        part("survey/layout", "reads of files written in two ways", Dimension::OnDiskLayout),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
         Suite { name: "nano", summary: "every dimension as curves", benchmarks: nano::all() },
-        whole("nano/io", "the device, and the file system on top of it; commits; on a schedule"),
-        whole("nano/layout", "reading what was written in different ways"),
-        whole("nano/in-memory", "copying from memory, by request and working set"),
+        whole(
+            "nano/io",
+            "the device, and the file system on top of it; commits; operations on a schedule",
+        ),
+        whole("nano/layout", "reads of files written in different ways"),
+        whole("nano/in-memory", "copies from memory, by request size and working set"),
         whole("nano/caching", "warm-up, prefetch, eviction, write-back"),
         whole("nano/metadata", "operations on names, by directory size"),
         whole("nano/scaling", "threads and processes, by what they share"),
@@ -144,16 +149,6 @@ pub fn suite(name: &str) -> Result<Suite, UnknownSuite> {
     let suggestion = did_you_mean(name, all.iter().map(|suite| suite.name));
     let found = all.into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| UnknownSuite { name: name.to_owned(), suggestion })
-}
-
-/// The name that is nearest to what was written, if one is near.
-fn did_you_mean<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> String {
-    names
-        .map(|name| (strsim::levenshtein(written, name), name))
-        .min()
-        .filter(|(distance, nearest)| *distance <= nearest.len() / 2)
-        .map(|(_, nearest)| format!(": did you mean '{nearest}'?"))
-        .unwrap_or_default()
 }
 
 fn of(dimension: Dimension) -> Vec<Benchmark> {
@@ -261,13 +256,13 @@ mod tests {
         assert!(chosen("survey", &["rename*", "rename-100"]).is_ok());
         let refusal = chosen("survey", &["rename-100", "renam-100"]).expect_err("no such name");
         assert!(refusal.contains("'renam-100'"), "{refusal}");
-        assert!(refusal.contains("did you mean 'rename-100'?"), "{refusal}");
+        assert!(refusal.contains("did you mean `rename-100`?"), "{refusal}");
     }
 
     #[test]
     fn an_unknown_suite_suggests_the_nearest() {
         let error = suite("survey/metdata").expect_err("no such suite").to_string();
-        assert!(error.contains("did you mean 'survey/metadata'?"), "{error}");
+        assert!(error.contains("did you mean `survey/metadata`?"), "{error}");
         let error = suite("xyz").expect_err("no such suite").to_string();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(error.contains("run --list"), "{error}");

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use file_system::Feature;
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
+use textual::grouped;
 use workload::{Access, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers};
 
 use crate::benchmark::{Benchmark, Work};
@@ -14,7 +16,7 @@ use crate::need::{WINDOWS_LEAST, processors};
 use crate::operations::{Operations, Question};
 use crate::place::Place;
 use crate::room;
-use crate::thinning::{Scope, grouped, thinned};
+use crate::thinning::{Scope, thinned};
 
 /// The cells of a suite on live targets, as many as the scope has room for, and what does not
 /// apply to a target or has no room, each with why.
@@ -85,12 +87,12 @@ impl Bounds {
         }
         if let Some(span_bytes) = of.workload.span_bytes.filter(|&bytes| bytes > file_bytes) {
             let what = format!("working sets above {} MiB", file_bytes >> 20);
-            let why = format!("its data files are not larger: --size {}M", span_bytes >> 20);
+            let why = format!("its data files are not larger: give --size {}M", span_bytes >> 20);
             return Some((what, why));
         }
         let name_bytes = of.place.directory_set().name_bytes as u64;
         let most = self.name_bytes_max.filter(|&most| most > 0 && name_bytes > most)?;
-        let why = format!("its longest name has {most} bytes");
+        let why = format!("its names can have at most {most} bytes");
         Some((format!("names of {name_bytes} bytes"), why))
     }
 }
@@ -143,10 +145,9 @@ fn without_ring(of: &Operations, live: &LiveTarget) -> Option<(String, String)> 
 
 /// The buffers of its ring, which hold all that is written where that is kept.
 fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
-    let resting = match of.workload.operation {
-        Operation::Write => (128 << 10) / of.workload.request_bytes.max(512) as u64,
-        _ => 0,
-    };
+    let is_write = of.workload.operation == Operation::Write;
+    let resting =
+        if is_write { (128 << 10) / of.workload.request_bytes.max(512) as u64 } else { 0 };
     let request_bytes = of.workload.request_bytes as u64;
     let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
     let depth = u64::from(depth);
@@ -171,7 +172,7 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
     }
     match (state, of.workload.operation) {
         _ if of.is_of_names_cold(state) => {
-            Some(("cold names", "its directories are in memory only, so its names are never cold"))
+            Some(("cold names", "its directories are only in memory, so its names are never cold"))
         }
         (CacheState::Cold, _) => Some((
             "cold reads and writes",
@@ -181,7 +182,7 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
             Some(("append and fsync", "it has no device that fsync could write to"))
         }
         _ if of.question == Question::DeviceWrites => {
-            Some(("device writes", "it has no device that could be written to"))
+            Some(("device writes", "it has no device to write to"))
         }
         _ => None,
     }
@@ -197,12 +198,12 @@ fn without_own_file_system(
         return None;
     }
     if of.is_of_names_cold(state) {
-        let why = "fsprism did not mount it and so cannot mount it again: give a scratch target";
+        let why = "fsprism did not mount it, so it cannot remount it: give a scratch target";
         return Some(("cold names", why));
     }
     if of.workload.workers == Workers::Processes {
-        let why = "what processes other than this one read from its device is not counted, so \
-                   nothing would prove that they are served from memory: give a scratch target";
+        let why = "device reads by processes other than this one are not counted, so nothing would \
+                   prove that they are served from memory: give a scratch target";
         return Some(("several processes", why));
     }
     let why = "others write to its device too: give a scratch target";
@@ -217,7 +218,7 @@ fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusa
     let is_by_workers = matches!(axis, Some("threads" | "processes")) || by_several;
     (is_by_workers && processors < 2).then_some((
         "several threads or processes at the same time",
-        "there is one processor, on which they only take turns: allow this process two",
+        "this process may use only one processor, on which they take turns: allow it two",
     ))
 }
 
@@ -239,8 +240,8 @@ fn without_windows(
         return None;
     }
     let why = format!(
-        "the files hold less than {WINDOWS_LEAST} windows of its read-ahead of {} KiB: --size \
-         {}m, or a smaller read_ahead=",
+        "the files hold fewer than {WINDOWS_LEAST} windows of its read-ahead of {} KiB: give \
+         --size {}m, or a smaller read_ahead=",
         window_bytes >> 10,
         needed_bytes.div_ceil(1 << 20)
     );
@@ -250,9 +251,9 @@ fn without_windows(
 /// Links, on a file system that has none.
 fn without_links(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let file_system = &live.target.facts().file_system;
-    let is_link = matches!(of.workload.operation, Operation::Link | Operation::Symlink);
-    let has_none = matches!(file_system.as_str(), "vfat" | "msdos" | "exfat" | "hfs");
-    (is_link && has_none).then(|| ("links".to_owned(), format!("{file_system} has none")))
+    let needs_links = of.workload.operation.needs_links();
+    let why = file_system::lacks(file_system, Feature::Links).filter(|_| needs_links)?;
+    Some(("links".to_owned(), why))
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use file_system::FileSystem;
 use machine::describe::{
     CpuTimes, CpuTimesReader, DescribeError, DeviceCounterReader, DeviceCounters,
     ProcessCounterReader, ProcessCounters, ProcessorTimeReader, ThrottleCounters, ThrottleReader,
 };
-use machine::target::Target;
+use targets::Target;
 
 /// Reads everything that may disturb or refute a replicate.
 #[derive(Debug)]
@@ -107,7 +108,8 @@ impl Counters {
 /// The counter of what this process asks for. None where a process of its own does the reading for
 /// a file system, as FUSE has it: whose reads those are is not told.
 fn caller_of(target: &Target) -> Option<ProcessCounterReader> {
-    let is_told = !target.facts().file_system.starts_with("fuse");
+    let known = FileSystem::named(&target.facts().file_system);
+    let is_told = known.is_none_or(|known| known.storage != file_system::Storage::Process);
     is_told.then(|| ProcessCounterReader::open().ok()).flatten()
 }
 

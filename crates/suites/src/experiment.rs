@@ -124,7 +124,7 @@ impl Site<'_> {
     /// # Errors
     /// When the target could not be made anew for this block.
     pub(crate) fn counters(&self) -> Result<&Counters, Failure> {
-        let lost = || Failure::Cell { why: "the target could not be made anew".to_owned() };
+        let lost = || Failure::Cell { why: "the target could not be made again".to_owned() };
         self.live.counters.as_deref().ok_or_else(lost)
     }
 }

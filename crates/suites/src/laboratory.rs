@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::target::Target;
 use measure::{ClockReport, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
+use targets::Target;
 use workload::{OnDevice, Operation, Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
@@ -22,7 +22,7 @@ use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
 use crate::place::Place;
-use crate::replicate::{Replicate, failed, nanos};
+use crate::replicate::{Execution, failed, nanos};
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
 
@@ -177,7 +177,7 @@ impl Laboratory {
     /// One execution of the engine's operations.
     fn observe(&mut self, cell: u32, one: &Engine<'_>, seed: u64) -> Result<Observed, Failure> {
         let (target, _) = self.cells[cell as usize];
-        let replicate = Replicate {
+        let replicate = Execution {
             of: one.of,
             cache_state: one.cache_state,
             workload: &one.workload,

@@ -1,10 +1,10 @@
 //! Benchmarks: what each does and isolates, and how it is executed on real targets.
 //!
-//! A [`Benchmark`] is a declaration: a workload, the files it works on, the dimension it
-//! isolates, the cache state it asks for. [`suites`] names the sets of them. The [`Laboratory`]
-//! holds the live targets and executes cells for the `runner`: it makes the cache state, verifies
-//! it, measures, verifies again, and restores. The [`CliffLaboratory`] measures the positions that
-//! a search for cliffs asks for, on targets of its own.
+//! A [`Benchmark`] is a declaration: a workload, the files it works on, the dimension it isolates,
+//! and the cache state it needs. [`suites`] names the sets of benchmarks. The [`Laboratory`] holds
+//! the live targets and executes cells for the `runner`: it makes the cache state, verifies it,
+//! measures, verifies again, and restores. The [`CliffLaboratory`] measures the positions that a
+//! search for cliffs asks for, on its own targets.
 
 mod benchmark;
 mod catalogue;
@@ -14,6 +14,7 @@ mod counters;
 mod experiment;
 mod laboratory;
 mod live_target;
+mod metrics;
 mod nano;
 mod need;
 mod observed;
@@ -43,5 +44,5 @@ pub use place::{Directories, Files, Place};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;
 pub use stops::notice_stops;
 pub use system_call::system_call_ns;
-pub use table_one::{COLUMNS, Mark, Row, table_one};
+pub use table_one::{COLUMNS, Relation, Row, table_one};
 pub use thinning::Scope;

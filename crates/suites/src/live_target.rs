@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use machine::describe;
-use machine::target::{Place as TargetPlace, Target, TargetError};
 use record::TargetRecord;
+use targets::{Place as TargetPlace, Target, TargetError};
 use workload::FileSet;
 
 use crate::counters::Counters;

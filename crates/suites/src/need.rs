@@ -127,7 +127,7 @@ impl Operations {
     /// What a replicate in this cache state must have, where data files are of this size.
     pub(crate) fn need(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
         if self.question == Question::DeviceWrites {
-            let why = "one sync at the end of so many, which are counted and not timed";
+            let why = "this many share one sync at the end, and are counted, not timed";
             return Need { time: Duration::ZERO, ..Need::counted(0, OPERATIONS_PER_SYNC, why) };
         }
         let request_bytes = self.workload.request_bytes as u64;
@@ -142,12 +142,12 @@ impl Operations {
             Operation::Read if is_cold => self.need_cold(pass, request_bytes),
             Operation::Read | Operation::Mixed { .. } => self.need_of_copies(pass, request_bytes),
             Operation::Write => {
-                let why = "each page is changed once, and the first changes, which prepare what \
-                           neighbours share, come before the others";
+                let why = "each page is changed once; the first changes prepare what neighbours \
+                           share and come before the others";
                 Need::once(pass, within(WRITES, DIRTIED_BYTES / request_bytes), why)
             }
             Operation::Append => {
-                let why = "the first blocks of a file are found in other ways than later ones";
+                let why = "the first blocks of a file are found differently from later ones";
                 Need::counted(APPENDS / FIRST_SHARE, APPENDS, why)
             }
             Operation::Fsync | Operation::Fdatasync | Operation::AppendFsync => {
@@ -166,7 +166,8 @@ impl Operations {
             | Operation::Rmdir => self.need_of_changes(is_cold),
             Operation::Readdir => self.need_of_listings(is_cold),
             Operation::StatMissing => {
-                let why = "each name is missed once, for the second time it is known to be missing";
+                let why = "each name is looked up once, because the second time it is known to be \
+                    missing";
                 let wanted = if is_cold { COLD_NAMES } else { LOOKS };
                 Need::once(self.missing_names_per_thread(), wanted, why)
             }
@@ -179,7 +180,7 @@ impl Operations {
     /// Requests that the device serves one by one or in flight.
     fn need_of_device(&self, pass: u64, request_bytes: u64) -> Need {
         let requests = within(REQUESTS, DEVICE_BYTES / request_bytes);
-        let why = "so many that the first ones, which find the device idle, do not weigh";
+        let why = "enough that the first ones, which find the device idle, do not matter";
         match self.queue_depth() {
             // Filling the queue and emptying it are to be little of it.
             Some(depth) => {
@@ -193,11 +194,11 @@ impl Operations {
     /// Reads of what is not in memory, each once.
     fn need_cold(&self, pass: u64, request_bytes: u64) -> Need {
         if self.workload.access == Access::Sequential {
-            let why = "the whole file, so that nothing is left on its way that was read ahead, and \
-                       all that was waited for is counted";
+            let why = "the whole file, so that no read-ahead is still under way and all waiting is \
+                       counted";
             return Need::counted(0, pass, why);
         }
-        let why = "so many that the first ones, which find the device idle, do not weigh";
+        let why = "enough that the first ones, which find the device idle, do not matter";
         Need::once(pass, within(REQUESTS, DEVICE_BYTES / request_bytes), why)
     }
 
@@ -205,8 +206,8 @@ impl Operations {
     fn need_of_copies(&self, pass: u64, request_bytes: u64) -> Need {
         // Of independent choices, two thirds of the pages are met by as many as there are pages.
         let passes = if self.workload.access == Access::Sequential { 1 } else { 2 };
-        let why = "pages have been read once since the file was read in, so that what the \
-                   processor keeps of them is what it keeps while this goes on";
+        let why = "pages have been read once since the file was read in, so that the processor's \
+                   caches hold what they will hold throughout";
         let operations = within(COPIES, COPIED_BYTES / request_bytes);
         Need { may_be_more: true, ..Need::counted(passes * pass, operations, why) }
     }
@@ -217,11 +218,11 @@ impl Operations {
         let sharers = if self.workload.sharing == Sharing::Same { threads } else { 1 };
         let most = (self.place.additions_max() / sharers).max(1);
         if is_cold {
-            let why = "so few that most of them find what they need not in memory";
+            let why = "few enough that most of them do not find what they need in memory";
             return Need::counted(0, most.min(COLD_NAMES / 2), why);
         }
-        let why = "so many that single interruptions do not weigh, and so few that directories \
-                   stay what they are";
+        let why = "enough that single interruptions do not matter, and few enough that directories \
+                   stay as they are";
         let all = most.min((CHANGES + FIRST_CHANGES) / sharers);
         let start = all * FIRST_CHANGES / (CHANGES + FIRST_CHANGES);
         Need::counted(start, all - start, why)
@@ -242,11 +243,11 @@ impl Operations {
     fn need_of_looks(&self, is_cold: bool) -> Need {
         let entries = self.place.entries();
         if is_cold {
-            let why = "each name is looked at once; neighbours come from the device together, so \
-                       the first are not another kind";
+            let why = "each name is looked up once; neighbours come from the device together, so \
+                       the first ones are no different";
             return Need::counted(0, entries.min(COLD_NAMES), why);
         }
-        let why = "names have been looked at since they were read in";
+        let why = "names have been looked up since they were read in";
         let first = (2 * entries).min(FIRST_LOOKS_MAX);
         Need { may_be_more: true, ..Need::counted(first, LOOKS, why) }
     }

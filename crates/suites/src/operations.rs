@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Better, CacheState, MetricDefinition};
+use record::{CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
     Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Pinning, Sharing,
@@ -11,9 +11,13 @@ use workload::{
 
 use crate::counters::counts_everything;
 use crate::live_target::LiveTarget;
+use crate::metrics::{
+    BANDWIDTH, COMPLETION_LATENCY, DEVICE_BYTES, DEVICE_READ, DEVICE_WRITES, LATENCY, Metric,
+    OTHER_TIME, PROCESSOR_TIME, RESIDENT, START_TIME, SUBMISSION_LATENCY, SYNCED_TIME, THROUGHPUT,
+    THROUGHPUT_ELAPSED, THROUGHPUT_PER_THREAD, TIME, TIME_BETWEEN, TIME_PER_KIB,
+};
 use crate::need::processors;
 use crate::place::Place;
-use crate::written::{DEVICE_BYTES, DEVICE_WRITES, SYNCED_TIME};
 
 /// Operations that one sync is shared by, and of which device writes are counted.
 pub(crate) const OPERATIONS_PER_SYNC: u64 = 100;
@@ -53,99 +57,73 @@ pub enum Question {
     SteadyState,
 }
 
-/// The mean time of the first operations after the state was made.
-pub(crate) const START_TIME: &str = "start_time_per_operation";
-/// Processor time that an operation takes of the thread that does it.
-pub(crate) const PROCESSOR_TIME: &str = "processor_time_per_operation";
-/// Processor time of everything else on the machine, until what was changed is written, per
-/// operation.
-pub(crate) const OTHER_TIME: &str = "other_time_per_operation";
 impl Operations {
     /// Metrics of a replicate, the primary one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<MetricDefinition> {
-        let (time, throughput) =
-            (MetricDefinition::time_per_operation(), MetricDefinition::throughput());
+        self.measured().iter().map(Metric::definition).collect()
+    }
+
+    /// As [`Self::metrics`], with what each is computed from.
+    pub(crate) fn measured(&self) -> Vec<Metric> {
         if self.queue_depth().is_some() {
-            return Self::metrics_in_flight();
+            return Self::measured_in_flight();
         }
-        match self.question {
-            Question::DeviceWrites => return self.metrics_of_device_writes(),
-            Question::SteadyState => return Self::metrics_of_steady_state(),
-            Question::Time | Question::Throughput => {}
-        }
-        if self.question == Question::Throughput || self.workload.threads > 1 {
-            return [vec![throughput, time], Self::metrics_beside()].concat();
-        }
-        if self.moves_data_in_place() {
-            let time_per_kib = MetricDefinition::time_per_kib();
-            let own = vec![time, MetricDefinition::bandwidth(), throughput, time_per_kib];
-            return [own, Self::metrics_beside()].concat();
-        }
-        [vec![time, throughput], Self::metrics_beside()].concat()
-    }
-
-    /// What the first operations cost, and what all take of the processor.
-    fn metrics_beside() -> Vec<MetricDefinition> {
-        let time = |name| MetricDefinition::new(name, "ns", Better::Lower);
-        let counted = counts_everything().then_some(OTHER_TIME);
-        [START_TIME, PROCESSOR_TIME].into_iter().chain(counted).map(time).collect()
-    }
-
-    fn metrics_of_device_writes(&self) -> Vec<MetricDefinition> {
-        let time = match self.workload.directory_sync {
-            DirectorySync::Never => MetricDefinition::new(SYNCED_TIME, "ns", Better::Lower),
-            DirectorySync::EachOperation => MetricDefinition::time_per_operation(),
+        // Set against others with more threads, whose rates are by the time that passed.
+        let is_of_threads = matches!(self.question, Question::Throughput | Question::SteadyState);
+        let throughput = if is_of_threads { THROUGHPUT_ELAPSED } else { THROUGHPUT };
+        let mut metrics = match self.question {
+            Question::DeviceWrites => return self.measured_of_device_writes(),
+            Question::SteadyState => {
+                return vec![
+                    throughput,
+                    TIME,
+                    BANDWIDTH,
+                    RESIDENT,
+                    DEVICE_READ,
+                    THROUGHPUT_PER_THREAD,
+                ];
+            }
+            Question::Throughput => vec![throughput, TIME],
+            Question::Time if self.workload.threads > 1 => vec![throughput, TIME],
+            Question::Time if self.moves_data_in_place() => {
+                vec![TIME, BANDWIDTH, throughput, TIME_PER_KIB]
+            }
+            Question::Time => vec![TIME, throughput],
         };
-        vec![
-            time,
-            MetricDefinition::new(DEVICE_BYTES, "bytes", Better::Lower),
-            MetricDefinition::new(DEVICE_WRITES, "count", Better::Lower),
-        ]
+        metrics.extend([START_TIME, PROCESSOR_TIME]);
+        metrics.extend(counts_everything().then_some(OTHER_TIME));
+        metrics
     }
 
-    /// Metrics where a steady state is measured: how fast it is, and what shows which state it is.
-    fn metrics_of_steady_state() -> Vec<MetricDefinition> {
-        vec![
-            MetricDefinition::throughput(),
-            MetricDefinition::time_per_operation(),
-            MetricDefinition::bandwidth(),
-            MetricDefinition::resident(),
-            MetricDefinition::device_read_per_operation(),
-            MetricDefinition::throughput_per_thread(),
-        ]
+    fn measured_of_device_writes(&self) -> Vec<Metric> {
+        let time = match self.workload.directory_sync {
+            DirectorySync::Never => SYNCED_TIME,
+            DirectorySync::EachOperation => TIME,
+        };
+        vec![time, DEVICE_BYTES, DEVICE_WRITES]
     }
 
     /// Of operations in flight. The time per operation is the one that passes from one to the next:
     /// what a thread or a device that is always busy spends on each, while their latencies grow
     /// with how many wait.
-    fn metrics_in_flight() -> Vec<MetricDefinition> {
-        let latency = |name| MetricDefinition::new(name, "ns", Better::Lower);
-        vec![
-            MetricDefinition::throughput(),
-            MetricDefinition::bandwidth(),
-            MetricDefinition::time_per_operation(),
-            latency("latency"),
-            latency("submission_latency"),
-            latency("completion_latency"),
-        ]
+    fn measured_in_flight() -> Vec<Metric> {
+        vec![THROUGHPUT, BANDWIDTH, TIME_BETWEEN, LATENCY, SUBMISSION_LATENCY, COMPLETION_LATENCY]
     }
 
     /// How many of its operations are in flight at once, where they are issued so.
     pub(crate) fn queue_depth(&self) -> Option<u32> {
-        match self.workload.io_path {
-            IoPath::IoUring(options) => Some(options.queue_depth),
-            _ => None,
+        if let IoPath::IoUring(options) = self.workload.io_path {
+            Some(options.queue_depth)
+        } else {
+            None
         }
     }
 
     /// Whether its operations read or write existing bytes of the data files.
     #[must_use]
     pub fn moves_data_in_place(&self) -> bool {
-        matches!(
-            self.workload.operation,
-            Operation::Read | Operation::Write | Operation::Mixed { .. }
-        )
+        self.workload.operation.moves_data_in_place()
     }
 
     /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
@@ -163,12 +141,8 @@ impl Operations {
     /// interrupts come to a processor of their own, and whether a thread was kept off that one or
     /// on it makes a third of a short request, which the kernel decides otherwise for programs.
     pub(crate) fn pinning(&self, cache_state: CacheState) -> Pinning {
-        let reads = matches!(self.workload.operation, Operation::Read | Operation::Mixed { .. });
-        let syncs = matches!(
-            self.workload.operation,
-            Operation::Fsync | Operation::Fdatasync | Operation::AppendFsync
-        );
-        let waits = syncs
+        let reads = self.workload.operation.reads_data();
+        let waits = self.workload.operation.syncs()
             || self.is_direct()
             || self.queue_depth().is_some()
             || self.workload.directory_sync == DirectorySync::EachOperation
@@ -187,16 +161,7 @@ impl Operations {
     /// Whether its operations change anything on the target.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
-        !matches!(
-            self.workload.operation,
-            Operation::Read
-                | Operation::Open
-                | Operation::Close
-                | Operation::OpenClose
-                | Operation::StatPresent
-                | Operation::StatMissing
-                | Operation::Readdir
-        )
+        self.workload.operation.changes_anything()
     }
 
     /// Bytes that its reads or writes range over, all threads together.
@@ -204,7 +169,8 @@ impl Operations {
         let file_bytes = self.place.file_bytes(data_file_bytes);
         let files = match (self.place, self.workload.sharing) {
             (Place::Files(files), Sharing::Own) => files.count as u64,
-            _ => 1,
+            (Place::Files(_), Sharing::Same) => 1,
+            (_, Sharing::Own | Sharing::Same) => 1,
         };
         let bytes = self.workload.span_bytes.unwrap_or(file_bytes) * files;
         self.moves_data_in_place().then_some(bytes)
@@ -245,10 +211,8 @@ impl Operations {
         /// Entries that a pilot may list.
         const ENTRIES: u64 = 100_000;
         let (_, entries) = self.place.directories().unwrap_or_default();
-        match self.workload.operation {
-            Operation::Readdir => (ENTRIES / entries.max(1)).max(1),
-            _ => u64::MAX,
-        }
+        let lists = self.workload.operation == Operation::Readdir;
+        if lists { (ENTRIES / entries.max(1)).max(1) } else { u64::MAX }
     }
 
     /// Roughly what one execution takes, all around it included, in seconds.
@@ -260,16 +224,19 @@ impl Operations {
         const LISTED_PER_S: f64 = 2e6;
         let entries = self.place.entries() as f64;
         let (_, entries_of_one) = self.place.directories().unwrap_or_default();
-        let listings = match self.workload.operation {
+        let operation = self.workload.operation;
+        let listings = if operation.changes_directories() {
             // Rehearsed and measured, and each time counted afterwards.
-            one if one.changes_directories() => 2.0 * entries,
-            Operation::Readdir => 4.0 * entries_of_one as f64,
-            _ => 0.0,
+            2.0 * entries
+        } else if operation == Operation::Readdir {
+            4.0 * entries_of_one as f64
+        } else {
+            0.0
         };
         let remounts = if self.is_of_names_cold(cache_state) { REMOUNT_S } else { 0.0 };
         let syncs = match self.question {
             Question::DeviceWrites => OPERATIONS_PER_SYNC as f64 * SYNC_S,
-            _ => 0.0,
+            Question::Time | Question::Throughput | Question::SteadyState => 0.0,
         };
         EXECUTION_S + listings / LISTED_PER_S + remounts + syncs
     }
@@ -373,7 +340,7 @@ fn access_name(access: Access) -> &'static str {
         Access::Sequential => "sequential",
         Access::Zipf { .. } => "zipf",
         Access::Mixed { .. } => "mixed",
-        _ => "random",
+        Access::Uniform | Access::Shuffled => "random",
     }
 }
 

@@ -93,7 +93,11 @@ impl Place {
         match self {
             Self::TwoDirectories => 1_152,
             Self::Directories(set) => set.additions,
-            _ => self.entries() / 4,
+            Self::Data
+            | Self::ColdData
+            | Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::Files(_) => self.entries() / 4,
         }
     }
 
@@ -108,7 +112,12 @@ impl Place {
     pub fn file_bytes(self, data_file_bytes: u64) -> u64 {
         match self {
             Self::Files(files) => files.bytes,
-            _ => data_file_bytes,
+            Self::Data
+            | Self::ColdData
+            | Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::TwoDirectories
+            | Self::Directories(_) => data_file_bytes,
         }
     }
 
@@ -118,7 +127,10 @@ impl Place {
             Self::Data => 2 * data_file_bytes,
             Self::ColdData => data_file_bytes,
             Self::Files(files) => files.count as u64 * files.bytes,
-            _ => 0,
+            Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::TwoDirectories
+            | Self::Directories(_) => 0,
         }
     }
 
@@ -150,7 +162,12 @@ impl Place {
             Self::Directories(Directories { depth, name_bytes, .. }) => {
                 DirectorySet { depth, name_bytes, ..set }
             }
-            _ => set,
+            Self::Data
+            | Self::ColdData
+            | Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::TwoDirectories
+            | Self::Files(_) => set,
         }
     }
 
@@ -160,7 +177,10 @@ impl Place {
         let (count, size_bytes) = match self {
             Self::Data | Self::ColdData => (1, data_file_bytes),
             Self::Files(files) => (files.count, files.bytes),
-            _ => (0, 0),
+            Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::TwoDirectories
+            | Self::Directories(_) => (0, 0),
         };
         let of_role = |role| {
             let count = if self.has_files_of(role) { count } else { 0 };
@@ -174,7 +194,11 @@ impl Place {
         match self {
             Self::Files(files) => files.are_written == (role == Role::Write),
             Self::ColdData => role == Role::Read,
-            _ => true,
+            Self::Data
+            | Self::SmallDirectories
+            | Self::LargeDirectory
+            | Self::TwoDirectories
+            | Self::Directories(_) => true,
         }
     }
 

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::target::cache_state::{self, Residency};
-use machine::target::{Target, folio_orders};
 use measure::{MonotonicClock, SystemClock};
 use record::{CacheState, Spent};
 use runner::Failure;
+use targets::Target;
+use targets::cache::cache_state::{self, Residency};
+use targets::cache::folios::folio_orders;
 use workload::{
     ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workers, Workload,
 };
@@ -30,7 +31,7 @@ const REHEARSED_SHARE: u64 = 8;
 
 /// What is to be executed, and with what.
 #[derive(Debug)]
-pub(crate) struct Replicate<'a> {
+pub(crate) struct Execution<'a> {
     pub(crate) of: &'a Operations,
     pub(crate) cache_state: CacheState,
     pub(crate) workload: &'a Workload,
@@ -55,7 +56,7 @@ struct Seen {
     folio_pages: Option<BTreeMap<u32, u64>>,
 }
 
-impl Replicate<'_> {
+impl Execution<'_> {
     /// Executes it on `live`, which is left as it was found.
     pub(crate) fn observe(&self, live: &mut LiveTarget) -> Result<Observed, Failure> {
         let began = Instant::now();
@@ -77,7 +78,7 @@ impl Replicate<'_> {
         let least = overlap_percent(self.workload.threads, processors()).map_or(0.0, f64::from);
         if self.counts && overlap * 100.0 < least {
             let why = format!(
-                "all {} ran at the same time for {:.0} % of the time only",
+                "all {} ran at the same time for only {:.0} % of the time",
                 self.workload.threads,
                 overlap * 100.0
             );
@@ -126,9 +127,10 @@ impl Replicate<'_> {
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let began = Instant::now();
-        let idle = match self.of.question {
-            Question::DeviceWrites => Some(written::idle_unmount(live, self.of.place)?),
-            _ => None,
+        let idle = if let Question::DeviceWrites = self.of.question {
+            Some(written::idle_unmount(live, self.of.place)?)
+        } else {
+            None
         };
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
@@ -289,10 +291,13 @@ impl Replicate<'_> {
             return Ok(());
         }
         let all = self.workload.all_operations() * self.workload.threads as u64;
-        let makes = matches!(operation, Operation::Create | Operation::Mkdir | Operation::Symlink);
         let rehearsed = Workload {
             start_operations: 0,
-            operations_per_thread: if makes { all + all / REHEARSED_SHARE } else { all },
+            operations_per_thread: if operation.makes_inodes() {
+                all + all / REHEARSED_SHARE
+            } else {
+                all
+            },
             threads: 1,
             workers: Workers::Threads,
             operations_per_round: 1,

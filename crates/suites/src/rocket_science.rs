@@ -11,11 +11,11 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use machine::target::cache_state::{self, Residency};
 use measure::{Clock, SystemClock, Timeline};
 use record::{CacheEvidence, Dimension, MetricDefinition};
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::cache::cache_state::{self, Residency};
 use workload::{Operation, Outcome, Workload};
 
 use crate::benchmark::Benchmark;
@@ -360,7 +360,7 @@ fn resident_share() -> MetricDefinition {
 fn needs_memory_limit(live: &LiveTarget) -> Result<(), String> {
     match live.target.facts().conditions.limits.memory_bytes {
         Some(_) => Ok(()),
-        None => Err("it needs a limit of memory: give the target memory=64m".to_owned()),
+        None => Err("it needs a memory limit: give the target memory=64m".to_owned()),
     }
 }
 

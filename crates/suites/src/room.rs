@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use machine::target::Space;
+use targets::Space;
 
 use crate::place::Place;
 
@@ -25,12 +25,12 @@ const MIB: u64 = 1 << 20;
 
 /// What places take of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Need {
+struct RoomNeeded {
     bytes: u64,
     inodes: u64,
 }
 
-impl Need {
+impl RoomNeeded {
     fn of(place: Place, data_file_bytes: u64) -> Self {
         let entries = place.entries();
         Self { bytes: place.bytes(data_file_bytes) + entries * ENTRY_BYTES, inodes: entries }
@@ -61,7 +61,7 @@ pub(crate) fn too_large(
     space: &Space,
     data_file_bytes: u64,
 ) -> BTreeMap<Place, String> {
-    let need = |place| Need::of(place, data_file_bytes);
+    let need = |place| RoomNeeded::of(place, data_file_bytes);
     beside_smaller(places, need, |need| need.of_space(space))
         .map(|(place, need, times)| (place, why(need, space, times)))
         .collect()
@@ -75,14 +75,14 @@ pub(crate) fn beyond_memory(
     data_file_bytes: u64,
 ) -> BTreeMap<Place, String> {
     let usable_bytes = limit_bytes as f64 * MEMORY_SHARE;
-    let need = |place| Need::of_memory(place, data_file_bytes);
+    let need = |place| RoomNeeded::of_memory(place, data_file_bytes);
     beside_smaller(places, need, |need| need.bytes as f64 / usable_bytes.max(1.0))
         .map(|(place, need, times)| {
             let wanted_mib = (limit_bytes as f64 * times / MIB as f64).ceil();
             let smaller = if place == Place::Data { ", or a smaller --size" } else { "" };
             let why = format!(
-                "they take {} MiB of memory beside those of the others, and it is limited to {} \
-                 MiB, part of which the file system takes: memory={wanted_mib}m{smaller} would do",
+                "they take {} MiB of memory on top of the others, but it is limited to {} MiB, \
+                 part of which the file system takes: memory={wanted_mib}m{smaller} would do",
                 need.bytes.div_ceil(MIB),
                 limit_bytes / MIB,
             );
@@ -95,13 +95,13 @@ pub(crate) fn beyond_memory(
 /// that is usable those that fit make together with it.
 fn beside_smaller(
     places: BTreeSet<Place>,
-    need: impl Fn(Place) -> Need,
-    times_of: impl Fn(Need) -> f64,
-) -> impl Iterator<Item = (Place, Need, f64)> {
-    let mut by_need: Vec<(Need, Place)> =
+    need: impl Fn(Place) -> RoomNeeded,
+    times_of: impl Fn(RoomNeeded) -> f64,
+) -> impl Iterator<Item = (Place, RoomNeeded, f64)> {
+    let mut by_need: Vec<(RoomNeeded, Place)> =
         places.into_iter().map(|place| (need(place), place)).collect();
     by_need.sort_by_key(|(need, _)| (need.bytes, need.inodes));
-    let mut taken = Need::default();
+    let mut taken = RoomNeeded::default();
     by_need.into_iter().filter_map(move |(need, place)| {
         let with_it = taken.and(need);
         let times = times_of(with_it);
@@ -113,19 +113,19 @@ fn beside_smaller(
     })
 }
 
-fn why(need: Need, space: &Space, times: f64) -> String {
+fn why(need: RoomNeeded, space: &Space, times: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let wanted_gib = (space.total_bytes as f64 * times / GIB as f64).ceil() as u64;
-    let is_of_inodes = Need { bytes: 0, ..need }.of_space(space) > 1.0
-        || Need { inodes: 0, ..need }.of_space(space) < 1.0 && need.inodes > 0;
+    let is_of_inodes = RoomNeeded { bytes: 0, ..need }.of_space(space) > 1.0
+        || RoomNeeded { inodes: 0, ..need }.of_space(space) < 1.0 && need.inodes > 0;
     match space.free_inodes {
         Some(free) if is_of_inodes => format!(
-            "they are {} files beside those of the others, and it has room for {free}: more room, \
-             such as size={wanted_gib}G, would do",
+            "they are {} files on top of the others, but it has room for {free}: more space, such \
+             as size={wanted_gib}G, would do",
             need.inodes
         ),
         _ => format!(
-            "they take {} MiB beside those of the others, and it has {} MiB: more room, such as \
+            "they take {} MiB on top of the others, but it has {} MiB: more space, such as \
              size={wanted_gib}G, would do",
             need.bytes >> 20,
             space.free_bytes >> 20

@@ -5,10 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use machine::target::cache_state::{self, Residency};
-use machine::target::{Target, read_in_trees};
+use file_system::{Devices, FileSystem};
 use record::{CacheEvidence, CacheState};
 use rustix::fs::{AtFlags, Dir, statat};
+use targets::Target;
+use targets::cache::cache_state::{self, Residency};
+use targets::cache::trees::read_in_trees;
 use workload::{FileSet, near};
 
 use crate::counters::Happened;
@@ -90,13 +92,19 @@ pub(crate) fn warm_directories(target: &Target, directories: &[PathBuf]) -> io::
             statat(&directory, entry?.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
         }
     }
-    if target.facts().file_system == "btrfs" {
+    if keeps_names_in_trees(target) {
         match read_in_trees(target.root()) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             other => other?,
         }
     }
     Ok(())
+}
+
+/// Whether names and attributes lie in trees that can be read in without a change of names.
+fn keeps_names_in_trees(target: &Target) -> bool {
+    FileSystem::named(&target.facts().file_system)
+        .is_some_and(|known| known.devices == Devices::Pool)
 }
 
 /// The evidence of one replicate.
@@ -184,8 +192,8 @@ fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
 fn verify_cold_names(evidence: &CacheEvidence) -> Result<(), String> {
     match evidence.device_read_bytes {
         Some(bytes) if bytes > 0 => Ok(()),
-        _ => Err("nothing came from the device while names were looked at cold: they were in \
-                  memory after mounting again"
+        _ => Err("nothing came from the device while names were looked up cold: they were in \
+                  memory after remounting"
             .to_owned()),
     }
 }
@@ -195,8 +203,8 @@ fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
     let least = [evidence.resident_before, evidence.resident_after].into_iter().flatten().min();
     if let Some(resident) = least.filter(|&resident| resident < pages) {
         return Err(format!(
-            "only {resident} of {pages} pages were resident in a warm replicate: the file does \
-             not stay in memory (a smaller --size may)"
+            "only {resident} of {pages} pages were resident in a warm replicate: the file does not \
+             stay in memory (try a smaller --size)"
         ));
     }
     // What is first needed after a state was made is part of the start, and of nothing that is

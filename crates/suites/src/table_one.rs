@@ -18,7 +18,7 @@ pub const COLUMNS: [(Dimension, &str); 6] = [
 
 /// What a benchmark has to do with a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum Relation {
     /// It isolates it: the paper's filled circle.
     Isolates,
     /// It exercises it without isolating it: the paper's empty circle.
@@ -37,7 +37,7 @@ pub struct Row {
     /// How many points it has; 1 for a benchmark that is no curve.
     pub points: usize,
     /// One mark per column.
-    pub marks: [Mark; COLUMNS.len()],
+    pub marks: [Relation; COLUMNS.len()],
 }
 
 /// The table of these benchmarks, in their order.
@@ -58,13 +58,13 @@ pub fn table_one(benchmarks: &[Benchmark]) -> Vec<Row> {
     rows
 }
 
-fn mark(benchmark: &Benchmark, dimension: Dimension) -> Mark {
+fn mark(benchmark: &Benchmark, dimension: Dimension) -> Relation {
     if benchmark.dimension == dimension {
-        Mark::Isolates
+        Relation::Isolates
     } else if benchmark.exercises.contains(&dimension) {
-        Mark::Exercises
+        Relation::Exercises
     } else {
-        Mark::Nothing
+        Relation::Nothing
     }
 }
 
@@ -82,15 +82,15 @@ mod tests {
             let (name, _) = benchmark.family();
             let declared = COLUMNS.map(|(dimension, _)| {
                 match (benchmark.dimension == dimension, benchmark.exercises.contains(&dimension)) {
-                    (true, _) => Mark::Isolates,
-                    (_, true) => Mark::Exercises,
-                    _ => Mark::Nothing,
+                    (true, _) => Relation::Isolates,
+                    (_, true) => Relation::Exercises,
+                    _ => Relation::Nothing,
                 }
             });
             assert!(rows.iter().any(|row| row.name == name && row.marks == declared), "{name}");
         }
         for row in &rows {
-            let isolated = row.marks.iter().filter(|mark| **mark == Mark::Isolates).count();
+            let isolated = row.marks.iter().filter(|mark| **mark == Relation::Isolates).count();
             assert_eq!(isolated, 1, "{}", row.name);
         }
     }
@@ -99,7 +99,7 @@ mod tests {
     fn every_dimension_of_the_paper_is_isolated_by_some_benchmark() {
         let rows = table_one(&nano::all());
         for (column, (_, name)) in COLUMNS.iter().enumerate() {
-            assert!(rows.iter().any(|row| row.marks[column] == Mark::Isolates), "{name}");
+            assert!(rows.iter().any(|row| row.marks[column] == Relation::Isolates), "{name}");
         }
     }
 

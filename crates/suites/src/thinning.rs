@@ -44,7 +44,7 @@ pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<
         all.iter().partition(|benchmark| benchmark.rank <= most);
     let wanted_s = estimate_s(&all.iter().collect::<Vec<_>>(), scope);
     let why = format!(
-        "the budget of {} has no room for it; --budget {} has, or --blocks {BLOCKS}",
+        "it does not fit into the budget of {}; give --budget {} or --blocks {BLOCKS}",
         rounded(budget.as_secs_f64()),
         rounded(wanted_s)
     );
@@ -112,7 +112,7 @@ fn skipped(left: &[&Benchmark], why: &str) -> Vec<Skipped> {
 pub(crate) fn on_axis(point: &CurvePoint) -> String {
     const NAMES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     if point.unit != "bytes" {
-        return grouped(point.value);
+        return textual::grouped(point.value);
     }
     let mut value = point.value;
     let mut unit = 0;
@@ -121,20 +121,6 @@ pub(crate) fn on_axis(point: &CurvePoint) -> String {
         unit += 1;
     }
     format!("{value} {}", NAMES[unit])
-}
-
-/// A number with commas between thousands.
-pub(crate) fn grouped(value: f64) -> String {
-    let digits = format!("{value}");
-    let (whole, rest) = digits.split_once('.').map_or((&digits[..], None), |(a, b)| (a, Some(b)));
-    let mut text = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    rest.map_or(text.clone(), |rest| format!("{text}.{rest}"))
 }
 
 /// A time as one gives it on the command line, rounded up.

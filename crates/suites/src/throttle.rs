@@ -4,8 +4,8 @@
 //! device is as fast as a free one. A replicate shows the throttle only when it asks for several
 //! slices' worth, and a pilot, which asks for less, does not see it at all.
 
-use machine::target::{Conditions, Target};
 use record::CacheState;
+use targets::{Conditions, Target};
 use workload::Operation;
 
 use crate::operations::Operations;

@@ -10,9 +10,10 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
+use file_system::{Feature, FileSystem};
 use machine::describe::{Chunk, Extent, Extents, ExtentsError, chunks, extents};
-use machine::target::Target;
 use measure::MonotonicClock;
+use targets::Target;
 use workload::{
     DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
     Piece, Role, Session, Workload, direct_alignment, prepare_on_device,
@@ -40,26 +41,26 @@ pub(crate) struct Trial {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BelowError {
     #[error("{0}")]
-    Device(#[from] machine::target::OpenDeviceError),
+    Device(#[from] targets::OpenDeviceError),
     #[error("{0}")]
     Extents(#[from] ExtentsError),
-    #[error("the file could not be opened: {0}")]
+    #[error("cannot open the file: {0}")]
     Io(#[from] std::io::Error),
-    #[error("btrfs does not say where its address space lies on the device: {0}; run as root")]
+    #[error("btrfs does not report where its address space is on the device: {0}; run as root")]
     Chunks(std::io::Error),
-    #[error("part of the file has no place on the device, is compressed or not written yet")]
+    #[error("part of the file has no place on the device, is compressed or is not written yet")]
     NoPlace,
-    #[error("part of the file is shared with others, which a write on the device would reach too")]
+    #[error("part of the file is shared with others, which a write on the device would change too")]
     Shared,
     #[error(
-        "it writes elsewhere than the data lies (copy on write, or a log), so that a write to the \
-         same blocks is not what is below; it may write in place with other mkfs or mount options"
+        "it does not write in place (copy on write, or a log), so a write to the same blocks is \
+         not what happens below it; other mkfs or mount options may make it write in place"
     )]
     Moves,
-    #[error("its cleaner may move data at any time, and what lies there then would be lost")]
-    Cleans,
     #[error("{0}")]
-    Target(#[from] machine::target::TargetError),
+    Cleans(String),
+    #[error("{0}")]
+    Target(#[from] targets::TargetError),
     #[error("{0}")]
     Engine(#[from] EngineError),
 }
@@ -68,7 +69,7 @@ impl Trial {
     /// Tries it in a directory of its own.
     pub(crate) fn of(target: &Target) -> Self {
         Self::tried(target).unwrap_or_else(|error| {
-            let why = format!("it could not be tried: {error}");
+            let why = format!("the trial failed: {error}");
             Self {
                 alignment: Err(why.clone()),
                 device_block_bytes: Err(why.clone()),
@@ -78,6 +79,7 @@ impl Trial {
         })
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
     fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
         let root = target.root().join("trial");
         fs::create_dir(&root)?;
@@ -127,7 +129,7 @@ impl Trial {
         if request_bytes.is_multiple_of(granule_bytes) {
             return None;
         }
-        let why = format!("{of_what} take multiples of that only");
+        let why = format!("{of_what} can take only multiples of that");
         Some((format!("{what} of less than {granule_bytes} bytes"), why))
     }
 }
@@ -142,6 +144,7 @@ fn granule_bytes(alignment: &DirectAlignment, of: &Operations) -> u64 {
 
 /// What the error says but for its path, which is nobody's business, and what a workload could use
 /// instead.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn without_advice(error: &EngineError) -> String {
     match error {
         EngineError::NoDirectIo { file_system, reason, .. } => format!("{file_system} {reason}"),
@@ -166,8 +169,8 @@ fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
 /// that both write.
 fn rewrite_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
     let device = target.open_device_for_writes()?;
-    if matches!(target.facts().file_system.as_str(), "f2fs" | "nilfs2" | "bcachefs") {
-        return Err(BelowError::Cleans);
+    if let Some(why) = file_system::lacks(&target.facts().file_system, Feature::WritesBelow) {
+        return Err(BelowError::Cleans(why));
     }
     let path = file_set.data_file(Role::Write, 0);
     let of_files = direct_alignment(&path)?.offset_bytes;
@@ -231,7 +234,8 @@ pub(crate) fn prepare_below(
         length_bytes: extent.length_bytes,
     };
     let mut pieces: Vec<Piece> = inside.map(piece).collect();
-    if target.facts().file_system == "btrfs" {
+    let known = FileSystem::named(&target.facts().file_system);
+    if known.is_some_and(|known| known.has_own_addresses) {
         let chunks = chunks(&file).map_err(BelowError::Chunks)?;
         pieces = pieces.iter().flat_map(|piece| through_chunks(piece, &chunks)).collect();
     }

@@ -15,11 +15,6 @@ use crate::place::Place;
 use crate::replicate::failed;
 use crate::state;
 
-/// Names of the metrics.
-pub(crate) const SYNCED_TIME: &str = "synced_time_per_operation";
-pub(crate) const DEVICE_BYTES: &str = "device_bytes_written_per_operation";
-pub(crate) const DEVICE_WRITES: &str = "device_writes_per_operation";
-
 /// What a device wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeviceWork {
@@ -45,9 +40,9 @@ impl DeviceWork {
 /// What a sync after the operations took and what the device wrote for them, per operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Written {
-    synced_time_ns: f64,
-    bytes: f64,
-    writes: f64,
+    pub(crate) synced_time_ns: f64,
+    pub(crate) bytes: f64,
+    pub(crate) writes: f64,
 }
 
 impl Written {
@@ -57,16 +52,6 @@ impl Written {
             synced_time_ns: (outcome.recorder.busy_ns() as f64 + sync_ns) / operations,
             bytes: device.bytes as f64 / operations,
             writes: device.writes as f64 / operations,
-        }
-    }
-
-    /// The metric of that name, if it is one of these.
-    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
-        match name {
-            SYNCED_TIME => Some(self.synced_time_ns),
-            DEVICE_BYTES => Some(self.bytes),
-            DEVICE_WRITES => Some(self.writes),
-            _ => None,
         }
     }
 }
@@ -94,7 +79,7 @@ pub(crate) fn until_unmounted(
     live: &mut LiveTarget,
     before: &Reading,
 ) -> Result<DeviceWork, Failure> {
-    let uncounted = || Failure::Cell { why: "what its device writes is not counted".to_owned() };
+    let uncounted = || Failure::Cell { why: "its device writes are not counted".to_owned() };
     let reading = live.remount_with(|counters| counters.map(Counters::read));
     let reading = reading.map_err(|error| failed(&error))?.ok_or_else(uncounted)?;
     let happened = reading.map_err(|error| failed(&error))?.since(before);

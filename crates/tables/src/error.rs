@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum InputError {
     /// There is nothing in it but, perhaps, a header.
-    #[error("{file} holds no values")]
+    #[error("{file} contains no values")]
     Empty {
         /// The file.
         file: String,
@@ -39,7 +39,7 @@ pub enum InputError {
         column: String,
     },
     /// A cell should hold a number and does not.
-    #[error("{file}, line {line}, column {column}: {text:?} is no finite number")]
+    #[error("{file}, line {line}, column {column}: {text:?} is not a finite number")]
     NotANumber {
         /// The file.
         file: String,
@@ -61,13 +61,13 @@ pub enum InputError {
         column: String,
     },
     /// One column serves two purposes.
-    #[error("column {column} is named twice: factors and response are different columns")]
+    #[error("column {column} is named twice: factors and response must be different columns")]
     NamedTwice {
         /// The column.
         column: String,
     },
     /// A file with several columns, and none of them chosen.
-    #[error("{file} has several columns: choose one with --column, of {there}")]
+    #[error("{file} has several columns ({there}): choose one with --column")]
     WhichColumn {
         /// The file.
         file: String,
@@ -75,7 +75,7 @@ pub enum InputError {
         there: String,
     },
     /// A wide table has two factors, and other than two were named.
-    #[error("a wide table has two factors, rows and columns, and --factors names {named}")]
+    #[error("a wide table has two factors, rows and columns, but --factors names {named}")]
     WideFactors {
         /// How many were named.
         named: usize,

@@ -56,11 +56,8 @@ impl Grid {
         builder.has_headers(false).flexible(true).trim(Trim::All);
         let rows = rows(file, text, builder.from_reader(text.as_bytes()))?;
         if let Some(row) = rows.iter().find(|row| row.cells.len() != names.len()) {
-            let why = format!(
-                "a row has {} columns here, and this one has {}",
-                names.len(),
-                row.cells.len()
-            );
+            let why =
+                format!("expected {} columns, but this row has {}", names.len(), row.cells.len());
             return Err(InputError::NotATable { file: file.to_owned(), line: row.line, why });
         }
         let header = names.iter().map(|&name| name.to_owned()).collect();
@@ -166,7 +163,7 @@ fn rows(file: &str, text: &str, mut reader: Reader<&[u8]>) -> Result<Vec<Row>, I
         })?;
         let line = record.position().map_or(1, |at| lines.line_of(at.byte()));
         if record.iter().any(|cell| cell.contains(['\n', '\r'])) {
-            let why = "a cell holds a line break: is a quote not closed?".to_owned();
+            let why = "a cell contains a line break: is a quote unclosed?".to_owned();
             return Err(InputError::NotATable { file: file.to_owned(), line, why });
         }
         rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
@@ -200,10 +197,11 @@ impl Lines<'_> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn not_a_table(file: &str, line: u64, error: &csv::Error) -> InputError {
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("the header has {expected_len} columns, and this row has {len}")
+            format!("the header has {expected_len} columns, but this row has {len}")
         }
         _ => error.to_string(),
     };
@@ -230,7 +228,7 @@ mod tests {
     fn a_quote_that_is_never_closed_swallows_nothing() {
         assert_eq!(
             refusal("rate,fs\n5,a\n6,\"b\n7,b\n8,a\n"),
-            "t.csv, line 3: a cell holds a line break: is a quote not closed?"
+            "t.csv, line 3: a cell contains a line break: is a quote unclosed?"
         );
     }
 
@@ -238,10 +236,10 @@ mod tests {
     fn what_is_no_table_names_its_line() {
         assert_eq!(
             refusal("a,b\n1,2\n3\n"),
-            "t.csv, line 3: the header has 2 columns, and this row has 1"
+            "t.csv, line 3: the header has 2 columns, but this row has 1"
         );
-        assert_eq!(refusal("a,b\n"), "t.csv holds no values");
-        assert_eq!(refusal(""), "t.csv holds no values");
+        assert_eq!(refusal("a,b\n"), "t.csv contains no values");
+        assert_eq!(refusal(""), "t.csv contains no values");
         assert_eq!(refusal("a,b,a\n1,2,3\n"), "t.csv has two columns named a: rename one");
     }
 
@@ -255,7 +253,7 @@ mod tests {
         let rate = grid.column("rate").unwrap();
         assert_eq!(
             grid.number(&grid.rows()[0], rate).unwrap_err().to_string(),
-            "t.csv, line 2, column rate: \"fast\" is no finite number"
+            "t.csv, line 2, column rate: \"fast\" is not a finite number"
         );
         assert!(grid.number(&grid.rows()[1], rate).is_err());
         assert!(grid.number(&grid.rows()[2], rate).is_err());

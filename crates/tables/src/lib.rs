@@ -1,8 +1,8 @@
-//! Anybody's table: read and validated once, analysed by `stats`, and what comes out as a document
-//! for programs and as tables and sentences for people.
+//! Reads and validates any table once, analyses it with `stats`, and returns the result as a
+//! document for programs and as tables and sentences for people.
 //!
-//! There is no I/O here: text comes in and goes out. Where to start: [`Grid`] is a table of text
-//! cells, [`Observations`] and [`series`] are what analyses take.
+//! This crate does no I/O: text comes in and goes out. Where to start: [`Grid`] is a table of text
+//! cells; [`Observations`] and [`series`] are the inputs of analyses.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,6 @@ mod error;
 mod grid;
 mod observations;
 mod series;
-pub mod text;
 
 pub use error::InputError;
 pub use grid::{Grid, Row};

@@ -148,7 +148,7 @@ mod tests {
         let refused = Observations::wide(&grid, &names(&["one"])).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "a wide table has two factors, rows and columns, and --factors names 1"
+            "a wide table has two factors, rows and columns, but --factors names 1"
         );
     }
 }

@@ -120,17 +120,17 @@ mod tests {
         assert_eq!(series("f", "a,b\n1,2\n3,4\n", Some("b")).unwrap(), [2.0, 4.0]);
         assert_eq!(
             series("f", "a,b\n1,2\n", None).unwrap_err().to_string(),
-            "f has several columns: choose one with --column, of a, b"
+            "f has several columns (a, b): choose one with --column"
         );
     }
 
     #[test]
     fn what_is_no_number_names_its_line() {
         for (text, wanted) in [
-            ("1\n2\nx\n", "f, line 3, column 1: \"x\" is no finite number"),
-            ("nan\n", "f, line 1, column 1: \"nan\" is no finite number"),
-            ("1,2\n", "f, line 1, column 1: \"1,2\" is no finite number"),
-            ("\n\n", "f holds no values"),
+            ("1\n2\nx\n", "f, line 3, column 1: \"x\" is not a finite number"),
+            ("nan\n", "f, line 1, column 1: \"nan\" is not a finite number"),
+            ("1,2\n", "f, line 1, column 1: \"1,2\" is not a finite number"),
+            ("\n\n", "f contains no values"),
         ] {
             assert_eq!(series("f", text, None).unwrap_err().to_string(), wanted, "{text:?}");
         }
@@ -155,9 +155,9 @@ mod tests {
         assert_eq!(pairs("f", "x,n\n10,1\n18,2\n", "n", "x").unwrap(), expected);
         assert_eq!(pairs("f", "1,10\n2,18\n", "n", "x").unwrap(), expected);
         let refused = pairs("f", "1,10\n2,y\n", "n", "x").unwrap_err().to_string();
-        assert_eq!(refused, "f, line 2, column x: \"y\" is no finite number");
+        assert_eq!(refused, "f, line 2, column x: \"y\" is not a finite number");
         let refused = pairs("f", "1,10\n2,3,4\n", "n", "x").unwrap_err().to_string();
-        assert_eq!(refused, "f, line 2: a row has 2 columns here, and this one has 3");
+        assert_eq!(refused, "f, line 2: expected 2 columns, but this row has 3");
         let missing = pairs("f", "n,y\n1,2\n", "n", "x").unwrap_err().to_string();
         assert_eq!(missing, "f has no column x; it has n, y");
     }

@@ -52,10 +52,10 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
-    ("crates/machine/src/sys.rs", "system calls that no library wraps"),
+    ("crates/system-calls/src/lib.rs", "system calls that no library wraps"),
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
-    ("crates/workload/src/uring/ring.rs", "buffers that the kernel knows by address"),
+    ("crates/workload/src/uring/ring/mod.rs", "buffers that the kernel knows by address"),
     ("crates/workload/src/session/processes/edge.rs", "fork, and memory shared with a child"),
 ];
 

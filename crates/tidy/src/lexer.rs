@@ -13,6 +13,24 @@ pub fn code_only(source: &str) -> String {
     lexer.code
 }
 
+/// The string literals of `source`, each with the line it begins on; lines that a backslash joins
+/// are one.
+pub fn literals(source: &str) -> Vec<(usize, String)> {
+    let code: Vec<char> = code_only(source).chars().collect();
+    let source: Vec<char> = source.chars().collect();
+    let quotes = (0..code.len()).filter(|&at| code[at] == '"').collect::<Vec<_>>();
+    // A literal's inside is blank in the code, so that quotes come in pairs.
+    let literal = |pair: &[usize]| {
+        let &[start, end] = pair else { return None };
+        let line = source[..start].iter().filter(|&&c| c == '\n').count() + 1;
+        let text: String = source[start + 1..end].iter().collect();
+        let mut parts = text.split("\\\n");
+        let first = parts.next().unwrap_or_default().to_owned();
+        Some((line, parts.fold(first, |text, part| text + part.trim_start())))
+    };
+    quotes.chunks(2).filter_map(literal).collect()
+}
+
 /// Where `word` stands in `line` as a word of its own, as a byte offset.
 pub fn find_word(line: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';

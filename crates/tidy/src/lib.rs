@@ -1,16 +1,20 @@
-//! The rules that neither the compiler nor clippy holds this repository to.
+//! The rules of this repository that neither the compiler nor clippy enforces.
 //!
-//! Every check is a pure function from files to [`Finding`]s, with tests of its own that show it
-//! failing; `tests/tidy.rs` runs them all on the files of this repository. What a check exempts is
-//! a table at the top of its module, each entry with its reason.
+//! Every check is a pure function from files to [`Finding`]s, with tests that show it failing;
+//! `tests/tidy.rs` runs all checks on the files of this repository. Exemptions are in a table at
+//! the top of each check's module, each with its reason.
 
 #![forbid(unsafe_code)]
 
 pub mod calls;
+pub mod glossary;
+pub mod graph;
 pub mod lexer;
 pub mod modules;
+pub mod paths;
 mod repository;
 pub mod text;
+pub mod words;
 
 pub use repository::{SourceFile, read_repository};
 
@@ -44,9 +48,14 @@ pub fn check_all(files: &[SourceFile]) -> Vec<Finding> {
     for file in files {
         findings.extend(text::check(file));
         findings.extend(calls::check(file, test_files.contains(&file.path)));
+        findings.extend(words::check(file, test_files.contains(&file.path)));
     }
     findings.extend(calls::stale_unsafe_entries(files));
     findings.extend(modules::dead_files(files));
+    findings.extend(modules::mixed_styles(files));
+    findings.extend(graph::check(files));
+    findings.extend(glossary::check(files));
+    findings.extend(paths::check(files));
     findings.sort();
     findings
 }

@@ -20,6 +20,21 @@ pub fn dead_files(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(is_dead).map(|file| Finding::new(file, 0, what)).collect()
 }
 
+/// Modules in a file beside their folder: those with a folder are in its `mod.rs`, so that a folder
+/// is whole.
+pub fn mixed_styles(files: &[SourceFile]) -> Vec<Finding> {
+    let has_folder = |file: &&SourceFile| {
+        let Some(stem) = file.path.strip_suffix(".rs") else { return false };
+        let folder = format!("{stem}/");
+        let is_within = |other: &SourceFile| {
+            other.path.strip_prefix(&folder).is_some_and(|rest| !rest.contains('/'))
+        };
+        file.path.contains("/src/") && files.iter().any(is_within)
+    };
+    let what = "a module in a file beside its folder: move it to mod.rs in the folder";
+    files.iter().filter(has_folder).map(|file| Finding::new(file, 0, what)).collect()
+}
+
 /// Paths of the files that are compiled for tests alone: test and benchmark targets, and what only
 /// `#[cfg(test)]` declares.
 pub fn test_files(files: &[SourceFile]) -> BTreeSet<String> {
@@ -261,5 +276,16 @@ mod tests {
         let wanted = ["src/b/tests.rs", "src/b/tests/deeper.rs", "src/c.rs", "tests/t.rs"];
         let wanted: Vec<String> = wanted.iter().map(|path| format!("crates/a/{path}")).collect();
         assert_eq!(test_files(&files).into_iter().collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn a_module_with_a_folder_is_in_it() {
+        let file = |path: &str| SourceFile { path: path.to_owned(), text: String::new() };
+        let paths = |paths: &[&str]| {
+            let files: Vec<SourceFile> = paths.iter().map(|path| file(path)).collect();
+            mixed_styles(&files).into_iter().map(|one| one.path).collect::<Vec<_>>()
+        };
+        assert_eq!(paths(&["crates/a/src/b.rs", "crates/a/src/b/c.rs"]), ["crates/a/src/b.rs"]);
+        assert_eq!(paths(&["crates/a/src/b/mod.rs", "crates/a/src/b/c.rs"]), [""; 0]);
     }
 }

@@ -59,7 +59,7 @@ fn size_with(file: &SourceFile, long_files: &[(&str, &str)]) -> Vec<Finding> {
     let lines = file.text.lines().count();
     let is_listed = long_files.iter().any(|(path, _)| *path == file.path);
     let limit = if is_listed { LINES_MAX_EVER } else { LINES_MAX };
-    let is_code = file.has_extension(&["rs", "ts"]);
+    let is_code = file.has_extension(&["rs", "ts", "tsx"]);
     if is_code && lines > limit {
         return vec![Finding::new(file, 0, format!("{lines} lines, over {limit}: split it"))];
     }
@@ -69,16 +69,20 @@ fn size_with(file: &SourceFile, long_files: &[(&str, &str)]) -> Vec<Finding> {
     Vec::new()
 }
 
-/// Lines wider than a terminal beside an editor. Tables, links and quoted output may be.
+/// Lines wider than a terminal beside an editor. Tables, links and quoted output may be, and the
+/// texts of a page.
 pub fn width(file: &SourceFile) -> Vec<Finding> {
     let is_prose = file.has_extension(&["md"]);
-    if !is_prose && !file.has_extension(&["rs", "ts"]) && !file.is_shell_script() {
+    if !is_prose && !file.has_extension(&["rs", "ts", "tsx"]) && !file.is_shell_script() {
         return Vec::new();
     }
     let mut is_fenced = false;
+    // Neither an attribute's value nor a text can be broken there.
+    let is_markup = file.has_extension(&["tsx"]);
     let is_too_wide = |line: &str| {
         is_fenced ^= is_prose && line.trim_start().starts_with("```");
-        let may_be_wide = is_prose && (is_fenced || line.trim_start().starts_with('|'));
+        let may_be_wide = (is_prose && (is_fenced || line.trim_start().starts_with('|')))
+            || (is_markup && line.contains(['"', '`']));
         line.chars().count() > WIDTH_MAX && !may_be_wide && !line.contains("://")
     };
     flag_lines(file, is_too_wide, "wider than 100 characters: break the line")

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::path::Path;
 
+use file_system::{DirectUnit, Feature, FileSystem};
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statfs, statx};
 use rustix::io::Errno;
 
@@ -23,7 +24,6 @@ const DIO_READ_ALIGN: StatxFlags = StatxFlags::from_bits_retain(0x0002_0000);
 
 /// Where an alignment is known from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum AlignmentSource {
     /// `statx(2)` said it of the file.
     Statx,
@@ -83,24 +83,24 @@ pub fn direct_alignment(path: &Path) -> Result<DirectAlignment, EngineError> {
         EngineError::NoDirectIo { path: path.to_path_buf(), file_system, reason }
     };
     if has(&answer, StatxFlags::DIOALIGN) {
-        return said_by_statx(&answer).ok_or_else(|| refused("has no direct I/O for this file"));
+        return said_by_statx(&answer)
+            .ok_or_else(|| refused("does not support direct I/O on this file"));
     }
-    match file_system_of(&answer).as_deref() {
-        Some("tmpfs") => {
-            Err(refused("takes O_DIRECT and goes through the page cache all the same"))
-        }
-        Some("btrfs") => {
-            // check_direct_IO in fs/btrfs/direct-io.c: offsets, sizes and memory by its sector.
+    let known = file_system_of(&answer).and_then(|name| FileSystem::named(&name));
+    if let Some(why) = known.and_then(|known| known.lacks(Feature::DirectIo)) {
+        return Err(refused(why));
+    }
+    match known.map_or(DirectUnit::LogicalBlock, |known| known.direct_unit) {
+        DirectUnit::Sector => {
             let answer = statfs(path).map_err(|errno| failed("statfs", errno))?;
             let sector_bytes = u64::try_from(answer.f_bsize).unwrap_or(0);
             Ok(DirectAlignment::same(sector_bytes, AlignmentSource::FileSystem))
         }
-        // fs/nfs/direct.c takes whatever comes.
-        Some("nfs" | "nfs4") => Ok(DirectAlignment::same(1, AlignmentSource::FileSystem)),
-        _ => match logical_block_bytes(&answer) {
+        DirectUnit::Byte => Ok(DirectAlignment::same(1, AlignmentSource::FileSystem)),
+        DirectUnit::LogicalBlock => match logical_block_bytes(&answer) {
             Some(bytes) => Ok(DirectAlignment::same(bytes, AlignmentSource::LogicalBlock)),
             None => Err(refused(
-                "does not say how direct I/O has to be aligned, and lies on no block device",
+                "does not report how direct I/O must be aligned, and is not on a block device",
             )),
         },
     }
@@ -165,7 +165,7 @@ pub(crate) fn check_polling(path: &Path) -> Result<(), EngineError> {
     let state = match queue_attribute(&answer, "io_poll") {
         Some(1) => return Ok(()),
         Some(_) => "io_poll is 0",
-        None => "it is no block device, or does not say",
+        None => "it is not a block device, or does not say",
     };
     Err(EngineError::NoPolling { path: path.to_path_buf(), state })
 }

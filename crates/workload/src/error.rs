@@ -38,8 +38,8 @@ pub enum EngineError {
     },
     /// EIO: the device or the file system's consistency failed.
     #[error(
-        "{operation} {}: the device failed ({source}); look at the kernel log before measuring \
-         this target again", path.display()
+        "{operation} {}: the device failed ({source}); check the kernel log before measuring this \
+         target again", path.display()
     )]
     DeviceFailed {
         /// The system call that failed.
@@ -105,8 +105,8 @@ pub enum EngineError {
     },
     /// `RWF_HIPRI` on a device that does not poll: the kernel would take it and not do it.
     #[error(
-        "{}: its device has no polling to offer ({state}), so RWF_HIPRI would do nothing; switch \
-         it on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
+        "{}: its device does not poll ({state}), so RWF_HIPRI would have no effect; turn polling \
+         on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
     )]
     NoPolling {
         /// The file.
@@ -116,7 +116,7 @@ pub enum EngineError {
     },
     /// A file that is to be mapped is shorter than the span that is to be mapped.
     #[error(
-        "{}: it holds {found_bytes} bytes where {span_bytes} are to be mapped; make the file set \
+        "{}: it has {found_bytes} bytes, but {span_bytes} must be mapped; make the file set \
          again", path.display()
     )]
     FileTooShort {
@@ -142,9 +142,9 @@ pub enum EngineError {
     },
     /// Direct I/O of the workload's requests is not aligned as the file wants it.
     #[error(
-        "{}: direct I/O here moves multiples of {} bytes at multiples of that, from memory aligned \
-         to {} bytes (from {}); requests of {request_bytes} bytes at multiples of {granule_bytes} \
-         are none, change the request size or the alignment",
+        "{}: direct I/O here needs sizes and offsets that are multiples of {} bytes, and memory \
+         aligned to {} bytes (from {}); requests of {request_bytes} bytes at multiples of \
+         {granule_bytes} do not meet this: change the request size or the alignment",
         path.display(), alignment.offset_bytes, alignment.memory_bytes, alignment.source
     )]
     DirectAlignment {
@@ -170,7 +170,7 @@ pub enum EngineError {
     /// A transfer stopped before its end, and going on with it brought nothing.
     #[error(
         "{operation} {}: only {done_bytes} of {wanted_bytes} bytes at offset {offset_bytes}; the \
-         file is shorter than the file set says, make the file set again", path.display()
+         file is shorter than the file set says: make the file set again", path.display()
     )]
     ShortTransfer {
         /// The system call that fell short.
@@ -187,7 +187,7 @@ pub enum EngineError {
     /// Verification found other bytes than were written.
     #[error(
         "{}: wrong content at offset {offset_bytes}: expected byte {expected:#04x}, found \
-         {found:#04x}; the target does not give back what was written to it", path.display()
+         {found:#04x}; the target does not return what was written to it", path.display()
     )]
     Corrupt {
         /// The file.
@@ -201,8 +201,8 @@ pub enum EngineError {
     },
     /// What lies on the device is not what the file holds.
     #[error(
-        "{}: what lies at offset {offset_bytes} is not what is on the device where the file \
-         system says that it lies, so nothing was written there; does something else use the \
+        "{}: the data at offset {offset_bytes} differ from those on the device at the place that \
+         the file system reports, so nothing was written there; is something else using the \
          target?", path.display()
     )]
     Elsewhere {
@@ -213,8 +213,8 @@ pub enum EngineError {
     },
     /// A directory does not hold the entries that the file set says.
     #[error(
-        "{}: {found} entries where the file set has {expected}; something else changed the \
-         directory, make the file set again", path.display()
+        "{}: {found} entries, but the file set has {expected}; something else changed the \
+         directory: make the file set again", path.display()
     )]
     WrongEntryCount {
         /// The directory.
@@ -234,7 +234,7 @@ pub enum EngineError {
     #[error("the io_uring path cannot be used: {0}")]
     Uring(#[from] UringRefusal),
     /// `run` was called a second time on one session.
-    #[error("the session has run already; prepare another")]
+    #[error("the session has already run; prepare another")]
     AlreadyRun,
 }
 
@@ -246,7 +246,7 @@ pub enum WorkloadError {
     #[error("{0} is zero; give at least one")]
     Zero(&'static str),
     /// A count is larger than names or descriptors allow.
-    #[error("{what} is {value}; at most {most} are possible")]
+    #[error("{what} is {value}, but can be at most {most}")]
     TooLarge {
         /// The field.
         what: &'static str,
@@ -256,11 +256,11 @@ pub enum WorkloadError {
         most: u64,
     },
     /// The zipf exponent is negative, infinite or not a number.
-    #[error("zipf exponent {0}; give a finite number that is not negative")]
+    #[error("invalid zipf exponent {0}; give a finite, non-negative number")]
     ZipfExponent(f64),
     /// The request does not fit into the files.
     #[error(
-        "a request of {request_bytes} bytes, aligned as asked, does not fit into a file of \
+        "a request of {request_bytes} bytes, aligned as requested, does not fit into a file of \
          {file_bytes} bytes; use larger files or smaller requests"
     )]
     RequestTooLarge {
@@ -271,8 +271,8 @@ pub enum WorkloadError {
     },
     /// The span of a file that operations range over holds no request, or more than the file.
     #[error(
-        "a span of {span_bytes} bytes: give at least a request of {request_bytes} bytes, aligned \
-         as asked, and at most a file of {file_bytes} bytes"
+        "a span of {span_bytes} bytes is not possible: give at least one request of \
+         {request_bytes} bytes, aligned as requested, and at most the file's {file_bytes} bytes"
     )]
     Span {
         /// The span.
@@ -283,7 +283,7 @@ pub enum WorkloadError {
         file_bytes: u64,
     },
     /// The operation is not a transfer that this I/O path can carry.
-    #[error("{io_path} does not carry the operation {operation}; use psync, or read or write")]
+    #[error("{io_path} does not support the operation {operation}; use psync, or read or write")]
     NoSuchPath {
         /// The I/O path.
         io_path: &'static str,
@@ -291,13 +291,13 @@ pub enum WorkloadError {
         operation: &'static str,
     },
     /// Options of `preadv2` that contradict each other, the request or the operation.
-    #[error("preadv2 as asked needs {wanted}")]
+    #[error("preadv2 with these options needs {wanted}")]
     Preadv2 {
         /// What would be needed.
         wanted: &'static str,
     },
     /// The file set lacks what the operation acts on.
-    #[error("{operation} needs {needed} {what} and the file set has {present}")]
+    #[error("{operation} needs {needed} {what}, but the file set has {present}")]
     FileSetLacks {
         /// The operation.
         operation: &'static str,
@@ -319,28 +319,30 @@ pub enum WorkloadError {
     #[error("rounds are not possible for these operations; use rounds of 1")]
     NoRounds,
     /// The queue depth of the io_uring path.
-    #[error("a queue depth of {0} is not possible; io_uring's is 1 to 4096 here")]
+    #[error("a queue depth of {0} is not possible; give 1 to 4096 for io_uring")]
     QueueDepth(u32),
     /// Operations in flight overlap, so there is no interval to time several in.
     #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
     BatchInFlight,
     /// What an I/O path keeps between operations cannot be handed to other processes.
-    #[error("this I/O path cannot be taken by processes; use threads")]
+    #[error("processes cannot use this I/O path; use threads")]
     NotInProcesses,
     /// A start of its own, for operations in flight.
-    #[error("operations in flight have no start that is recorded apart: ask for none")]
+    #[error("operations in flight have no separately recorded start: ask for none")]
     NoStart,
     /// An fsync of the directory after an operation that leaves directories as they are.
-    #[error("{0} changes no directory that could be synced; use no sync of directories")]
+    #[error("{0} changes no directory that could be synced; turn off the sync of directories")]
     NothingToSync(&'static str),
     /// The harness is compared with bare loops for some reads and writes only.
     #[error(
-        "{0} has no bare loop to be compared with; use reads or writes by psync or, one after the \
-         other, by stdio"
+        "{0} has no bare loop to compare with; use reads or writes by psync, or sequential ones by \
+         stdio"
     )]
     NotATransfer(&'static str),
     /// What only operations on names can do.
-    #[error("{0} is no operation on names, whose directories alone can be closed and opened again")]
+    #[error(
+        "{0} is not an operation on names; only the directories of those can be closed and reopened"
+    )]
     NotOnNames(&'static str),
     /// A file set description of names that would not fit.
     #[error("a file set may have at most {most} {what}")]
@@ -351,7 +353,7 @@ pub enum WorkloadError {
         most: u64,
     },
     /// A file set description that names or paths could not have.
-    #[error("{what} may be {least} to {most}")]
+    #[error("{what} must be between {least} and {most}")]
     OutOfBounds {
         /// What is out of bounds.
         what: &'static str,
@@ -399,6 +401,7 @@ impl EngineError {
 
     /// The same, with the offset of the request in the sentence: where many are in flight, the path
     /// alone does not say which. The kernel's answer becomes an [`AtOffset`].
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
     pub(crate) fn at_offset(mut self, errno: Errno, offset_bytes: u64) -> Self {
         match &mut self {
             Self::NoSpace { source, .. }
@@ -418,7 +421,7 @@ impl EngineError {
 /// The kernel's answer to one of many requests in flight: what the `source` of an [`EngineError`]
 /// holds then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{errno}, of the request at offset {offset_bytes}")]
+#[error("{errno}, for the request at offset {offset_bytes}")]
 pub struct AtOffset {
     /// The kernel's answer.
     pub errno: Errno,

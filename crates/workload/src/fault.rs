@@ -94,7 +94,7 @@ impl Fault {
                 let error = EngineError::from_direct_errno(self.call, path, errno);
                 error.at_offset(errno, offset_bytes)
             }
-            _ => self.into_error(path),
+            Kind::Short { .. } | Kind::Content(_) | Kind::Entries { .. } => self.into_error(path),
         }
     }
 }

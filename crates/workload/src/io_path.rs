@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::description::{IoPath, Operation, Subject, Workload};
+use crate::description::{IoPath, Workload};
 use crate::error::WorkloadError;
+use crate::operation::Operation;
 use crate::uring::Buffering;
 
 /// What the kernel is told about how a mapping will be read: `madvise(2)`.
@@ -193,16 +194,13 @@ impl IoPath {
 /// Checks that the operation can take its I/O path, and the path's options.
 pub(crate) fn check(workload: &Workload) -> Result<(), WorkloadError> {
     let Workload { operation, io_path, .. } = *workload;
-    let is_transfer = matches!(operation.subject(), Subject::ReadFiles | Subject::WriteFiles);
+    let is_transfer = operation.moves_data_in_place();
     let is_flagged_append = operation == Operation::Append && matches!(io_path, IoPath::Preadv2(_));
     if !(io_path.is_psync() || is_transfer || is_flagged_append) {
         let (io_path, operation) = (io_path.name(), operation.name());
         return Err(WorkloadError::NoSuchPath { io_path, operation });
     }
-    match io_path {
-        IoPath::Preadv2(options) => check_preadv2(workload, options),
-        _ => Ok(()),
-    }
+    if let IoPath::Preadv2(options) = io_path { check_preadv2(workload, options) } else { Ok(()) }
 }
 
 fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), WorkloadError> {
@@ -220,19 +218,19 @@ fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), Wor
         (!workload.request_bytes.is_multiple_of(segments), "segments that divide the request size"),
         (
             flags.contains(CallFlag::Hipri) && caching == Caching::Buffered,
-            "direct I/O where RWF_HIPRI is given",
+            "direct I/O with RWF_HIPRI",
         ),
         (
             flags.contains(CallFlag::DontCache) && caching == Caching::Direct,
-            "the page cache where RWF_DONTCACHE is given",
+            "the page cache with RWF_DONTCACHE",
         ),
         (
             operation == Operation::Read && flags != flags.of_reads(),
-            "no RWF_DSYNC, RWF_SYNC or RWF_APPEND, which are of writes",
+            "no RWF_DSYNC, RWF_SYNC or RWF_APPEND, which apply only to writes",
         ),
         (
             flags.contains(CallFlag::Append) != is_append,
-            "RWF_APPEND for the operation append, and for that alone",
+            "RWF_APPEND for the operation append, and for no other",
         ),
     ];
     match contradictions.into_iter().find(|(is_wrong, _)| *is_wrong) {

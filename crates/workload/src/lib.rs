@@ -1,13 +1,13 @@
 //! The engine: executes a described [`Workload`] over a [`FileSet`], and times each operation.
 //!
-//! A replicate lives in four steps:
+//! A replicate has four steps:
 //!
-//! 1. [`prepare`] opens files and directories, fills buffers and makes what will be unlinked:
+//! 1. [`prepare`] opens files and directories, fills buffers and makes the files to be unlinked:
 //!    untimed.
 //! 2. The caller makes and verifies the cache state of what [`Session::touched`] names.
-//! 3. [`Session::run`] starts the threads together and gives an [`Outcome`].
-//! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does so
-//!    too.
+//! 3. [`Session::run`] starts the threads together and returns an [`Outcome`].
+//! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does the
+//!    same.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@
 //! # }
 //! ```
 //!
-//! Start reading at [`Workload`], then [`run_loop`]; `session` glues the two.
+//! Start reading at [`Workload`], then [`run_loop`]; `session` connects the two.
 
 mod arithmetic;
 mod buffer;
@@ -47,6 +47,7 @@ pub mod harness_cost;
 mod io_path;
 mod names;
 mod on_device;
+mod operation;
 mod processors;
 mod rewrite;
 mod round;
@@ -58,8 +59,8 @@ mod uring;
 
 pub use content::{Content, Mismatch};
 pub use description::{
-    Access, Alignment, DirectorySync, IoPath, Operation, Pinning, Sharing, Subject, Verification,
-    Workers, Workload, WriteMemory,
+    Access, Alignment, DirectorySync, IoPath, Pinning, Sharing, Verification, Workers, Workload,
+    WriteMemory,
 };
 pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
 pub use error::{AtOffset, EngineError, WorkloadError};
@@ -70,6 +71,7 @@ pub use io_path::{
 };
 pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
+pub use operation::{DataOperation, GrowingOperation, NameOperation, Operation, Subject};
 pub use processors::{cores_of, near};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use schedule::{

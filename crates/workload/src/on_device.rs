@@ -15,9 +15,10 @@ use rustix::io::Errno;
 
 use crate::buffer::AlignedBuffer;
 use crate::content::Content;
-use crate::description::{Operation, Verification, Workload};
+use crate::description::{Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::corrupt;
+use crate::operation::Operation;
 use crate::steps::read_whole;
 
 /// Places that are compared before a file's places are believed.
@@ -73,7 +74,7 @@ impl OnDevice {
     ) -> Result<Self, EngineError> {
         let failed = |call| move |errno| EngineError::from_errno(call, path, errno);
         if !fcntl_getfl(&device).map_err(failed("fcntl"))?.contains(OFlags::DIRECT) {
-            return Err(WorkloadError::NotOnDevice("the device open with O_DIRECT").into());
+            return Err(WorkloadError::NotOnDevice("the device to be opened with O_DIRECT").into());
         }
         let device_bytes = seek(&device, SeekFrom::End(0)).map_err(failed("lseek"))?;
         pieces.sort_unstable_by_key(|piece| piece.file_offset_bytes);
@@ -117,7 +118,7 @@ impl OnDevice {
     pub(crate) fn check(workload: &Workload, files: usize) -> Result<(), WorkloadError> {
         let is_transfer = matches!(workload.operation, Operation::Read | Operation::Write);
         let wanted = [
-            (is_transfer, "a read or a write of bytes that are there"),
+            (is_transfer, "a read or a write of existing bytes"),
             (workload.io_path.is_direct(), "direct I/O, whose pages are not cached"),
             (workload.verification == Verification::Off, "no verification of each operation"),
             (files == 1, "one data file"),
@@ -141,7 +142,7 @@ impl OnDevice {
         if flags & OFlags::RWMODE == OFlags::RDWR {
             return Ok(());
         }
-        Err(WorkloadError::NotOnDevice("the device open for reading and writing").into())
+        Err(WorkloadError::NotOnDevice("the device to be opened for reading and writing").into())
     }
 
     /// Where a request of this length lies in one piece of the file, in the file and on the device:

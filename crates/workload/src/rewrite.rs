@@ -63,7 +63,7 @@ impl<'a> Originals<'a> {
     /// Reads what lies where the next request goes, and gives where on the device that is.
     pub(crate) fn read_next(&mut self, bytes: &mut [u8]) -> Result<u64, EngineError> {
         let offset_bytes = self.spacing.offset_bytes(self.choose.next_place().choice);
-        let wanted = "a piece of the file as long as a request: larger --size and size= have one";
+        let wanted = "a piece of the file as long as a request: give a larger --size and size=";
         let wanted = WorkloadError::NotOnDevice(wanted);
         let (offset_bytes, place_bytes) =
             self.on_device.place_within(offset_bytes, bytes.len() as u64).ok_or(wanted)?;

@@ -118,7 +118,7 @@ function scaleOf(map: CachemapData, palette: Palette, theme: Theme): ColourScale
   const first = firstOn[theme.name];
   // Where nothing was touched twice, all is the colour of once, not that of the most.
   const most = Math.max(2, figuresOf(map).countMost);
-  const label = map.of === "instructions" ? "executions of a byte" : "accesses to a byte";
+  const label = map.of === "instructions" ? "executions per byte" : "accesses per byte";
   return { palette, first, least: 1, most, isLog: true, label, format: count, never: "never" };
 }
 

@@ -183,7 +183,7 @@ function ChangeNote({ sides }: { sides: Sides }) {
   return (
     <p>
       Red frames do more in {sides.now} than in {sides.before}, blue ones less. Widths are the mean
-      of both, so that what only one of them does is still seen.
+      of both, so work that only one of them does stays visible.
     </p>
   );
 }
@@ -202,7 +202,7 @@ function describe(tree: FlameTree, node: number, { unit, sides }: FlameGraphProp
   const whole = tree.total[0] ?? 0;
   const share = whole > 0 ? ` (${digits((total / whole) * 100)} %)` : "";
   const name = tree.names[tree.name[node] as number];
-  const own = `${count(tree.own[node] ?? 0)} of them itself`;
+  const own = `${count(tree.own[node] ?? 0)} of its own`;
   if (tree.before) {
     const then = tree.before[node] ?? 0;
     const { now, before } = sides ?? NOW_AND_BEFORE;
@@ -231,7 +231,7 @@ function summaryOf(tree: FlameTree, { unit, before, sides }: FlameGraphProps): s
   }
   return (
     `${count(whole)} ${unit} in ${count(tree.parent.length)} stacks, ` +
-    `${tree.depthMost} deep at most; by itself, ${tree.names[top]} has the most: ${share} %.`
+    `${tree.depthMost} deep at most; ${tree.names[top]} has the most of its own: ${share} %.`
   );
 }
 

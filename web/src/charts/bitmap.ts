@@ -53,7 +53,7 @@ export function canvasPicture({ title, theme, size, draw }: PictureContent): Pic
       canvas.width = whole.width * PICTURE_SCALE;
       canvas.height = whole.height * PICTURE_SCALE;
       const context = canvas.getContext("2d");
-      if (!context) return Promise.reject(new Error("this browser draws no canvas"));
+      if (!context) return Promise.reject(new Error("this browser cannot draw on a canvas"));
       context.scale(PICTURE_SCALE, PICTURE_SCALE);
       const painter = new CanvasPainter(context);
       painter.rect(0, 0, whole.width, whole.height, theme.surface);

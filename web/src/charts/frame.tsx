@@ -92,7 +92,7 @@ function ChartTable({ title, file, table }: ChartFrameProps) {
           ))}
         </tbody>
       </table>
-      {hidden > 0 && <p>{hidden} further rows are in the file.</p>}
+      {hidden > 0 && <p>{hidden} more rows are in the CSV file.</p>}
       <button type="button" onClick={() => save(`${file}.csv`, "text/csv", csvOf({ head, rows }))}>
         Save as CSV
       </button>

@@ -103,7 +103,7 @@ describe("histogram over time", () => {
   });
 
   it("says what there is in a sentence", () => {
-    expect(timelineSummary(timeline)).toContain("4 operations in 2 slices");
+    expect(timelineSummary(timeline)).toContain("4 operations in 2 time slices");
     expect(timelineSummary({ ...timeline, count: new Float64Array(4) })).toMatch(/^No operation/);
   });
 });

@@ -22,6 +22,6 @@ async function painted(svg: string): Promise<Blob> {
   context.scale(DENSITY, DENSITY);
   context.drawImage(image, 0, 0);
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no PNG was made"))));
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("PNG encoding failed"))));
   });
 }

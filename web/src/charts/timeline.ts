@@ -87,7 +87,7 @@ export function timelineSummary(timeline: Timeline): string {
   if (sum === 0) return "No operation was recorded.";
   const span = figure("s", (slices * slice_ns) / NS_PER_S);
   return (
-    `${counted(sum)} operations in ${slices} slices of time over ${span}: the fullest bucket ` +
+    `${counted(sum)} operations in ${slices} time slices over ${span}: the fullest bucket ` +
     `of the first slice begins at ${peak(0)}, that of the last at ${peak(slices - 1)}.`
   );
 }

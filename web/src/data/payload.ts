@@ -22,7 +22,7 @@ export async function decode(root: ParentNode): Promise<Decoded> {
   if (payload.page_version !== PAGE_VERSION) {
     throw new PageError(
       `The page's data have version ${payload.page_version}, its script version ${PAGE_VERSION}: ` +
-        "write the report again with one fsprism.",
+        "write the report again with one version of fsprism.",
     );
   }
   const block = bytes.buffer as ArrayBuffer;

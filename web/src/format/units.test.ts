@@ -88,7 +88,9 @@ describe("figures", () => {
     expect(count(1_234_567)).toBe("1.23 M");
     expect(ratio(1.0521)).toBe("1.052×");
     expect(ratio(12.34)).toBe("12.3×");
-    expect(pValue(0.0004)).toBe("p < 0.001");
+    expect(pValue(0.00004)).toBe("p < 0.0001");
+    expect(pValue(0.0004)).toBe("p = 0.00040");
+    expect(pValue(0.00997)).toBe("p = 0.010");
     expect(pValue(0.041)).toBe("p = 0.041");
     expect(onAxis("bytes", 65536)).toBe("64 KiB");
     expect(onAxis("count", 16)).toBe("16");

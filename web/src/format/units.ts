@@ -137,9 +137,11 @@ export function ratioTick(value: number, significant = 3): string {
   return `${Number(value.toPrecision(significant))}×`;
 }
 
-/** A p-value. */
+/** A p-value: two significant digits, and nothing below a ten-thousandth. */
 export function pValue(p: number): string {
-  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
+  if (p < 0.0001) return "p < 0.0001";
+  const places = [0.0995, 0.00995, 0.000995].filter((bound) => p < bound).length;
+  return `p = ${p.toFixed(2 + places)}`;
 }
 
 /** A share in percent, with no digit more than it needs: `95 %`, `99.9 %`. */

@@ -37,11 +37,11 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
         }}
         theme={view.theme}
         file={`between-runs-${what}`}
-        summary={`Each target's primary metric in a later run over that in ${first}, with its interval; hollow: not shown to differ.`}
+        summary={`Each target's primary metric in a later run divided by that in ${first}, with its interval; hollow dots: no difference shown.`}
       />
     ));
   if (shown.length === 0) {
-    return <p>{title}: no benchmark that is shown has enough blocks in both to be compared.</p>;
+    return <p>{title}: no benchmark shown has enough blocks in both runs to compare.</p>;
   }
   return (
     <>

@@ -65,7 +65,7 @@ export function Cliffs() {
                 }}
                 theme={theme}
                 file={`cliff-${side.target}-${plan.axis}`}
-                summary={`Every probe of the search (${search.probes} at ${search.positions} positions), the levels of plateaus dashed; ${cliffs.length === 1 ? "1 cliff" : `${cliffs.length} cliffs`}.`}
+                summary={`Every probe of the search (${search.probes} at ${search.positions} positions), with plateau levels dashed; ${cliffs.length === 1 ? "1 cliff" : `${cliffs.length} cliffs`}.`}
               />
               <div class="pair">
                 {proofs(cells, search).map((metric) => (
@@ -85,7 +85,7 @@ export function Cliffs() {
                     }}
                     theme={theme}
                     file={`cliff-${side.target}-${metric.name}`}
-                    summary="Of the same probes: what proves a cause, or none."
+                    summary="The same probes: evidence for or against a cause."
                   />
                 ))}
               </div>

@@ -17,7 +17,7 @@ export function CourseChart({ benchmark }: { benchmark: Benchmark }) {
       model={model}
       theme={view.theme}
       file={`${benchmark.name}-course`}
-      summary="Mean time of an operation by its number after the state was made, medians over blocks; the bands are their intervals. What comes after the start is what is measured; lower is better."
+      summary="Mean time of an operation by its number since the state was made: medians over blocks, with their intervals as bands. The operations after the start are those measured; lower is better."
     />
   );
 }

@@ -28,7 +28,7 @@ export function CurveCharts({ curve }: { curve: Curve }) {
             model={model}
             theme={view.theme}
             file={`${curve.name}-${metric.name}`}
-            summary={`${words(metric.name)} by ${curve.axis}, medians over blocks; the bands are their intervals; ${better(metric)}.`}
+            summary={`${words(metric.name)} by ${curve.axis}: medians over blocks, with their intervals as bands; ${better(metric)}.`}
           />
         );
       })}

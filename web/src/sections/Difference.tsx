@@ -38,9 +38,9 @@ export function Difference() {
       </p>
       <Rows rows={categories} name="Category" />
       {functions.length === 0 ? (
-        <p>No function does anything else than before.</p>
+        <p>No function changed.</p>
       ) : (
-        <Fold title={`The ${count(functions.length)} functions that do something else`} open>
+        <Fold title={`The ${count(functions.length)} functions that changed`} open>
           {() => (
             <>
               <Rows rows={functions.slice(0, FUNCTIONS_SHOWN)} name="Function" />
@@ -61,7 +61,7 @@ export function Difference() {
 export function DifferenceWarnings() {
   const { report } = useView();
   const warnings = report.payload.compared?.warnings ?? [];
-  if (warnings.length === 0) return <p>Nothing.</p>;
+  if (warnings.length === 0) return <p>None.</p>;
   return (
     <ul class="warnings">
       {[...new Set(warnings)].map((text) => (

@@ -50,9 +50,7 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
       <CellWarnings cells={own.flatMap((one) => one.cells)} />
       {draw(first, false)}
       {further.length > 0 && (
-        <Fold title={`${dimensionName(dimension)}: further figures`}>
-          {() => draw(further, true)}
-        </Fold>
+        <Fold title={`${dimensionName(dimension)}: more figures`}>{() => draw(further, true)}</Fold>
       )}
       {curves.length > 0 && (
         <div class="pair">
@@ -142,8 +140,8 @@ function saidOf({ unit, median, interval: range }: MetricReport): string {
 }
 
 export function better({ better }: MetricReport): string {
-  if (better === "neither") return "neither end is better";
-  return better === "lower" ? "less is better" : "more is better";
+  if (better === "neither") return "neither direction is better";
+  return better === "lower" ? "lower is better" : "higher is better";
 }
 
 function summaryOf(rows: MetricRow[]): string {
@@ -153,7 +151,7 @@ function summaryOf(rows: MetricRow[]): string {
   const figures =
     level === undefined
       ? "Medians over blocks; too few blocks for intervals"
-      : `Medians over blocks with their ${percent(level)} intervals; hollow: no interval`;
+      : `Medians over blocks with their ${percent(level)} intervals; hollow dots have none`;
   const metric = rows[0]?.metric;
   return `${figures}; ${metric ? better(metric) : ""}.`;
 }

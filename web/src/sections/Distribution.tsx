@@ -24,7 +24,7 @@ export function Distribution() {
   );
   const drawn = selection.benchmarks.filter(hasHistogram);
   const chosen = drawn.find((one) => one.key === route.benchmark) ?? drawn[0];
-  if (chosen === undefined) return <p>No operation was timed by itself.</p>;
+  if (chosen === undefined) return <p>No single operations were timed.</p>;
   return (
     <>
       <label class="inline">
@@ -67,7 +67,7 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
     <ChartFrame
       title={`${benchmark.title}: figures`}
       file={`${benchmark.name}-figures`}
-      summary={`${stateOf(benchmark)}. Medians over blocks; percentiles of single operations are medians over blocks of each block's own; those with * are of all operations together, because at least one block has too few operations; compare them only with others that have a *.`}
+      summary={`${stateOf(benchmark)}. Medians over blocks. Percentiles are those of single operations: medians over blocks of each block's percentile. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *.`}
       table={() => ({
         head: ["target", "metric", "unit", "median", "low", "high", "mean", "replicates"],
         rows: rows.map(({ cell, metric }) => [
@@ -135,8 +135,8 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
 const CACHE_STATES: Record<CacheState, string> = {
   cold: "cold, verified",
   warm: "warm, verified",
-  steady: "the one that the operations keep up, recorded with each replicate",
-  any: "none was asked for",
+  steady: "whatever the operations maintain, recorded with each replicate",
+  any: "none requested",
 };
 
 function stateOf({ cells }: Benchmark): string {
@@ -191,7 +191,7 @@ function HistogramChart({ view, benchmark, name, of }: HistogramChartProps) {
       file={`${benchmark.name}-histogram-${name}`}
       summary={
         name === "fine"
-          ? "Density of single operations' latencies over the histogram's own buckets (less than 1 % wide), so that an area is a share."
+          ? "Density of the latencies of single operations in the histogram's own buckets (each less than 1 % wide); areas are shares."
           : "Share of single operations within each factor of 2 of latency."
       }
     />
@@ -205,7 +205,7 @@ function RateChart({ view, benchmark }: { view: View; benchmark: Benchmark }) {
   return (
     <LineChart
       model={{
-        title: `${benchmark.title}: from a replicate's beginning on`,
+        title: `${benchmark.title}: throughput from the start of a replicate`,
         x: { label: "time within the replicate", kind: "linear", format: nanoseconds },
         y: {
           label: "throughput",
@@ -257,7 +257,7 @@ function warmUps({ cells }: Benchmark): string {
       .filter((warning) => warning.kind === "warm-up-inside")
       .map((warning) => `${cell.side.label}: ${warning.message}`),
   );
-  return found.length > 0 ? `${found.join("; ")}.` : "No warm-up was found inside.";
+  return found.length > 0 ? `${found.join("; ")}.` : "No warm-up was found within replicates.";
 }
 
 /** Which replicates are not in the chart: those that took so much longer than most that their
@@ -268,5 +268,5 @@ function leftOut({ cells }: Benchmark): string {
     return drawn < all ? `${side.label} ${drawn} of ${all}` : [];
   });
   if (found.length === 0) return "";
-  return ` Replicates that took much longer than most are left out: drawn are of ${found.join(", ")}.`;
+  return ` Replicates that took much longer than most are left out; drawn: ${found.join(", ")}.`;
 }

@@ -30,13 +30,13 @@ export function Drift() {
             model={{
               title: report.runs.length > 1 ? `${page.name}: ${title}` : title,
               x: { label: "time in the run", kind: "linear", format: (s) => figure("s", s) },
-              y: { label: "cost over its cell's median", kind: "log10", format: ratioTick },
+              y: { label: "cost relative to its cell's median", kind: "log10", format: ratioTick },
               series,
               markers: [],
             }}
             theme={theme}
             file="replicates"
-            summary={`What each replicate cost, by its primary metric, over the median of its cell, in the order in which they ran; above 1 is worse: a drift of the machine shows as a slope, a disturbance as a column. ${widest(view, run)}`}
+            summary={`Each replicate's cost by its primary metric, relative to its cell's median, in run order. Above 1 is worse; machine drift shows as a slope, a disturbance as a column. ${widest(view, run)}`}
           />
         );
       })}

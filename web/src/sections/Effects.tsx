@@ -58,7 +58,7 @@ export function Effects() {
       )}
       {comparison.left_out.length > 0 && (
         <p class="note">
-          Not in the analysis, because not every side has them, or they are ratios or no cost:{" "}
+          Not in the analysis, because a side lacks them or they are ratios or not costs:{" "}
           {comparison.left_out.join("; ")}.
         </p>
       )}
@@ -83,9 +83,9 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
     <>
       <IntervalChart
         model={{
-          title: "Effects on the cost, over all benchmarks",
+          title: "Effects on cost, over all benchmarks",
           axis: {
-            label: isRatio ? "cost over the geometric mean of all" : "difference from the mean",
+            label: isRatio ? "cost relative to the geometric mean" : "difference from the mean",
             kind: isRatio ? "log10" : "linear",
             format: isRatio ? ratioTick : (value) => digits(value),
           },
@@ -164,7 +164,7 @@ function Contrasts({
       title={`Contrasts: ${factor}`}
       picture={() => pictureOf(() => gridSvg(model, theme))}
       file={`contrasts-${factor}`}
-      summary={`What the row costs over what the column costs, over all benchmarks, with its ${level} interval; p is adjusted for all pairs.`}
+      summary={`The row's cost divided by the column's, over all benchmarks, with its ${level} interval; p is adjusted for all pairs.`}
       table={() => ({
         head: ["first", "second", "first over second", "low", "high", "p", "p adjusted"],
         rows: contrasts.map((one) => {

@@ -25,7 +25,7 @@ export function Footprint() {
   const subjects = useMemo(() => subjectsOf(report, selection), [report, selection]);
   const { compared } = report.payload;
   const shown = shownOf(subjects, route.footprint, compared);
-  if (shown === null) return <p class="note">Of the targets that are shown, none was traced.</p>;
+  if (shown === null) return <p class="note">None of the targets shown was traced.</p>;
   const sides = shown.against === null ? [shown.subject] : [shown.subject, shown.against];
   // On a page of comparisons what was before stands before.
   if (compared) sides.reverse();
@@ -39,8 +39,8 @@ export function Footprint() {
       {!compared && <Choices shown={shown} />}
       {maps.some((map) => map.traced.repetitions > 1) && (
         <p class="note">
-          Maps and graphs are of one repetition: of those traced, the one whose instructions, lines
-          of instructions and lines of data are nearest to their medians.
+          Maps and graphs show one traced repetition: the one whose instructions, lines of
+          instructions and lines of data are nearest to their medians.
         </p>
       )}
       <div class="pair">

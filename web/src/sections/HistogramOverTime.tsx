@@ -24,7 +24,7 @@ export function HistogramOverTime({ benchmark }: { benchmark: Benchmark }) {
   return (
     <>
       <label class="inline">
-        Histogram over time of
+        Histogram over time for
         <select value={chosen.side.label} onChange={(event) => setLabel(event.currentTarget.value)}>
           {cells.map((cell) => (
             <option key={cell.side.label} value={cell.side.label}>
@@ -62,8 +62,8 @@ function OverTime({ cell, title, file }: { cell: CellView; title: string; file: 
         values={shares}
       />
       <Surface3d
-        title={`${title}: the same to turn`}
-        summary="Time, latency and operations; drag it, or use the arrow keys."
+        title={`${title}: rotatable 3-D view`}
+        summary="Operations by time and latency. Drag or use the arrow keys to turn it."
         file={`${file}-surface`}
         theme={theme}
         label="operations"

@@ -49,7 +49,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
   }));
   const place = (cell: Relative | undefined) => (cell ? gridCell(cell) : null);
   const title = report.runs.length > 1 ? `Relative cost: ${name}` : "Relative cost";
-  const against = reference === "" ? "the cheapest of each dimension" : reference;
+  const against = reference === "" ? "the cheapest in each dimension" : reference;
   const model: GridModel = {
     title: `${title}, relative to ${against}`,
     columns: shown,
@@ -81,15 +81,15 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
       })}
       notes={
         <p>
-          Hatched: not told apart from {against}. An empty place: not measured there, or too few
-          common blocks.
+          Hatched: cannot be told apart from {against} (the data do not show which costs more).
+          Dash: not measured there, or too few common blocks.
         </p>
       }
     >
       <label class="inline">
         Relative to
         <select value={reference} onChange={(event) => setAsked(event.currentTarget.value)}>
-          <option value="">the cheapest of each dimension</option>
+          <option value="">the cheapest in each dimension</option>
           {shown.map((target) => (
             <option key={target} value={target}>
               {target}

@@ -117,7 +117,7 @@ function SeriesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<Serie
       }}
       theme={theme}
       file={`${benchmark.name}-${first.title}`}
-      summary={`${value.name} by ${axis.name}, of all targets in one chart, as seen in the first block.`}
+      summary={`${value.name} by ${axis.name} for all targets, as seen in the first block.`}
     />
   );
 }
@@ -137,7 +137,7 @@ function PagesChart({ benchmark, all }: { benchmark: Benchmark; all: Seen<PageRu
       title={title}
       picture={() => pictureOf(() => stripsSvg(title, strips, theme))}
       file={`${benchmark.name}-pages`}
-      summary="From the file's first page to its last, as seen in the first block: dark where pages were resident."
+      summary="The file from its first page to its last, as seen in the first block; dark where pages were resident."
       table={() => ({
         head: ["target", "first page", "pages"],
         rows: all.flatMap(({ side, seen }) =>
@@ -172,7 +172,7 @@ function PolicyChart({
       model={{
         title: `${benchmark.title}, ${side.label}: replacement policies`,
         axis: {
-          label: "agreement with what stayed (Cohen’s kappa; 1 is perfect, 0 is chance)",
+          label: "agreement with the pages that stayed (Cohen’s kappa; 1 is perfect, 0 is chance)",
           kind: "linear",
           format: (value) => value.toFixed(2),
         },

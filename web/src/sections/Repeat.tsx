@@ -16,8 +16,7 @@ export function Repeat() {
           <div key={page.name} class="repeat">
             {report.runs.length > 1 && <h3>{page.name}</h3>}
             <p>
-              The command that measures it again, its seed ({page.seed}) in so many words, on{" "}
-              fsprism {document.tool?.version}:
+              To repeat this run on fsprism {document.tool?.version}, with its seed ({page.seed}):
             </p>
             <Command text={page.command} />
             <p>
@@ -43,8 +42,8 @@ export function Repeat() {
         );
       })}
       <p class="note">
-        Histograms of every replicate lie in the run directory (HdrHistogram logs), and are pooled
-        per cell here.
+        The run directory holds the histograms of every replicate (HdrHistogram logs); here they are
+        pooled per cell.
       </p>
     </>
   );

@@ -39,9 +39,10 @@ export function Scalability() {
         );
       })}
       <p class="note">
-        X(N) = γN / (1 + α(N − 1) + βN(N − 1)): throughput X with N at once; α is the share that
-        waits for each other, β the cost of agreeing (Gunther, the Universal Scalability Law;
-        without β, Amdahl’s law). Thin lines are fitted, points and bands measured.
+        X(N) = γN / (1 + α(N − 1) + βN(N − 1)), where X is the throughput with N at once, α the
+        share of work that waits for others, and β the cost of keeping each other up to date
+        (Gunther, the Universal Scalability Law; without β, Amdahl’s law). Thin lines are fitted;
+        points and bands are measured.
       </p>
       <div class="pair">
         {fitted.map((curve) => {

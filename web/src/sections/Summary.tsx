@@ -6,15 +6,15 @@ import { typeset } from "../format/units";
 import { useView } from "../view";
 
 const GROUPS: readonly [SaidKind, string, string][] = [
-  ["real", "Real differences", "at the run's level of confidence, adjusted for all comparisons"],
-  ["not-told-apart", "Could not be told apart", "which does not mean that they are the same"],
+  ["real", "Real differences", "at the run's confidence level, adjusted for all comparisons"],
+  ["not-told-apart", "Could not be told apart", "the data do not show which is faster"],
   [
     "described",
     "Measured, not compared",
-    "one target alone, too few blocks, or no better and worse",
+    "only one target, too few blocks, or a metric where neither direction is better",
   ],
   ["cliff", "Cliffs", "where a curve breaks, and why"],
-  ["refused", "Refused", "not measured, or given up, with the reason"],
+  ["refused", "Refused", "not measured or given up, with the reason"],
   ["sureness", "How sure this is", ""],
 ];
 
@@ -53,7 +53,7 @@ function Lead({ run }: { run: number }) {
   const clauses = [
     clause("real", (n) => `${noun(n, "benchmark")} with real differences`),
     clause("not-told-apart", (n) => `${noun(n, "benchmark")} on which nothing can be told apart`),
-    clause("refused", (n) => `${noun(n, "thing")} refused`),
+    clause("refused", (n) => `${noun(n, "item")} refused`),
     clause("warning", (n) => `${noun(n, "warning")}`),
   ].flat();
   return clauses.length === 0 ? null : <p class="lead">{clauses.join(" · ")}</p>;

@@ -18,7 +18,7 @@ export function Warnings() {
           <div key={page.name}>
             {report.runs.length > 1 && <h3>{page.name}</h3>}
             {said.length === 0 ? (
-              <p>Nothing.</p>
+              <p>None.</p>
             ) : (
               <ul class="warnings">
                 {said.map((one) => (

@@ -14,13 +14,13 @@ export function cliffMarker(cliff: CliffReport, colour: string): Marker {
 export function causeName(cause: Cause): string {
   switch (cause.kind) {
     case "memory-limit":
-      return "limit of memory";
+      return "memory limit";
     case "processor-cache":
       return `L${cause.level} cache`;
     case "processors":
       return `${cause.processors} processors`;
     case "dirty-limit":
-      return "limit of dirty data";
+      return "dirty-data limit";
     case "journal":
       return "journal";
     case "read-ahead":

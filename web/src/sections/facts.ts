@@ -21,12 +21,12 @@ function rows<T>(things: T[], readers: [string, (thing: T) => string | null | un
 
 function machine(documents: Document[]): Row[] {
   return rows(documents, [
-    ["Began", ({ run }) => run.started],
+    ["Started", ({ run }) => run.started],
     ["System", ({ machine }) => machine.os_release?.pretty_name],
     ["Kernel", ({ machine }) => machine.kernel?.release],
     ["Processor", ({ machine }) => machine.processor?.model],
     [
-      "Processors allowed",
+      "Usable processors",
       ({ machine }) => sizeOf(machine.processor?.allowed) ?? countOf(machine.processor?.threads),
     ],
     ["Caches", ({ machine }) => machine.caches?.map(cacheName).join(", ")],
@@ -44,7 +44,7 @@ function machine(documents: Document[]): Row[] {
         ].join(", "),
     ],
     ["Cheapest system call", ({ clock }) => nanoseconds(clock.system_call_ns)],
-    ["Clock source of the kernel", ({ machine }) => machine.clock_source?.current],
+    ["Kernel clock source", ({ machine }) => machine.clock_source?.current],
     ["Swappiness", ({ machine }) => countOf(machine.swappiness)],
     ["vfs_cache_pressure", ({ machine }) => countOf(machine.vfs_cache_pressure)],
     ["Mitigations", ({ machine }) => mitigations(machine.mitigations)],
@@ -59,15 +59,15 @@ function mitigations(all: Record<string, string> | undefined): string {
 
 function targets(records: TargetRecord[]): Row[] {
   return rows(records, [
-    ["As asked", (one) => one.specification],
+    ["As specified", (one) => one.specification],
     ["File system", (one) => one.file_system],
     ["Size", (one) => bytes(one.size_bytes)],
     ["Made with", (one) => one.mkfs],
-    ["By version", (one) => one.mkfs_version],
+    ["mkfs version", (one) => one.mkfs_version],
     ["Mount options", (one) => one.mount_options],
     ["Device", (one) => one.device?.name],
     ["Loop device with direct I/O", (one) => yesOrNo(one.loop_direct_io)],
-    ["Read-ahead at most", (one) => bytesOf(one.read_ahead_bytes)],
+    ["Maximum read-ahead", (one) => bytesOf(one.read_ahead_bytes)],
     ["Memory limit", (one) => bytesOf(one.conditions.memory_bytes)],
     ["Reads limited to", (one) => perSecond(one.conditions.read_bps, one.conditions.read_iops)],
     ["Writes limited to", (one) => perSecond(one.conditions.write_bps, one.conditions.write_iops)],
@@ -78,7 +78,7 @@ function targets(records: TargetRecord[]): Row[] {
 }
 
 function ageing({ rounds, fill_percent, left_percent }: Ageing): string {
-  return `${count(rounds)} rounds at ${fill_percent} %, left ${left_percent} % full`;
+  return `${count(rounds)} rounds at ${fill_percent} % full, left ${left_percent} % full`;
 }
 
 export const facts = { machine, targets };

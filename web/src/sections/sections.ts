@@ -68,7 +68,7 @@ export function sections({ report, selection }: View): Section[] {
     has.benchmarks && { id: "drift", title: "Replicates in run order", Body: Drift },
     { id: "warnings", title: "Warnings", Body: has.compared ? DifferenceWarnings : Warnings },
     has.runs && { id: "machine", title: "Machine and targets", Body: MachineSection },
-    has.runs && { id: "repeat", title: "Repeat it, and the raw data", Body: Repeat },
+    has.runs && { id: "repeat", title: "Repeat the run, and raw data", Body: Repeat },
   ];
   return all.filter((section) => section !== false);
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use footprint::description::Description;
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape, Simulation,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation,
 };
 use footprint::simulated::{Simulated, Warmth};
 use footprint::synthetic::{Extent, Pattern, Stream};
@@ -18,7 +18,7 @@ use footprint_trace::event::{Access as Touched, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::reader::TraceReader;
 use footprint_trace::writer::TraceWriter;
-use footprint_trace::{Block, BlockId};
+use footprint_trace::{BlockId, TracedBlock};
 
 use crate::table::Table;
 
@@ -48,7 +48,7 @@ pub(super) fn measure(table: &mut Table, real: Option<&Path>) -> anyhow::Result<
     match real {
         Some(directory) => rows(table, "five file systems", &traces(directory)?)?,
         None => {
-            let why = "there are no traces, as nothing was traced".to_owned();
+            let why = "there are no traces because nothing was traced".to_owned();
             table.row("analysis of real traces, events", why, EVENTS_BOUND);
         }
     }
@@ -146,7 +146,7 @@ fn long_trace() -> anyhow::Result<Vec<u8>> {
     let second = [0x90, 0x48, 0x89, 0x07];
     let third = [0x90, 0xeb, 0xf3];
     let mut describe = |address, lengths: &[u8], code: &[u8]| -> std::io::Result<BlockId> {
-        writer.describe(&Block { address, lengths, code })
+        writer.describe(&TracedBlock { address, lengths, code })
     };
     let load = describe(0x1000, &[1, 1, 1, 3], &first)?;
     let store = describe(0x1006, &[1, 3], &second)?;
@@ -190,7 +190,7 @@ fn accesses() -> anyhow::Result<Vec<Access>> {
 
 fn caches() -> anyhow::Result<Hierarchy> {
     let geometry = |size_bytes, ways| {
-        Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy: Policy::Lru })
+        Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy: CachePolicy::Lru })
     };
     let first = geometry(32 << 10, 8)?;
     let lower = Lower { geometry: geometry(1 << 20, 16)?, inclusion: Inclusion::NonInclusive };

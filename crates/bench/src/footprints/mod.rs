@@ -88,7 +88,7 @@ fn suite(work: &Path) -> anyhow::Result<Result<Suite, String>> {
         return Ok(Err(last_line(&output.stderr)));
     }
     let document: Value = serde_json::from_slice(&output.stdout)?;
-    let traced = instructions(&document).context("the run tells no instructions")?;
+    let traced = instructions(&document).context("the run reports no instructions")?;
     let executed = boot * TARGETS.len() as f64 * INSTRUCTIONS_PER_S + traced;
     Ok(Ok(Suite { traces: out.join("footprint"), seconds, traced, executed }))
 }
@@ -106,7 +106,7 @@ fn booted_s(fsprism: &Path) -> anyhow::Result<Result<f64, String>> {
     let mut words = text.split_whitespace().map(str::parse::<f64>);
     match (words.next(), words.next()) {
         (Some(Ok(up)), Some(Ok(idle))) => Ok(Ok(up - idle)),
-        _ => anyhow::bail!("/proc/uptime of a guest has no two numbers: {text}"),
+        _ => anyhow::bail!("/proc/uptime of a guest does not have two numbers: {text}"),
     }
 }
 

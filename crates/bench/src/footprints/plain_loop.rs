@@ -48,7 +48,7 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<Option<V
         let began = Instant::now();
         let status = qemu.status().context("qemu-x86_64 could not be started")?;
         let seconds = began.elapsed().as_secs_f64();
-        anyhow::ensure!(status.success(), "QEMU failed, or takes no plugins");
+        anyhow::ensure!(status.success(), "QEMU failed, or does not support plugins");
         // A trace with less than a byte per iteration would not be one.
         anyhow::ensure!(trace.metadata()?.len() > ITERATIONS, "the loop was not traced");
         std::fs::remove_file(&trace)?;

@@ -188,7 +188,7 @@ pub(super) fn mappings(
 ) -> Result<(), SymbolsError> {
     for (number, line) in text.lines().enumerate() {
         let wrong = || SymbolsError::Line {
-            what: "/proc/vmallocinfo (which needs the kernel's argument no_hash_pointers)",
+            what: "/proc/vmallocinfo (which needs the kernel argument no_hash_pointers)",
             line: number + 1,
             text: line.to_owned(),
         };

@@ -119,7 +119,7 @@ fn is_placed(symbol: &Symbol) -> bool {
 fn vmlinux_bias(binary: &Binary, kallsyms: &str) -> Result<u64, SymbolsError> {
     let other = || SymbolsError::Elf {
         path: binary.path().to_owned(),
-        why: "it is of another kernel than the one that ran".to_owned(),
+        why: "it is from a different kernel than the one that ran".to_owned(),
     };
     let symbols = binary.symbols(0, 0)?;
     let bias = |name: &str| {

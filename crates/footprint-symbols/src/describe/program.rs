@@ -32,7 +32,7 @@ pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsErr
     let named = images(&maps, &touched)
         .and_then(|images| describe(&touched, &Sources { kernel: None, images }));
     let description = named.unwrap_or_else(|error| Description {
-        missing: Some(format!("functions have no names, since {error}")),
+        missing: Some(format!("functions have no names because {error}")),
         ..Description::default()
     });
     Ok((description, reader.ending().copied()))

@@ -126,11 +126,11 @@ ff1100000000a000 8192 page_cache
 #[test]
 fn other_kernels_say_what_is_missing() {
     let error = table(&Core::new(), "ffffffff82000000 B other\n").unwrap_err();
-    assert!(error.to_string().contains("does not hold mem_section"), "{error}");
+    assert!(error.to_string().contains("does not contain mem_section"), "{error}");
     let mut without_slabs = Core::new();
     without_slabs.page(4, [0, 0, 0]);
     let error = table(&without_slabs, SYMBOLS).unwrap_err();
-    assert!(error.to_string().contains("does not hold any slab"), "{error}");
+    assert!(error.to_string().contains("does not contain any slab"), "{error}");
     let mut unmapped = Core::new();
     put(&mut unmapped.data, 0, 0x1000);
     let error = table(&unmapped, SYMBOLS).unwrap_err();

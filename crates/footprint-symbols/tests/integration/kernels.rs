@@ -4,7 +4,7 @@ use footprint::description::{DataKind, DataObject, Description};
 use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{Kernel, Sources, describe};
 use footprint_symbols::touched::Touched;
-use footprint_trace::Block;
+use footprint_trace::TracedBlock;
 use footprint_trace::event::{Access, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::reader::TraceReader;
@@ -40,13 +40,13 @@ fn touched(functions: &[u64], accesses: &[u64]) -> Touched {
     // mov %gs:0x1fb80,%rax: the current task, at the base of the only processor.
     let code = [0x65, 0x48, 0x8b, 0x04, 0x25, 0x80, 0xfb, 0x01, 0x00];
     for &address in functions {
-        let block = Block { address, lengths: &[9], code: &code };
+        let block = TracedBlock { address, lengths: &[9], code: &code };
         encoder.execute(writer.describe(&block).unwrap());
         let address = 0xff11_0000_0020_0000 + 0x1_fb80;
         encoder.access(Access { kind: AccessKind::Load, address, bytes: 8 });
     }
     let address = 0xffff_ffff_8136_69f0;
-    let nothing = Block { address, lengths: &[2], code: &[0x8b, 0x00] };
+    let nothing = TracedBlock { address, lengths: &[2], code: &[0x8b, 0x00] };
     encoder.execute(writer.describe(&nothing).unwrap());
     for &address in accesses {
         encoder.access(Access { kind: AccessKind::Store, address, bytes: 4 });
@@ -168,7 +168,7 @@ fn sources_that_are_wrong_say_so() {
     // A program is no kernel, and what is no program is none either.
     let program = std::env::current_exe().unwrap();
     let found = error(Kernel { vmlinux: Some(&program), ..kernel });
-    assert!(found.to_string().contains("another kernel"), "{found}");
+    assert!(found.to_string().contains("a different kernel"), "{found}");
     let found = error(Kernel { vmlinux: Some("/proc/self/status".as_ref()), ..kernel });
     assert!(matches!(found, SymbolsError::Elf { .. }), "{found}");
 }

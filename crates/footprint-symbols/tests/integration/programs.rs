@@ -149,7 +149,7 @@ fn files_that_are_gone_or_no_programs_say_so() {
     let program = directory.path().canonicalize().unwrap().join("program");
     fs::write(&program, "no program").unwrap();
     let error = images(&maps, &touched(&trace)).unwrap_err();
-    assert!(error.to_string().contains("program is no ELF file"), "{error}");
+    assert!(error.to_string().contains("program is not an ELF file"), "{error}");
     fs::remove_file(&program).unwrap();
     let error = images(&maps, &touched(&trace)).unwrap_err();
     assert!(error.to_string().contains("cannot be read"), "{error}");

@@ -29,9 +29,9 @@ use naming::DataNames;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachemapOf {
-    /// Executed code; a byte's count is that of executions of the instruction it is part of.
+    /// Executed code; a byte's count is the number of times its instruction was executed.
     Instructions,
-    /// Data; a byte's count is that of accesses that read or wrote it.
+    /// Data; a byte's count is the number of accesses that read or wrote it.
     Data,
 }
 

@@ -96,7 +96,11 @@ impl Part<'_> {
                 return name.clone();
             }
             DataKind::PerCpu => format!("per-CPU {name}"),
-            _ => name.clone(),
+            DataKind::Symbol
+            | DataKind::Slab
+            | DataKind::PageDescriptor
+            | DataKind::Device
+            | DataKind::Other => name.clone(),
         };
         let offset = self.first - self.element.address;
         let mut text = if offset == 0 { name } else { format!("{name}+{offset:#x}") };

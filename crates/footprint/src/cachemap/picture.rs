@@ -45,7 +45,8 @@ pub fn png(map: &Cachemap, title: &str, scale: Scale) -> Result<Vec<u8>, Encodin
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     let most = map.lines.iter().map(MappedLine::count_max).max().unwrap_or(0);
-    let colours = format!("viridis by logarithm of the count, from 1 to {most}; white is never");
+    let colours =
+        format!("viridis by the logarithm of the count, from 1 to {most}; white means never");
     // Text chunks are Latin-1; what a label has besides is left out.
     encoder.add_itxt_chunk("Title".to_owned(), title.to_owned())?;
     encoder.add_text_chunk("Description".to_owned(), colours)?;

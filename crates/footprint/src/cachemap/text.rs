@@ -28,7 +28,7 @@ pub fn text(map: &Cachemap, rows: Rows, width: usize) -> String {
         Rows::Wasteful(most) => map.by_waste().into_iter().take(most).collect(),
     };
     let mut text =
-        String::from("One row per line of 64 bytes, two bytes to a character, touched:\n");
+        String::from("One row per 64-byte line, two bytes per character; times touched:\n");
     text.push_str(". never  - once  + 2-9 times  * 10-99  # 100-999  @ 1000 and more\n\n");
     for line in &lines {
         let room = width.saturating_sub(BEFORE_NAME).max(1);
@@ -39,7 +39,7 @@ pub fn text(map: &Cachemap, rows: Rows, width: usize) -> String {
     }
     let left = map.lines.len() - lines.len();
     if left > 0 {
-        let _ = writeln!(text, "\nand {left} lines more, of which more bytes are used");
+        let _ = writeln!(text, "\nand {left} more lines, of which more bytes are used");
     }
     text
 }
@@ -80,9 +80,9 @@ mod tests {
         assert!(rows[0].starts_with("ffff800000000040 ++.............................. long"));
         assert_eq!(rows[0].len(), 80);
         assert!(rows[1].starts_with("ffff800000000080 --...") && rows[1].ends_with(" some"));
-        assert_eq!(rows[3], "and 1 lines more, of which more bytes are used");
+        assert_eq!(rows[3], "and 1 more lines, of which more bytes are used");
         let all = text(&map, Rows::All, 80);
         assert!(all.lines().nth(3).unwrap().contains(&"@".repeat(32)), "{all}");
-        assert!(!all.contains("lines more"));
+        assert!(!all.contains("more lines"));
     }
 }

@@ -50,8 +50,8 @@ pub struct Subject<'a> {
 pub enum CategoryError {
     /// A line that is no rule.
     #[error(
-        "line {line} of the categories is no rule: write `path`, `symbol` or `module`, a pattern \
-         and a category, such as `path fs/ext4/* file system`"
+        "line {line} of the categories is not a rule: write `path`, `symbol` or `module`, a \
+         pattern and a category, such as `path fs/ext4/* file system`"
     )]
     Rule {
         /// The line, from 1.

@@ -64,8 +64,8 @@ const LINES_MAX: u64 = 1 << 26;
 pub enum NaiveError {
     /// No line is left for the file.
     #[error(
-        "a footprint of {footprint} lines leaves none of {lines} for the file: \
-         give --footprint less than --lines"
+        "a footprint of {footprint} lines leaves none of the {lines} lines for the file: make \
+         --footprint less than --lines"
     )]
     NoLineLeft {
         /// The cache's lines.
@@ -80,12 +80,12 @@ pub enum NaiveError {
     #[error("a file of 0 segments leaves nothing to do: give --file at least 1")]
     NoFile,
     /// There is no phase.
-    #[error("there is no phase: give write, read, or several such as write,read")]
+    #[error("no phase given: use write, read, or several such as write,read")]
     NoPhase,
     /// Too many accesses to step through.
     #[error(
-        "{phases} phases over {file} segments are too many accesses: at most 2147483648 are \
-         made, so give a smaller --file"
+        "{phases} phases over {file} segments are too many accesses: the limit is 2147483648, so \
+         give a smaller --file"
     )]
     Accesses {
         /// The phases.

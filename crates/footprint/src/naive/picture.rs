@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use tables::text::{Columns, wrapped};
+use textual::{Columns, wrapped};
 
 use super::{Answer, Found, Held, Lines, Naive, Phase, Question};
 
@@ -43,7 +43,7 @@ impl Naive {
 /// How many of the file's lines fit into `width` columns beside the other columns.
 fn shown(question: &Question, width: usize) -> usize {
     let digits = question.file.to_string().len();
-    let others = "  write   [67108864 x ##|..|..]  the line of ".len() + 2 * digits;
+    let others = "  write   [67108864 x ##|..|..]  replaced ".len() + 2 * digits;
     (width.saturating_sub(others) / (digits + 2)).clamp(1, LINES_SHOWN)
 }
 
@@ -52,18 +52,18 @@ fn legend(question: &Question, shown: usize) -> String {
     let mut text = format!(
         "A cache of {lines} lines, {footprint} of them occupied by the footprint (##), and a file \
          of {file} segments of one line each, numbered from 1. An asterisk marks a line that was \
-         written and is not in memory yet, a dot an empty one."
+         written but is not in memory yet; a dot marks empty line."
     );
     let left_out = lines - footprint - shown as u64;
     if left_out > 0 {
-        let _infallible = write!(text, " Of the file's lines {left_out} are not shown (..).");
+        let _infallible = write!(text, " {left_out} of the file's lines are not shown (..).");
     }
     text
 }
 
 /// The table of a phase.
 fn steps(question: &Question, lines: &mut Lines, phase: Phase, shown: usize) -> String {
-    let mut columns = Columns::headed(["access", "the cache afterwards", "what it took"]);
+    let mut columns = Columns::headed(["access", "cache afterwards", "outcome"]);
     columns.row(["before", &cache(question, lines, shown)]);
     let left_out = question.file.checked_sub(STEPS_SHOWN).filter(|&more| more > 0);
     let half = STEPS_SHOWN / 2;
@@ -116,10 +116,10 @@ fn cache(question: &Question, lines: &Lines, shown: usize) -> String {
 
 fn words(found: Found) -> String {
     match found {
-        Found::Hit => "found there".to_owned(),
-        Found::Empty => "an empty line".to_owned(),
-        Found::Replaced(segment) => format!("the line of {}", segment + 1),
-        Found::Flushed(segment) => format!("flush of {}", segment + 1),
+        Found::Hit => "hit".to_owned(),
+        Found::Empty => "empty line".to_owned(),
+        Found::Replaced(segment) => format!("replaced {}", segment + 1),
+        Found::Flushed(segment) => format!("flushed {}", segment + 1),
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::simulate::{First, Geometry, Hierarchy, Policy, Shape, Simulation};
+use crate::simulate::{CachePolicy, First, Geometry, Hierarchy, Shape, Simulation};
 use crate::{Access, Kind};
 
 fn question(lines: u64, footprint: u64, file: u64, phases: &[Phase]) -> Question {
@@ -40,7 +40,7 @@ fn each_refusal_names_the_option() {
     };
     let write = [Phase::Write];
     assert!(refused(4, 4, 16, &write).contains("--footprint less than --lines"));
-    assert!(refused(0, 0, 16, &write).contains("leaves none of 0"));
+    assert!(refused(0, 0, 16, &write).contains("leaves none of the 0"));
     assert!(refused(1 << 27, 0, 16, &write).contains("--lines up to"));
     assert!(refused(4, 1, 0, &write).contains("--file at least 1"));
     assert!(refused(4, 1, 16, &[]).contains("write,read"));
@@ -58,12 +58,12 @@ fn the_picture_shows_each_step_of_figure_3() {
     };
     assert!(line(&text, "write 3 ").contains("[##| 1*| 2*| 3*]"), "{text}");
     assert!(line(&text, "write 4 ").contains("[##| 4*| 2*| 3*]"), "{text}");
-    assert!(line(&text, "write 4 ").ends_with("flush of 1"), "{text}");
+    assert!(line(&text, "write 4 ").ends_with("flushed 1"), "{text}");
     assert!(line(&text, "write 16 ").contains("[##|16*|14*|15*]"), "{text}");
     let (_, read) = text.split_once("Phase 2").expect("two phases");
     assert!(line(read, "read 1 ").contains("[##|16*| 1 |15*]"), "{text}");
-    assert!(line(read, "read 3 ").ends_with("flush of 16"), "{text}");
-    assert!(line(read, "read 4 ").ends_with("the line of 1"), "{text}");
+    assert!(line(read, "read 3 ").ends_with("flushed 16"), "{text}");
+    assert!(line(read, "read 4 ").ends_with("replaced 1"), "{text}");
     assert!(line(read, "sequential write").ends_with("13"), "{text}");
 }
 
@@ -109,7 +109,7 @@ fn formula(question: &Question) -> Vec<u64> {
 /// Flushes of a fully associative LRU cache of as many lines as are left over.
 fn simulated(question: &Question) -> Vec<u64> {
     let size_bytes = (question.lines - question.footprint) * 64;
-    let shape = Shape { size_bytes, line_bytes: 64, ways: 0, policy: Policy::Lru };
+    let shape = Shape { size_bytes, line_bytes: 64, ways: 0, policy: CachePolicy::Lru };
     let data = Geometry::new(shape).expect("a cache");
     let caches = Hierarchy::new(First::Data(data), Vec::new()).expect("one cache");
     let mut simulation = Simulation::new(&caches);

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Which line of a full set leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Policy {
+pub enum CachePolicy {
     /// The one not used for the longest time.
     #[default]
     Lru,
@@ -22,7 +22,7 @@ pub enum Policy {
     },
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for CachePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Lru => "LRU",
@@ -42,7 +42,7 @@ pub struct Shape {
     /// Lines of a set; 0 makes the cache fully associative.
     pub ways: u32,
     /// Which line of a full set leaves.
-    pub policy: Policy,
+    pub policy: CachePolicy,
 }
 
 /// A shape that a cache can have.
@@ -67,10 +67,13 @@ const LINE_BYTES_MAX: u32 = 1 << 16;
 #[non_exhaustive]
 pub enum CacheError {
     /// The line's size.
-    #[error("a line of {0} bytes is none: give a power of two from 8 to 65536, such as 64")]
+    #[error("{0} is not a valid line size: give a power of two from 8 to 65536, such as 64")]
     Line(u32),
     /// The cache's size.
-    #[error("{size_bytes} bytes are no whole number of lines of {line_bytes} bytes, from 1 on")]
+    #[error(
+        "{size_bytes} is not a valid size: give a whole number of {line_bytes}-byte lines, at \
+         least one"
+    )]
     Size {
         /// The size given.
         size_bytes: u64,
@@ -78,10 +81,12 @@ pub enum CacheError {
         line_bytes: u32,
     },
     /// More lines than this simulates.
-    #[error("{0} lines are too many: at most 33554432 are simulated, so give a smaller size")]
+    #[error("{0} lines are too many: the limit is 33554432, so give a smaller size")]
     Lines(u64),
     /// The ways do not divide the lines.
-    #[error("{lines} lines do not make whole sets of {ways}: give ways that divide the lines")]
+    #[error(
+        "{lines} lines do not divide into sets of {ways}: give a number of ways that divides them"
+    )]
     Ways {
         /// The cache's lines.
         lines: u64,
@@ -89,7 +94,7 @@ pub enum CacheError {
         ways: u32,
     },
     /// A tree needs a power of two.
-    #[error("a tree has no {0} ways: give tree-PLRU a power of two up to 64, or take LRU")]
+    #[error("tree-PLRU cannot have {0} ways: give a power of two up to 64, or use LRU")]
     Tree(u32),
 }
 
@@ -118,7 +123,7 @@ impl Geometry {
             return Err(CacheError::Ways { lines, ways });
         }
         let is_tree = ways <= TREE_WAYS_MAX && ways.is_power_of_two();
-        if policy == Policy::TreePlru && !is_tree {
+        if policy == CachePolicy::TreePlru && !is_tree {
             return Err(CacheError::Tree(ways));
         }
         Ok(Self { shape: Shape { ways, ..shape }, sets: lines / u64::from(ways) })
@@ -150,7 +155,7 @@ impl Geometry {
 
     /// Which line of a full set leaves.
     #[must_use]
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> CachePolicy {
         self.shape.policy
     }
 }
@@ -160,7 +165,7 @@ mod tests {
     use super::*;
 
     fn shape(size_bytes: u64, line_bytes: u32, ways: u32) -> Shape {
-        Shape { size_bytes, line_bytes, ways, policy: Policy::Lru }
+        Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru }
     }
 
     #[test]
@@ -181,14 +186,17 @@ mod tests {
             assert!(refused(shape(32 << 10, line, 8)).contains("power of two from 8"), "{line}");
         }
         for size in [0, 100, 63] {
-            assert!(refused(shape(size, 64, 1)).contains("whole number of lines"), "{size}");
+            assert!(
+                refused(shape(size, 64, 1)).contains("whole number of 64-byte lines"),
+                "{size}"
+            );
         }
         assert!(refused(shape(4 << 30, 64, 8)).contains("smaller size"));
-        assert!(refused(shape(32 << 10, 64, 7)).contains("divide the lines"));
-        assert!(refused(shape(64, 64, 2)).contains("divide the lines"));
+        assert!(refused(shape(32 << 10, 64, 7)).contains("do not divide into sets"));
+        assert!(refused(shape(64, 64, 2)).contains("do not divide into sets"));
         for ways in [12, 128] {
-            let tree = Shape { policy: Policy::TreePlru, ..shape(12 << 16, 64, ways) };
-            assert!(refused(tree).contains("or take LRU"), "{ways}");
+            let tree = Shape { policy: CachePolicy::TreePlru, ..shape(12 << 16, 64, ways) };
+            assert!(refused(tree).contains("or use LRU"), "{ways}");
         }
     }
 }

@@ -138,10 +138,10 @@ pub(super) fn lower_name(index: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Policy, Shape};
+    use crate::simulate::{CachePolicy, Shape};
 
     fn geometry(line_bytes: u32) -> Geometry {
-        let shape = Shape { size_bytes: 1 << 16, line_bytes, ways: 4, policy: Policy::Lru };
+        let shape = Shape { size_bytes: 1 << 16, line_bytes, ways: 4, policy: CachePolicy::Lru };
         Geometry::new(shape).expect("a cache")
     }
 

@@ -24,7 +24,7 @@ mod report;
 mod simulation;
 mod text;
 
-pub use geometry::{CacheError, Geometry, Policy, Shape};
+pub use geometry::{CacheError, CachePolicy, Geometry, Shape};
 pub use hierarchy::{First, Hierarchy, HierarchyError, Inclusion, Lower};
 pub use report::{LevelReport, Outcome, PerKind, Report};
 pub use simulation::Simulation;

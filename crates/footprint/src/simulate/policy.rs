@@ -1,6 +1,6 @@
 //! What a cache remembers to choose the way that leaves.
 
-use super::geometry::Policy;
+use super::geometry::CachePolicy;
 use crate::random;
 
 /// The memory of a policy, over all sets.
@@ -15,11 +15,11 @@ pub(super) enum Memory {
 }
 
 impl Memory {
-    pub(super) fn new(policy: Policy, sets: usize) -> Self {
+    pub(super) fn new(policy: CachePolicy, sets: usize) -> Self {
         match policy {
-            Policy::Lru => Self::Lru,
-            Policy::TreePlru => Self::TreePlru(vec![0; sets]),
-            Policy::Random { seed } => Self::Random(seed),
+            CachePolicy::Lru => Self::Lru,
+            CachePolicy::TreePlru => Self::TreePlru(vec![0; sets]),
+            CachePolicy::Random { seed } => Self::Random(seed),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::geometry::Policy;
+use super::geometry::CachePolicy;
 use super::hierarchy::Inclusion;
 use crate::access::Kind;
 
@@ -69,7 +69,7 @@ pub struct LevelReport {
     /// Lines of a set.
     pub ways: u32,
     /// Which line of a full set leaves.
-    pub policy: Policy,
+    pub policy: CachePolicy,
     /// What becomes of the lines above; of a first level, which has none above, `non_inclusive`.
     pub inclusion: Inclusion,
     /// Lookups of lines, by what the access was for. Write-backs from above are none.

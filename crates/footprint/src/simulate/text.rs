@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tables::text::{Columns, percent};
+use textual::{Columns, percent};
 
 use super::report::{LevelReport, Report};
 use crate::access::Kind;
@@ -20,7 +20,7 @@ impl Report {
         if self.fetches_left_out > 0 {
             let left_out = self.fetches_left_out;
             let _infallible =
-                writeln!(text, "  {left_out} fetches left out: there is no l1i to look them up in");
+                writeln!(text, "  {left_out} fetches left out: no l1i to look them up in");
         }
         text + &self.shapes() + &self.lookups() + &self.what_was_written()
     }
@@ -108,15 +108,16 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use crate::simulate::{
-        First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape, Simulation,
+        CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation,
     };
     use crate::{Access, Kind};
 
     #[test]
     fn a_report_names_every_figure() {
-        let shape = Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 2, policy: Policy::Lru };
+        let shape =
+            Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 2, policy: CachePolicy::Lru };
         let small = Geometry::new(shape).expect("a cache");
-        let lower = Shape { size_bytes: 1 << 20, policy: Policy::TreePlru, ..shape };
+        let lower = Shape { size_bytes: 1 << 20, policy: CachePolicy::TreePlru, ..shape };
         let geometry = Geometry::new(lower).expect("a cache");
         let lower = vec![Lower { geometry, inclusion: Inclusion::Inclusive }];
         let caches = Hierarchy::new(First::Data(small), lower).expect("two caches");

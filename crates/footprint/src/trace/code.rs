@@ -2,7 +2,7 @@
 
 use footprint_trace::event::AccessKind;
 use footprint_trace::header::Scope;
-use footprint_trace::{Block, BlockId};
+use footprint_trace::{BlockId, TracedBlock};
 
 use super::flow::Flow;
 use super::names::{FunctionId, Names};
@@ -98,7 +98,7 @@ impl Code {
 
     /// Takes a block in.
     #[cold]
-    pub(super) fn decode(&mut self, id: BlockId, block: Block<'_>, names: &impl Names) {
+    pub(super) fn decode(&mut self, id: BlockId, block: TracedBlock<'_>, names: &impl Names) {
         let at = id.0 as usize;
         if self.blocks.len() <= at {
             self.blocks.resize(at + 1, None);
@@ -121,7 +121,12 @@ impl Code {
             slot_access: match flow {
                 Flow::Call(_) => Some(AccessKind::Store),
                 Flow::Return => Some(AccessKind::Load),
-                _ => None,
+                Flow::Next
+                | Flow::Jump(_)
+                | Flow::Branch(_)
+                | Flow::InterruptReturn
+                | Flow::SystemCall
+                | Flow::SystemReturn => None,
             },
             may_switch: name.is_some_and(|name| name.starts_with("__switch_to")),
             part: name.map_or(SwitchPart::None, switch_part),

@@ -176,7 +176,14 @@ impl Shadow {
             {
                 self.leave(block, scene);
             }
-            _ => {}
+            Flow::Next
+            | Flow::Call(_)
+            | Flow::Jump(_)
+            | Flow::Branch(_)
+            | Flow::Return
+            | Flow::InterruptReturn
+            | Flow::SystemCall
+            | Flow::SystemReturn => {}
         }
     }
 
@@ -204,7 +211,11 @@ impl Shadow {
                 let context = Context::OtherTask;
                 scene.tree.start(Start { below: Some(below), function, call_site: site, context })
             }
-            _ => scene.tree.call(below, function, site),
+            Context::User
+            | Context::Operation
+            | Context::Exception
+            | Context::Interrupt
+            | Context::OtherTask => scene.tree.call(below, function, site),
         };
         self.task.frames.push(Frame { slot, return_to: from.next, stack });
     }

@@ -13,7 +13,9 @@
 
 use std::process::Command;
 
-use footprint::simulate::{First, Geometry, Hierarchy, Inclusion, Lower, Policy, Report, Shape};
+use footprint::simulate::{
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape,
+};
 use footprint::simulated::{Simulated, Warmth};
 use footprint::trace::{Nameless, Walk};
 use footprint_trace::header::Scope;
@@ -46,7 +48,8 @@ struct Found {
 
 fn simulated(trace: &[u8], shapes: Shapes) -> Found {
     let [i1, d1, ll] = shapes.map(|(size_bytes, line_bytes, ways)| {
-        Geometry::new(Shape { size_bytes, line_bytes, ways, policy: Policy::Lru }).expect("a cache")
+        Geometry::new(Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru })
+            .expect("a cache")
     });
     let first = First::Split { instruction: i1, data: d1 };
     let lower = Lower { geometry: ll, inclusion: Inclusion::NonInclusive };

@@ -5,7 +5,7 @@ use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::difference;
 use footprint::metrics;
-use footprint::simulate::{First, Geometry, Hierarchy, LevelReport, Policy, Shape};
+use footprint::simulate::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::simulated::{Outcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
@@ -75,7 +75,7 @@ fn see(trace: &[u8], selection: Selection, warmth: Warmth) -> Seen {
     let mut reader = reader(trace);
     let mut walk = Walk::new(*reader.header(), names());
     let mut collector = Collector::new(selection);
-    let shape = Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 4, policy: Policy::Lru };
+    let shape = Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 4, policy: CachePolicy::Lru };
     let l1 = Geometry::new(shape).expect("a cache");
     let caches = Hierarchy::new(First::Split { instruction: l1, data: l1 }, Vec::new());
     let mut simulated = Simulated::new(Scope::Program, &caches.expect("caches"), warmth);

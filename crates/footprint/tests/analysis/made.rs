@@ -7,7 +7,7 @@ use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::TraceReader;
 use footprint_trace::writer::TraceWriter;
-use footprint_trace::{Block, BlockId};
+use footprint_trace::{BlockId, TracedBlock};
 
 pub(crate) const NOP: &[u8] = &[0x90];
 pub(crate) const RET: &[u8] = &[0xc3];
@@ -66,7 +66,7 @@ impl Made {
             let lengths: Vec<u8> =
                 instructions.iter().map(|code| code.len().try_into().expect("15")).collect();
             let code = instructions.concat();
-            let block = Block { address, lengths: &lengths, code: &code };
+            let block = TracedBlock { address, lengths: &lengths, code: &code };
             self.writer.describe(&block).expect("memory takes all")
         });
         if self.events.is_full() {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use footprint::simulate::{First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape};
+use footprint::simulate::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
 use footprint::simulated::{Simulated, Warmth};
 use footprint::touched::{Collector, Selection};
 use footprint::trace::{
@@ -57,7 +57,7 @@ impl Observer for Counter {
 
 fn caches() -> Hierarchy {
     let geometry = |size_bytes, ways| {
-        let shape = Shape { size_bytes, line_bytes: 64, ways, policy: Policy::Lru };
+        let shape = Shape { size_bytes, line_bytes: 64, ways, policy: CachePolicy::Lru };
         Geometry::new(shape).expect("a cache")
     };
     let l1 = geometry(32 << 10, 8);

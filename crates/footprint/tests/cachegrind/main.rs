@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, Lower, Policy, Report, Shape, Simulation,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape, Simulation,
 };
 use footprint::{Access, Kind, lackey};
 
@@ -88,7 +88,7 @@ fn cachegrind(shapes: Shapes) -> (Misses, Misses) {
 }
 
 fn geometry((size_bytes, line_bytes, ways): (u64, u32, u32)) -> Geometry {
-    let shape = Shape { size_bytes, line_bytes, ways, policy: Policy::Lru };
+    let shape = Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru };
     Geometry::new(shape).expect("a cache")
 }
 

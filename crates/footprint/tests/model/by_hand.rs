@@ -1,13 +1,13 @@
 //! Streams short enough to be followed with a pencil.
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Policy, Shape,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Shape,
 };
 use footprint::{Access, Kind};
 
 use crate::run;
 
-fn cache(lines: u64, ways: u32, policy: Policy) -> Geometry {
+fn cache(lines: u64, ways: u32, policy: CachePolicy) -> Geometry {
     let shape = Shape { size_bytes: 64 * lines, line_bytes: 64, ways, policy };
     Geometry::new(shape).expect("a cache")
 }
@@ -40,10 +40,10 @@ fn figures(hierarchy: &Hierarchy, text: &str, at: usize) -> (u64, u64, u64) {
 
 #[test]
 fn the_line_used_last_stays_under_lru() {
-    let two = alone(cache(2, 2, Policy::Lru));
+    let two = alone(cache(2, 2, CachePolicy::Lru));
     assert_eq!(figures(&two, "abacab", 0), (2, 4, 0), "c takes b's place, then b takes c's");
     assert_eq!(figures(&two, "abcabc", 0), (0, 6, 0));
-    let direct = alone(cache(2, 1, Policy::Lru));
+    let direct = alone(cache(2, 1, CachePolicy::Lru));
     assert_eq!(figures(&direct, "acacbb", 0), (1, 5, 0), "a and c share a set, b has its own");
 }
 
@@ -51,8 +51,8 @@ fn the_line_used_last_stays_under_lru() {
 fn a_tree_errs_where_lru_does_not() {
     // After a, b, c, d and a again LRU throws b out; the tree points into the half of c and d,
     // where d was used last: at c.
-    let tree = alone(cache(4, 4, Policy::TreePlru));
-    let lru = alone(cache(4, 4, Policy::Lru));
+    let tree = alone(cache(4, 4, CachePolicy::TreePlru));
+    let lru = alone(cache(4, 4, CachePolicy::Lru));
     assert_eq!(figures(&tree, "abcdaeb", 0), (2, 5, 0));
     assert_eq!(figures(&lru, "abcdaeb", 0), (1, 6, 0));
     assert_eq!(figures(&tree, "abcdaec", 0), (1, 6, 0));
@@ -63,7 +63,7 @@ fn a_tree_errs_where_lru_does_not() {
 fn a_random_choice_depends_on_its_seed_alone() {
     let stream = "abcdefghijklmnop".repeat(40);
     let misses = |seed| {
-        let cache = alone(cache(8, 8, Policy::Random { seed }));
+        let cache = alone(cache(8, 8, CachePolicy::Random { seed }));
         figures(&cache, &stream, 0).1
     };
     assert_eq!(misses(1), misses(1));
@@ -75,7 +75,7 @@ fn a_random_choice_depends_on_its_seed_alone() {
 
 #[test]
 fn what_was_written_goes_back_once() {
-    let two = alone(cache(2, 2, Policy::Lru));
+    let two = alone(cache(2, 2, CachePolicy::Lru));
     assert_eq!(figures(&two, "AAAbcd", 0), (2, 4, 1), "stores allocate, and hit from then on");
     let report = run(&two, &letters("ABcB"));
     assert_eq!((report.levels[0].write_backs, report.levels[0].dirty_bytes), (1, 64));
@@ -84,7 +84,7 @@ fn what_was_written_goes_back_once() {
 
 #[test]
 fn a_line_that_is_written_back_is_used_below_and_brought_in_there() {
-    let (one, two) = (cache(1, 1, Policy::Lru), cache(2, 2, Policy::Lru));
+    let (one, two) = (cache(1, 1, CachePolicy::Lru), cache(2, 2, CachePolicy::Lru));
     let caches = above(one, two, Inclusion::NonInclusive);
     // A, b: l2 has A (from memory), then b; l1 writes A back: l2 holds A, b, A being the latest.
     // c: l2 loses b, not A. a: found in l2.
@@ -97,7 +97,7 @@ fn a_line_that_is_written_back_is_used_below_and_brought_in_there() {
 
 #[test]
 fn an_inclusive_level_takes_the_lines_above_with_it() {
-    let (two, one) = (cache(2, 2, Policy::Lru), cache(2, 1, Policy::Lru));
+    let (two, one) = (cache(2, 2, CachePolicy::Lru), cache(2, 1, CachePolicy::Lru));
     // a and c fit into l1, but share a way of l2.
     let inclusive = run(&above(two, one, Inclusion::Inclusive), &letters("Aca"));
     let (l1, l2) = (&inclusive.levels[0], &inclusive.levels[1]);
@@ -112,7 +112,7 @@ fn an_inclusive_level_takes_the_lines_above_with_it() {
 
 #[test]
 fn accesses_that_straddle_lines_are_told() {
-    let caches = alone(cache(8, 8, Policy::Lru));
+    let caches = alone(cache(8, 8, CachePolicy::Lru));
     let access = |kind, address, bytes| Access { kind, address, bytes };
     let stream = [
         access(Kind::Load, 60, 4),
@@ -136,9 +136,9 @@ fn accesses_that_straddle_lines_are_told() {
 
 #[test]
 fn instructions_and_data_share_what_lies_below() {
-    let one = cache(1, 1, Policy::Lru);
+    let one = cache(1, 1, CachePolicy::Lru);
     let first = First::Split { instruction: one, data: one };
-    let lower = Lower { geometry: cache(4, 4, Policy::Lru), inclusion: Inclusion::Inclusive };
+    let lower = Lower { geometry: cache(4, 4, CachePolicy::Lru), inclusion: Inclusion::Inclusive };
     let caches = Hierarchy::new(first, vec![lower]).expect("three caches");
     let access = |kind, line: u64| Access { kind, address: 64 * line, bytes: 4 };
     let stream = [access(Kind::Fetch, 0), access(Kind::Load, 0), access(Kind::Fetch, 1)];

@@ -7,7 +7,7 @@ mod runs;
 mod speed;
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, Lower, Policy, Report, Shape, Simulation,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape, Simulation,
 };
 use footprint::{Access, Kind};
 use plain::Plain;
@@ -39,17 +39,17 @@ struct Small {
     line_bits: u32,
     ways: u32,
     sets: u64,
-    policy: Policy,
+    policy: CachePolicy,
 }
 
 fn shapes() -> impl Strategy<Value = Small> {
     let policies = prop_oneof![
-        Just(Policy::Lru),
-        Just(Policy::TreePlru),
-        any::<u64>().prop_map(|seed| Policy::Random { seed }),
+        Just(CachePolicy::Lru),
+        Just(CachePolicy::TreePlru),
+        any::<u64>().prop_map(|seed| CachePolicy::Random { seed }),
     ];
     (4..7_u32, 1..9_u32, 1..6_u64, policies).prop_map(|(line_bits, ways, sets, policy)| {
-        let ways = if policy == Policy::TreePlru { ways.next_power_of_two() } else { ways };
+        let ways = if policy == CachePolicy::TreePlru { ways.next_power_of_two() } else { ways };
         Small { line_bits, ways, sets, policy }
     })
 }

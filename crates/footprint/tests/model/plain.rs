@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, LevelReport, Outcome, PerKind, Policy, Report,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Outcome, PerKind, Report,
 };
 use footprint::{Access, Kind};
 
@@ -31,7 +31,7 @@ struct Level {
 impl Level {
     fn new(name: &str, geometry: Geometry, inclusion: Inclusion) -> Self {
         let set = vec![None; geometry.ways() as usize];
-        let generator = if let Policy::Random { seed } = geometry.policy() { seed } else { 0 };
+        let generator = if let CachePolicy::Random { seed } = geometry.policy() { seed } else { 0 };
         Self {
             name: name.to_owned(),
             geometry,
@@ -62,7 +62,7 @@ impl Level {
     fn note_use(&mut self, set: usize, way: usize, now: u64) {
         self.sets[set][way].as_mut().expect("it is there").used_at = now;
         let (mut low, mut high) = (0, self.sets[set].len());
-        while high - low > 1 && self.geometry.policy() == Policy::TreePlru {
+        while high - low > 1 && self.geometry.policy() == CachePolicy::TreePlru {
             let middle = usize::midpoint(low, high);
             self.upper_half.insert((set, low, high), way < middle);
             if way < middle { high = middle } else { low = middle }
@@ -75,7 +75,7 @@ impl Level {
             return empty;
         }
         match self.geometry.policy() {
-            Policy::TreePlru => {
+            CachePolicy::TreePlru => {
                 let (mut low, mut high) = (0, ways);
                 while high - low > 1 {
                     let middle = usize::midpoint(low, high);
@@ -84,7 +84,7 @@ impl Level {
                 }
                 low
             }
-            Policy::Random { .. } => {
+            CachePolicy::Random { .. } => {
                 self.generator = self.generator.wrapping_add(0x9E37_79B9_7F4A_7C15);
                 let z = self.generator;
                 let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

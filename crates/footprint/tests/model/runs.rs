@@ -1,12 +1,12 @@
 //! Fetches in runs count as the same fetches one by one.
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Policy, Shape, Simulation,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Shape, Simulation,
 };
 use footprint::{Access, Kind};
 use proptest::prelude::*;
 
-fn caches(policy: Policy, inclusion: Inclusion) -> Hierarchy {
+fn caches(policy: CachePolicy, inclusion: Inclusion) -> Hierarchy {
     let geometry = |size_bytes, ways| {
         Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy }).expect("a cache")
     };
@@ -20,7 +20,9 @@ proptest! {
     fn a_run_of_fetches_is_its_fetches(
         steps in prop::collection::vec((0_u64..16, 0_u64..16, 0_u8..4), 1..300),
         policy in prop_oneof![
-            Just(Policy::Lru), Just(Policy::TreePlru), Just(Policy::Random { seed: 5 })
+            Just(CachePolicy::Lru),
+            Just(CachePolicy::TreePlru),
+            Just(CachePolicy::Random { seed: 5 }),
         ],
         inclusion in prop_oneof![Just(Inclusion::NonInclusive), Just(Inclusion::Inclusive)],
     ) {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use footprint::simulate::{
-    First, Geometry, Hierarchy, Inclusion, Lower, Policy, Shape, Simulation,
+    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation,
 };
 use footprint::synthetic::{Extent, Pattern, Stream};
 use footprint::{Access, Kind};
@@ -38,7 +38,7 @@ fn program() -> Vec<Access> {
     stream
 }
 
-fn caches(policy: Policy) -> Hierarchy {
+fn caches(policy: CachePolicy) -> Hierarchy {
     let geometry = |size_bytes, ways| {
         Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy }).expect("a cache")
     };
@@ -55,7 +55,7 @@ fn accesses_per_second() {
     let extent = Extent { accesses: FETCHES, bytes: 8, seed: 3 };
     let random: Vec<Access> = random.accesses(extent).expect("a stream").collect();
     for (name, stream) in [("like a program", &program), ("random in 8 MiB", &random)] {
-        for policy in [Policy::Lru, Policy::TreePlru, Policy::Random { seed: 1 }] {
+        for policy in [CachePolicy::Lru, CachePolicy::TreePlru, CachePolicy::Random { seed: 1 }] {
             let mut rates: Vec<f64> = (0..ROUNDS).map(|_| rate(policy, stream)).collect();
             rates.sort_by(f64::total_cmp);
             let [low, middle, high] = [rates[0], rates[ROUNDS / 2], rates[ROUNDS - 1]];
@@ -65,7 +65,7 @@ fn accesses_per_second() {
 }
 
 /// Millions of accesses per second through L1i, L1d and L2.
-fn rate(policy: Policy, stream: &[Access]) -> f64 {
+fn rate(policy: CachePolicy, stream: &[Access]) -> f64 {
     let mut simulation = Simulation::new(&caches(policy));
     let began = Instant::now();
     stream.iter().for_each(|&access| simulation.access(access));

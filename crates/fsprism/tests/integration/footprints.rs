@@ -65,18 +65,18 @@ fn wrong_questions_are_refused_in_a_sentence() {
     refused("model --lines 4 --footprint 4 --file 16 write", &["--footprint less than --lines"]);
     refused("model --lines 4 --footprint 1 --file 0 write", &["--file at least 1"]);
     refused("model --lines 4 --footprint 1 --file 16 erase", &["write or read"]);
-    refused("simulate prose", &["prose: line 2: `hello` is no access"]);
+    refused("simulate prose", &["prose: line 2: `hello` is not an access"]);
     refused("simulate nowhere", &["cannot read nowhere"]);
     refused("simulate --stream loop", &["loop:SIZE"]);
     refused("simulate --stream loop:4", &["does not fit"]);
     let cache = |caches: &str, words: &[&str]| {
         refused(&format!("simulate --stream sequential {caches}"), words);
     };
-    cache("--cache l1d=32k,48,8", &["l1d: a line of 48 bytes"]);
+    cache("--cache l1d=32k,48,8", &["l1d: 48 is not a valid line size"]);
     cache("--cache l1d=32k,64,7", &["l1d: 512 lines"]);
     cache("--cache l1d=32k,64,8 --cache l1d=32k,64,8", &["l1d is given twice"]);
     cache("--cache l2=32k,64,8", &["l1i and l1d, or l1d alone"]);
-    cache("--cache l1=32k,64,8 --cache l3=1m,64,8", &["l3 lies below an l2"]);
-    cache("--cache l1=32k,64,8,inclusive", &["nothing lies above l1"]);
+    cache("--cache l1=32k,64,8 --cache l3=1m,64,8", &["l3 needs an l2 above it"]);
+    cache("--cache l1=32k,64,8,inclusive", &["no level lies above l1"]);
     cache("--cache l1=32k,64,8 --cache l2=1m,32,8", &["l2 has lines of 32 bytes"]);
 }

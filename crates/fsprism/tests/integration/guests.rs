@@ -124,7 +124,7 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     let text = place.finish(fsprism(&place, "report run --terminal"));
     let text = &text.assert_code(0).stdout;
     assert!(text.contains("Lines of instructions per line of data"));
-    assert!(text.contains("as given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
+    assert!(text.contains("given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
 }
 
@@ -161,11 +161,14 @@ fn small_file_systems_are_traced_without_what_they_lack() {
         let one = skipped.iter().find(|one| one["target"] == format!("{target}: link"));
         one.and_then(|one| one["why"].as_str()).unwrap_or_default().to_owned()
     };
-    assert_eq!([why("vfat"), why("hfs")], ["vfat has no links", "hfs has no links"]);
+    assert_eq!(
+        [why("vfat"), why("hfs")],
+        ["vfat does not support links", "hfs does not support links"]
+    );
     let text = place.finish(fsprism(&place, "report run --terminal"));
-    assert!(text.assert_code(0).stdout.contains("vfat has no links"), "{}", text.stdout);
+    assert!(text.assert_code(0).stdout.contains("vfat does not support links"), "{}", text.stdout);
     let alone = fsprism(&place, "run footprint vfat --op link --out none");
-    let words = "vfat has none of the operations";
+    let words = "vfat supports none of the operations";
     assert!(place.finish(alone).assert_code(1).stderr.contains(words));
 }
 
@@ -240,7 +243,7 @@ fn a_program_is_traced_with_its_names() {
     assert!(whole["instructions"].as_u64().is_some_and(|count| count > 10_000), "{answer}");
     assert!(whole["operation"].is_null());
     let again = place.finish(place.fsprism("footprint trace --out traces -- /bin/true"));
-    again.assert_refused(&["holds traces already"]);
+    again.assert_refused(&["already holds traces"]);
     let failing = place.finish(place.fsprism("footprint trace --out failing -- /bin/false"));
     assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
 }
@@ -281,10 +284,10 @@ fn what_a_dying_guest_leaves_has_names() {
     let stacks = place.fsprism("footprint stacks cut --op create --frames functions");
     let stacks = place.finish(stacks);
     assert!(stacks.assert_code(0).stdout.contains("shmem_mknod"), "{stacks:?}");
-    assert!(stacks.stderr.contains("is not whole"), "{stacks:?}");
+    assert!(stacks.stderr.contains("is incomplete"), "{stacks:?}");
     assert!(stacks.stderr.contains("data has no names"), "{stacks:?}");
     let differ = place.finish(place.fsprism("footprint diff cut cut --op create"));
-    assert!(differ.assert_code(0).stderr.contains("is not whole"), "{differ:?}");
+    assert!(differ.assert_code(0).stderr.contains("is incomplete"), "{differ:?}");
 }
 
 #[test]
@@ -298,7 +301,7 @@ fn what_a_dying_program_leaves_has_names() {
         let arguments = format!("footprint stacks {out} --frames functions");
         let stacks = place.finish(place.fsprism(&arguments));
         assert!(stacks.assert_code(0).stdout.contains("_start"), "{stacks:?}");
-        assert!(stacks.stderr.contains("is not whole"), "{stacks:?}");
+        assert!(stacks.stderr.contains("is incomplete"), "{stacks:?}");
     };
     let mut command = place.fsprism("footprint trace --out own -- /bin/sh -c");
     command.arg("kill -9 $$");
@@ -324,18 +327,18 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     };
     refused("run footprint tmpfs", &["no kernel", "fsprism lab build"]);
     refused("reproduce densefs", &["no kernel", "fsprism lab build"]);
-    refused("reproduce densefs/figure-3", &["no figure-3", "figure-1, figure-2 or section-2"]);
+    refused("reproduce densefs/figure-3", &["no figure-3", "figure-1, figure-2, section-2"]);
     refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
     refused("run footprint ext4:read_bps=1m", &["leave these options out"]);
     refused("run footprint ext4 ext4", &["label"]);
     refused("run footprint tmpfs --op creat", &["no operation 'creat'", "create"]);
-    refused("run footprint tmpfs --size 1m", &["without --size"]);
-    refused("run survey/metadata . --op create", &["of the suite footprint alone"]);
+    refused("run footprint tmpfs --size 1m", &["does not take --size"]);
+    refused("run survey/metadata . --op create", &["apply only to the footprint suite"]);
     refused("run footprint tmpfs --cache l1d=3,64,8", &["l1d"]);
     refused("lab build --kernel ./6.1", &["one release", ".deb"]);
     refused("lab build --kernel nowhere.deb", &["nowhere.deb", "No such file"]);
     refused("footprint trace --target tmpfs --kernel 1.2.3 --out a", &["1.2.3", "lab build"]);
-    refused("footprint trace --out b -- /nowhere/program", &["there is no program"]);
+    refused("footprint trace --out b -- /nowhere/program", &["no executable program"]);
     // An emulator without plugins does not know the option, and its help does not name it.
     let emulator = place.path("qemu-x86_64");
     fs::write(&emulator, "#!/bin/sh\necho usage: qemu-x86_64\nexit 1\n").expect("ours");
@@ -343,7 +346,7 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     assert!(chmod.expect("coreutils").success());
     let mut command = place.fsprism("footprint trace --out d -- /bin/true");
     command.env("PATH", place.path(""));
-    place.finish(command).assert_refused(&["takes no plugins", "--enable-plugins"]);
+    place.finish(command).assert_refused(&["does not support plugins", "--enable-plugins"]);
     fs::write(place.path("script"), "#!/bin/sh\n").expect("ours");
     let chmod = Command::new("chmod").arg("+x").arg(place.path("script")).status();
     assert!(chmod.expect("coreutils").success());

@@ -74,8 +74,8 @@ fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
     assert_eq!(all, cells(&document, "tmpfs", "open-loop-warm-read").len());
     assert!(says_skipped(&document, "btrfs: direct requests of less than", "multiples"));
     assert!(says_skipped(&document, "tmpfs: direct reads and writes", "page cache"));
-    assert!(says_skipped(&document, "tmpfs: reads on the device", "no block device"));
-    assert!(says_skipped(&document, "tmpfs: writes on the device", "no block device"));
+    assert!(says_skipped(&document, "tmpfs: reads on the device", "not on a block device"));
+    assert!(says_skipped(&document, "tmpfs: writes on the device", "not on a block device"));
     // Its direct writes are measured, and stand on nothing.
     let writes = cells(&document, "btrfs", "random-write-direct");
     assert!(!writes.is_empty());

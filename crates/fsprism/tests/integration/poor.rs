@@ -79,7 +79,7 @@ fn without_io_uring_nothing_is_in_flight() {
     let names = measured(&document);
     assert!(names.iter().all(|name| !name.contains("by-depth")), "{names:?}");
     assert!(names.iter().any(|name| name.contains("random-write-device-by-request")));
-    assert_left_out(&document, "ext4: reads and writes in flight", "seccomp filter forbids");
+    assert_left_out(&document, "ext4: reads and writes in flight", "seccomp filter denies");
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn options_that_mkfs_or_the_kernel_refuses_are_named() {
 fn what_chooses_or_orders_benchmarks_wants_some() {
     let place = Place::new();
     for (arguments, words) in [
-        ("survey . --benchmark renam-100", ["did you mean 'rename-100'?", "--list --format json"]),
+        ("survey . --benchmark renam-100", ["did you mean `rename-100`?", "--list --format json"]),
         ("survey . --benchmark rename-100,nothing*", ["no benchmark 'nothing*'", "* stands for"]),
         ("survey . --order sideways", ["--order", "declared"]),
         ("run footprint tmpfs --benchmark stat", ["--benchmark", "--op"]),

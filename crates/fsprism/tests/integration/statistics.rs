@@ -225,6 +225,6 @@ fn targets_and_runs_are_compared() {
     }
     place
         .finish(place.fsprism("compare before --factors colour"))
-        .assert_refused(&["no factor colour", "run, target, benchmark, dimension"]);
+        .assert_refused(&["unknown factor colour", "run, target, benchmark, dimension"]);
     place.finish(place.fsprism("compare nothing")).assert_refused(&["not a run directory"]);
 }

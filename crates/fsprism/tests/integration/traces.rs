@@ -46,7 +46,7 @@ fn a_map_is_text_json_or_a_picture() {
     let drawn = footprint(&place, "map traces/xfs.trace --op stat --of data --png map.png");
     assert_eq!(drawn.assert_code(0).stdout, "map.png\n");
     assert_eq!(&fs::read(place.path("map.png")).expect("a picture")[1..4], b"PNG");
-    footprint(&place, "map traces --png map.png").assert_refused(&["draws one map", "--op"]);
+    footprint(&place, "map traces --png map.png").assert_refused(&["saves one map", "--op"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn stacks_are_a_tree_or_folded() {
     fs::write(place.path("rules"), "nonsense\n").expect("ours");
     stacks("--categories rules").assert_refused(&["rules: line 1 of the categories"]);
     stacks("--op chmod").assert_refused(&["no operation `chmod`", "create, stat"]);
-    stacks("--weight love").assert_refused(&["no weight `love`", "bytes, instructions"]);
+    stacks("--weight love").assert_refused(&["unknown weight `love`", "bytes, instructions"]);
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn a_comparison_is_a_page() {
     assert!(page.contains("create: from ext4 to xfs"), "as text too");
     diff("page.html").assert_code(0);
     fs::write(place.path("notes"), "mine").expect("ours");
-    diff("notes").assert_refused(&["notes is no page of fsprism's: name another file"]);
-    diff("nowhere/page.html").assert_refused(&["there is no directory nowhere"]);
+    diff("notes").assert_refused(&["notes is not an fsprism page: name another file"]);
+    diff("nowhere/page.html").assert_refused(&["the directory nowhere does not exist"]);
     diff("traces").assert_refused(&["traces is a directory: name a file in it"]);
     assert_eq!(fs::read_to_string(place.path("notes")).expect("ours"), "mine");
 }
@@ -108,7 +108,7 @@ fn what_cannot_be_done_is_refused_with_why() {
         footprint(&place, arguments).assert_refused(words);
     };
     let map = "map traces/xfs.trace --op stat --of data";
-    refused(&format!("{map} --png nowhere/a.png"), &["there is no directory nowhere"]);
+    refused(&format!("{map} --png nowhere/a.png"), &["the directory nowhere does not exist"]);
     refused("stacks traces --categories nowhere", &["cannot read nowhere: No such file"]);
     let full = footprint(&place, &format!("{map} --png /dev/full"));
     full.assert_code(1).assert_says(&["cannot write /dev/full: No space left"]);
@@ -121,11 +121,11 @@ fn what_cannot_be_done_is_refused_with_why() {
     assert_eq!(fs::read_to_string(place.path("theirs")).expect("ours"), "mine");
     place.make("others");
     fs::copy(place.path("traces/xfs.trace"), place.path("others/a.trace")).expect("a fixture");
-    refused("diff traces others", &["traces and others have no trace of one name"]);
+    refused("diff traces others", &["traces and others have no trace with the same name"]);
     refused("trace --out made --op create -- /bin/true", &["--op, --warm-up", "for a program"]);
     refused("trace --out made --cache l1d=32k,64,8 --target xfs", &["--cache"]);
     refused("trace --out made --target nope", &["`nope` is neither"]);
-    refused("trace --out made -- /etc/passwd", &["no program `/etc/passwd` that can be executed"]);
+    refused("trace --out made -- /etc/passwd", &["no executable program `/etc/passwd`"]);
     assert!(!place.path("made").exists(), "nothing was made");
 }
 
@@ -146,7 +146,7 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     let place = place();
     let whole = fs::read(place.path("traces/xfs.trace")).expect("a fixture");
     fs::write(place.path("text"), "hello, this is no trace").expect("ours");
-    footprint(&place, "map text").assert_refused(&["text: this is no footprint trace"]);
+    footprint(&place, "map text").assert_refused(&["text: this is not a footprint trace"]);
     footprint(&place, "map nowhere").assert_refused(&["cannot read nowhere"]);
     let mut newer = whole.clone();
     newer[8] = 9;
@@ -157,21 +157,21 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
     let partial = footprint(&place, "map cut");
     partial.assert_code(0);
-    assert!(partial.stderr.contains("cut: the trace stops after"), "{partial:?}");
+    assert!(partial.stderr.contains("cut: the trace is cut off after"), "{partial:?}");
     assert!(partial.stdout.starts_with("cut, 0, instructions: 6 lines"), "{partial:?}");
     let nameless = footprint(&place, "stacks cut --op 0 --frames functions");
     assert!(nameless.assert_code(0).stdout.contains("0xffffffff81000300"), "{nameless:?}");
     let differ = footprint(&place, "diff cut cut --format json").assert_code(0).document();
-    assert!(differ["warnings"][0].as_str().is_some_and(|text| text.contains("stops after")));
+    assert!(differ["warnings"][0].as_str().is_some_and(|text| text.contains("is cut off after")));
     place.make("some");
     fs::write(place.path("some/a.trace"), "no trace").expect("ours");
-    footprint(&place, "map some").assert_refused(&["a.trace: this is no footprint trace"]);
+    footprint(&place, "map some").assert_refused(&["a.trace: this is not a footprint trace"]);
     fs::copy(place.path("traces/xfs.trace"), place.path("some/b.trace")).expect("a fixture");
     let rest = footprint(&place, "map some --op stat");
     assert!(rest.assert_code(0).stdout.starts_with("xfs, stat, instructions"), "{rest:?}");
-    assert!(rest.stderr.contains("a.trace: this is no footprint trace"), "{rest:?}");
+    assert!(rest.stderr.contains("a.trace: this is not a footprint trace"), "{rest:?}");
     place.make("empty");
-    footprint(&place, "diff empty traces").assert_refused(&["empty holds no *.trace"]);
+    footprint(&place, "diff empty traces").assert_refused(&["empty contains no *.trace"]);
 }
 
 #[test]

@@ -96,6 +96,7 @@ impl Boot {
     ///
     /// # Errors
     /// QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
         qemu::check(self.plugin.is_some())?;
         let initial = self.initial_files().map_err(|error| match error.kind() {

@@ -23,7 +23,6 @@ pub struct HandedFiles {
 
 /// How a stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Ending {
     /// The job did well.
     Well,
@@ -46,7 +45,7 @@ pub enum HandoverError {
         source: io::Error,
     },
     /// A name would lie outside the directory.
-    #[error("the guest named a file {0:?}, which would lie elsewhere")]
+    #[error("the guest named a file {0:?}, which would be outside the directory")]
     Name(String),
 }
 

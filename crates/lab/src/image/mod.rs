@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 use crate::place::{Lab, name_of};
 use cpio::Archive;
 
-pub use parts::{TOOLS, Tool};
+pub(crate) use parts::mkfs_programs;
 
 /// The directory of all images, within the lab's.
 const IMAGES: &str = "images";
@@ -107,7 +107,8 @@ fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
     for applet in parts::applets(&busybox)? {
         archive.link(&format!("bin/{applet}"), "busybox");
     }
-    for (name, path) in TOOLS.iter().filter_map(|tool| Some((tool.name, tool.path()?))) {
+    for (_, mkfs) in mkfs_programs() {
+        let (name, Some(path)) = (mkfs.program, programs::find(mkfs.program)) else { continue };
         add_program(&mut archive, &format!("sbin/{name}"), &path)?;
     }
     if let Ok(configuration) = fs::read("/etc/mke2fs.conf") {

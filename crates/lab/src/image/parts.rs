@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use file_system::{FileSystem, Mkfs};
+
 use crate::elf::Elf;
 use crate::error::LabError;
 use crate::package;
@@ -12,46 +14,15 @@ use crate::tool;
 /// Debian's package with a busybox that needs no library.
 const BUSYBOX: &str = "busybox-static";
 
-/// A tool that makes file systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tool {
-    /// Its name, in the guest below `/sbin`.
-    pub name: &'static str,
-    /// The file system that it makes.
-    pub file_system: &'static str,
-    /// Debian's package with it.
-    pub package: &'static str,
-}
-
-impl Tool {
-    /// Where it lies on this machine, if it is installed.
-    #[must_use]
-    pub fn path(&self) -> Option<PathBuf> {
-        tool::find(self.name)
-    }
-}
-
-/// The tools that go into the image where they are installed.
-pub const TOOLS: [Tool; 9] = [
-    tool_of("mkfs.ext2", "ext2", "e2fsprogs"),
-    tool_of("mkfs.ext3", "ext3", "e2fsprogs"),
-    tool_of("mkfs.ext4", "ext4", "e2fsprogs"),
-    tool_of("mkfs.xfs", "xfs", "xfsprogs"),
-    tool_of("mkfs.btrfs", "btrfs", "btrfs-progs"),
-    tool_of("mkfs.f2fs", "f2fs", "f2fs-tools"),
-    tool_of("mkfs.vfat", "vfat", "dosfstools"),
-    tool_of("mkfs.minix", "minix", "util-linux-extra"),
-    tool_of("hformat", "hfs", "hfsutils"),
-];
-
-const fn tool_of(name: &'static str, file_system: &'static str, package: &'static str) -> Tool {
-    Tool { name, file_system, package }
+/// The programs that make file systems, which go into the image where they are installed.
+pub(crate) fn mkfs_programs() -> impl Iterator<Item = (FileSystem, &'static Mkfs)> {
+    FileSystem::made().filter_map(|made| Some((made, made.row().mkfs.as_ref()?)))
 }
 
 /// A busybox without libraries: this machine's, or the one that was fetched, which it is now if
 /// not yet.
 pub(super) fn busybox(lab: &Lab) -> Result<PathBuf, LabError> {
-    if let Some(path) = tool::find("busybox").filter(|path| is_static(path)) {
+    if let Some(path) = programs::find("busybox").filter(|path| is_static(path)) {
         return Ok(path);
     }
     let fetched = lab.within("busybox")?.join("busybox");

@@ -30,7 +30,7 @@ pub enum InsideError {
         source: io::Error,
     },
     /// The kernel has neither a module nor a built-in part of this name.
-    #[error("this kernel has no {0}: ask for one of the full flavour")]
+    #[error("this kernel has no {0}: use one of the full flavour")]
     Unknown(String),
     /// A module was refused.
     #[error("module {module} cannot be loaded: {source}")]
@@ -49,7 +49,7 @@ pub enum InsideError {
         source: io::Error,
     },
     /// There is no port to hand files back over.
-    #[error("there is no port to hand files back over")]
+    #[error("there is no port for handing files back")]
     NoPort,
 }
 

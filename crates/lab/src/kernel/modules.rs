@@ -9,28 +9,19 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use file_system::{FileSystem, Modules};
+
 use crate::elf::Elf;
 use crate::error::LabError;
 use crate::tool;
 
-/// Names that a guest asks for, each with modules of which the first there is, and then the
-/// others, where they are there: characters that vfat and hfs translate by default.
-const GROUPS: &[(&str, &[&str], &[&str])] = &[
-    ("base", &["virtio_pci"], &["virtio_console"]),
-    ("brd", &["brd"], &[]),
-    ("loop", &["loop"], &[]),
-    ("ext2", &["ext2", "ext4"], &[]),
-    ("ext3", &["ext4"], &[]),
-    ("ext4", &["ext4"], &[]),
-    ("xfs", &["xfs"], &[]),
-    ("btrfs", &["btrfs"], &[]),
-    ("f2fs", &["f2fs"], &[]),
-    ("vfat", &["vfat"], &["nls_cp437", "nls_ascii", "nls_utf8", "nls_iso8859_1"]),
-    ("minix", &["minix"], &[]),
-    ("hfs", &["hfs"], &["nls_cp437", "nls_ascii", "nls_utf8", "nls_iso8859_1"]),
+/// Names that a guest asks for besides file systems, which are the modules' own. The first is of
+/// what a guest cannot do without.
+const DRIVERS: [(&str, Modules); 3] = [
+    ("base", Modules { any_of: &["virtio_pci"], further: &["virtio_console"] }),
+    ("brd", Modules { any_of: &["brd"], further: &[] }),
+    ("loop", Modules { any_of: &["loop"], further: &[] }),
 ];
-/// File systems that no kernel has as modules.
-const ALWAYS: [&str; 2] = ["tmpfs", "ramfs"];
 /// Directories of what provides algorithms by alias.
 const ALGORITHMS: [&str; 2] = ["kernel/crypto", "kernel/arch/x86/crypto"];
 
@@ -40,7 +31,7 @@ const SIGNATURE_END: &[u8] = b"~Module signature appended~\n";
 const SIGNATURE_HEAD: usize = 8;
 
 /// The modules of a kernel, by name with underscores.
-struct Modules {
+struct Found {
     files: BTreeMap<String, PathBuf>,
     built_in: BTreeSet<String>,
     /// Modules that provide an algorithm, the generic one first.
@@ -59,15 +50,20 @@ struct Information {
 /// writes `to/modules.list`: a line per name, `NAME: FILE FILE`, in the order of loading. A file
 /// with a question mark before it may refuse: it drives what the processor may lack.
 pub(super) fn collect(from: &Path, to: &Path, release: &str) -> Result<(), LabError> {
-    let modules = Modules::read(from)?;
+    let modules = Found::read(from)?;
     let into = to.join("modules");
     fs::create_dir_all(&into).map_err(LabError::at(&into))?;
     let mut list = String::new();
-    ALWAYS.iter().for_each(|name| list.push_str(&format!("{name}:\n")));
-    for (name, main, further) in GROUPS {
-        let Some(main) = main.iter().find(|name| modules.has(name)) else {
-            if *name == "base" {
-                let (release, module) = (release.to_owned(), main[0].to_owned());
+    let drivers = DRIVERS.iter().map(|(name, needed)| (*name, needed));
+    let file_systems = FileSystem::made().map(|made| (made.row().name, &made.row().modules));
+    for (name, Modules { any_of, further }) in drivers.chain(file_systems) {
+        if any_of.is_empty() {
+            list.push_str(&format!("{name}:\n"));
+            continue;
+        }
+        let Some(main) = any_of.iter().find(|name| modules.has(name)) else {
+            if name == "base" {
+                let (release, module) = (release.to_owned(), any_of[0].to_owned());
                 return Err(LabError::NoModule { release, module });
             }
             continue;
@@ -96,7 +92,7 @@ enum Needed {
     IfPossible,
 }
 
-impl Modules {
+impl Found {
     fn read(from: &Path) -> Result<Self, LabError> {
         let mut files = BTreeMap::new();
         walk(&from.join("kernel"), &mut files)?;

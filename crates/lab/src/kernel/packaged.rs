@@ -20,7 +20,6 @@ const OLD: Duration = Duration::from_secs(24 * 3600);
 
 /// Which kernel is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Request {
     /// Debian's newest packaged one that apt offers.
     Newest,
@@ -61,19 +60,20 @@ impl Plan {
         };
         match &self.origin {
             Origin::Lab(_) => None,
-            Origin::Installed(files) => {
-                Some(format!("the kernel is the installed {}; a few seconds", files.release))
-            }
+            Origin::Installed(files) => Some(format!(
+                "using the installed kernel {}; this takes a few seconds",
+                files.release
+            )),
             Origin::Files(files) => {
-                Some(format!("the kernel is the one in {}; a few seconds", names_of(files)))
+                Some(format!("using the kernel in {}; this takes a few seconds", names_of(files)))
             }
             Origin::Packages { packages, .. } => Some(format!(
-                "fetching a kernel, {}; less than a minute with a fast connection",
+                "fetching a kernel, {}; this takes less than a minute on a fast connection",
                 fetched(packages)
             )),
             Origin::Source(package) => Some(format!(
-                "fetching a kernel's source, {}, and building it; on this machine about {} minutes \
-                 and 6 GB of disk while it is built",
+                "fetching a kernel's source, {}, and building it; on this machine this takes about \
+                 {} minutes and, during the build, 6 GB of disk space",
                 fetched(std::slice::from_ref(package)),
                 source::minutes()
             )),
@@ -212,7 +212,7 @@ fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result
         Some(place) => lacks(&format!("{what} of Linux {release} ({packaged})"), place),
         None => LabError::NotBootable {
             path: kernel.clone(),
-            why: format!("there is no {what} of Linux {release} here"),
+            why: format!("the {what} of Linux {release} is missing here"),
         },
     };
     let configuration = files.configuration.as_ref();
@@ -222,7 +222,7 @@ fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result
     requirements::check(release, &text)?;
     let modules = files.modules.as_ref();
     let modules =
-        modules.ok_or_else(|| lacking("directory of modules", "linux-image, or linux-modules"))?;
+        modules.ok_or_else(|| lacking("module directory", "linux-image, or linux-modules"))?;
     write("kernel", &decompress::kernel(kernel)?)?;
     write("config", text.as_bytes())?;
     modules::collect(modules, made.path(), release)?;
@@ -266,7 +266,7 @@ pub(super) fn finish(
     }
     let kernel = Kernel::at(directory).ok_or_else(|| LabError::NotBootable {
         path: directory.to_owned(),
-        why: "what was just made is gone".to_owned(),
+        why: "the kernel just made is gone".to_owned(),
     })?;
     drop(made);
     Ok(kernel)

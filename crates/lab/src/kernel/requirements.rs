@@ -57,8 +57,8 @@ mod tests {
         let error = check("6.1-mine", &without).unwrap_err().to_string();
         assert_eq!(
             error,
-            "kernel 6.1-mine was built without CONFIG_DEVTMPFS, which guests need: build it with \
-             that, or take another"
+            "kernel 6.1-mine was built without CONFIG_DEVTMPFS, which guests need: rebuild it \
+             accordingly, or use another kernel"
         );
     }
 }

@@ -39,6 +39,7 @@ fn processors() -> usize {
 }
 
 /// A kernel of a version (`6.1`), or of the newest packaged kernel's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
     let version = match version {
         Some(version) => version.to_owned(),
@@ -84,7 +85,7 @@ fn compiler() -> Result<String, LabError> {
 }
 
 fn check_tools() -> Result<(), LabError> {
-    let tools = TOOLS.iter().filter(|(name, _)| tool::find(name).is_none());
+    let tools = TOOLS.iter().filter(|(name, _)| programs::find(name).is_none());
     let headers = HEADERS.iter().filter(|(name, _)| !Path::new(name).exists());
     let (names, packages): (Vec<&str>, Vec<&str>) = tools.chain(headers).copied().unzip();
     if names.is_empty() {
@@ -142,7 +143,7 @@ fn compile(source: &Path, lab: &Lab) -> Result<(), LabError> {
     if status.success() {
         return Ok(());
     }
-    let why = format!("what it said is in {}", path.display());
+    let why = format!("its output is in {}", path.display());
     Err(LabError::Tool { tool: "make".to_owned(), why })
 }
 

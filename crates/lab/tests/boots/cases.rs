@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use file_system::{FileSystem, Mkfs};
 use lab::command::Command as GuestCommand;
 use lab::kernel::{self, Request};
 use lab::{BootError, Kernel, Lab, LabError, Plugin};
@@ -56,16 +57,17 @@ pub(crate) fn the_port_changes_nothing(place: &Place) {
 
 pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
     let known = place.kernel.knows().unwrap();
-    let tool = |name: &str| lab::image::TOOLS.iter().find(|tool| tool.file_system == name);
-    let can_make = |name: &&str| tool(name).is_some_and(|tool| tool.path().is_some());
+    let mkfs = |name: &str| FileSystem::named(name).and_then(|known| known.row().mkfs.as_ref());
+    let is_installed = |mkfs: &Mkfs| programs::find(mkfs.program).is_some();
+    let can_make = |name: &&str| mkfs(name).is_some_and(is_installed);
     let names: Vec<&str> = known.iter().map(String::as_str).filter(can_make).collect();
     assert!(names.contains(&"ext4"));
     let one = |name: &&str| {
-        let program = tool(name).map(|tool| tool.name).unwrap_or_default();
-        let force = if ["btrfs", "f2fs", "hfs", "xfs"].contains(name) { "-f" } else { "" };
-        let whole = if *name == "hfs" { "0" } else { "" };
+        let mkfs = mkfs(name).unwrap();
+        let (program, options) = (mkfs.program, mkfs.options.join(" "));
+        let behind = mkfs.behind_device.join(" ");
         format!(
-            "{program} {force} /dev/ram0 {whole} >/hand-back/{name} 2>&1 && \
+            "{program} {options} /dev/ram0 {behind} >/hand-back/{name} 2>&1 && \
              mount -t {name} /dev/ram0 /mnt && echo kept >/mnt/file && umount /mnt && \
              mount -t {name} /dev/ram0 /mnt && cat /mnt/file >/hand-back/{name} && umount /mnt || \
              exit 1\n"

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use file_system::{FileSystem, Storage};
 use record::machine::{BlockDevice, DeviceNumber, LoopBacking, WriteCache};
 
 use super::error::DescribeError;
@@ -52,13 +53,18 @@ fn below_at_depth(
     device_of_mount(sources, &entry_of(sources, path)?, depth)
 }
 
+/// Whether its files lie on another file system, as an overlay's do.
+fn is_on_another(name: &str) -> bool {
+    FileSystem::named(name).is_some_and(|known| known.storage == Storage::FileSystem)
+}
+
 fn device_of_mount(
     sources: &Sources,
     mount: &MountEntry,
     depth: u32,
 ) -> Result<Option<BlockDevice>, DescribeError> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
-    if mount.file_system == "overlay" {
+    if is_on_another(&mount.file_system) {
         // What is written goes to the upper directory. Inside a container it has no name.
         let upper = mount.super_option("upperdir").map(Path::new);
         return match upper.filter(|upper| sources.path(upper).exists()) {

@@ -7,8 +7,6 @@
 use std::fs::File;
 use std::io;
 
-use crate::sys;
-
 /// `BTRFS_CHUNK_TREE_OBJECTID`.
 const CHUNK_TREE: u64 = 3;
 /// `BTRFS_FIRST_CHUNK_TREE_OBJECTID` and `BTRFS_CHUNK_ITEM_KEY`.
@@ -36,7 +34,7 @@ pub fn chunks(file: &File) -> io::Result<Vec<Chunk>> {
     let mut all: Vec<Chunk> = Vec::new();
     loop {
         let least = all.last().map_or(0, |last| last.address_bytes + 1);
-        let found = sys::btrfs_items(file, CHUNK_TREE, CHUNK_ITEM, least)?;
+        let found = system_calls::btrfs_items(file, CHUNK_TREE, CHUNK_ITEM, least)?;
         if found.is_empty() {
             return Ok(all);
         }

@@ -18,7 +18,7 @@ pub enum DescribeError {
         source: io::Error,
     },
     /// A file of the kernel's does not have the expected form.
-    #[error("cannot understand {}: it has no {expected}", path.display())]
+    #[error("cannot parse {}: it has no {expected}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -26,14 +26,14 @@ pub enum DescribeError {
         expected: &'static str,
     },
     /// There is no such block device.
-    #[error("the kernel has no block device {device}; `lsblk` lists those it has")]
+    #[error("the kernel has no block device {device}; `lsblk` lists those that exist")]
     NoSuchDevice {
         /// Its number.
         device: DeviceNumber,
     },
     /// The path lies on no mount that this process can see.
-    #[error("no mount in /proc/self/mountinfo holds {}; name a path that this mount namespace \
-             shows", path.display())]
+    #[error("no mount in /proc/self/mountinfo contains {}; name a path visible in this mount \
+             namespace", path.display())]
     NoMount {
         /// The path.
         path: PathBuf,

@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::sys::{self, RawExtent};
+use system_calls::{self, RawExtent};
 
 /// `FIEMAP_EXTENT_LAST` of linux/fiemap.h.
 const LAST: u32 = 0x1;
@@ -28,15 +28,15 @@ const EXTENTS_MAX: usize = 1 << 24;
 pub enum ExtentsError {
     /// The file system has no such thing, or does not tell.
     #[error(
-        "the file system does not tell where files lie (FIEMAP); \
-        use one on a device, such as ext4, xfs or btrfs"
+        "the file system does not report where files are stored (FIEMAP); use one on a device, \
+        such as ext4, xfs or btrfs"
     )]
     NotSupported,
     /// The file has more extents than can be listed.
-    #[error("the file has more than {EXTENTS_MAX} extents; look at a smaller file")]
+    #[error("the file has more than {EXTENTS_MAX} extents; use a smaller file")]
     TooMany,
     /// The file could not be written to its device, or looked at.
-    #[error("the extents of a file could not be read: {source}; see the kernel's log")]
+    #[error("cannot read the extents of a file: {source}; see the kernel log")]
     Io {
         /// What the kernel said.
         source: io::Error,
@@ -153,7 +153,7 @@ pub fn extents(file: &File) -> Result<Extents, ExtentsError> {
     let mut list: Vec<Extent> = Vec::new();
     loop {
         let next = list.last().map_or(0, |last| last.logical_bytes + last.length_bytes);
-        let some = sys::fiemap(file, next).map_err(told)?;
+        let some = system_calls::fiemap(file, next).map_err(told)?;
         let is_last = some.last().is_none_or(|extent| extent.flags & LAST != 0);
         list.extend(some.into_iter().map(Extent::from));
         if is_last {

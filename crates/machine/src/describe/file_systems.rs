@@ -1,48 +1,15 @@
 //! Which file systems the kernel and the formatting tools offer.
 
 use std::io::{self, PipeReader, Read};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use file_system::FileSystem;
 use record::machine::{FileSystemSupport, Kernel, KernelSupport, Mkfs};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::sources::{Reader, Sources};
-
-/// How a file system is formatted.
-struct Formatter {
-    program: &'static str,
-    /// The option that makes the program tell its version and do nothing else.
-    version_option: &'static str,
-    /// The Debian package it comes in.
-    package: &'static str,
-}
-
-const fn formatter(
-    program: &'static str,
-    version_option: &'static str,
-    package: &'static str,
-) -> Option<Formatter> {
-    Some(Formatter { program, version_option, package })
-}
-
-/// The file systems that can become scratch targets; those in memory need no formatting.
-const FILE_SYSTEMS: [(&str, Option<Formatter>); 11] = [
-    ("tmpfs", None),
-    ("ramfs", None),
-    ("ext2", formatter("mkfs.ext2", "-V", "e2fsprogs")),
-    ("ext3", formatter("mkfs.ext3", "-V", "e2fsprogs")),
-    ("ext4", formatter("mkfs.ext4", "-V", "e2fsprogs")),
-    ("xfs", formatter("mkfs.xfs", "-V", "xfsprogs")),
-    ("btrfs", formatter("mkfs.btrfs", "-V", "btrfs-progs")),
-    ("f2fs", formatter("mkfs.f2fs", "-V", "f2fs-tools")),
-    // It has no option for its version, but prints it above its help.
-    ("vfat", formatter("mkfs.vfat", "--help", "dosfstools")),
-    ("minix", formatter("mkfs.minix", "-V", "util-linux-extra")),
-    ("hfs", formatter("hformat", "--version", "hfsutils")),
-];
 
 /// How much of a tool's output is looked at: more than any prints to tell its version.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
@@ -61,19 +28,18 @@ pub(crate) fn file_systems(
     registered: &[String],
 ) -> Vec<FileSystemSupport> {
     let loadable = loadable(reader, kernel);
-    FILE_SYSTEMS
-        .iter()
-        .map(|(name, formatter)| FileSystemSupport {
-            name: (*name).to_owned(),
-            kernel: if registered.iter().any(|known| known == name) {
+    FileSystem::made()
+        .map(|made| FileSystemSupport {
+            name: made.name.to_owned(),
+            kernel: if registered.iter().any(|known| known == made.name) {
                 KernelSupport::Registered
-            } else if loadable.iter().any(|known| known == name) {
+            } else if loadable.iter().any(|known| known == made.name) {
                 KernelSupport::Module
             } else {
                 KernelSupport::Missing
             },
-            mkfs: formatter.as_ref().and_then(|formatter| mkfs(reader.sources(), formatter)),
-            mkfs_package: formatter.as_ref().map(|formatter| formatter.package.to_owned()),
+            mkfs: made.mkfs.as_ref().and_then(|mkfs| installed(reader.sources(), mkfs)),
+            mkfs_package: made.mkfs.as_ref().map(|mkfs| mkfs.package.to_owned()),
         })
         .collect()
 }
@@ -90,21 +56,13 @@ fn loadable(reader: &Reader<'_>, kernel: &Kernel) -> Vec<String> {
 }
 
 /// The tool that formats a file system, if it is installed.
-fn mkfs(sources: &Sources, formatter: &Formatter) -> Option<Mkfs> {
-    let path = find_tool(sources, formatter.program)?;
-    let output = output_of(&path, formatter.version_option, sources.tool_timeout());
+fn installed(sources: &Sources, mkfs: &file_system::Mkfs) -> Option<Mkfs> {
+    let path = programs::find_in(sources.tool_directories(), mkfs.program)?;
+    let output = output_of(&path, mkfs.version_option, sources.tool_timeout());
     Some(Mkfs {
         version: output.ok().and_then(|output| version_in(&output)),
         path: path.display().to_string(),
     })
-}
-
-/// The first executable file of that name in the directories for tools.
-fn find_tool(sources: &Sources, name: &str) -> Option<PathBuf> {
-    let is_executable = |path: &PathBuf| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    sources.tool_directories().iter().map(|directory| directory.join(name)).find(is_executable)
 }
 
 /// What a program prints before it ends, or before the time is over.
@@ -214,7 +172,7 @@ mod tests {
         let machine = Fixture::new(&[]);
         machine.tool("hangs", "exec sleep 1000");
         machine.tool("floods", "echo 1.5; exec yes");
-        let path = |name| find_tool(&machine.sources(), name).unwrap();
+        let path = |name| programs::find_in(machine.sources().tool_directories(), name).unwrap();
         let hangs = output_of(&path("hangs"), "-V", Duration::from_millis(20));
         assert_eq!(hangs.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let floods = output_of(&path("floods"), "-V", Duration::from_secs(60)).unwrap();

@@ -11,7 +11,7 @@
 
 mod block;
 mod caches;
-pub(crate) mod cgroup;
+pub mod cgroup;
 mod chunks;
 mod counters;
 mod error;
@@ -20,7 +20,7 @@ mod file_systems;
 #[cfg(test)]
 mod fixture;
 mod memory;
-pub(crate) mod mounts;
+pub mod mounts;
 mod parse;
 mod permissions;
 mod probes;

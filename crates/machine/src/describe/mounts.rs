@@ -10,19 +10,26 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use super::error::DescribeError;
 use super::sources::Sources;
 
-pub(crate) const MOUNTINFO: &str = "/proc/self/mountinfo";
+/// The mounts of this process, as the kernel lists them.
+pub const MOUNTINFO: &str = "/proc/self/mountinfo";
 
 /// One line of `mountinfo`, its paths as the kernel holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MountEntry {
-    pub(crate) id: u64,
+pub struct MountEntry {
+    /// The number of the mount.
+    pub id: u64,
     /// The directory of the file system that is mounted; `/` for all of it.
-    pub(crate) root: PathBuf,
-    pub(crate) mount_point: PathBuf,
-    pub(crate) options: Vec<String>,
-    pub(crate) file_system: String,
-    pub(crate) source: PathBuf,
-    pub(crate) super_options: Vec<String>,
+    pub root: PathBuf,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// Options of the mount.
+    pub options: Vec<String>,
+    /// The file system's name.
+    pub file_system: String,
+    /// What is mounted: a device, or a word.
+    pub source: PathBuf,
+    /// Options of the file system.
+    pub super_options: Vec<String>,
 }
 
 impl MountEntry {
@@ -37,7 +44,8 @@ impl MountEntry {
     }
 
     /// The mount's options and then the file system's, each once.
-    pub(crate) fn all_options(&self) -> Vec<&str> {
+    #[must_use]
+    pub fn all_options(&self) -> Vec<&str> {
         let mut options: Vec<&str> = Vec::new();
         for option in self.options.iter().chain(&self.super_options) {
             if !options.contains(&option.as_str()) {
@@ -48,7 +56,8 @@ impl MountEntry {
     }
 
     /// The value of a super option such as `upperdir=/a`.
-    pub(crate) fn super_option(&self, name: &str) -> Option<&str> {
+    #[must_use]
+    pub fn super_option(&self, name: &str) -> Option<&str> {
         self.super_options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 }
@@ -58,7 +67,11 @@ pub(crate) fn mount_of(sources: &Sources, path: &Path) -> Result<Mount, Describe
     entry_of(sources, path).map(|entry| entry.to_record())
 }
 
-pub(crate) fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeError> {
+/// The line of the mount that holds `path`, which must exist.
+///
+/// # Errors
+/// The list cannot be read, or no mount holds the path.
+pub fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| DescribeError::Read { path, source }
@@ -90,7 +103,8 @@ fn holding<'a>(entries: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry>
 }
 
 /// All mounts, in the order in which the kernel lists them; malformed lines are left out.
-pub(crate) fn entries(mountinfo: &str) -> Vec<MountEntry> {
+#[must_use]
+pub fn entries(mountinfo: &str) -> Vec<MountEntry> {
     mountinfo.lines().filter_map(entry).collect()
 }
 

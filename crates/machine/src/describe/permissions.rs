@@ -10,7 +10,6 @@ use super::cgroup::{Controller, Hierarchies};
 use super::parse::field;
 use super::probes;
 use super::sources::Reader;
-use crate::sys;
 
 /// The capabilities that matter to measuring, by their bit (`linux/capability.h`), sorted by name.
 const CAPABILITIES: [(&str, u32); 11] = [
@@ -76,7 +75,10 @@ fn mount(administrator: bool) -> Permission {
 
 fn loop_devices(reader: &Reader<'_>, administrator: bool) -> Permission {
     if !reader.exists("/dev/loop-control") {
-        denied("there is no /dev/loop-control; load the module `loop`, or give it to the container")
+        denied(
+            "/dev/loop-control does not exist; load the module `loop`, or give the container \
+            access to it",
+        )
     } else if !administrator {
         denied("attaching loop devices needs CAP_SYS_ADMIN; run as root")
     } else {
@@ -99,10 +101,10 @@ fn cgroup(reader: &Reader<'_>, names: &[&str]) -> Permission {
     let controller = names.iter().find_map(|name| hierarchies.controller(reader, name));
     let name = names.join(" or ");
     match controller {
-        None => denied(format!("no mounted control group hierarchy has the controller {name}")),
+        None => denied(format!("no mounted control group hierarchy has the {name} controller")),
         Some(controller) if can_make_group(reader, &controller) => Permission::Granted,
         Some(_) => denied(format!(
-            "none of this process's control groups with the controller {name} can be written"
+            "none of this process's control groups with the {name} controller can be written"
         )),
     }
 }
@@ -123,7 +125,7 @@ fn read_ahead(reader: &Reader<'_>) -> Permission {
     let settings = "/sys/class/bdi";
     match reader.names(settings).first() {
         Some(name) => writable(reader, &format!("{settings}/{name}/read_ahead_kb")),
-        None => denied(format!("{settings} names no device")),
+        None => denied(format!("{settings} lists no devices")),
     }
 }
 
@@ -145,13 +147,13 @@ fn tried(reader: &Reader<'_>, name: &str, probe: fn() -> io::Result<()>) -> Perm
         Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
             denied(format!("the kernel has no {name}, or a system-call filter hides it"))
         }
-        Err(error) => denied(format!("the kernel refuses {name} ({error}), or a filter does")),
+        Err(error) => denied(format!("the kernel or a filter refuses {name} ({error})")),
     }
 }
 
 fn io_uring(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
     match io_uring_by_setting(reader, kernel, administrator) {
-        Permission::Granted => tried(reader, "io_uring", sys::try_io_uring),
+        Permission::Granted => tried(reader, "io_uring", system_calls::try_io_uring),
         denied => denied,
     }
 }

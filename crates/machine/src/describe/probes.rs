@@ -5,11 +5,11 @@ use std::io;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::sys::{self, FileMapping};
+use system_calls::{self, FileMapping};
 
 /// Whether pages can be counted.
 pub(super) fn cachestat() -> io::Result<()> {
-    sys::cachestat(file_in_memory()?, 0, 0).map(drop)
+    system_calls::cachestat(file_in_memory()?, 0, 0).map(drop)
 }
 
 /// Whether the kernel says which pages are resident.
@@ -21,7 +21,7 @@ pub(super) fn mincore() -> io::Result<()> {
 /// Whether the kernel may be asked where a file lies. That this program's own file system does not
 /// tell says nothing of others.
 pub(super) fn fiemap() -> io::Result<()> {
-    match sys::fiemap(File::open("/proc/self/exe")?, 0) {
+    match system_calls::fiemap(File::open("/proc/self/exe")?, 0) {
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
         answered => answered.map(drop),
     }
@@ -42,7 +42,7 @@ mod tests {
     fn probes_agree_with_the_calls_they_stand_for() {
         mincore().expect("every kernel has it");
         fiemap().expect("every kernel has it");
-        let counted = sys::cachestat(file_in_memory().expect("there is memory"), 0, 0);
+        let counted = system_calls::cachestat(file_in_memory().expect("there is memory"), 0, 0);
         assert_eq!(cachestat().is_ok(), counted.is_ok());
     }
 }

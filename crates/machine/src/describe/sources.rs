@@ -31,13 +31,11 @@ pub struct Sources {
 }
 
 impl Default for Sources {
-    /// The machine this process runs on. Tools are looked for in `PATH`, then in `/usr/sbin` and
-    /// `/sbin`, which the `PATH` of ordinary users lacks.
+    /// The machine this process runs on. Tools are looked for in `PATH`, then where
+    /// administrators' programs lie, which the `PATH` of ordinary users lacks.
     fn default() -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut tool_directories: Vec<PathBuf> =
-            std::env::split_paths(&path).filter(|directory| directory.is_absolute()).collect();
-        tool_directories.extend(["/usr/sbin", "/sbin"].map(PathBuf::from));
+        let mut tool_directories = programs::directories();
+        tool_directories.retain(|directory| directory.is_absolute());
         Self { root: PathBuf::from("/"), tool_directories, tool_timeout: Duration::from_secs(2) }
     }
 }
@@ -134,7 +132,7 @@ impl<'a> Reader<'a> {
         let value = parse(&text);
         if value.is_none() {
             let start: String = text.chars().take(40).collect();
-            self.note(path, format!("its content is not understood: {start:?}"));
+            self.note(path, format!("unexpected content: {start:?}"));
         }
         value
     }

@@ -143,11 +143,10 @@ impl GroupReader {
         if !reader.exists(&path) {
             return Ok(None);
         }
-        let keys = match controller.version {
-            CgroupVersion::V1 => {
-                ["total_dirty", "total_writeback", "total_active_file", "total_inactive_file"]
-            }
-            _ => ["file_dirty", "file_writeback", "active_file", "inactive_file"],
+        let keys = if let CgroupVersion::V1 = controller.version {
+            ["total_dirty", "total_writeback", "total_active_file", "total_inactive_file"]
+        } else {
+            ["file_dirty", "file_writeback", "active_file", "inactive_file"]
         };
         Ok(Some(Self { file: CounterFile::open(sources, path)?, keys }))
     }

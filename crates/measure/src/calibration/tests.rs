@@ -140,7 +140,7 @@ fn every_reason_is_a_phrase() {
             WhyNotTsc::Slow { tsc_ns: 1200.4, monotonic_ns: 80.0 },
             "reading the TSC costs 1200 ns, the kernel's clock 80 ns",
         ),
-        (WhyNotTsc::Unsteady { error_ppm: 512.3 }, "the TSC's frequency is known to 512 ppm only"),
+        (WhyNotTsc::Unsteady { error_ppm: 512.3 }, "the TSC's frequency is known only to 512 ppm"),
     ];
     for (why_not_tsc, phrase) in reasons {
         assert_eq!(why_not_tsc.to_string(), phrase);

@@ -50,8 +50,8 @@ pub struct Exact {
 pub enum HistogramError {
     /// The bounds are not those of one bucket of this layout.
     #[error(
-        "values {low} to {high} are no bucket of a histogram with two significant digits and unit \
-         1; rebuild it from a file written with these settings"
+        "values {low} to {high} are not a bucket of a histogram with two significant digits and \
+         unit 1; rebuild it from a file written with these settings"
     )]
     NoSuchBucket {
         /// The lower bound given.
@@ -63,7 +63,7 @@ pub enum HistogramError {
     #[error("the counts add up to more than 2^64 - 1; the stored histogram is damaged")]
     TooMany,
     /// The exact least, greatest or sum contradicts the buckets.
-    #[error("{exact:?} cannot be true of the stored buckets; the stored histogram is damaged")]
+    #[error("{exact:?} does not match the stored buckets; the stored histogram is damaged")]
     Contradiction {
         /// What was claimed.
         exact: Exact,

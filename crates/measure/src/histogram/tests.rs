@@ -184,7 +184,7 @@ fn damaged_buckets_are_refused() {
 #[test]
 fn refusals_are_sentences() {
     let no_bucket = HistogramError::NoSuchBucket { low: 1, high: 9 };
-    assert!(no_bucket.to_string().starts_with("values 1 to 9 are no bucket"));
+    assert!(no_bucket.to_string().starts_with("values 1 to 9 are not a bucket"));
     assert!(HistogramError::TooMany.to_string().contains("damaged"));
     let exact = Exact { min: 1, max: 2, sum: 3 };
     assert!(HistogramError::Contradiction { exact }.to_string().contains("min: 1, max: 2, sum: 3"));

@@ -298,5 +298,5 @@ fn a_cell_that_is_added_out_of_turn_is_damage() {
     let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
     directory.append(&added(1)).expect("a line");
     let damage = Run::read(&path).expect("the rest of it").damage;
-    assert!(damage[0].line == 1 && damage[0].why.contains("not cell 0"), "{damage:?}");
+    assert!(damage[0].line == 1 && damage[0].why.contains("next is cell 0"), "{damage:?}");
 }

@@ -25,7 +25,6 @@ impl fmt::Display for DeviceNumber {
 /// Whether a device keeps written data in a volatile cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum WriteCache {
     /// It does: data is durable only after a flush.
     WriteBack,

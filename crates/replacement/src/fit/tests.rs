@@ -35,7 +35,7 @@ fn without_noise_the_capacity_is_found_and_all_is_explained() {
     for (policy, capacity) in [(Policy::Lru, 240), (Policy::Arc, 221), (Policy::Fifo, 200)] {
         let fit = fit(&observe(policy, capacity, 1), &Question::within(150..=300)).unwrap();
         assert_eq!((fit.best().policy, fit.best().capacity_pages), (policy, capacity));
-        assert_eq!(fit.verdict, Verdict::ToldApart);
+        assert_eq!(fit.verdict, FitVerdict::ToldApart);
         assert!(fit.best().noise < 1e-3 && fit.best().agreement > 0.999, "{:?}", fit.best());
         assert!(fit.best().explained > 0.99, "{}", fit.best().explained);
         assert!(fit.resident_unaccessed.abs() < f64::EPSILON);
@@ -70,7 +70,7 @@ fn the_capacity_stays_within_its_range() {
 fn what_is_the_same_on_a_scan_is_not_told_apart() {
     let observed = under(Policy::Fifo, 300, 1, Trace::new("scan", scan(1000), 4));
     let fit = fit(&[observed], &Question::within(200..=400)).unwrap();
-    let Verdict::NotToldApart { from } = &fit.verdict else { panic!("{:?}", fit.verdict) };
+    let FitVerdict::NotToldApart { from } = &fit.verdict else { panic!("{:?}", fit.verdict) };
     let alike = [&[fit.best().policy], &from[..]].concat();
     assert!([Policy::Fifo, Policy::Lru, Policy::Clock].iter().all(|policy| alike.contains(policy)));
     assert!(!alike.contains(&Policy::Mru) && !alike.contains(&Policy::Random));
@@ -84,7 +84,7 @@ fn coins_are_explained_by_nothing() {
     let resident = coins.iter().map(|coin| coin.page == 1).collect();
     let observed = Observed::new(trace, vec![resident]).unwrap();
     let fit = fit(&[observed], &Question::within(500..=1500)).unwrap();
-    assert_eq!(fit.verdict, Verdict::NoBetterThanChance);
+    assert_eq!(fit.verdict, FitVerdict::NoBetterThanChance);
     assert!(fit.best().explained < 0.01, "{:?}", fit.best());
 }
 
@@ -102,20 +102,20 @@ fn what_cannot_be_answered_is_refused() {
     let refused = |question: Question| fit(&observed, &question).unwrap_err().to_string();
     assert_eq!(
         refused(Question::within(0..=300)),
-        "the capacity is to be sought from 0 to 300 pages: give a range from 1 on"
+        "cannot search for a capacity from 0 to 300 pages: give a range from 1 up"
     );
     let question = Question { grouping: Grouping::Pages(0), ..Question::within(1..=300) };
     assert_eq!(
         refused(question),
-        "pages are said to come and go by groups of 0: give 1 for single pages"
+        "pages cannot come and go in groups of 0: give 1 for single pages"
     );
     let question = Question { level: 1.0, ..Question::within(1..=300) };
-    assert_eq!(refused(question), "the level is 1, and must lie above 0 and at most at 0.99");
+    assert_eq!(refused(question), "the level is 1, but must be above 0 and at most 0.99");
     let all = under(Policy::Lru, 300, 1, Trace::new("scan", scan(200), 2));
     assert_eq!(
         fit(&[all], &Question::within(1..=300)).unwrap_err().to_string(),
-        "of the 300 pages looked at, 300 were resident: \
-         take a limit below the working set and above nothing"
+        "300 of the 300 pages looked at were resident: choose a limit below the working set and \
+         above zero"
     );
     let none = FitError::NothingToExplain { pages: 0, resident: 0 };
     assert_eq!(fit(&[], &Question::within(1..=300)).unwrap_err(), none);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::thread;
 
-use replacement::{Fit, Grouping, Policy, Question, Verdict, fit};
+use replacement::{Fit, FitVerdict, Grouping, Policy, Question, fit};
 
 use crate::truth::{Folios, Truth};
 
@@ -63,7 +63,7 @@ impl Confusion {
         let named = |policy| fits.iter().filter(|fit| fit.best().policy == policy).count();
         let count = |found: usize| u32::try_from(found).expect("few seeds");
         let is_right = |fit: &&Fit| fit.best().policy == truth;
-        let is_sure = |fit: &&Fit| fit.verdict == Verdict::ToldApart;
+        let is_sure = |fit: &&Fit| fit.verdict == FitVerdict::ToldApart;
         let is_misled = |fit: &&Fit| {
             let right = fit.ranking.iter().find(|scored| scored.policy == truth);
             right.expect("all are ranked").behind_interval.low > 0.0

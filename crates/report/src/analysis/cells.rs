@@ -103,6 +103,7 @@ fn metric_report(
 }
 
 /// What is wrong with a log, without its path: the same trouble of many cells is said once.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn why(error: &RecordError) -> String {
     match error {
         RecordError::Damaged { why, .. } => why.clone(),

@@ -113,6 +113,7 @@ fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
 }
 
 /// How bad a warning is among those of its kind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
 pub(crate) fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::WarmUpInside { first_over_rest } => *first_over_rest,
@@ -255,6 +256,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn figures_of_blocks_that_resemble_the_ones_before_have_wider_intervals() {
         let values = |seed: u64, shuffled: bool| -> Vec<f64> {
             let mut logs = crate::sample::noisy(1.0, 1.0, seed, 16);
@@ -273,7 +275,10 @@ mod tests {
         let (resembling, apart) = (document(false), document(true));
         let is_told = |document: &record::Document| {
             let mut told = document.warnings.iter();
-            told.any(|one| matches!(one.warning, Warning::DependentBlocks { blocks: 16, .. }))
+            told.any(|one| match one.warning {
+                Warning::DependentBlocks { blocks: 16, p, .. } => p > 0.0 && p < 1e-6,
+                _ => false,
+            })
         };
         assert!(is_told(&resembling) && !is_told(&apart));
         for (one, other) in resembling.cells.iter().zip(&apart.cells) {

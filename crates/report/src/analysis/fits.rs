@@ -91,7 +91,7 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
     match scalability(&n, &x, Errors::InProportion, level) {
         Err(refusal) => fit.refused.push(refusal.to_string()),
         Ok(_) if blocks < BLOCKS_LEAST => {
-            fit.refused.push(format!("a law needs {BLOCKS_LEAST} blocks of each point"));
+            fit.refused.push(format!("a law needs {BLOCKS_LEAST} blocks at each point"));
         }
         Ok(found) if found.chosen.gamma.interval.low <= 0.0 => {
             fit.refused.push("the values vary too much for a law".to_owned());
@@ -221,7 +221,7 @@ mod tests {
     fn too_few_points_are_refused_in_words() {
         let fit = &fitted("threads", &usl(0.1, 0.01, &[1.0]))[0];
         assert_eq!((fit.law.as_deref(), fit.parameters.len()), (None, 0));
-        assert!(fit.refused[0].contains("needs at least 2 values, and there are 1"), "{fit:?}");
+        assert!(fit.refused[0].contains("needs at least 2 values, but got 1"), "{fit:?}");
         let fit = &fitted("threads", &usl(0.3, 0.0, &[1.0, 2.0, 3.0]))[0];
         assert_eq!(fit.law.as_deref(), Some("amdahl"));
         assert!(fit.refused[0].contains("the Universal Scalability Law"), "{fit:?}");
@@ -257,7 +257,7 @@ mod tests {
             sample.document().fits[0].clone()
         };
         let few = fit_of(5);
-        let why = "a law needs 6 blocks of each point".to_owned();
+        let why = "a law needs 6 blocks at each point".to_owned();
         assert_eq!((few.law, few.refused), (None, vec![why]));
         let linear = fit_of(6);
         assert_eq!(linear.law.as_deref(), Some("linear"));

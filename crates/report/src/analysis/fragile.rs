@@ -173,6 +173,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn of_two_replicates_no_spread_is_told() {
         let mut sample = Sample::new(&["ext4"]).benchmark("read", &[&[9_000.0, 11_000.0]]);
         sample.run.manifest.targets[0].conditions.memory_bytes = Some(64 * MIB);

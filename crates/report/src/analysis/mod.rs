@@ -21,6 +21,7 @@ mod working_set;
 
 use std::path::Path;
 
+use file_system::FileSystem;
 use record::{
     CacheState, CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord,
     Warning, WarningReport,
@@ -52,10 +53,11 @@ pub fn document(run: &Run, path: &Path) -> Document {
     let mut cells: Vec<CellReport> = reports.collect();
     let (searches, cliffs) = cliffs::all(run, &gathered);
     cliffs::warn(&mut cells, &cliffs);
-    let end = run.lines.iter().rev().find_map(|line| match line {
-        Line::End(end) => Some(end.clone()),
-        _ => None,
-    });
+    let end = run
+        .lines
+        .iter()
+        .rev()
+        .find_map(|line| if let Line::End(end) = line { Some(end.clone()) } else { None });
     let (comparisons, dependence) = comparisons::all(&gathered, level);
     let mut warnings = run_warnings(run);
     let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
@@ -82,9 +84,8 @@ pub fn document(run: &Run, path: &Path) -> Document {
 
 /// What the run left out once it knew what things take.
 fn left_out(run: &Run) -> Vec<Skipped> {
-    let planned = run.lines.iter().filter_map(|line| match line {
-        Line::Planned(planned) => Some(&planned.left_out),
-        _ => None,
+    let planned = run.lines.iter().filter_map(|line| {
+        if let Line::Planned(planned) = line { Some(&planned.left_out) } else { None }
     });
     let skipped = |one: &LeftOut| {
         let cell = one.cells.first().and_then(|&cell| run.manifest.cells.get(cell as usize));
@@ -100,7 +101,8 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let mut warnings: Vec<WarningReport> = Vec::new();
     // Files in memory have no places that could lie in fragments.
     let can_age = |target: &&TargetRecord| {
-        target.scratch && !matches!(target.file_system.as_str(), "tmpfs" | "ramfs")
+        let known = FileSystem::named(&target.file_system);
+        target.scratch && known.is_none_or(|known| !known.lives_in_memory())
     };
     if targets.iter().filter(can_age).any(|target| target.aged.is_none()) {
         warnings.push(Warning::FreshFileSystem.into());
@@ -133,9 +135,8 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         }
     }
     // A run that was taken up again has an end per part; the worst counts.
-    let drifts = run.lines.iter().filter_map(|line| match line {
-        Line::End(end) => Some(end.clock_drift_ppm),
-        _ => None,
+    let drifts = run.lines.iter().filter_map(|line| {
+        if let Line::End(end) = line { Some(end.clock_drift_ppm) } else { None }
     });
     let worst =
         drifts.fold(0.0, |worst: f64, ppm| if ppm.abs() > worst.abs() { ppm } else { worst });
@@ -152,9 +153,8 @@ fn hidden_below(run: &Run) -> Option<Warning> {
         let cell = run.manifest.cells.get(cell as usize);
         cell.is_some_and(|cell| cell.cache_state == CacheState::Cold)
     };
-    let was_read = run.lines.iter().any(|line| match line {
-        Line::Replicate(replicate) => is_cold(replicate.cell),
-        _ => false,
+    let was_read = run.lines.iter().any(|line| {
+        if let Line::Replicate(replicate) = line { is_cold(replicate.cell) } else { false }
     });
     was_read.then_some(Warning::HiddenBelow { hypervisor })
 }

@@ -45,6 +45,7 @@ mod tests {
     use crate::sample::Sample;
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn every_part_is_added_up_and_the_rest_is_said_to_be_other() {
         let mut sample = Sample::new(&["a"]).benchmark("create", &[&[1.0; 2]]).ended();
         assert_eq!(of(&sample.run), None, "of runs before it was recorded");

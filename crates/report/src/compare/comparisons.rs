@@ -16,7 +16,7 @@ use stats::{Independent, Paired, Sample, trimmed};
 use tables::answer::IntervalDocument;
 
 use super::sides::{NamedRun, Question, Series};
-use super::verdict::Verdict;
+use super::verdict::RunVerdict;
 use crate::analysis::{self, Answer, BLOCKS_LEAST, Judged, Pairs};
 
 /// How often the least detectable ratio would be detected.
@@ -30,7 +30,7 @@ pub struct Comparison {
     pub suite: String,
     /// The benchmark.
     pub benchmark: String,
-    /// Its title for people.
+    /// Its title.
     pub title: String,
     /// The metric compared.
     pub metric: String,
@@ -38,24 +38,24 @@ pub struct Comparison {
     pub first: String,
     /// Target of the second series.
     pub second: String,
-    /// Name of the first series' run, or of the side with several.
+    /// Name of the first series' run, or of its side if that has several runs.
     pub first_run: String,
-    /// Name of the second series' run, or of the side with several.
+    /// Name of the second series' run, or of its side if that has several runs.
     pub second_run: String,
     /// Runs of the first series.
     pub first_runs: u64,
     /// Runs of the second series.
     pub second_runs: u64,
-    /// Values of the first series that count: of several runs, one each.
+    /// Values of the first series that count: one per run if there are several runs.
     pub first_values: u64,
     /// Values of the second series that count.
     pub second_values: u64,
     /// Whether values of one block, or of one of several runs, were paired.
     pub paired: bool,
-    /// Second over first: what is typical of them.
+    /// The typical ratio, second over first.
     pub ratio: Option<f64>,
-    /// The interval of the ratio. Of a difference that is called real it is wider, for having been
-    /// picked out: see its level.
+    /// The interval of the ratio. It is wider for a difference called real, because that was picked
+    /// out: see its level.
     pub interval: Option<IntervalDocument>,
     /// p of "the ratio is 1".
     pub p: Option<f64>,
@@ -63,17 +63,17 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// p of "the ratio is beyond the margin": two one-sided tests.
     pub p_within: Option<f64>,
-    /// The ratio of geometric means over all blocks alone, where it and that of the middle blocks
-    /// say different things: some block was far off.
+    /// The ratio of geometric means over all blocks, present where it disagrees with that of the
+    /// middle blocks because some block was far off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_means: Option<RatioReport>,
-    /// The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+    /// The ratio over the middle three fifths of the blocks; present together with `of_means`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_the_middle: Option<RatioReport>,
     /// The least ratio above 1 that pairs or runs like these show four times in five.
     pub least_detectable_ratio: Option<f64>,
-    /// The word for it.
-    pub verdict: Verdict,
+    /// The verdict.
+    pub verdict: RunVerdict,
 }
 
 /// How to compare.
@@ -86,10 +86,9 @@ pub(super) struct Rules {
 /// All questions answered and judged.
 pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> Found {
     let values: Vec<Values> = questions.iter().map(Values::of).collect();
-    let pairs = values.iter().filter_map(|values| match values {
-        Values::Paired(pairs) => Some(pairs),
-        _ => None,
-    });
+    let pairs = values
+        .iter()
+        .filter_map(|values| if let Values::Paired(pairs) = values { Some(pairs) } else { None });
     let dependence = analysis::dependence(pairs);
     let answers: Vec<Option<Answer>> =
         values.iter().map(|values| values.compared(&dependence)).collect();
@@ -99,7 +98,7 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
     let comparisons = all.map(|((question, values), (judged, is_exact))| {
         let one_run = matches!(values, Values::OneRun { .. }) && !is_exact;
-        let verdict = Verdict::of(&judged, rules.level, one_run);
+        let verdict = RunVerdict::of(&judged, rules.level, one_run);
         // Where a block is far off, the deviation says nothing of what would be seen.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();
         let least = has_least.then(|| detectable.ratio_between(values)).flatten();
@@ -243,7 +242,9 @@ impl Values {
             Self::Runs { firsts, seconds } if firsts.len().min(seconds.len()) > 1 => {
                 Some(of_one_spread(firsts, seconds))
             }
-            _ => None,
+            Self::Paired(_) | Self::OneRun { .. } | Self::Runs { .. } | Self::PairedRuns { .. } => {
+                None
+            }
         }
     }
 
@@ -262,7 +263,7 @@ impl Question<'_> {
         &self,
         runs: &[NamedRun],
         values: &Values,
-        (judged, verdict, least): (Judged, Verdict, Option<f64>),
+        (judged, verdict, least): (Judged, RunVerdict, Option<f64>),
     ) -> Comparison {
         let (first, second) = (self.firsts[0], self.seconds[0]);
         let [first_values, second_values] = values.counts();

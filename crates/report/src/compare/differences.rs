@@ -16,24 +16,24 @@ use crate::terminal::bytes;
 pub struct RunDifference {
     /// The run that is compared with the first.
     pub run: String,
-    /// Of what: `kernel`, or `ext4: mount options`.
+    /// What differs: `kernel`, or `ext4: mount options`.
     pub what: String,
-    /// What it was in the first run.
+    /// Its value in the first run.
     pub first: String,
-    /// What it was in this one.
+    /// Its value in this run.
     pub second: String,
 }
 
-/// A benchmark that two runs measured in different ways, so that its figures are not compared.
+/// A benchmark that two runs measured in different ways, so its figures are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unlike {
     /// The run that is compared with the first.
     pub run: String,
     /// The target.
     pub target: String,
-    /// The benchmark's title for people.
+    /// The benchmark's title.
     pub title: String,
-    /// In what they differ, and how.
+    /// What differs, and how.
     pub why: String,
 }
 
@@ -85,7 +85,7 @@ fn of_tool(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let load = run.offered_load.map(|load| format!("{} operations/s", load.rate_per_s));
     vec![
         ("fsprism", manifest.tool.version.clone()),
-        ("kernel of the guests", known(&run.guest_kernel)),
+        ("guest kernel", known(&run.guest_kernel)),
         ("data files", bytes(run.data_file_bytes)),
         ("--rate", load.unwrap_or_else(|| "none".to_owned())),
         ("--verify", if run.verify { "on" } else { "off" }.to_owned()),
@@ -103,7 +103,7 @@ fn of_machine(manifest: &Manifest) -> Vec<(&'static str, String)> {
     vec![
         ("kernel", known(&machine.kernel.release)),
         ("processor", known(&processor.model)),
-        ("processors that could be used", cpus.to_string()),
+        ("usable processors", cpus.to_string()),
         ("governors", processor.governors.join(", ")),
         ("memory", memory_gib.map_or_else(|| "unknown".to_owned(), |gib| format!("{gib:.1} GiB"))),
         ("huge pages", known(&machine.memory.transparent_hugepage)),
@@ -129,7 +129,7 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         ("file system", target.file_system.clone()),
         ("size", bytes(target.size_bytes)),
         ("mkfs", known(&target.mkfs.as_deref().map(without_device))),
-        ("version of mkfs", known(&target.mkfs_version)),
+        ("mkfs version", known(&target.mkfs_version)),
         ("mount options", target.mount_options.clone()),
         ("read-ahead", size(target.read_ahead_bytes)),
         (
@@ -188,7 +188,7 @@ fn words(key: &str) -> String {
 
 fn value_in_words(key: &str, value: Option<&Value>) -> String {
     match value {
-        None => "not said".to_owned(),
+        None => "not recorded".to_owned(),
         Some(value) => match value.as_u64().filter(|_| key.ends_with("_bytes")) {
             Some(size) => bytes(size),
             None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),

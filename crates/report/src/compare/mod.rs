@@ -26,7 +26,7 @@ pub use differences::{RunDifference, Unlike};
 pub use power::Power;
 pub use sides::NamedRun;
 use sides::Series;
-pub use verdict::Verdict;
+pub use verdict::RunVerdict;
 
 /// How to compare.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Default for CompareOptions {
 #[non_exhaustive]
 pub enum CompareError {
     /// A factor of a name that there is not.
-    #[error("there is no factor {name}: --factors takes {known}")]
+    #[error("unknown factor {name}: --factors takes {known}")]
     NoFactor {
         /// The name.
         name: String,
@@ -77,14 +77,14 @@ pub enum CompareError {
         why: String,
     },
     /// A run in which nothing was measured.
-    #[error("{run} holds no replicate: it was not begun, or its journal is lost")]
+    #[error("{run} has no replicates: it never started, or its journal is lost")]
     NothingMeasured {
         /// The run.
         run: String,
     },
     /// Positions of a search are no benchmarks: each has as many replicates as the search needed.
     #[error(
-        "{run} is a search for cliffs, whose positions cannot be compared: see `fsprism report`"
+        "{run} is a search for cliffs, and their positions cannot be compared: see `fsprism report`"
     )]
     Search {
         /// The run.
@@ -98,7 +98,7 @@ pub enum CompareError {
     },
     /// Runs that have cells in common, none of which measured the same.
     #[error(
-        "the runs measured no benchmark in the same way ({title} on {target}: {why}); --unlike \
+        "the runs measured no benchmark the same way ({title} on {target}: {why}); --unlike \
          compares them anyway"
     )]
     AllUnlike {
@@ -111,7 +111,7 @@ pub enum CompareError {
     },
     /// A side with a single run.
     #[error(
-        "--a and --b take two runs or more each, since one cannot show how much runs vary; to \
+        "--a and --b take at least two runs each, because one cannot show how much runs vary; to \
          compare two single runs, use `fsprism compare A B`"
     )]
     OneRunASide,
@@ -128,36 +128,36 @@ pub enum CompareError {
 pub struct CompareDocument {
     /// The runs.
     pub runs: Vec<RunDocument>,
-    /// In what the later runs differ from the first one, besides what is compared.
+    /// How the later runs differ from the first, apart from what is compared.
     pub differences: Vec<RunDifference>,
-    /// What is not compared, because the runs did not measure the same.
+    /// What is not compared because the runs measured it differently.
     pub unlike: Vec<Unlike>,
     /// The confidence level.
     pub level: f64,
-    /// How far from 1 a ratio may be and still be the same.
+    /// How far from 1 a ratio may be and still count as the same.
     pub margin: f64,
     /// Every comparison, benchmark by benchmark.
     pub comparisons: Vec<Comparison>,
-    /// What so many runs a side can show.
+    /// What this number of runs a side can show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
     /// The analysis of variance of the costs.
     pub analysis: Option<AnovaAnswer>,
-    /// Why there is none.
+    /// Why there is no analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analysis_refused: Option<String>,
-    /// Benchmarks that are not in the analysis, because not every side has them.
+    /// Benchmarks left out of the analysis because not every side has them.
     pub left_out: Vec<String>,
     /// What makes the comparison doubtful.
     pub warnings: Vec<String>,
 }
 
-/// A run in short.
+/// A run in brief.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunDocument {
-    /// What it is called here.
+    /// Its name here.
     pub name: String,
-    /// The side that it is on, where several runs are on either.
+    /// The side it is on, if sides have several runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
     /// Its targets.
@@ -298,13 +298,11 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
     let mut warnings: Vec<String> = unfinished
-        .map(|named| {
-            format!("{} was cut off before its end (--resume goes on with it)", named.name)
-        })
+        .map(|named| format!("{} was cut off (--resume continues it)", named.name))
         .collect();
     let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
     if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {
-        let why = "one target alone: compare these runs with others of it (--a, --b)";
+        let why = "these runs have only one target: compare them with other runs of it (--a, --b)";
         warnings.push(why.to_owned());
     }
     if options.first_side.is_none() {
@@ -312,9 +310,9 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
     }
     if options.factors.iter().any(|factor| factor.is_of_benchmarks()) {
         warnings.push(
-            "the analysis of variance takes benchmarks of one block for independent of one \
-             another; what slows a target in a block slows all of them, so p of the other factors \
-             is too small: leave out --factors to test those"
+            "the analysis of variance assumes that benchmarks in a block are independent; but what \
+             slows a target in a block slows all of them, so p is too small for the other factors: \
+             leave out --factors to test those"
                 .to_owned(),
         );
     }
@@ -338,8 +336,8 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
     }
     let (first, other) = (&first.name, &other.name);
     Some(format!(
-        "{first} and {other} are one run each, which cannot show how much runs vary by themselves: \
-         what differs here may not differ in the next two runs; measure each side again and \
+        "{first} and {other} are single runs, which cannot show how much runs vary by themselves: \
+         a difference seen here may not appear in the next two runs; measure each side again and \
          compare with --a and --b"
     ))
 }

@@ -14,17 +14,18 @@ const RATIO: f64 = 1.05;
 /// What runs like these show, benchmark by benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Power {
-    /// How much what a run gives differs from run to run: the standard deviation of its logarithm,
-    /// in percent; the median over the benchmarks.
+    /// How much results differ from run to run: the standard deviation of their logarithm, in
+    /// percent; the median over the benchmarks.
     pub runs_differ_percent: f64,
     /// Runs on the first side.
     pub first_runs: u64,
     /// Runs on the second.
     pub second_runs: u64,
-    /// The least ratio above 1 that so many runs show four times in five, before p is adjusted for
-    /// the number of comparisons.
+    /// The least ratio above 1 that this many runs show four times in five, before p is adjusted
+    /// for the number of comparisons.
     pub least_detectable_ratio: f64,
-    /// How many runs a side show a ratio of 1.05 four times in five; none if more than 100.
+    /// How many runs a side it takes to show a ratio of 1.05 four times in five; none if more than
+    /// 100.
     pub runs_for_5_percent: Option<u64>,
 }
 
@@ -50,12 +51,12 @@ impl Power {
 
     pub(super) fn sentence(&self) -> String {
         let needed = match self.runs_for_5_percent {
-            Some(runs) => format!("1.05x takes {runs} runs a side"),
-            None => format!("1.05x takes more than {RUNS_MAX} runs a side"),
+            Some(runs) => format!("1.05x needs {runs} runs a side"),
+            None => format!("1.05x needs more than {RUNS_MAX} runs a side"),
         };
         format!(
             "{} and {} runs show a ratio of {:.2}x four times in five; {needed} (runs on a side \
-             vary by {:.1} %, the median over the benchmarks)",
+             vary by {:.1} %, the median over benchmarks)",
             self.first_runs,
             self.second_runs,
             self.least_detectable_ratio,
@@ -82,7 +83,7 @@ mod tests {
         let power = Power::of(vec![0.02], [3, 3], 0.95).unwrap();
         let needed = power.runs_for_5_percent.unwrap();
         assert!(shown(needed) <= 1.05 && shown(needed - 1) > 1.05);
-        assert!(power.sentence().contains(&format!("1.05x takes {needed} runs a side")));
+        assert!(power.sentence().contains(&format!("1.05x needs {needed} runs a side")));
         assert_eq!(Power::of(Vec::new(), [3, 3], 0.95), None);
     }
 }

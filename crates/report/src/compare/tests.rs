@@ -19,7 +19,7 @@ fn named(name: &str, sample: Sample) -> NamedRun {
     NamedRun { name: name.to_owned(), run: sample.run }
 }
 
-fn verdicts(document: &CompareDocument) -> Vec<Verdict> {
+fn verdicts(document: &CompareDocument) -> Vec<RunVerdict> {
     document.comparisons.iter().map(|comparison| comparison.verdict).collect()
 }
 
@@ -40,11 +40,11 @@ fn within_a_run_each_word_has_its_case() {
         .benchmark("few", &[&base, &around(1000.0, 5)]);
     let document = compare(&[named("run", sample)], &options()).unwrap();
     let expected = [
-        Verdict::Real,
-        Verdict::RealButSmall,
-        Verdict::Same,
-        Verdict::NotToldApart,
-        Verdict::NotEnoughData,
+        RunVerdict::Real,
+        RunVerdict::RealButSmall,
+        RunVerdict::Same,
+        RunVerdict::NotToldApart,
+        RunVerdict::NotEnoughData,
     ];
     assert_eq!(verdicts(&document), expected);
     let text = document.text(100);
@@ -91,9 +91,9 @@ fn later_runs_are_compared_with_the_first_target_by_target() {
         .map(|source| source.source.as_str())
         .collect();
     assert_eq!(sources, ["run", "target", "run x target", "errors"]);
-    assert!(verdicts(&document).iter().all(|one| *one == Verdict::DiffersBetweenTheseRuns));
+    assert!(verdicts(&document).iter().all(|one| *one == RunVerdict::DiffersBetweenTheseRuns));
     assert!(document.text(100).contains("between these two runs"), "{}", document.text(100));
-    assert!(document.warnings.iter().any(|warning| warning.contains("one run each")));
+    assert!(document.warnings.iter().any(|warning| warning.contains("are single runs")));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn factors_that_make_no_design_are_refused() {
     assert!(refusal(&[Factor::Target, Factor::Target]).contains("names target twice"));
     let nothing = vec![named("run", Sample::new(&["a", "b"]))];
     let refused = compare(&nothing, &options()).unwrap_err().to_string();
-    assert!(refused.contains("run holds no replicate"), "{refused}");
+    assert!(refused.contains("run has no replicates"), "{refused}");
 }
 
 #[test]
@@ -234,10 +234,10 @@ fn several_runs_a_side_tell_what_two_runs_cannot() {
     let [a, b] = [1, 2].map(|side| several(&effects[side - 1], 1.0, side as u64));
     let two = [named("one", a[1].clone()), named("two", b[1].clone())];
     let found = compare(&two, &options()).unwrap();
-    assert_eq!(verdicts(&found), [Verdict::DiffersBetweenTheseRuns; 2]);
+    assert_eq!(verdicts(&found), [RunVerdict::DiffersBetweenTheseRuns; 2]);
     let (runs, how) = sides(a.clone(), b);
     let document = compare(&runs, &how).unwrap();
-    assert_eq!(verdicts(&document), [Verdict::NotToldApart; 2]);
+    assert_eq!(verdicts(&document), [RunVerdict::NotToldApart; 2]);
     let create = &document.comparisons[0];
     assert_eq!((create.first_runs, create.second_runs), (3, 3));
     assert_eq!((create.first_run.as_str(), create.second_run.as_str()), ("a", "b"));
@@ -245,14 +245,14 @@ fn several_runs_a_side_tell_what_two_runs_cannot() {
     // A third larger, and that is seen.
     let (runs, how) = sides(a, several(&effects[1], 1.3, 2));
     let document = compare(&runs, &how).unwrap();
-    assert_eq!(verdicts(&document), [Verdict::Real; 2]);
+    assert_eq!(verdicts(&document), [RunVerdict::Real; 2]);
     let ratio = document.comparisons[0].ratio.unwrap();
     assert!((ratio - 1.3 * 3.05 / 3.02).abs() < 0.02, "{ratio}");
     let text = document.text(80).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in ["a: run-0: a", "b: run-5: a", "a (b): time per operation 1.3", "runs a side"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
-    assert!(!text.contains("one run each"), "{text}");
+    assert!(!text.contains("are single runs"), "{text}");
     let sources: Vec<String> =
         document.analysis.unwrap().anova.into_iter().map(|source| source.source).collect();
     assert_eq!(sources, ["side", "errors"]);
@@ -262,7 +262,7 @@ fn several_runs_a_side_tell_what_two_runs_cannot() {
 fn one_run_on_a_side_is_refused() {
     let (runs, how) = sides(several(&[1.0, 1.1], 1.0, 1), several(&[1.0], 1.0, 2));
     let refused = compare(&runs, &how).unwrap_err().to_string();
-    assert!(refused.contains("two runs or more each"), "{refused}");
+    assert!(refused.contains("at least two runs each"), "{refused}");
 }
 
 #[test]
@@ -272,8 +272,8 @@ fn exact_counts_are_the_same_in_every_run() {
         let runs = [named("one", count(600.0)), named("two", count(lines))];
         verdicts(&compare(&runs, &options()).unwrap())
     };
-    assert_eq!(verdict(691.0), [Verdict::Real]);
-    assert_eq!(verdict(600.0), [Verdict::Same]);
+    assert_eq!(verdict(691.0), [RunVerdict::Real]);
+    assert_eq!(verdict(600.0), [RunVerdict::Same]);
 }
 
 #[test]
@@ -284,7 +284,10 @@ fn factors_of_benchmarks_are_analysed_with_a_warning() {
     let warned = |factors: &[Factor]| {
         let options = CompareOptions { factors: factors.to_vec(), ..options() };
         let document = compare(&[named("run", sample.clone())], &options).unwrap();
-        document.warnings.iter().any(|warning| warning.contains("independent of one another"))
+        document
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("benchmarks in a block are independent"))
     };
     assert!(warned(&[Factor::Target, Factor::Benchmark]));
     assert!(!warned(&[Factor::Target]) && !warned(&[]));
@@ -330,7 +333,7 @@ fn a_zero_costs_its_benchmark_alone_and_a_missing_block_too() {
     let document = compare(&[named("run", sample)], &options()).unwrap();
     assert_eq!(document.left_out, ["misses (a value is 0)", "short", "sho"]);
     let text = document.text(80);
-    assert!(text.contains("b and a: no ratio, since a value is 0 or below"), "{text}");
+    assert!(text.contains("b and a: no ratio, because a value is 0 or less"), "{text}");
     assert!(text.contains("b and a: not enough data"), "{text}");
     let analysis = document.analysis.expect("of the others");
     // Two targets in eight blocks leave seven.
@@ -351,12 +354,12 @@ fn targets_are_compared_over_several_runs() {
     };
     // Each run by itself calls a difference real, and the next run takes it back.
     let document = of([1.1, 0.92, 1.07, 0.9]);
-    assert_eq!(verdicts(&document), [Verdict::NotToldApart]);
+    assert_eq!(verdicts(&document), [RunVerdict::NotToldApart]);
     let create = &document.comparisons[0];
     assert_eq!((create.first.as_str(), create.second.as_str()), ("a", "b"));
     assert_eq!((create.first_values, create.second_runs, create.paired), (4, 4, true));
     let document = of([1.5, 1.45, 1.55, 1.48]);
-    assert_eq!(verdicts(&document), [Verdict::Real]);
+    assert_eq!(verdicts(&document), [RunVerdict::Real]);
     assert!(document.text(80).contains("b: time per operation 1.49"), "{}", document.text(80));
     let sources: Vec<String> =
         document.analysis.unwrap().anova.into_iter().map(|source| source.source).collect();
@@ -376,7 +379,7 @@ fn a_single_run_of_a_side_is_not_judged_by_its_blocks() {
     };
     let (runs, how) = sides(vec![run(1, 1), run(2, 2), run(3, 3)], Vec::new());
     let document = compare(&runs, &how).unwrap();
-    assert_eq!(verdicts(&document), [Verdict::NotEnoughData]);
+    assert_eq!(verdicts(&document), [RunVerdict::NotEnoughData]);
     assert!(document.text(80).contains("read"), "{}", document.text(80));
     assert_eq!(document.unlike.len(), 4, "two targets of two runs");
     // All like the first, and like each other where the first has no such benchmark.
@@ -392,7 +395,7 @@ fn a_single_run_of_a_side_is_not_judged_by_its_blocks() {
     let document = compare(&runs, &how).unwrap();
     assert_eq!(document.unlike.len(), 2, "the second extra, on two targets: {:?}", document.unlike);
     let extra = document.comparisons.iter().find(|one| one.benchmark == "extra").unwrap();
-    assert_eq!((extra.first_runs, extra.verdict), (1, Verdict::NotEnoughData));
+    assert_eq!((extra.first_runs, extra.verdict), (1, RunVerdict::NotEnoughData));
 }
 
 #[test]
@@ -408,7 +411,7 @@ fn the_order_of_targets_may_differ_from_run_to_run() {
     let all = (1..5).map(|seed| run(seed, seed % 2 == 0)).collect();
     let (runs, how) = sides(all, Vec::new());
     let document = compare(&runs, &how).unwrap();
-    assert_eq!(verdicts(&document), [Verdict::Real]);
+    assert_eq!(verdicts(&document), [RunVerdict::Real]);
     let one = &document.comparisons[0];
     assert_eq!((one.first.as_str(), one.second.as_str(), one.first_runs), ("fast", "slow", 4));
     assert!((one.ratio.unwrap() - 1.5).abs() < 0.02, "{one:?}");
@@ -422,12 +425,12 @@ fn exact_counts_stay_exact_over_several_runs() {
         let (runs, how) = sides(vec![count(600.0), count(600.0)], vec![count(lines), count(lines)]);
         compare(&runs, &how).unwrap()
     };
-    assert_eq!(verdicts(&of(691.0)), [Verdict::Real]);
-    assert_eq!(verdicts(&of(600.0)), [Verdict::Same]);
+    assert_eq!(verdicts(&of(691.0)), [RunVerdict::Real]);
+    assert_eq!(verdicts(&of(600.0)), [RunVerdict::Same]);
     assert_eq!(of(691.0).power, None, "nothing of how runs differ is known");
     let both = || Sample::new(&["a", "b"]).benchmark("create", &[&[600.0; 8], &[691.0; 8]]).ended();
     let (runs, how) = sides(vec![both(), both(), both()], Vec::new());
-    assert_eq!(verdicts(&compare(&runs, &how).unwrap()), [Verdict::Real]);
+    assert_eq!(verdicts(&compare(&runs, &how).unwrap()), [RunVerdict::Real]);
 }
 
 #[test]
@@ -435,7 +438,31 @@ fn one_target_in_several_runs_is_a_side_for_others() {
     let (runs, how) = sides(several(&[1.0, 1.02, 0.98], 1.0, 1), Vec::new());
     let document = compare(&runs, &how).unwrap();
     assert!(document.comparisons.is_empty());
-    assert!(document.text(80).contains("one target alone"), "{}", document.text(80));
+    assert!(document.text(80).contains("only one target"), "{}", document.text(80));
+}
+
+#[test]
+fn it_says_whether_blocks_resemble_one_another_or_may() {
+    let warning = |seed: u64, keeps: f64| {
+        let mut sample = Sample::new(&["a", "b"]);
+        for benchmark in 0..6 {
+            let mut logs = noisy(1.0, 1.0, 100 * seed + benchmark, 12);
+            for place in 1..logs.len() {
+                logs[place] += keeps * logs[place - 1];
+            }
+            let values: Vec<f64> = logs.iter().map(|log| (0.05 * log).exp()).collect();
+            sample = sample.benchmark(&benchmark.to_string(), &[&[1.0; 12], &values]);
+        }
+        let document = compare(&[named("run", sample)], &options()).unwrap();
+        document.warnings.into_iter().find(|warning| warning.contains("of the block before"))
+    };
+    let said =
+        |keeps: f64| -> Vec<String> { (0..40).filter_map(|seed| warning(seed, keeps)).collect() };
+    let (none, much) = (said(0.0), said(0.9));
+    assert!((1..=10).contains(&none.len()) && much.len() >= 39, "{none:?} {}", much.len());
+    let may = |all: &[String]| all.iter().filter(|one| one.contains("may resemble")).count();
+    // Of chance alone, half of p up to 0.1 lies above 0.05.
+    assert!(may(&none) >= 1 && may(&none) < none.len() && may(&much) <= 2, "{none:?}");
 }
 
 /// What blocks that resemble each other, or one far off, leave unseen is not claimed to be seen.
@@ -465,5 +492,5 @@ fn the_least_detectable_ratio_allows_for_blocks_that_are_worth_fewer() {
     let document = compare(&[named("run", sample)], &options()).unwrap();
     assert_eq!(document.comparisons[0].least_detectable_ratio, None);
     let said = document.text(80).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("the mean of all blocks says"), "{said}");
+    assert!(said.contains("the mean over all blocks is"), "{said}");
 }

@@ -1,9 +1,9 @@
 //! A comparison of runs in sentences and tables.
 
 use record::RatioReport;
-use tables::text::{figure, p_equation, percent, wrapped};
+use textual::{figure, p_equation, percent, wrapped};
 
-use super::{CompareDocument, Comparison, RunDifference, Unlike, Verdict};
+use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike};
 use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
@@ -25,7 +25,7 @@ impl CompareDocument {
         }
         let basis = format!(
             "{} confidence; \"the same\" means within {}; p is adjusted for {tested} comparisons, \
-             and intervals of differences are widened because these were picked out of so many",
+             and intervals of differences are widened because these were picked out of many",
             percent(self.level),
             percent(self.margin),
         );
@@ -37,7 +37,7 @@ impl CompareDocument {
                 1 => "3 runs",
                 _ => "2 runs a side",
             };
-            let few = format!("not compared (it takes {needs}, and values above 0): {untested}");
+            let few = format!("not compared (needs {needs} and values above 0): {untested}");
             text += &wrapped("", "", &few, width);
         }
         if let Some(power) = &self.power {
@@ -83,8 +83,8 @@ impl CompareDocument {
         }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("; ");
-            let why = "not in the analysis, because they are ratios or a side lacks them, in some \
-                       block or in all";
+            let why = "not in the analysis, because they are ratios or a side lacks them in some \
+                       or all blocks";
             text += &wrapped("- ", "  ", &format!("{why}: {names}"), width);
         }
         text
@@ -118,7 +118,7 @@ impl CompareDocument {
         let second = name(&comparison.second_run, &comparison.second);
         let (Some(ratio), Some(interval)) = (comparison.ratio, comparison.interval) else {
             let why = if self.has_enough(comparison) {
-                "no ratio, since a value is 0 or below"
+                "no ratio, because a value is 0 or less"
             } else {
                 "not enough data"
             };
@@ -134,36 +134,36 @@ impl CompareDocument {
         let metric = comparison.metric.replace('_', " ");
         let both = both_ways(comparison);
         let said = match comparison.verdict {
-            Verdict::Real => {
+            RunVerdict::Real => {
                 format!("{second}: {metric} {numbers} that of {first} ({p})")
             }
-            Verdict::RealSizeUnknown => format!(
+            RunVerdict::RealSizeUnknown => format!(
                 "{second}: {metric} {numbers} that of {first}; different ({p}), perhaps by \
                  under {}",
                 percent(self.margin)
             ),
-            Verdict::DiffersBetweenTheseRuns => {
+            RunVerdict::DiffersBetweenTheseRuns => {
                 format!("{second}: {metric} {numbers} that of {first} between these two runs ({p})")
             }
-            Verdict::SameInTheseRuns => format!(
+            RunVerdict::SameInTheseRuns => format!(
                 "{second} and {first} are the same within {} in these two runs: {numbers} ({p})",
                 percent(self.margin)
             ),
-            Verdict::RealButSmall => format!(
+            RunVerdict::RealButSmall => format!(
                 "{second}: {metric} {numbers} that of {first}, different by less than {} ({p})",
                 percent(self.margin)
             ),
-            Verdict::Same => format!(
+            RunVerdict::Same => format!(
                 "{second} and {first} are the same within {}: {numbers} ({p})",
                 percent(self.margin)
             ),
-            Verdict::NotToldApart => {
+            RunVerdict::NotToldApart => {
                 let seen = comparison.least_detectable_ratio.map_or_else(String::new, |least| {
                     format!("; {}x would have been seen", figure_of_ratio(least))
                 });
                 format!("{second} and {first} cannot be told apart: {numbers} ({p}{seen})")
             }
-            Verdict::NotEnoughData => format!("{second} and {first}: not enough data"),
+            RunVerdict::NotEnoughData => format!("{second} and {first}: not enough data"),
         };
         said + &both
     }
@@ -180,7 +180,7 @@ fn both_ways(comparison: &Comparison) -> String {
     let both = comparison.of_means.as_ref().zip(comparison.of_the_middle.as_ref());
     both.map_or_else(String::new, |(means, middle)| {
         format!(
-            "; the mean of all blocks says {}, that of the middle ones {}",
+            "; the mean over all blocks is {}, over the middle blocks {}",
             figures(means),
             figures(middle)
         )

@@ -5,22 +5,21 @@ use serde::Serialize;
 
 use crate::analysis::Judged;
 
-/// What can be said of two series.
+/// What the data show about two series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "RunVerdict")]
-pub enum Verdict {
+pub enum RunVerdict {
     /// Different, by more than the margin.
     Real,
-    /// Different, and shown to be so by less than the margin.
+    /// Different, and shown to differ by less than the margin.
     RealButSmall,
     /// Different, by more or by less than the margin.
     RealSizeUnknown,
     /// Shown to be the same within the margin, and not shown to be different.
     Same,
-    /// Different in these two runs; whether it would be in others is not known.
+    /// Different in these two runs; whether other runs would differ is not known.
     DiffersBetweenTheseRuns,
-    /// The same within the margin in these two runs; whether it would be in others is not known.
+    /// The same within the margin in these two runs; whether other runs would be is not known.
     SameInTheseRuns,
     /// Neither shown to be different nor shown to be the same.
     NotToldApart,
@@ -28,7 +27,7 @@ pub enum Verdict {
     NotEnoughData,
 }
 
-impl Verdict {
+impl RunVerdict {
     /// The word for what was found at `level`; of `one_run` a side, it is of these runs alone.
     pub(super) fn of(judged: &Judged, level: f64, one_run: bool) -> Self {
         // Only the claim that there is something is adjusted for the number of claims.
@@ -46,7 +45,14 @@ impl Verdict {
                 Self::DiffersBetweenTheseRuns
             }
             Self::Same if one_run => Self::SameInTheseRuns,
-            word => word,
+            word @ (Self::Real
+            | Self::RealButSmall
+            | Self::RealSizeUnknown
+            | Self::Same
+            | Self::DiffersBetweenTheseRuns
+            | Self::SameInTheseRuns
+            | Self::NotToldApart
+            | Self::NotEnoughData) => word,
         }
     }
 }

@@ -72,6 +72,7 @@ fn field(text: &str) -> String {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn parameters(parameters: &BTreeMap<String, Value>) -> String {
     let pair = |(name, value): (&String, &Value)| match value {
         Value::String(text) => format!("{name}={text}"),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::names::{Names, word};
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
 
-const NO_SUCH_METRIC: &str = "none of their metrics is better in this direction";
+const NO_SUCH_METRIC: &str = "no metric is better in this direction";
 
 /// Which direction is better of all results of a file; the action takes one per file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

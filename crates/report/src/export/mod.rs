@@ -63,9 +63,9 @@ impl Omissions {
 }
 
 /// Why a cell without a figure is nowhere.
-const NOT_MEASURED: &str = "no replicate of them counts";
+const NOT_MEASURED: &str = "no replicate counts";
 /// Why the cells of a search are not tracked from run to run.
-const SEARCHED: &str = "a search chose them, so the next run measures others";
+const SEARCHED: &str = "a search chose them, so the next run will measure different ones";
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,8 @@
 //! The caches that are simulated: those of a machine, and those that a run has recorded.
 
 use footprint::simulate::{
-    CacheError, First, Geometry, Hierarchy, HierarchyError, Inclusion, LevelReport, Lower, Policy,
-    Shape, Simulation,
+    CacheError, CachePolicy, First, Geometry, Hierarchy, HierarchyError, Inclusion, LevelReport,
+    Lower, Shape, Simulation,
 };
 use record::machine::{Cache, CacheKind};
 use record::{CachesOrigin, Replacement, RunRecord, SimulatedCache, SimulatedCaches};
@@ -24,7 +24,7 @@ pub enum RecordedCachesError {
     #[error("the run's manifest has caches that cannot be simulated: {0}")]
     Hierarchy(#[from] HierarchyError),
     /// Their names are none of caches below each other.
-    #[error("the run's manifest names its simulated caches {}, which cannot lie below each other",
+    #[error("the run's manifest names its simulated caches {}, which do not form a hierarchy",
         .0.join(", "))]
     Names(Vec<String>),
 }
@@ -37,7 +37,7 @@ pub fn caches_of(caches: &[Cache]) -> Option<Hierarchy> {
     let find = |level, kind| {
         let cache = caches.iter().find(|cache| (cache.level, cache.kind) == (level, kind))?;
         let (size_bytes, line_bytes, ways) = (cache.size_bytes?, cache.line_bytes?, cache.ways?);
-        Geometry::new(Shape { size_bytes, line_bytes, ways, policy: Policy::Lru }).ok()
+        Geometry::new(Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru }).ok()
     };
     let first = match (find(1, CacheKind::Instruction), find(1, CacheKind::Data)) {
         (Some(instruction), Some(data)) => First::Split { instruction, data },
@@ -57,9 +57,9 @@ pub fn recorded(hierarchy: &Hierarchy, origin: CachesOrigin) -> SimulatedCaches 
         line_bytes: level.line_bytes,
         ways: level.ways,
         replacement: match level.policy {
-            Policy::Lru => Replacement::Lru,
-            Policy::TreePlru => Replacement::TreePlru,
-            Policy::Random { seed } => Replacement::Random { seed },
+            CachePolicy::Lru => Replacement::Lru,
+            CachePolicy::TreePlru => Replacement::TreePlru,
+            CachePolicy::Random { seed } => Replacement::Random { seed },
         },
         inclusive: level.inclusion == Inclusion::Inclusive,
     };
@@ -113,9 +113,9 @@ fn wrong_names(names: &[&str]) -> RecordedCachesError {
 
 fn geometry(cache: &SimulatedCache) -> Result<Geometry, RecordedCachesError> {
     let policy = match cache.replacement {
-        Replacement::Lru => Policy::Lru,
-        Replacement::TreePlru => Policy::TreePlru,
-        Replacement::Random { seed } => Policy::Random { seed },
+        Replacement::Lru => CachePolicy::Lru,
+        Replacement::TreePlru => CachePolicy::TreePlru,
+        Replacement::Random { seed } => CachePolicy::Random { seed },
     };
     let SimulatedCache { size_bytes, line_bytes, ways, .. } = *cache;
     let geometry = Geometry::new(Shape { size_bytes, line_bytes, ways, policy });
@@ -155,9 +155,9 @@ mod tests {
         let shape = |size_bytes, policy| {
             Geometry::new(Shape { size_bytes, line_bytes: 64, ways: 4, policy }).unwrap()
         };
-        let geometry = shape(1 << 20, Policy::Random { seed: 7 });
-        let (inclusion, data) = (Inclusion::Inclusive, shape(1 << 14, Policy::TreePlru));
-        let instruction = shape(1 << 13, Policy::Lru);
+        let geometry = shape(1 << 20, CachePolicy::Random { seed: 7 });
+        let (inclusion, data) = (Inclusion::Inclusive, shape(1 << 14, CachePolicy::TreePlru));
+        let instruction = shape(1 << 13, CachePolicy::Lru);
         let lower = vec![Lower { geometry, inclusion }];
         for first in
             [First::Split { instruction, data }, First::Unified(instruction), First::Data(data)]
@@ -176,7 +176,7 @@ mod tests {
             size_bytes: 1 << 13,
             line_bytes: 64,
             ways: 4,
-            policy: Policy::Lru,
+            policy: CachePolicy::Lru,
         });
         let caches = Hierarchy::new(First::Unified(l1.unwrap()), Vec::new()).unwrap();
         let kept = recorded(&caches, CachesOrigin::Machine);

@@ -20,7 +20,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct MapDocument {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
-    /// A map for each target and operation, of instructions and of data.
+    /// A map of instructions and one of data for each target and operation.
     pub maps: Vec<Map>,
     /// What makes them doubtful: traces that stop, names that are missing.
     pub warnings: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Map {
     pub repetitions: u32,
     /// What the lines hold.
     pub of: CachemapOf,
-    /// Bytes of a line.
+    /// Bytes per line.
     pub line_bytes: u32,
     /// The lines that were touched, in the order of their addresses.
     pub lines: Vec<Line>,
@@ -54,7 +54,7 @@ pub struct Line {
     pub name: String,
     /// Bytes that were touched.
     pub bytes_used: u32,
-    /// How often each byte was touched.
+    /// How many times each byte was touched.
     pub counts: Vec<u64>,
 }
 
@@ -91,17 +91,17 @@ pub struct Tree {
 /// One node of a tree of stacks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
-    /// The place of the node that it was called from; its own of the root.
+    /// The index of the node that called it; for the root, its own index.
     pub parent: u32,
     /// The function, or category.
     pub name: String,
-    /// What was done in the node itself; of a difference it may be negative.
+    /// The node's own work; may be negative in a difference.
     pub own: f64,
-    /// What was done in it and in what it called.
+    /// The work of the node and of everything it called.
     pub total: f64,
 }
 
-/// Two traces beside each other.
+/// Two traces side by side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DiffDocument {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
@@ -117,13 +117,13 @@ pub struct DiffDocument {
 pub struct Difference {
     /// The operation.
     pub operation: String,
-    /// The target of the first trace, and its kernel where the second's is another.
+    /// The target of the first trace, with its kernel if the second's differs.
     pub before: String,
-    /// The same of the second.
+    /// The same for the second.
     pub after: String,
-    /// By category, what changed most first.
+    /// By category, the largest changes first.
     pub categories: Vec<Row>,
-    /// By function, what changed most first; those that are the same in both are left out.
+    /// By function, the largest changes first; functions that are the same in both are left out.
     pub functions: Vec<Row>,
 }
 

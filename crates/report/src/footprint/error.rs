@@ -20,7 +20,7 @@ pub enum StudyError {
         source: io::Error,
     },
     /// The directory holds no trace.
-    #[error("{} holds no *.trace: name a trace, or a directory of them", path.display())]
+    #[error("{} contains no *.trace file: name a trace or a directory of traces", path.display())]
     NoTraces {
         /// The directory.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum StudyError {
         source: SymbolsError,
     },
     /// Nothing is marked in it, or it stops before.
-    #[error("{} holds no operation that was traced: trace again", path.display())]
+    #[error("{} contains no traced operation: trace again", path.display())]
     Empty {
         /// The trace.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum StudyError {
         known: Vec<String>,
     },
     /// There is no such weight, as no level of the caches is called so.
-    #[error("there is no weight `{asked}`: give --weight one of {}", known.join(", "))]
+    #[error("unknown weight `{asked}`: give --weight one of {}", known.join(", "))]
     NoWeight {
         /// What was asked for.
         asked: String,

@@ -30,7 +30,8 @@ const EXTENSION: &str = "trace";
 /// What is said of a trace without names.
 const NAMELESS: &str = "it has no names, so addresses are shown";
 /// What is said of one whose names are found in the files that the program had mapped.
-const LOOKED_UP: &str = "it has no names, which are now those of the program's files as they are";
+const LOOKED_UP: &str = "it has no names, so they are taken from the program's files as they are \
+     now";
 
 /// What is asked of a trace besides its footprints.
 #[derive(Clone, Debug, Default)]
@@ -96,11 +97,7 @@ fn open_plain(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     const NONBLOCK: i32 = 0o4000;
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
 impl Studied {
@@ -217,6 +214,7 @@ impl Studied {
 /// What a trace says of itself, and a sentence where something is missing of that. A trace whose
 /// end is missing has lost its description with it; of a program the files that it had mapped are
 /// asked for names, which may still be there.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
     match footprint_symbols::attached(path) {

@@ -60,7 +60,7 @@ fn of_several_repetitions_the_one_at_the_medians_is_studied() {
     let executed = &studied.executed[0];
     let map = Cachemap::new(CachemapOf::Data, &executed.footprint, studied.known());
     let shown = text::map(&map, executed, Rows::All, 100);
-    assert!(shown.lines().next().unwrap().ends_with("are used (repetition 4 of 4)"), "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with("bytes used (repetition 4 of 4)"), "{shown}");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn operations_that_are_not_there_are_refused_by_name() {
     assert_eq!(traces_in(place.path()).unwrap().len(), 2);
     let empty = tempfile::tempdir().unwrap();
     let refused = traces_in(empty.path()).unwrap_err().to_string();
-    assert!(refused.contains("holds no *.trace"), "{refused}");
+    assert!(refused.contains("contains no *.trace"), "{refused}");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
     let events = events(1, Coverage::Marked);
     std::fs::write(&cut, &events[..events.len() - 3]).unwrap();
     let studied = read(&cut);
-    assert!(studied.doubt.as_ref().unwrap().contains("stops after"), "{:?}", studied.doubt);
+    assert!(studied.doubt.as_ref().unwrap().contains("is cut off after"), "{:?}", studied.doubt);
     assert_eq!(studied.executed[0].operation, "0", "without names");
     assert_eq!(studied.executed[0].target, "cut");
     assert_eq!(studied.executed[0].footprint.completeness, Completeness::Whole);
@@ -156,8 +156,8 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
     );
     assert!(text::tree(&tree).contains("0xffffffff81000400"), "functions are where calls lead to");
     for (bytes, sentence) in [
-        (&b"hello, this is a text"[..], "no footprint trace"),
-        (&whole[..40], "stops after"),
+        (&b"hello, this is a text"[..], "not a footprint trace"),
+        (&whole[..40], "is cut off after"),
         (&[&whole[..8], &[9, 0, 0, 0], &whole[12..]].concat(), "version 9"),
     ] {
         std::fs::write(&cut, bytes).unwrap();

@@ -19,7 +19,7 @@ const FUNCTIONS_SHOWN: usize = 40;
 pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
     let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
     let heading = format!(
-        "{}, {}, {}: {} lines, of their {} bytes {used} are used{}",
+        "{}, {}, {}: {} lines, {used} of their {} bytes used{}",
         executed.target,
         executed.operation,
         map.of.name(),
@@ -66,7 +66,7 @@ pub fn tree(tree: &Tree) -> String {
     let text = text.replacen("\n\n", "\n\n  share      total        own\n", 1);
     match left_out {
         0 => text,
-        _ => format!("{text}\n{left_out} branches with less than 0.5 % each are not shown\n"),
+        _ => format!("{text}\n{left_out} branches below 0.5 % each are not shown\n"),
     }
 }
 
@@ -107,15 +107,14 @@ fn plain(name: &str) -> String {
 pub fn difference(difference: &Difference) -> String {
     let Difference { operation, before, after, categories, functions } = difference;
     let mut text = format!(
-        "{operation}: from {before} to {after}\n\
-         instructions executed, lines of code and lines of data of the latter, and what was \
-         gained\n\n"
+        "{operation}: from {before} to {after}\ninstructions executed, lines of code and lines of \
+         data in the latter, with changes\n\n"
     );
-    let head = "executed  gained   code  gained   data  gained";
+    let head = "executed  change   code  change   data  change";
     let _ = writeln!(text, "{head}  category");
     categories.iter().for_each(|row| push_row(&mut text, row, &row.category));
     if functions.is_empty() {
-        text.push_str("\nno function does anything else than before\n");
+        text.push_str("\nno function changed\n");
         return text;
     }
     let _ = writeln!(text, "\n{head}  function (category)");
@@ -125,7 +124,7 @@ pub fn difference(difference: &Difference) -> String {
     }
     let more = functions.len().saturating_sub(FUNCTIONS_SHOWN);
     if more > 0 {
-        let _ = writeln!(text, "\nand {more} functions more: --format json has them all");
+        let _ = writeln!(text, "\nand {more} more functions: --format json lists them all");
     }
     text
 }

@@ -7,11 +7,11 @@ const ALIGNMENT_BYTES: usize = 8;
 
 /// A block under construction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Block {
+pub(super) struct Bulk {
     bytes: Vec<u8>,
 }
 
-impl Block {
+impl Bulk {
     /// Appends binary floating-point numbers.
     pub(super) fn f64s(&mut self, values: impl IntoIterator<Item = f64>) -> ArrayRef {
         self.array(Element::F64, values.into_iter().map(f64::to_le_bytes))
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn arrays_begin_at_multiples_of_eight_whatever_stood_before() {
-        let mut block = Block::default();
+        let mut block = Bulk::default();
         assert_eq!(block.text("abc"), TextRef { offset: 0, length: 3 });
         let small = block.u32s([1, 2, 3]);
         let large = block.f64s([0.5, -1.0]);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use measure::Histogram;
 use record::{Replicate, TimelineRecord};
 
-use super::block::Block;
+use super::block::Bulk;
 use super::contract::{HistogramArrays, PageCell, Replicates, TimelineArrays};
 use super::course;
 use crate::analysis::{Gathered, summary};
@@ -18,7 +18,7 @@ const OF_FOUR_REPLICATES: usize = 3;
 
 /// The cell behind `gathered`, with its replicates' histograms; `level` is that of intervals.
 pub(super) fn of(
-    block: &mut Block,
+    block: &mut Bulk,
     gathered: &Gathered<'_>,
     histograms: &[Histogram],
     level: f64,
@@ -33,7 +33,7 @@ pub(super) fn of(
     }
 }
 
-fn in_run_order(block: &mut Block, replicates: &[&Replicate]) -> Replicates {
+fn in_run_order(block: &mut Bulk, replicates: &[&Replicate]) -> Replicates {
     let of = |value: fn(&Replicate) -> f64| replicates.iter().map(move |one| value(one));
     Replicates {
         at_s: block.f64s(of(|one| one.at_s)),
@@ -44,7 +44,7 @@ fn in_run_order(block: &mut Block, replicates: &[&Replicate]) -> Replicates {
     }
 }
 
-fn histogram(block: &mut Block, histograms: &[Histogram]) -> Option<HistogramArrays> {
+fn histogram(block: &mut Bulk, histograms: &[Histogram]) -> Option<HistogramArrays> {
     let mut pooled = Histogram::new();
     histograms.iter().for_each(|histogram| pooled.merge(histogram));
     let buckets: Vec<_> = pooled.buckets().collect();
@@ -58,7 +58,7 @@ fn histogram(block: &mut Block, histograms: &[Histogram]) -> Option<HistogramArr
 /// The slices of the replicates together, as wide as most need them: those of replicates that took
 /// less time are put together to that width. Of what a slice held in fewer than half of them (the
 /// longest ones alone get there), no rate is given.
-fn timeline(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<TimelineArrays> {
+fn timeline(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<TimelineArrays> {
     let slice_ns = common_width(replicates)?;
     let those: Vec<(Vec<Slice>, u64)> = replicates
         .iter()

@@ -2,7 +2,7 @@
 
 use record::SimulatedCaches;
 
-use super::block::Block;
+use super::block::Bulk;
 use super::contract::{ComparedTraces, Effects, PAGE_VERSION, Payload};
 use super::footprints::Footprints;
 use super::html;
@@ -33,7 +33,7 @@ pub struct Comparison<'a> {
 /// The page of pairs of traces. It opens with the first operation of the first pair.
 #[must_use]
 pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) -> String {
-    let (mut block, mut footprints) = (Block::default(), Footprints::default());
+    let (mut block, mut footprints) = (Bulk::default(), Footprints::default());
     let mut differences = Vec::new();
     for pair in pairs {
         let ComparedPair { before, after, differences: own } = pair;

@@ -15,7 +15,7 @@ use crate::footprint::documents::Difference;
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 1;
 
-/// Everything that a page shows.
+/// Everything a page shows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Payload {
     /// [`PAGE_VERSION`] of the program that wrote it.
@@ -28,20 +28,20 @@ pub struct Payload {
     pub effects: Effects,
     /// The stacks that cachemaps and flame graphs refer to, all of them together.
     pub stacks: Stacks,
-    /// Cache lines that were touched, of each run's targets and operations in their order.
+    /// Cache lines touched, for each run's targets and operations in their order.
     pub cachemaps: Vec<Cachemap>,
-    /// Where work was done, by call stack, of each run's targets and operations in their order.
+    /// Where work was done, by call stack, for each run's targets and operations in their order.
     pub flame_graphs: Vec<FlameGraph>,
-    /// What a page without runs is about: traces beside each other.
+    /// The subject of a page without runs: traces side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ComparedTraces>,
 }
 
-/// Traces beside each other, whose cachemaps and flame graphs the page holds.
+/// Traces side by side, whose cachemaps and flame graphs the page holds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedTraces {
-    /// What changed, for each pair of traces operation by operation; targets are called as those
-    /// of the cachemaps.
+    /// What changed, for each pair of traces and each operation; targets are named as in the
+    /// cachemaps.
     pub differences: Vec<Difference>,
     /// Which caches were simulated, in a sentence.
     pub caches: Option<String>,
@@ -52,30 +52,30 @@ pub struct ComparedTraces {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PageRun {
-    /// What it is called on the page, unlike any other of its runs.
+    /// Its name on the page, different from that of every other run there.
     pub name: String,
-    /// What `--format json` prints of it, as text: the page offers this text as it is.
+    /// What `--format json` prints for it, as text: the page offers this text unchanged.
     pub document: TextRef,
-    /// What `--format csv` prints of it.
+    /// What `--format csv` prints for it.
     pub csv: TextRef,
-    /// The command line that measures it again, quoted for a shell.
+    /// The command line that repeats it, quoted for a shell.
     pub command: String,
-    /// The seed, as text: it can have more digits than a number of JavaScript.
+    /// The seed, as text: it can have more digits than a JavaScript number.
     pub seed: String,
-    /// What is said of it, in the order of the report.
+    /// The sentences about it, in the order of the report.
     pub prose: Vec<Said>,
-    /// More of each cell than the document has, in its order.
+    /// What the document lacks about each cell, in its order.
     pub cells: Vec<PageCell>,
 }
 
-/// One thing that is said of a run.
+/// One sentence about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Said {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: SaidKind,
-    /// The dimension it belongs to, if it does to one.
+    /// The dimension it belongs to, if any.
     pub dimension: Option<Dimension>,
-    /// The benchmark, or the curve, it is about.
+    /// The benchmark or curve it is about.
     pub subject: Option<String>,
     /// The targets it names.
     pub targets: Vec<String>,
@@ -83,45 +83,44 @@ pub struct Said {
     pub text: String,
 }
 
-/// What kind of thing is said.
+/// The kind of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SaidKind {
-    /// Where, when and on which conditions was measured.
+    /// Where, when and under which conditions the run measured.
     Condition,
-    /// Of a difference that is real at the run's level of confidence.
+    /// On a difference that is real at the run's confidence level.
     Real,
-    /// Of targets that could not be told apart.
+    /// On targets that could not be told apart.
     NotToldApart,
-    /// Of figures that nothing compares: there is one target, or too little data, or nothing to be
-    /// better in.
+    /// On figures that are not compared: only one target, too little data, or no better and worse.
     Described,
-    /// Of a cliff, or of its absence.
+    /// On a cliff, or its absence.
     Cliff,
-    /// Of a law along a curve.
+    /// On a law along a curve.
     Law,
     /// A warning.
     Warning,
-    /// Of what was refused: not measured, failed, or thrown away.
+    /// On what was refused: not measured, failed, or thrown away.
     Refused,
-    /// Of how sure the report is.
+    /// On how sure the report is.
     Sureness,
 }
 
-/// More of a cell than the document has.
+/// What the document lacks about a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PageCell {
     /// Its replicates, in the order in which they were executed.
     pub replicates: Option<Replicates>,
     /// All operations of all replicates.
     pub histogram: Option<HistogramArrays>,
-    /// How they developed from a replicate's beginning on.
+    /// How they developed from the start of a replicate.
     pub timeline: Option<TimelineArrays>,
-    /// How their time developed by their number, from the first after a state was made.
+    /// How their time developed with their number, from the first after a state was made.
     pub course: Option<CourseArrays>,
 }
 
-/// The time of operations by their number: arrays of one length, an entry per stretch of
+/// The time of operations by their number: arrays of equal length, one entry per stretch of
 /// operations.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CourseArrays {
@@ -137,7 +136,7 @@ pub struct CourseArrays {
     pub time_high_ns: ArrayRef,
 }
 
-/// Replicates of one cell, in the order in which they were executed: arrays of one length.
+/// Replicates of one cell, in the order in which they were executed: arrays of equal length.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Replicates {
     /// When each began, in seconds of the run's budget.
@@ -150,7 +149,7 @@ pub struct Replicates {
     pub device_read_bytes: ArrayRef,
 }
 
-/// A histogram: arrays of one length, an entry per bucket that holds something.
+/// A histogram: arrays of equal length, one entry per bucket that is not empty.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HistogramArrays {
     /// The least value of each bucket, in nanoseconds.
@@ -166,15 +165,15 @@ pub struct HistogramArrays {
 pub struct TimelineArrays {
     /// Width of a slice, in nanoseconds.
     pub slice_ns: f64,
-    /// Slices.
+    /// Number of slices.
     pub slices: u32,
-    /// Replicates that it is made of.
+    /// Number of replicates it is made of.
     pub replicates: u32,
     /// The least exponent: row 0 holds latencies from 2 to this power, in nanoseconds.
     pub log2_first: u32,
     /// Rows of `count`, one per exponent.
     pub rows: u32,
-    /// Operations, row by row, in each row slice by slice.
+    /// Operations, row by row, and slice by slice within each row.
     pub count: ArrayRef,
     /// Per slice, operations per second: the median over replicates.
     pub rate: ArrayRef,
@@ -189,26 +188,26 @@ pub struct TimelineArrays {
 pub struct Effects {
     /// What `fsprism compare --format json` prints; none where nothing can be compared.
     pub comparison: Option<CompareDocument>,
-    /// Why there is none.
+    /// Why there is no comparison.
     pub refused: Option<String>,
 }
 
-/// Call stacks as one tree, so that what targets and operations share stands there once.
+/// Call stacks as one tree, so that what targets and operations share is stored once.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Stacks {
-    /// Names: of frames, and of what lies in lines.
+    /// Names of frames, and of what lies in lines.
     pub names: Vec<String>,
-    /// Of each stack, the stack below its innermost frame, which stands before it; the first has no
-    /// frame and is its own (u32).
+    /// For each stack, the stack below its innermost frame, which comes before it; the first has no
+    /// frame and refers to itself (u32).
     pub parent: ArrayRef,
-    /// Of each stack, the innermost frame: a place in `names` (u32).
+    /// For each stack, the innermost frame: an index into `names` (u32).
     pub name: ArrayRef,
 }
 
-/// What a cachemap or a flame graph is of.
+/// What a cachemap or a flame graph shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Traced {
-    /// The run, by its place among the page's.
+    /// The run, as an index into the page's runs.
     pub run: u32,
     /// The label of the target, or what was traced.
     pub target: String,
@@ -220,7 +219,7 @@ pub struct Traced {
     pub repetitions: u32,
 }
 
-/// The lines of a cache that were touched, byte by byte.
+/// The cache lines touched, byte by byte.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cachemap {
     /// What it shows, in words.
@@ -229,19 +228,20 @@ pub struct Cachemap {
     pub traced: Traced,
     /// Whether lines hold instructions or data.
     pub of: CachemapOf,
-    /// Bytes of a line.
+    /// Bytes per line.
     pub line_bytes: u32,
     /// Address of each line, ascending (u64).
     pub address: ArrayRef,
-    /// What lies in each line: a place in the names of [`Stacks`] (u32).
+    /// What lies in each line: an index into the names of [`Stacks`] (u32).
     pub name: ArrayRef,
     /// How often each byte was touched, line by line (u32).
     pub count: ArrayRef,
-    /// For each line the first of its touches, and one more for the end of the last line's (u32).
+    /// For each line the index of its first touch, plus one entry for the end of the last line's
+    /// touches (u32).
     pub touches: ArrayRef,
-    /// Of each touch, the stack (u32).
+    /// For each touch, the stack (u32).
     pub touch_stack: ArrayRef,
-    /// Of each touch, the bytes touched: bit 0 is the line's first (u64).
+    /// For each touch, the bytes touched: bit 0 is the line's first (u64).
     pub touch_bytes: ArrayRef,
 }
 
@@ -254,9 +254,9 @@ pub struct FlameGraph {
     pub traced: Traced,
     /// What frames stand for.
     pub frames: FlameFrames,
-    /// The stacks in which something was done itself, ascending (u32).
+    /// The stacks that did work of their own, ascending (u32).
     pub stack: ArrayRef,
-    /// What was done in them, counted in each way.
+    /// The work done in them, counted in each way.
     pub weights: Vec<FlameWeight>,
 }
 
@@ -270,14 +270,14 @@ pub enum FlameFrames {
     Categories,
 }
 
-/// One way to count what was done.
+/// One way to count work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlameWeight {
-    /// The name by which the command line takes it: `l1i_misses`.
+    /// Its name on the command line: `l1i_misses`.
     pub name: String,
     /// What is counted, in words: `instructions`.
     pub unit: String,
-    /// Of each stack, what was done in it itself, without those that it called (f64).
+    /// For each stack, its own work, without that of the functions it called (f64).
     pub own: ArrayRef,
 }
 
@@ -289,7 +289,7 @@ pub struct ArrayRef {
     pub element: Element,
     /// Offset of the first byte, a multiple of 8.
     pub offset: u32,
-    /// Elements.
+    /// Number of elements.
     pub length: u32,
 }
 
@@ -310,7 +310,7 @@ pub enum Element {
 pub struct TextRef {
     /// Offset of the first byte.
     pub offset: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub length: u32,
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use record::{CourseRecord, Replicate};
 
-use super::block::Block;
+use super::block::Bulk;
 use super::contract::CourseArrays;
 use crate::analysis::summary;
 
 /// The courses of the replicates together; none of fewer than two stretches. Replicates of other
 /// lengths than most, whose operations were ended before their time, are left out.
-pub(super) fn of(block: &mut Block, replicates: &[&Replicate], level: f64) -> Option<CourseArrays> {
+pub(super) fn of(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<CourseArrays> {
     let courses = || replicates.iter().filter_map(|one| one.course.as_ref());
     let mut often: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for course in courses() {
@@ -86,7 +86,7 @@ mod tests {
         let usual = replicate(&[(1, 90), (1, 30)], &[(4, 40), (4, 48)]);
         let slower = replicate(&[(1, 110), (1, 50)], &[(4, 80), (4, 80)]);
         let cut_off = replicate(&[(1, 9_000)], &[]);
-        let mut block = Block::default();
+        let mut block = Bulk::default();
         let course = of(&mut block, &[&usual, &slower, &cut_off], 0.95).expect("two are alike");
         assert!(of(&mut block, &[&cut_off], 0.95).is_none(), "one stretch is no course");
         let bytes = block.finish();

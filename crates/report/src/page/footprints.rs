@@ -14,7 +14,7 @@ use footprint::tree::FlameTree;
 use record::{Run, TRACES};
 
 use super::Source;
-use super::block::Block;
+use super::block::Bulk;
 use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
 use crate::footprint::{
     Executed, Questions, Repetition, Studied, Weighted, caches_of_run, traces_in,
@@ -30,7 +30,7 @@ pub(super) struct Footprints {
 
 impl Footprints {
     /// Takes in the traces of a run; a sentence for each that is doubtful or cannot be read.
-    pub(super) fn take(&mut self, block: &mut Block, run: usize, source: &Source<'_>) -> Vec<Said> {
+    pub(super) fn take(&mut self, block: &mut Bulk, run: usize, source: &Source<'_>) -> Vec<Said> {
         let directory = source.path.join(TRACES);
         if !directory.is_dir() {
             return Vec::new();
@@ -67,7 +67,7 @@ impl Footprints {
     /// Takes in what was executed that has a label.
     pub(super) fn take_trace(
         &mut self,
-        block: &mut Block,
+        block: &mut Bulk,
         run: usize,
         studied: &Studied,
         label: &dyn Fn(&Executed) -> Option<String>,
@@ -101,7 +101,7 @@ impl Footprints {
 
     fn cachemap(
         &mut self,
-        block: &mut Block,
+        block: &mut Bulk,
         traced: Traced,
         map: &Cachemap,
         number: &mut impl FnMut(&mut StackTable, StackId) -> u32,
@@ -131,7 +131,7 @@ impl Footprints {
 
     fn flame_graph(
         &mut self,
-        block: &mut Block,
+        block: &mut Bulk,
         traced: Traced,
         (studied, executed): (&Studied, &Executed),
         frames: Frames,
@@ -165,7 +165,7 @@ impl Footprints {
     /// What stands in the payload.
     pub(super) fn finish(
         self,
-        block: &mut Block,
+        block: &mut Bulk,
     ) -> (Stacks, Vec<contract::Cachemap>, Vec<FlameGraph>) {
         let StackTable { names, parent, name, .. } = self.stacks;
         let (parent, name) = (block.u32s(parent), block.u32s(name));
@@ -288,10 +288,10 @@ mod tests {
         std::fs::write(directory.join("bad.trace"), "no trace").unwrap();
         let run = Sample::new(&["xfs", "ext4"]).run;
         let source = Source { path: place.path(), run: &run };
-        let (mut footprints, mut block) = (Footprints::default(), Block::default());
+        let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
         let said = footprints.take(&mut block, 0, &source);
         assert_eq!(said.len(), 1);
-        assert!(said[0].text.contains("bad.trace: this is no footprint trace"), "{said:?}");
+        assert!(said[0].text.contains("bad.trace: this is not a footprint trace"), "{said:?}");
         let (stacks, maps, graphs) = footprints.finish(&mut block);
         let titles: Vec<&str> = maps.iter().map(|map| map.title.as_str()).collect();
         assert_eq!(titles[..2], ["xfs, create: instructions", "xfs, create: data"]);
@@ -327,7 +327,7 @@ mod tests {
             let caches = vec![cache];
             run.manifest.run.simulated_caches = Some(SimulatedCaches { origin, caches });
             let source = Source { path: place.path(), run: &run };
-            let (mut footprints, mut block) = (Footprints::default(), Block::default());
+            let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
             let said = footprints.take(&mut block, 0, &source);
             let graphs = footprints.finish(&mut block).2;
             let names = graphs[0].weights.iter().map(|weight| weight.name.clone());
@@ -367,10 +367,10 @@ mod tests {
         let run = Sample::new(&["ext4"]).run;
         let source = Source { path: place.path(), run: &run };
         let mut footprints = Footprints::default();
-        assert_eq!(footprints.take(&mut Block::default(), 0, &source), Vec::new());
+        assert_eq!(footprints.take(&mut Bulk::default(), 0, &source), Vec::new());
         std::fs::create_dir(place.path().join(TRACES)).unwrap();
-        let said = footprints.take(&mut Block::default(), 0, &source);
-        assert!(said[0].text.contains("holds no *.trace"), "{said:?}");
-        assert_eq!(footprints.finish(&mut Block::default()).1, Vec::new());
+        let said = footprints.take(&mut Bulk::default(), 0, &source);
+        assert!(said[0].text.contains("contains no *.trace"), "{said:?}");
+        assert_eq!(footprints.finish(&mut Bulk::default()).1, Vec::new());
     }
 }

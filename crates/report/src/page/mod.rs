@@ -20,7 +20,7 @@ use record::{Document, Line, Run};
 use crate::analysis::gather;
 use crate::compare::{self, CompareOptions, NamedRun};
 use crate::{Options, document, render_csv, render_json, render_terminal, terminal};
-use block::Block;
+use block::Bulk;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
 use footprints::Footprints;
 
@@ -42,7 +42,7 @@ pub struct Source<'a> {
 /// The page of one run, or of several side by side.
 #[must_use]
 pub fn render_html(sources: &[Source<'_>]) -> String {
-    let mut block = Block::default();
+    let mut block = Bulk::default();
     let documents: Vec<Document> =
         sources.iter().map(|source| document(source.run, source.path)).collect();
     let paths: Vec<&Path> = sources.iter().map(|source| source.path).collect();
@@ -88,7 +88,7 @@ fn title(documents: &[Document]) -> String {
     format!("{} - fsprism", runs.join("; "))
 }
 
-fn page(block: &mut Block, named: &NamedRun, source: &Source<'_>, document: &Document) -> PageRun {
+fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>, document: &Document) -> PageRun {
     let run = source.run;
     let gathered = gather(run);
     let level = run.manifest.run.confidence_level;

@@ -6,7 +6,8 @@ use record::{CellReport, MetricReport};
 
 use super::names;
 use super::text::Page;
-use super::units::{self, Wording, unbroken};
+use super::units::{self, Wording};
+use textual::unbroken;
 
 /// Metrics of this kind, which have no rows of their own.
 pub(super) const NAMES: [&str; 3] = [START, PROCESSOR, OTHER];
@@ -33,13 +34,14 @@ pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     let others = clauses(benchmarks, |cell| {
         let (other, own) = (metric(cell, OTHER)?, metric(cell, PROCESSOR)?);
         surely_more(other, own, OTHER_LEAST)?;
-        Some(format!("{} {} beside {}", label(cell), value(other), value(own)))
+        Some(format!("{} {} on top of {}", label(cell), value(other), value(own)))
     });
     let starts =
         starts.map(|all| format!("The first operations take longer than the rest: {all}."));
     let others = others.map(|all| {
         format!(
-            "Others work for the caller, in processor time per operation beside its own: {all}."
+            "The rest of the machine also works for the caller; processor time per operation in \
+             addition to the caller's own: {all}."
         )
     });
     starts.into_iter().chain(others).collect()
@@ -105,7 +107,7 @@ mod tests {
         }
         sentences(&[document.cells.iter().collect()])
             .into_iter()
-            .map(|text| text.replace(units::UNBREAKABLE, " "))
+            .map(|text| text.replace(textual::UNBREAKABLE, " "))
             .collect()
     }
 
@@ -121,8 +123,11 @@ mod tests {
     fn work_that_others_do_is_told_beside_the_caller_s_own() {
         let said = |other: f64| said([&[(PROCESSOR, 1000.0), (OTHER, other)], &[(OTHER, 9e9)]]);
         let text = said(800.0);
-        assert!(text[0].starts_with("Others work for the caller"), "{text:?}");
-        assert!(text[0].ends_with("write: ext4 800 ns beside 1.0 us."), "{text:?}");
+        assert!(
+            text[0].starts_with("The rest of the machine also works for the caller"),
+            "{text:?}"
+        );
+        assert!(text[0].ends_with("write: ext4 800 ns on top of 1.0 us."), "{text:?}");
         assert_eq!(said(300.0), Vec::<String>::new());
     }
 }

@@ -4,9 +4,10 @@ use record::{CellReport, Document, EndReason, MetricReport, PercentileOf, Verdic
 use stats::planning::{self, Precision};
 
 use super::table::percent;
-use super::text::{Page, Style, plural};
+use super::text::{Page, Style};
 use super::{footprint, names, units};
 use crate::analysis::BLOCKS_LEAST;
+use textual::{grouped, plural};
 
 /// Runs longer than this are named as what they are: out of reach.
 const SECONDS_WITHIN_REACH: f64 = 24.0 * 3600.0;
@@ -41,8 +42,8 @@ pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
 /// What the figures are.
 fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     let mut text = format!(
-        "Figures are medians over blocks, each block's being a mean over its operations, with \
-         their {level} % interval (order statistics). "
+        "Each figure is a median over blocks with its {level} % interval (order statistics); a \
+         block's value is the mean over its operations. "
     );
     let percentiles = || {
         let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
@@ -54,16 +55,15 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
             false => " (too few blocks for intervals)",
         };
         text.push_str(&format!(
-            "p50 to p99.9 are those of single operations: medians over blocks of each block's \
-             own{where_to_find}. "
+            "p50 to p99.9 are percentiles of single operations: medians over blocks of each \
+             block's percentile{where_to_find}. "
         ));
     }
     if has_marks && percentiles().any(|one| one.of == PercentileOf::AllOperations) {
         text.push_str(&format!(
-            "A percentile with * is of all operations together, whichever block they are from; a \
-             high one is mostly of operations in the slowest blocks. Compare it only with others \
-             that have a *. In these cells at least one block has too few operations for a \
-             percentile of its own ({}). ",
+            "A percentile marked * is taken over the operations of all blocks together; a high one \
+             mostly reflects the slowest blocks. Compare it only with others marked *. In these \
+             cells at least one block has too few operations for its own percentile ({}). ",
             needs(document.run.confidence_level),
         ));
     }
@@ -81,7 +81,7 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
 fn needs(level: f64) -> String {
     let need = |(name, quantile): (&str, f64)| {
         let least = stats::order::least_n(quantile, level).ok()?;
-        Some(format!("{name} needs {}", units::grouped(least as f64)))
+        Some(format!("{name} needs {}", grouped(least as f64)))
     };
     let all = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)];
     all.into_iter().filter_map(need).collect::<Vec<_>>().join(", ")
@@ -116,9 +116,10 @@ fn comparisons(document: &Document) -> String {
     format!(
         "{all} of targets: {real} differences called real{small}, {alike} not told apart{refused}. \
          p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
-         at most {} % are expected to be false{bound}. Their intervals are widened because they \
-         were picked out; the others are not, and may just miss 1. \"Not told apart\" does not \
-         mean \"the same\".",
+         at most {} % are expected to be false{bound}. Intervals of the real differences are \
+         widened because these were picked out; the other intervals are not widened and may just \
+         miss 1. \"Not told apart\" means that the data do not show which is faster, not that both \
+         are equally fast.",
         percent(share)
     )
 }
@@ -128,8 +129,8 @@ fn of_dimensions(document: &Document) -> Option<String> {
     let compared = document.dimensions.iter().filter(|one| one.ratio.is_some()).count();
     (compared > 0).then(|| {
         format!(
-            "{} of targets in dimensions: p is adjusted for these alone. Per block, a benchmark \
-             counts once and so does a curve, whose points are averaged before.",
+            "{} of targets by dimension: p is adjusted for these alone. In each block a benchmark \
+             counts once, and so does a curve, whose points are averaged first.",
             plural(compared, "comparison")
         )
     })
@@ -148,8 +149,8 @@ fn widths(document: &Document) -> Option<String> {
     let (middle, widest) = (percent_of_figure(middle), percent_of_figure(widest));
     let (title, target) = (&cell.title, names::label(&cell.target));
     Some(format!(
-        "Intervals are +/- {middle} % at the middle of all cells and +/- {widest} % at the widest \
-         ({title}, {target}); asked for was {} %.",
+        "The median width of an interval is +/- {middle} %, the widest is +/- {widest} % ({title}, \
+         {target}); the precision asked for was {} %.",
         percent_of_figure(document.run.precision_percent / 100.0)
     ))
 }
@@ -168,12 +169,12 @@ fn percent_of_figure(share: f64) -> String {
 fn end(document: &Document) -> String {
     let run = &document.run;
     let Some(end) = &document.end else {
-        return "Measuring was cut off; --resume goes on with it.".to_owned();
+        return "Measuring was cut off; --resume continues it.".to_owned();
     };
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     match end.reason {
         EndReason::Precision => "Measuring ended because every interval was narrow enough after \
-             two successive blocks; a smaller --precision asks for more."
+             two successive blocks; for narrower ones, use a smaller --precision."
             .to_owned(),
         EndReason::Blocks if blocks < BLOCKS_LEAST => format!(
             "Measuring ended after the {} asked for; intervals and comparisons need --blocks \
@@ -182,14 +183,14 @@ fn end(document: &Document) -> String {
         ),
         EndReason::Blocks => {
             let further = forecast(document).map_or_else(
-                || "more of them narrow the intervals".to_owned(),
+                || "more blocks narrow the intervals".to_owned(),
                 |forecast| forecast.sentence(document, &format!("--blocks {}", forecast.blocks)),
             );
             format!("Measuring ended after the blocks asked for; {further}.")
         }
         EndReason::Budget => {
             let used = format!(
-                "Measuring ended because the budget of {} was used",
+                "Measuring ended because the budget of {} was used up",
                 units::seconds(run.budget_s)
             );
             let further = if blocks < BLOCKS_LEAST {
@@ -198,7 +199,7 @@ fn end(document: &Document) -> String {
                 format!("intervals and comparisons need {BLOCKS_LEAST} blocks (--budget {budget})")
             } else {
                 forecast(document).map_or_else(
-                    || "a longer one narrows the intervals".to_owned(),
+                    || "a larger budget narrows the intervals".to_owned(),
                     |forecast| {
                         let budget = option_seconds(forecast.seconds);
                         forecast.sentence(document, &format!("--budget {budget}"))
@@ -207,7 +208,7 @@ fn end(document: &Document) -> String {
             };
             format!("{used}; {further}.")
         }
-        EndReason::Interrupted => "Measuring was interrupted; --resume goes on with it.".to_owned(),
+        EndReason::Interrupted => "Measuring was interrupted; --resume continues it.".to_owned(),
         EndReason::NothingLeft | EndReason::Searched => {
             "Measuring ended because no cell was left to measure.".to_owned()
         }
@@ -227,23 +228,23 @@ struct Forecast {
 impl Forecast {
     fn sentence(&self, document: &Document, option: &str) -> String {
         let asked = percent_of_figure(document.run.precision_percent / 100.0);
-        let (blocks, time) = (units::grouped(self.blocks as f64), units::seconds(self.seconds));
+        let (blocks, time) = (grouped(self.blocks as f64), units::seconds(self.seconds));
         if self.blocks <= self.have {
             let ended = document.end.as_ref().map(|end| end.reason);
             let but = if ended == Some(EndReason::Budget) {
-                ", but were not yet so after two successive blocks"
+                ", but were not after two successive blocks"
             } else {
                 ""
             };
             format!("the intervals are as narrow as asked (+/- {asked} %){but}")
         } else if self.seconds > SECONDS_WITHIN_REACH {
             format!(
-                "with this spread the +/- {asked} % asked for are out of reach: about {blocks} \
-                 blocks, {time}; ask for less (a larger --precision)"
+                "with this spread, the +/- {asked} % asked for is out of reach: it takes about \
+                 {blocks} blocks, {time}; use a larger --precision"
             )
         } else {
             format!(
-                "with this spread the +/- {asked} % asked for take about {blocks} blocks, {time} \
+                "with this spread, the +/- {asked} % asked for takes about {blocks} blocks, {time} \
                  in all ({option})"
             )
         }
@@ -298,11 +299,16 @@ mod tests {
     #[test]
     fn the_end_says_what_would_narrow_the_intervals() {
         let sample = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 6)]);
-        assert!(text(&sample).contains("Measuring was cut off; --resume goes on with it."));
+        assert!(text(&sample).contains("Measuring was cut off; --resume continues it."));
         let mut sample = sample.ended();
-        assert!(text(&sample).contains("are as narrow as asked (+/- 2.0 %), but were not yet so"));
+        assert!(
+            text(&sample).contains("are as narrow as asked (+/- 2.0 %), but were not after two")
+        );
         for (reason, expected) in [
-            (EndReason::Precision, "after two successive blocks; a smaller --precision"),
+            (
+                EndReason::Precision,
+                "after two successive blocks; for narrower ones, use a smaller --precision",
+            ),
             (EndReason::Blocks, "asked for; the intervals are as narrow as asked (+/- 2.0 %)."),
             (EndReason::Interrupted, "was interrupted; --resume"),
             (EndReason::NothingLeft, "no cell was left"),
@@ -323,11 +329,12 @@ mod tests {
         };
         // 11 blocks took 60.4 s and gave +/- 1.8 %: 1 % takes (1.8 / 1)^2 times as many, less
         // what the smaller t of more blocks saves.
-        let expected = "the +/- 1.0 % asked for take about 31 blocks, 170 s in all (--budget 171s)";
+        let expected = "the +/- 1.0 % asked for takes about 31 blocks, 170 s in all (--budget \
+             171s)";
         assert!(of(1.0).contains(expected), "{}", of(1.0));
         let absurd = of(0.01);
-        assert!(absurd.contains("% asked for are out of reach: about "), "{absurd}");
-        assert!(absurd.contains(" days; ask for less (a larger --precision)"), "{absurd}");
+        assert!(absurd.contains("% asked for is out of reach: it takes about "), "{absurd}");
+        assert!(absurd.contains(" days; use a larger --precision"), "{absurd}");
     }
 
     #[test]
@@ -337,8 +344,15 @@ mod tests {
             text(&sample.benchmark("create", &[&around(1e4, 8)]))
         };
         let few = of(4);
-        assert!(few.contains("with * is of all operations together"), "{few}");
+        assert!(
+            few.contains("marked * is taken over the operations of all blocks together"),
+            "{few}"
+        );
         assert!(few.contains("10.0 us*") && !few.contains("medians over blocks of each"), "{few}");
+        let mut in_flight =
+            Sample::new(&["a"]).operations(4).benchmark("create", &[&around(1e4, 8)]);
+        in_flight.change("create", |cell| cell.metrics[0].name = "latency".to_owned());
+        assert!(text(&in_flight).contains("10.0 us*"), "{}", text(&in_flight));
         let many = of(3000);
         assert!(!many.contains('*') && many.contains("medians over blocks of each"), "{many}");
     }

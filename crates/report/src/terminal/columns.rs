@@ -9,6 +9,7 @@ use record::MetricReport;
 
 use super::text::{Page, Style, shortened};
 use super::units::{self, Wording};
+use textual::two_digits;
 
 const INDENT: usize = 2;
 const GAP: usize = 2;
@@ -60,7 +61,7 @@ pub(super) fn figure(metric: &MetricReport) -> String {
             match text.interval {
                 _ if half < 0.05 => value,
                 Some(interval) if half >= WIDE_PERCENT => format!("{value} {interval}"),
-                _ => format!("{value} ({} %)", units::two_digits(half)),
+                _ => format!("{value} ({} %)", two_digits(half)),
             }
         }
         _ => value,

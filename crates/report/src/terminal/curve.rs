@@ -205,9 +205,12 @@ impl<'a> Curve<'a> {
         let others = self.targets().into_iter().filter(|other| *other != target);
         let mut others = others.filter_map(|other| self.entry(other, value, metric));
         own.is_some_and(|own| {
-            others.all(|other| match own.metric.better {
-                Better::Higher => own.metric.median >= other.metric.median,
-                _ => own.metric.median <= other.metric.median,
+            others.all(|other| {
+                if let Better::Higher = own.metric.better {
+                    own.metric.median >= other.metric.median
+                } else {
+                    own.metric.median <= other.metric.median
+                }
             })
         })
     }

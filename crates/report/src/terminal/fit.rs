@@ -23,16 +23,17 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         page.sentence(&beyond);
     }
     page.sentence(
-        "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), of throughput X with N at once: \
-         alpha is the share that waits for each other, beta the cost of agreeing (Gunther, the \
-         Universal Scalability Law; without beta, Amdahl's law). The intervals are those of the \
-         full law, whichever smaller one is enough to describe the values.",
+        "X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)), where X is the throughput with N \
+         at once, alpha the share of work that waits for others, and beta the cost of keeping each \
+         other up to date (Gunther, the Universal Scalability Law; without beta, Amdahl's law). \
+         The intervals are those of the full law, even where a smaller one describes the values \
+         well enough.",
     );
 }
 
 /// `create, own directories, ext4`.
 fn subject(fit: &CurveFit) -> String {
-    format!("{}, {}", fit.title, super::text::clean(&fit.target))
+    format!("{}, {}", fit.title, textual::plain_text(&fit.target))
 }
 
 /// The curves that have no law, by why.
@@ -105,8 +106,8 @@ fn beyond(fit: &CurveFit) -> Option<String> {
     let noun = if processors == 1 { "processor" } else { "processors" };
     (most > f64::from(processors)).then(|| {
         format!(
-            "Up to {most:.0} {} took turns on {processors} {noun}: the laws are those of file \
-             system and machine together.",
+            "Up to {most:.0} {} took turns on {processors} {noun}: the laws describe file system \
+             and machine together.",
             fit.axis
         )
     })

@@ -6,8 +6,9 @@ use record::{
 };
 
 use super::columns::{self, Row};
-use super::text::{Page, plural};
+use super::text::Page;
 use super::{names, units};
+use textual::{grouped, plural, unbroken};
 
 /// How the metrics of misses end.
 const MISSES: &str = "_misses";
@@ -22,10 +23,9 @@ pub(super) fn is_counted(document: &Document) -> bool {
 pub(super) fn extent(document: &Document) -> String {
     let repetitions = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     let kernel = document.run.guest_kernel.as_ref();
-    let kernel =
-        kernel.map(|release| format!(" of {}", units::unbroken(&format!("Linux {release}"))));
+    let kernel = kernel.map(|release| format!(" of {}", unbroken(&format!("Linux {release}"))));
     format!(
-        "{} with {} each, traced in guests{}: every instruction and every access is counted, and \
+        "{} with {} each, traced in guests{}: every instruction and every access is counted; \
          nothing is timed.",
         plural(document.cells.len(), "cell"),
         plural(repetitions as usize, "repetition"),
@@ -41,8 +41,8 @@ pub(super) fn caches(document: &Document) -> Option<String> {
     let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);
     let has_misses = is_counted(document) && { metrics }.any(|one| one.name.ends_with(MISSES));
     has_misses.then(|| {
-        "This run has not recorded which caches its misses are of; maps and graphs take those of \
-         its machine."
+        "This run did not record which caches it simulated; maps and graphs assume those of its \
+         machine."
             .to_owned()
     })
 }
@@ -50,11 +50,11 @@ pub(super) fn caches(document: &Document) -> Option<String> {
 /// Where misses are counted.
 pub(crate) fn simulated_caches(simulated: &SimulatedCaches) -> String {
     let origin = match simulated.origin {
-        CachesOrigin::Machine => "shaped as those of the machine that counted them",
-        CachesOrigin::Given => "as given by --cache, not those of the machine that counted them",
+        CachesOrigin::Machine => "shaped like those of the machine that counted them",
+        CachesOrigin::Given => "given by --cache, not those of the machine that counted them",
     };
     let caches: Vec<String> = simulated.caches.iter().map(shape).collect();
-    format!("Misses are of simulated caches, {origin}: {}.", caches.join(", "))
+    format!("Misses are those of simulated caches, {origin}: {}.", caches.join(", "))
 }
 
 /// `l2 1 MiB (16 ways, LRU)`; what is usual is not said.
@@ -72,7 +72,7 @@ fn shape(cache: &SimulatedCache) -> String {
     let inclusive = if *inclusive { ", inclusive" } else { "" };
     let size = units::bytes(*size_bytes);
     let text = format!("{name} {size} ({lines}{ways} ways, {replacement}{inclusive})");
-    units::unbroken(&text)
+    unbroken(&text)
 }
 
 /// How sure the figures are.
@@ -80,16 +80,16 @@ pub(super) fn closing(document: &Document) -> Vec<String> {
     let level = super::table::percent(document.run.confidence_level);
     vec![
         format!(
-            "Counts are exact, and the same job gives them again bit by bit. Figures are medians \
-             over repetitions of an operation, with their {level} % interval (order statistics): \
-             the kernel does not do the same each time, as when it takes a new slab page or \
-             splits a node of a tree."
+            "Counts are exact, and the same job gives them again, bit for bit. Each figure is a \
+             median over repetitions of an operation with its {level} % interval (order \
+             statistics): the kernel does not do the same each time, for example when it takes a \
+             new slab page or splits a tree node."
         ),
-        "Lines are of 64 bytes; beside those of instructions stand those of data, the \
-         instructions executed, the bytes of code and data used in percent of those fetched, and \
-         the misses of simulated caches. What counts is the kernel's side of the call with its \
-         page faults; interrupts and other tasks are set apart. Simulated caches are empty when \
-         the operation begins."
+        "Lines are 64 bytes long. The columns show lines of instructions, lines of data, \
+         instructions executed, bytes of code and data used as a percentage of those fetched, and \
+         misses of simulated caches. Only the kernel's side of the call counts, with its page \
+         faults; interrupts and other tasks are counted separately. Simulated caches are empty \
+         when the operation begins."
             .to_owned(),
     ]
 }
@@ -149,8 +149,8 @@ pub(super) fn sentence(cells: &[&CellReport]) -> Option<String> {
     let (least, most) = (ratios.first()?, ratios.last()?);
     let middle = ratios[ratios.len() / 2].0;
     Some(format!(
-        "Lines of instructions per line of data: {:.1} ({}) to {:.1} ({}), {middle:.1} at the \
-         middle; \"DenseFS\" (section 2) found about 2.",
+        "Lines of instructions per line of data: {:.1} ({}) to {:.1} ({}), median {middle:.1}; \
+         \"DenseFS\" (section 2) found about 2.",
         least.0, least.1, most.0, most.1
     ))
 }
@@ -160,7 +160,7 @@ fn metric<'a>(cell: &'a CellReport, name: &str) -> Option<&'a MetricReport> {
 }
 
 fn median(cell: &CellReport, name: &str) -> Option<String> {
-    Some(units::grouped(metric(cell, name)?.median.round()))
+    Some(grouped(metric(cell, name)?.median.round()))
 }
 
 /// The bytes used, in percent of those fetched with their lines.
@@ -227,7 +227,7 @@ mod tests {
         document.cells[1].metrics[0].median = 149.0;
         let cells: Vec<&CellReport> = document.cells.iter().collect();
         let said = sentence(&cells).unwrap();
-        assert!(said.contains("0.5 (create) to 2.3 (create), 2.3 at the middle"), "{said}");
+        assert!(said.contains("0.5 (create) to 2.3 (create), median 2.3"), "{said}");
         assert!(is_counted(&document));
         document.cells[0].dimension = Dimension::Io;
         assert!(!is_counted(&document));
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn the_simulated_caches_are_named() {
         let mut document = counted();
-        assert!(caches(&document).unwrap().contains("has not recorded"));
+        assert!(caches(&document).unwrap().contains("did not record"));
         let mut cache = SimulatedCache {
             name: "l1".to_owned(),
             size_bytes: 32 << 10,
@@ -248,7 +248,7 @@ mod tests {
         let mut said = |origin, cache: &SimulatedCache| {
             let caches_of = SimulatedCaches { origin, caches: vec![cache.clone()] };
             document.run.simulated_caches = Some(caches_of);
-            caches(&document).unwrap().replace(units::UNBREAKABLE, " ")
+            caches(&document).unwrap().replace(textual::UNBREAKABLE, " ")
         };
         let text = said(CachesOrigin::Machine, &cache);
         assert!(text.ends_with("that counted them: l1 32 KiB (8 ways, LRU)."), "{text}");

@@ -4,10 +4,11 @@ use record::machine::{BlockDevice, Machine};
 use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
 use super::ranking::has_too_few_blocks;
-use super::text::{Indent, Page, Style, list, plural};
-use super::units::{self, unbroken};
+use super::text::{Page, SENTENCE, Style};
+use super::units;
 use super::{footprint, names};
 use crate::analysis::BLOCKS_LEAST;
+use textual::{list, plural, unbroken};
 
 /// Mount options that nearly every file system has and that say nothing.
 const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
@@ -25,7 +26,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         page.sentence(&text);
     }
     if let Some(text) = too_few(document) {
-        page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
+        page.paragraph(&text, SENTENCE, Style::Doubt);
     }
     if !footprint::is_counted(document) {
         page.sentence(&clock(document));
@@ -37,7 +38,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         page.entry(label, width, &description(target, label, &document.machine));
     }
     if document.targets.is_empty() {
-        page.paragraph("none", Indent::SENTENCE, Style::Doubt);
+        page.paragraph("none", SENTENCE, Style::Doubt);
     }
 }
 
@@ -49,9 +50,7 @@ pub(super) fn place(document: &Document) -> String {
 /// That there are too few blocks for anything to be sure, if that is so.
 pub(super) fn too_few(document: &Document) -> Option<String> {
     has_too_few_blocks(document).then(|| {
-        format!(
-            "Too few blocks to compare targets or to give intervals: {BLOCKS_LEAST} are needed."
-        )
+        format!("Too few blocks to compare targets or give intervals: {BLOCKS_LEAST} are needed.")
     })
 }
 
@@ -254,7 +253,7 @@ fn limits(conditions: &Conditions) -> Vec<String> {
 fn aged(ageing: &Ageing) -> String {
     let Ageing { rounds, fill_percent, left_percent, .. } = *ageing;
     let rounds = plural(rounds as usize, "round");
-    format!("aged by {rounds} at {fill_percent} %, left {left_percent} % full")
+    format!("aged by {rounds} at {fill_percent} % full, left {left_percent} % full")
 }
 
 #[cfg(test)]
@@ -263,8 +262,8 @@ mod tests {
 
     #[test]
     fn ageing_is_told_with_what_it_left() {
-        assert_eq!(aged(&Ageing::of(1, 90)), "aged by 1 round at 90 %, left 50 % full");
-        assert_eq!(aged(&Ageing::of(5, 40)), "aged by 5 rounds at 40 %, left 40 % full");
+        assert_eq!(aged(&Ageing::of(1, 90)), "aged by 1 round at 90 % full, left 50 % full");
+        assert_eq!(aged(&Ageing::of(5, 40)), "aged by 5 rounds at 40 % full, left 40 % full");
     }
 
     #[test]

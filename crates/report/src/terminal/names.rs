@@ -3,7 +3,8 @@
 use record::machine::{BlockDevice, Machine};
 use record::{Dimension, Document};
 
-use super::text::{clean, shortened};
+use super::text::shortened;
+use textual::plain_text;
 
 /// A label longer than this is shortened; the list of targets has it whole.
 const LABEL_WIDTH_MOST: usize = 16;
@@ -24,7 +25,7 @@ pub(super) fn dimension(dimension: Dimension) -> &'static str {
 
 /// A target, as it stands in sentences and tables.
 pub(super) fn label(label: &str) -> String {
-    shortened(&clean(label), LABEL_WIDTH_MOST)
+    shortened(&plain_text(label), LABEL_WIDTH_MOST)
 }
 
 /// Whether a disk spins, where that can be known: virtual disks, which have no model or stand in a

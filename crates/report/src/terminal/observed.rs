@@ -4,8 +4,9 @@
 use record::{CellReport, Observation, PageRuns, Series};
 
 use super::names;
-use super::text::{Indent, Page, Style};
+use super::text::{Page, Style};
 use super::units::{self, Wording};
+use textual::Indent;
 
 /// Values from least to most; what was not measured is blank.
 const RAMP: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '#'];
@@ -25,7 +26,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     if benchmarks.iter().flatten().any(|cell| is_drawn(&cell)) {
         let ramp: String = RAMP.iter().collect();
         page.blank();
-        page.sentence(&format!("Seen in the first block; {ramp} is least to most:"));
+        page.sentence(&format!("Seen in the first block; {ramp} runs from least to most:"));
         benchmarks.iter().for_each(|cells| of_benchmark(page, cells));
     }
 }
@@ -68,15 +69,21 @@ fn title_of(observation: &Observation) -> Option<&str> {
     match observation {
         Observation::Series(series) if varies(series) => Some(&series.title),
         Observation::Pages(pages) if needs_picture(pages) => Some(&pages.title),
-        _ => None,
+        Observation::Series(_)
+        | Observation::Pages(_)
+        | Observation::Policies(_)
+        | Observation::Probe(_) => None,
     }
 }
 
 /// Whether it saw something develop over time.
 pub(super) fn is_over_time(cell: &CellReport) -> bool {
-    let over_time = |one: &Observation| match one {
-        Observation::Series(series) => series.axis.unit == "ns" && varies(series),
-        _ => false,
+    let over_time = |one: &Observation| {
+        if let Observation::Series(series) = one {
+            series.axis.unit == "ns" && varies(series)
+        } else {
+            false
+        }
     };
     cell.observations.iter().any(over_time)
 }
@@ -101,26 +108,26 @@ type Row = (String, String, String);
 
 /// What the characters mean, and a row per target.
 fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row>) {
-    let series = seen.iter().filter_map(|(label, one)| match one {
-        Observation::Series(series) => Some((label, series)),
-        _ => None,
+    let series = seen.iter().filter_map(|(label, one)| {
+        if let Observation::Series(series) = one { Some((label, series)) } else { None }
     });
     let series: Vec<(&String, &Series)> = series.collect();
     if !series.is_empty() {
         return series_rows(&series, strip);
     }
-    let pages = seen.iter().filter_map(|(label, one)| match one {
-        Observation::Pages(pages) => {
+    let pages = seen.iter().filter_map(|(label, one)| {
+        if let Observation::Pages(pages) = one {
             let words = format!(
                 "{:.0} % of {}",
                 100.0 * resident_share(pages),
-                super::text::plural(usize::try_from(pages.pages).unwrap_or(usize::MAX), "page")
+                textual::plural(usize::try_from(pages.pages).unwrap_or(usize::MAX), "page")
             );
             Some((label.clone(), of_pages(pages, strip), words))
+        } else {
+            None
         }
-        _ => None,
     });
-    ("from the file's start to its end", pages.collect())
+    ("from start to end of the file", pages.collect())
 }
 
 fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<Row>) {
@@ -229,7 +236,7 @@ mod tests {
             eight(1e6).iter().map(|(at, value)| (at / 2.0, *value)).collect();
         let text = drawn(&[series(&eight(1e6)), series(&half)], 80);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(text.contains(".:-=+*%# is least to most"), "{text}");
+        assert!(text.contains(".:-=+*%# runs from least to most"), "{text}");
         let strip = |label: &str| {
             let line = lines.iter().find(|line| line.trim_start().starts_with(label)).unwrap();
             line.split('|').nth(1).unwrap().to_owned()

@@ -3,7 +3,7 @@
 use record::{CellReport, Observation, PolicyFit, PolicyRanking};
 
 use super::names;
-use super::text::plural;
+use textual::plural;
 
 /// How many policies behind the best are named.
 const OTHERS: usize = 3;
@@ -12,9 +12,8 @@ const OTHERS: usize = 3;
 /// stale, agrees by 0.98 [0.97, 0.99], then LFU 0.91, LRU 0.85 (kappa over all pages)`.
 pub(super) fn sentences(cells: &[&CellReport]) -> Vec<String> {
     let of = |cell: &&CellReport| {
-        let rankings = cell.observations.iter().filter_map(|one| match one {
-            Observation::Policies(ranking) => Some(ranking),
-            _ => None,
+        let rankings = cell.observations.iter().filter_map(|one| {
+            if let Observation::Policies(ranking) = one { Some(ranking) } else { None }
         });
         let target = names::label(&cell.target);
         rankings.map(|ranking| sentence(&target, ranking)).collect::<Vec<String>>()
@@ -24,7 +23,7 @@ pub(super) fn sentences(cells: &[&CellReport]) -> Vec<String> {
 
 fn sentence(target: &str, ranking: &PolicyRanking) -> String {
     let Some((best, others)) = ranking.ranking.split_first() else {
-        return format!("{target}: {}, nothing was ranked", ranking.title);
+        return format!("{target}: {}: nothing was ranked", ranking.title);
     };
     let (low, high) = best.interval;
     let others: Vec<String> = others.iter().take(OTHERS).map(behind).collect();

@@ -186,7 +186,7 @@ mod tests {
         let all = prose(&document);
         assert!(all.len() > 8, "{all:#?}");
         // What marks percentiles mean is said there only where there are marks.
-        for said in all.iter().filter(|said| !said.text.contains("percentile with *")) {
+        for said in all.iter().filter(|said| !said.text.contains("percentile marked *")) {
             let sentence = without_breaks(&said.text);
             assert!(text.contains(&sentence), "{sentence} is not in {text}");
         }

@@ -4,9 +4,9 @@ use record::{Better, CellReport, Document, Verdict};
 
 use super::names;
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
-use super::text::{list, plural};
-use super::units::{self, Figure, Wording, unbroken};
+use super::units::{self, Figure, Wording};
 use crate::analysis::BLOCKS_LEAST;
+use textual::{list, p_equation, plural, unbroken};
 
 /// The sentence of one benchmark, for example `create: tmpfs 6.1 us [6.0, 6.2]; ext4 4.3x slower
 /// [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]; ext4 and xfs cannot be told apart (p = 0.41)`.
@@ -140,7 +140,7 @@ fn not_told_apart(best: Entry<'_>, alike: &[&(Entry<'_>, Relation)]) -> Option<S
 fn possible(relation: &Relation) -> String {
     let Some((slower, p)) = relation.slower.zip(relation.p) else { return String::new() };
     let range = units::ratio(slower.ratio, slower.low, slower.high).range;
-    format!(" {}", unbroken(&format!("({range}, {})", units::p_value(p))))
+    format!(" {}", unbroken(&format!("({range}, {})", p_equation(p))))
 }
 
 /// Neighbours in rank behind the best that cannot be told from each other.
@@ -161,7 +161,7 @@ pub(super) fn alike_neighbours(
             if is_same(&relation) {
                 return format!("{first} and {second} are the same");
             }
-            let p = relation.p.map(|p| format!(" ({})", unbroken(&units::p_value(p))));
+            let p = relation.p.map(|p| format!(" ({})", unbroken(&p_equation(p))));
             format!("{first} and {second} cannot be told apart{}", p.unwrap_or_default())
         })
     };

@@ -7,8 +7,7 @@ use super::ranking::{Entry, Ranking, Relation, has_too_few_blocks, relation};
 use super::sentence::{
     absent, alike_neighbours, alike_the_best, label, own_figure, why_not_compared,
 };
-use super::text::list;
-use super::units::unbroken;
+use textual::{list, unbroken};
 
 /// The sentence of one benchmark, for example `create, 2 threads: speed-up tmpfs 1.39x [1.35,
 /// 1.42], ext4 1.21x [1.18, 1.25]; ext4 scales less than tmpfs; every interval is above 1x; 1x is
@@ -77,8 +76,8 @@ fn against_one(entries: &[Entry<'_>]) -> Vec<String> {
     let clauses = [
         clause(
             &within,
-            "may have none (1x lies within its interval)",
-            "may have none (1x lies within their intervals)",
+            "may have no speed-up (1x lies within its interval)",
+            "may have no speed-up (1x lies within their intervals)",
         ),
         clause(&below, "gets slower", "get slower"),
     ];
@@ -116,7 +115,10 @@ mod tests {
         let text = said(&["a", "b", "c"], &[&base, &base, &base], &[&two[0], &two[1], &two[2]]);
         assert!(text.starts_with("two: speed-up a 2.00x [2.00, 2.00], b 1.00x [0.99, "), "{text}");
         assert!(text.contains("; b and c scale less than a; "), "{text}");
-        assert!(text.contains("; b may have none (1x lies within its interval); "), "{text}");
+        assert!(
+            text.contains("; b may have no speed-up (1x lies within its interval); "),
+            "{text}"
+        );
         assert!(text.contains("; c gets slower; "), "{text}");
     }
 

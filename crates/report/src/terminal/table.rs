@@ -7,8 +7,9 @@ use record::{CellReport, MetricReport, PercentileOf};
 
 use super::names;
 use super::ranking::{Entry, Ranking};
-use super::text::{Indent, Page, Style, wrap};
+use super::text::{Page, Style};
 use super::units::{self, Wording};
+use textual::{Indent, wrap};
 
 /// Titles are not squeezed below this while there are columns to leave out.
 const TITLE_WIDTH_LEAST: usize = 21;

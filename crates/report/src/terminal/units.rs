@@ -5,6 +5,7 @@
 //! of 1024 and called so (KiB, MiB, GiB).
 
 use record::{Better, IntervalReport};
+use textual::grouped;
 
 /// Units of what is counted one by one: all digits are written, and no fractions.
 const COUNTED: [&str; 3] = ["lines", "instructions", "accesses"];
@@ -25,14 +26,6 @@ pub(crate) enum Wording {
     Full,
     /// In tables: `op/s`.
     Short,
-}
-
-/// The space that [`super::text`] does not break at.
-pub(crate) const UNBREAKABLE: char = '\u{a0}';
-
-/// The text with spaces that are not broken at.
-pub(crate) fn unbroken(text: &str) -> String {
-    text.replace(' ', &UNBREAKABLE.to_string())
 }
 
 /// A value of a metric with this unit.
@@ -96,21 +89,6 @@ pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
     }
 }
 
-/// A p-value: `p < 0.001`, or with two significant digits.
-pub(crate) fn p_value(p: f64) -> String {
-    if p < 0.001 {
-        return "p < 0.001".to_owned();
-    }
-    let decimals = if p < 0.00995 {
-        4
-    } else if p < 0.0995 {
-        3
-    } else {
-        2
-    };
-    format!("p = {p:.decimals$}")
-}
-
 /// A size; exact where it is a whole number of its unit.
 pub(crate) fn bytes(size_bytes: u64) -> String {
     let value = size_bytes as f64;
@@ -126,20 +104,6 @@ pub(crate) fn on_axis(unit: &str, value: f64) -> String {
     }
     let (divisor, name) = step(value, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"], "");
     format!("{} {name}", value / divisor)
-}
-
-/// A number with commas between thousands.
-pub(crate) fn grouped(value: f64) -> String {
-    let digits = format!("{value}");
-    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut text = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + rest
 }
 
 /// The words of a metric's name; that it is in bytes stands with its figures.
@@ -170,11 +134,6 @@ pub(crate) fn ratio_range(low: f64, high: f64) -> String {
     let text = |value: f64| format!("{value:.*}x", if value < 10.0 { 2 } else { 0 });
     let (low, high) = (text(low), text(high));
     if low == high { low } else { format!("{low} to {high}") }
-}
-
-/// A number with two digits at most.
-pub(crate) fn two_digits(value: f64) -> String {
-    if value < 9.95 { format!("{value:.1}").replace(".0", "") } else { format!("{value:.0}") }
 }
 
 /// A stretch of time of a whole run.
@@ -348,22 +307,6 @@ mod tests {
         ] {
             let ratio = ratio(value, low, high);
             assert_eq!(format!("{} {}", ratio.value, ratio.interval), text);
-        }
-    }
-
-    #[test]
-    fn p_values_have_two_digits_or_a_bound() {
-        for (p, text) in [
-            (0.0, "p < 0.001"),
-            (0.000_999, "p < 0.001"),
-            (0.001, "p = 0.0010"),
-            (0.0042, "p = 0.0042"),
-            (0.0412, "p = 0.041"),
-            (0.41, "p = 0.41"),
-            (0.0997, "p = 0.10"),
-            (1.0, "p = 1.00"),
-        ] {
-            assert_eq!(p_value(p), text);
         }
     }
 

@@ -6,9 +6,10 @@ use std::mem::discriminant;
 use record::{CellReport, Document, Skipped, Warning, WarningReport};
 
 use super::names;
-use super::text::{Page, Style, list, plural};
+use super::text::{Page, Style};
 use super::units;
 use crate::analysis::severity;
+use textual::{list, plural};
 
 /// Benchmarks that are named before the rest is only counted.
 const NAMED_MOST: usize = 3;
@@ -117,6 +118,7 @@ fn kinds(document: &Document) -> Vec<Kind<'_>> {
 }
 
 /// The warning's sentence, with sizes and numbers as people write them.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
 fn message(report: &WarningReport) -> String {
     match &report.warning {
         Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => format!(
@@ -127,7 +129,7 @@ fn message(report: &WarningReport) -> String {
             report.warning.measured_spread()
         ),
         Warning::DirtyCarried { dirty_bytes } => {
-            format!("{} were still dirty from before when it began", units::bytes(*dirty_bytes))
+            format!("{} from before were still dirty when it began", units::bytes(*dirty_bytes))
         }
         Warning::CacheStateNotAsAsked { discarded: 1, why } => {
             format!("1 replicate was thrown away ({why})")

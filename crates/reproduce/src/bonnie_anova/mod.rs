@@ -106,7 +106,8 @@ fn findings(analysis: &Analysis, tables: &[PaperTable]) -> Result<Vec<Finding>, 
         })
         .collect();
     let slip = Finding {
-        what: "the standard deviation of a difference of two file systems is a slip".to_owned(),
+        what: "the standard deviation of the difference between two file systems is wrong"
+            .to_owned(),
         why: format!(
             "The paper prints 1322.89, which is s_e sqrt(5/2) = {:.2}. Its own formula, and Jain's \
              (equation of contrasts: s_e sqrt(sum of h^2 / b) with b = 5 actions), give s_e \
@@ -119,7 +120,7 @@ fn findings(analysis: &Analysis, tables: &[PaperTable]) -> Result<Vec<Finding>, 
     };
     let truncated = Finding {
         what: "some F quantiles are cut off, not rounded".to_owned(),
-        why: "The table of F prints 4.4 where the quantile is 4.459. No conclusion hangs on it."
+        why: "The table of F prints 4.4 where the quantile is 4.459. No conclusion depends on it."
             .to_owned(),
     };
     let prose = Finding {
@@ -133,7 +134,7 @@ fn findings(analysis: &Analysis, tables: &[PaperTable]) -> Result<Vec<Finding>, 
         .count();
     let rounded = Finding {
         what: format!("{rounding} numbers are off by at most two units of their last digit"),
-        why: "The paper went on computing with rounded means.".to_owned(),
+        why: "The paper continued with rounded means.".to_owned(),
     };
     Ok([slip, truncated, prose, rounded].into_iter().collect())
 }

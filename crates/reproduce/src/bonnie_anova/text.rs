@@ -3,7 +3,7 @@
 use super::{PaperTable, Reproduction};
 use crate::item::{Agreement, Item};
 use crate::picture::{self, Bar};
-use tables::text::{Columns, wrapped};
+use textual::{Columns, wrapped};
 
 pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     let mut text = format!("{}\n", reproduction.paper);
@@ -20,7 +20,7 @@ pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     }
     text += "\nEffects with their 95 % intervals, recomputed (kB/s)\n";
     text += &picture_of(&reproduction.tables, "3.2 Confidence intervals of effects", "95 %");
-    text += "\nDifferences of file systems with their 80 % intervals, recomputed (kB/s)\n";
+    text += "\nDifferences between file systems with their 80 % intervals, recomputed (kB/s)\n";
     text += &picture_of(&reproduction.tables, "3.3 Differences of file systems", "80 %");
     text += &format!(
         "\n{} numbers are the same, {} off by rounding, {} different\n",

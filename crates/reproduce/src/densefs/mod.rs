@@ -169,10 +169,7 @@ impl Part {
     /// The file systems that it is traced on.
     #[must_use]
     pub fn file_systems(self) -> &'static [&'static str] {
-        match self {
-            Self::Figure1 => &["xfs"],
-            _ => &FILE_SYSTEMS,
-        }
+        if let Self::Figure1 = self { &["xfs"] } else { &FILE_SYSTEMS }
     }
 
     /// The operations that are traced for it.

@@ -73,7 +73,7 @@ fn rename_is_smaller(of: &Reproduction) -> Statement {
         Some((measured, rename < unlink && rename < create))
     };
     let claim = "rename touches fewer instruction lines than creat and unlink";
-    let published = "labels of the axis up to 1,000 of (a) and (b); of (c) 200 and 300 can be read";
+    let published = "axis labels up to 1,000 for (a) and (b); 200 and 300 can be read for (c)";
     statement("Figure 1 (c)", claim, published, found())
 }
 
@@ -118,7 +118,7 @@ fn typically(
     let typical = median(values())?;
     let (count, all) = (values().filter(|value| holds(*value)).count(), values().count());
     let beside = ranges(of, &DATA, figure, show);
-    let beside = if beside.is_empty() { beside } else { format!("; beside these, {beside}") };
+    let beside = if beside.is_empty() { beside } else { format!("; on data: {beside}") };
     let ranges = ranges(of, &METADATA, figure, show);
     let measured =
         format!("median {}; {count} of {all} operations on names: {ranges}{beside}", show(typical));
@@ -135,8 +135,8 @@ fn percent(value: f64) -> String {
 
 fn twice(of: &Reproduction) -> Statement {
     let found = typically(of, |one| Some(one.ratio), times, |one| ABOUT_TWICE.contains(&one));
-    let claim = "the instruction footprint is typically about twice the data footprint (1.5 to 2.5 \
-                 times), of operations on names";
+    let claim = "for operations on names, the instruction footprint is typically about twice the \
+                 data footprint (1.5 to 2.5 times)";
     statement("section 2, first", claim, "about twice", found)
 }
 
@@ -144,18 +144,18 @@ fn twice_of_data(of: &Reproduction) -> Statement {
     let found = || {
         let typical = median(those(of, &["read"]).map(|one| one.ratio))?;
         let ranges = ranges(of, &DATA, |one| Some(one.ratio), times);
-        Some((format!("{ranges}: a read moves 64 lines of data itself"), {
+        Some((format!("{ranges}; the read itself moves 64 lines of data"), {
             ABOUT_TWICE.contains(&typical)
         }))
     };
-    let claim = "the same of a read of 4 KiB from the page cache";
-    statement("section 2, first", claim, "not traced: operations on metadata alone", found())
+    let claim = "the same holds for a 4 KiB read from the page cache";
+    statement("section 2, first", claim, "not traced: only metadata operations were", found())
 }
 
 fn wasted_data(of: &Reproduction) -> Statement {
     let figure = |one: &OperationFootprint| Some(one.data_bytes_unused_percent);
     let found = typically(of, figure, percent, |one| one >= 33.0);
-    let claim = "data lines are wasted: bytes of them that no access needs (a third or more)";
+    let claim = "data lines are wasteful: no access needs a third or more of their bytes";
     statement("section 2, second", claim, "relatively wasteful", found)
 }
 
@@ -164,10 +164,10 @@ fn sparse_data(of: &Reproduction) -> Statement {
     let single = ranges(of, &METADATA, |one| Some(one.data_lines_used_once_percent), percent);
     let found = typically(of, figure, percent, |one| one >= 25.0);
     let found = found.map(|(text, holds)| {
-        (format!("{text}. Lines that a single access touches: {single}"), holds)
+        (format!("{text}. Lines touched by a single access: {single}"), holds)
     });
-    let claim = "many data accesses drag in a line for a handful of bytes (8 or fewer of a line's \
-                 64, in a quarter of the lines or more)";
+    let claim = "many data accesses drag in a line for a handful of bytes (8 or fewer of its 64, \
+                 in a quarter of the lines or more)";
     statement("section 2, second", claim, "many, often for a single access", found)
 }
 
@@ -187,13 +187,13 @@ fn less_wasted(of: &Reproduction) -> Statement {
         let ranges = ranges(of, &METADATA, figure, percent);
         let beside = those(of, &DATA).filter(less).count();
         let measured = format!(
-            "medians {instructions} of instructions, {data} of data; less in {count} of {total} \
-             operations on names ({ranges}), in {beside} of {} on data",
+            "medians: {instructions} for instructions, {data} for data; instructions waste less in \
+             {count} of {total} operations on names ({ranges}) and in {beside} of {} on data",
             those(of, &DATA).count()
         );
         Some((measured, 2 * count > total))
     };
-    let claim = "fewer bytes of instruction lines go unused than of data lines";
+    let claim = "instruction lines have a smaller share of unused bytes than data lines";
     statement("section 2, third", claim, "somewhat less wasteful", found())
 }
 
@@ -234,7 +234,8 @@ fn common(of: &Reproduction) -> Statement {
     let common = |graph: &FlameGraph| 100.0 - graph.own_percent(&FILE_SYSTEM);
     let is_large = |graph: &FlameGraph| common(graph) >= 33.0;
     let found = over_targets(of, common).map(|range| (range, of.figure_2.iter().all(is_large)));
-    let claim = "infrastructure that is of no file system is a large part of it (a third or more)";
+    let claim = "infrastructure that belongs to no file system is a large part of it (a third or \
+         more)";
     statement("Figure 2", claim, "a large role", found)
 }
 
@@ -245,7 +246,7 @@ fn variation(of: &Reproduction) -> Statement {
         let values = || of.figure_2.iter().map(own);
         let spread = values().fold(0.0, f64::max) - values().fold(f64::INFINITY, f64::min);
         (of.figure_2.len() > 1)
-            .then(|| (format!("code of the file system itself {range}"), { spread >= 5.0 }))
+            .then(|| (format!("the file system's own code: {range}"), { spread >= 5.0 }))
     };
     let claim = "the flame graphs vary between file systems";
     statement("Figure 2", claim, "some variation", found())

@@ -90,7 +90,7 @@ fn what_is_as_published_holds() {
     assert_eq!(
         all[4].measured,
         "median 2.09x; 8 of 8 operations on names: create 2.44x, unlink 2.17x, rename 2.00x, stat \
-         2.00x; beside these, read 1.50x"
+         2.00x; on data: read 1.50x"
     );
     assert_eq!(all[10].measured, "38 % (xfs) to 60 % (tmpfs)");
 }

@@ -1,6 +1,6 @@
 //! The reproduction as text: each figure, then what the paper says beside what came out.
 
-use tables::text::{Columns, wrapped};
+use textual::{Columns, wrapped};
 
 use super::{Estimate, FlameGraph, Reproduction};
 use crate::statement;
@@ -17,7 +17,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
         kernels => format!("Linux {} here, ", kernels.join(" and Linux ")),
     };
     let conditions =
-        format!("{kernels}about 4.13 there; lines of 64 bytes, kernel side of one system call");
+        format!("{kernels}about 4.13 in the paper; 64-byte lines, kernel side of one system call");
     let mut text = wrapped("", "", of.paper, width) + &wrapped("", "", &conditions, width);
     text += &cachemaps(of);
     text += &categories(&of.figure_2);

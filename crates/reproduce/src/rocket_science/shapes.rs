@@ -6,14 +6,14 @@ use super::{DEVICE_LOG2, LatencySlice, Reproduction, Shape, SizePoint};
 
 /// What the text of sections 3.1 and 3.2 says of Figures 1 to 4.
 const PUBLISHED: [&str; 4] = [
-    "memory-bound up to 75 % of memory, device-bound from 88 % on, and one sudden drop between; \
-     deviation up to 5 times higher where device-bound, up to 35 % in the drop",
-    "identical at first, the device's throughput; up to nearly 10x apart between minutes 4 and 13; \
-     identical at the end, memory's throughput",
-    "(a) one peak near 4 us; (b) two peaks of about the same height; (c) that of memory cannot be \
-     seen, the device's over 3 orders of magnitude away from (a)'s",
-    "a peak near 2^23 ns fades, one around 2^11 ns takes its place; both are there for most of \
-     the run",
+    "memory-bound up to 75 % of memory, device-bound from 88 % on, with one sudden drop in \
+     between; deviation up to 5 times higher when device-bound, up to 35 % in the drop",
+    "identical at first, at the device's throughput; up to nearly 10x apart between minutes 4 and \
+     13; identical at the end, at memory's throughput",
+    "(a) one peak near 4 us; (b) two peaks of about the same height; (c) the memory peak cannot be \
+     seen; the device peak is over 3 orders of magnitude from the peak in (a)",
+    "a peak near 2^23 ns fades and one around 2^11 ns takes its place; both are present for most \
+     of the run",
 ];
 
 /// Figures 1 to 4, those of them that were measured.
@@ -104,11 +104,11 @@ fn over_time(of: &Reproduction) -> Option<String> {
         .collect();
     let where_apart = match (apart.first(), apart.last()) {
         (Some(from), Some(to)) => {
-            format!("up to {most:.1}x apart between {from:.1} and {to:.1} s, within 2x else")
+            format!("up to {most:.1}x apart between {from:.1} and {to:.1} s, within 2x otherwise")
         }
-        _ => "never as much as 2x apart".to_owned(),
+        _ => "always less than 2x apart".to_owned(),
     };
-    Some(format!("{where_apart}; half of the last throughput after {}", halves.join(", ")))
+    Some(format!("{where_apart}; half the final throughput after {}", halves.join(", ")))
 }
 
 /// The highest bucket on either side, where it has 1 % or more.
@@ -137,8 +137,8 @@ fn latencies_over_time(of: &Reproduction) -> Option<String> {
         (1.0..=99.0).contains(&device.map(|(_, percent)| percent).sum::<f64>())
     };
     Some(format!(
-        "the highest peak is at {} in the first slice of time and at {} in the last; both sides \
-         have 1 % or more in {} of {} slices",
+        "the highest peak is at {} in the first time slice and at {} in the last; memory and \
+         device each have 1 % or more in {} of {} slices",
         highest(of.figure_4.first()?)?,
         highest(of.figure_4.last()?)?,
         of.figure_4.iter().filter(has_both).count(),

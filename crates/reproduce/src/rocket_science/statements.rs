@@ -45,7 +45,7 @@ fn drop_place(of: &Reproduction) -> Statement {
         let text = format!("{from:.0} % to {to:.0} % of memory, by a factor of {factor:.0}");
         Some((text, from >= 62.5 && to <= 112.5 && factor >= 10.0))
     };
-    let claim = "throughput drops suddenly, within one step of size, where the page cache is full";
+    let claim = "throughput drops suddenly, within one size step, where the page cache is full";
     statement("section 3.1, Figure 1", claim, "75 % to 88 % of memory", found())
 }
 
@@ -65,7 +65,7 @@ fn drop_width(of: &Reproduction) -> Statement {
         // Finer than a step cannot be seen.
         Some((text, percent <= 2.0 * 100.0 / 64.0))
     };
-    let claim = "the fall itself takes a still narrower range";
+    let claim = "the drop itself spans an even narrower range";
     statement("section 3.1", claim, "less than 6 MB, 1.2 % of memory", found())
 }
 
@@ -83,7 +83,7 @@ fn deviation_of_device(of: &Reproduction) -> Statement {
         let text = format!("{:.1}x ({device:.1} % against {memory:.1} %)", device / memory);
         Some((text, device > memory))
     };
-    let claim = "runs deviate more where the device limits them than where memory does";
+    let claim = "runs vary more when the device limits them than when memory does";
     statement("section 3.1, Figure 1", claim, "up to 5x", found())
 }
 
@@ -97,7 +97,7 @@ fn deviation_of_transition(of: &Reproduction) -> Statement {
         let beside = |one: &SizePoint| !(75.0..112.5).contains(&one.memory_percent);
         let calm = mean_deviation(&of.figure_1, beside)?;
         let (deviation, at) = worst;
-        let text = format!("{deviation:.0} % at {at:.0} % of memory; {calm:.1} % away from there");
+        let text = format!("{deviation:.0} % at {at:.0} % of memory; {calm:.1} % elsewhere");
         Some((text, deviation > 2.0 * calm))
     };
     let claim = "in the transition, the relative standard deviation explodes";
@@ -124,7 +124,7 @@ fn alike_at_the_ends(of: &Reproduction) -> Statement {
         let text = format!("{first:.2}x at the beginning, {last:.2}x at the end");
         Some((text, first < 2.0 && last < 2.0))
     };
-    let claim = "from either end of the warm-up, ext2, ext3 and xfs look alike";
+    let claim = "at both ends of the warm-up, ext2, ext3 and xfs look alike";
     statement("section 3.1, Figure 2", claim, "identical", found())
 }
 
@@ -138,11 +138,10 @@ fn apart_between(of: &Reproduction) -> Statement {
             .iter()
             .map(|curve| format!("{} {}", curve.target, seconds(&curve.half_speed_s)))
             .collect();
-        let text =
-            format!("{most:.1}x at most; half of the last speed after {}", halves.join(", "));
+        let text = format!("{most:.1}x at most; half the final speed after {}", halves.join(", "));
         Some((text, most > 2.0 * ends))
     };
-    let claim = "in between they differ, depending on when one looks";
+    let claim = "in between they differ, depending on when you look";
     statement("section 3.1, Figure 2", claim, "a few % to nearly 10x", found())
 }
 
@@ -166,7 +165,7 @@ fn one_peak(of: &Reproduction) -> Statement {
         let share = small.from_memory_percent;
         Some((format!("{} from memory", percent(&share)), share.median > 99.0))
     };
-    let claim = "a file that fits has one peak of latencies, that of memory";
+    let claim = "a file that fits into memory has one latency peak, that of memory";
     statement("section 3.2, Figure 3(a)", claim, "one, near 4 us", found())
 }
 
@@ -178,7 +177,7 @@ fn equal_peaks(of: &Reproduction) -> Statement {
         // The kernel keeps a part of the limit for itself.
         Some((text, low <= 55.0 && high >= 40.0))
     };
-    let claim = "at twice the memory there are two peaks, about equal";
+    let claim = "at twice the memory there are two peaks of about equal size";
     statement("section 3.2, Figure 3(b)", claim, "half of the reads hit", found())
 }
 
@@ -187,7 +186,7 @@ fn vanished_peak(of: &Reproduction) -> Statement {
         let share = of.figure_3.get(2)?.from_memory_percent;
         Some((format!("{} from memory", percent(&share)), share.median < 10.0))
     };
-    let claim = "of a much larger file, the peak of memory is invisibly small";
+    let claim = "for a much larger file, the memory peak is invisibly small";
     statement("section 3.2, Figure 3(c)", claim, "49x memory: 2 %", found())
 }
 
@@ -205,7 +204,7 @@ fn span_of_latencies(of: &Reproduction) -> Statement {
         let text = format!("peaks at 2^{memory} ns and 2^{device} ns: {orders:.1} orders");
         Some((text, orders >= 3.0))
     };
-    let claim = "with the working set, latency spans three orders of magnitude";
+    let claim = "across working-set sizes, latency spans three orders of magnitude";
     statement("section 3.2", claim, "over 3 orders", found())
 }
 
@@ -225,7 +224,7 @@ fn fading_peak(of: &Reproduction) -> Statement {
             format!("device reads: {first:.0} % in the first slice, {last:.1} % in the last");
         Some((text, *first > 50.0 && *last < 5.0))
     };
-    let claim = "while the file warms up, the device's peak fades and that of memory grows";
+    let claim = "while the file warms up, the device peak fades and the memory peak grows";
     statement("section 3.2, Figure 4", claim, "2^23 ns to 2^11 ns", found())
 }
 
@@ -237,7 +236,8 @@ fn two_modes(of: &Reproduction) -> Statement {
             return None;
         }
         let percent = 100.0 * both as f64 / shares.len() as f64;
-        let text = format!("{percent:.0} % of the time, each mode with 1 % of the reads or more");
+        let text =
+            format!("{percent:.0} % of the time, with 1 % or more of the reads in each mode");
         Some((text, percent > 50.0))
     };
     let claim = "for most of the run, latencies have two modes";

@@ -142,13 +142,13 @@ fn each_figure_has_its_shape_beside_the_published_one() {
         [
             "memory-bound up to 92 % of memory, device-bound from 94 % on, with a drop by a factor \
              of 250; deviation up to 35 %",
-            "up to 8.0x apart between 1.0 and 1.0 s, within 2x else; half of the last throughput \
-             after ext2 3.0 s [2.9, 3.1], xfs 3.0 s [2.9, 3.1]",
+            "up to 8.0x apart between 1.0 and 1.0 s, within 2x otherwise; half the final \
+             throughput after ext2 3.0 s [2.9, 3.1], xfs 3.0 s [2.9, 3.1]",
             "(a) peaks at 2^9 ns, 99.5 % [97.5, 101.5] from memory; (b) peaks at 2^10 and 2^20 \
              ns, 49.0 % [48.0, 50.0] from memory; (c) peaks at 2^10 and 2^20 ns, 4.0 % \
              [3.9, 4.1] from memory",
-            "the highest peak is at 2^20 ns (100 %) in the first slice of time and at 2^10 ns \
-             (100 %) in the last; both sides have 1 % or more in 3 of 5 slices",
+            "the highest peak is at 2^20 ns (100 %) in the first time slice and at 2^10 ns (100 %) \
+             in the last; memory and device each have 1 % or more in 3 of 5 slices",
         ]
     );
     let figures: Vec<u8> = all.iter().map(|shape| shape.figure).collect();

@@ -1,7 +1,7 @@
 //! The reproduction as text: each figure in characters, then what the paper says beside what came
 //! out.
 
-use tables::text::{Columns, figure, wrapped};
+use textual::{Columns, figure, wrapped};
 
 use super::shapes::{measured_regime, published_regime};
 use super::statements::plateau;
@@ -15,7 +15,8 @@ const NARROW: usize = 12;
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let mib = |bytes: u64| bytes >> 20;
     let scale = format!(
-        "one thread reads 4 KiB at random places of one file; memory {} MiB here, {} MiB there",
+        "one thread reads 4 KiB at random places in one file; memory is {} MiB here, {} MiB in the \
+         paper",
         mib(of.scale.memory_bytes),
         mib(of.scale.published_memory_bytes)
     );
@@ -149,7 +150,7 @@ fn over_time(slices: &[LatencySlice]) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\nFigure 4: latencies over time, {} to {} in octaves to the right\n",
+        "\nFigure 4: latencies over time, {} to {} in octaves from left to right\n",
         latency(low),
         latency(high)
     );

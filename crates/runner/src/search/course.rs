@@ -175,9 +175,10 @@ fn score(value: f64, served: Served, compared: Compared) -> f64 {
 
 fn options(plan: &SearchPlan) -> Options {
     // Beyond the processors, each thread's share goes on falling: its fall begins where it counts.
-    let threshold = match plan.axis {
-        Axis::Threads => Threshold::Factor(plan.ratio_least),
-        _ => Threshold::Middle,
+    let threshold = if let Axis::Threads = plan.axis {
+        Threshold::Factor(plan.ratio_least)
+    } else {
+        Threshold::Middle
     };
     // A share's width is in points of it, as its positions are.
     let (scale, width) = if plan.axis.is_share() {

@@ -14,7 +14,7 @@ use record::{
     Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line, RunDirectory, SearchPlan, Start,
 };
 
-use crate::conduct::{ATTEMPTS, RunError, Surroundings};
+use crate::conduct::{ATTEMPTS, RunContext, RunError};
 use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
 use crate::observer::Event;
@@ -47,7 +47,7 @@ pub fn conduct_searches<P: Prober>(
     budget: Duration,
     prober: &mut P,
     directory: &mut RunDirectory,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let courses = plans.iter().map(Course::new).collect::<Result<Vec<_>, _>>()?;
     directory.append(&Line::Start(Start { used_s: 0.0 }))?;
@@ -79,7 +79,7 @@ struct Conductor<'a, 'b, P> {
     budget: Duration,
     prober: &'a mut P,
     directory: &'a mut RunDirectory,
-    surroundings: &'a mut Surroundings<'b>,
+    surroundings: &'a mut RunContext<'b>,
 }
 
 impl<P: Prober> Conductor<'_, '_, P> {

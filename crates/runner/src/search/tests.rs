@@ -189,7 +189,7 @@ fn conduct(
     let stopwatch = Seconds(std::cell::Cell::new(0));
     let mut observer = Nobody;
     let mut surroundings =
-        Surroundings { stopwatch: &stopwatch, observer: &mut observer, stop: &stop };
+        RunContext { stopwatch: &stopwatch, observer: &mut observer, stop: &stop };
     let budget = Duration::from_secs(budget_s);
     let reason = conduct_searches(plans, budget, table, &mut directory, &mut surroundings);
     (reason.expect("the directory can be written"), Run::read(path).expect("a run"))
@@ -258,6 +258,7 @@ fn the_limit_is_found_whatever_the_mood_of_the_device() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn searches_take_turns_and_each_cell_is_added_once() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let plans = [plan(0, 1), plan(1, 2)];
@@ -306,6 +307,7 @@ fn a_target_that_fails_ends_its_own_search_only() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_refuted_probe_is_made_again() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let mut table = Table { refuted: vec![2, 3], ..Table::default() };

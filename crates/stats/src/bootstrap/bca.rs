@@ -36,7 +36,7 @@ impl Correction {
         let shifted = self.bias + normal::quantile(probability);
         let shrunk = 1.0 - self.acceleration * shifted;
         if shrunk <= 0.0 {
-            return Err(Refusal::NoBca { why: "the acceleration turns the quantiles around" });
+            return Err(Refusal::NoBca { why: "the acceleration reverses the quantiles" });
         }
         Ok(normal::cdf(self.bias + shifted / shrunk).clamp(0.0, 1.0))
     }
@@ -49,7 +49,7 @@ fn bias(estimate: f64, replicates: &Sample) -> Result<f64, Refusal> {
     let at_most = ascending.partition_point(|&value| value <= estimate);
     let doubled = below + at_most;
     if doubled == 0 || doubled == 2 * ascending.len() {
-        let why = "the estimate lies outside all resampled ones";
+        let why = "the estimate lies outside all resampled estimates";
         return Err(Refusal::NoBca { why });
     }
     Ok(normal::quantile(doubled as f64 / (2 * ascending.len()) as f64))

@@ -146,7 +146,7 @@ fn bca_is_refused_where_it_does_not_exist() {
     let Err(Refusal::NoBca { why }) = statistic(&values, different, &bca) else {
         panic!("30 different values out of 30 draws come up never");
     };
-    assert_eq!(why, "the estimate lies outside all resampled ones");
+    assert_eq!(why, "the estimate lies outside all resampled estimates");
 }
 
 #[test]

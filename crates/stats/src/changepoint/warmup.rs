@@ -89,7 +89,7 @@ pub struct Start {
 pub fn classify(found: &Segmentation, options: Options) -> Result<Start, Refusal> {
     check_positive("the tolerance", options.tolerance)?;
     if !(options.steady_share > 0.0 && options.steady_share <= 1.0) {
-        let (what, range) = ("the steady share", "above 0 and at most at 1");
+        let (what, range) = ("the steady share", "above 0 and at most 1");
         return Err(Refusal::OutOfRange { what, value: options.steady_share, range });
     }
     let last = found.segments.last().copied().ok_or(Refusal::ZeroMean)?;

@@ -38,7 +38,7 @@ impl Plateau {
 
 /// Neighbouring steps in one direction: one cliff.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct SameWay {
     /// The last grid size that is certainly before it.
     pub(super) left: usize,
     /// The first grid size that is certainly after it.
@@ -101,7 +101,7 @@ pub(super) fn suspects(model: &Model, grid_length: usize, options: &Options) -> 
 }
 
 /// The cliffs on the grid, the highest first.
-pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<Run> {
+pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<SameWay> {
     let separated = separated(model, grid_length, options);
     let drops = drops(model, grid_length);
     let mut runs = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
         }
         let height = (model.level(first) - model.level(last)).abs();
         let sign = if falls { 1.0 } else { -1.0 };
-        runs.push(Run { left: first, right: last, before, after, sign, height });
+        runs.push(SameWay { left: first, right: last, before, after, sign, height });
         left = right;
     }
     runs.sort_by(|a, b| b.height.total_cmp(&a.height));
@@ -141,7 +141,7 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
 }
 
 /// What to probe next.
-pub(super) enum Target {
+pub(super) enum NextProbe {
     /// A size probed before, by its index.
     Again(usize),
     /// A size.
@@ -159,7 +159,7 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    pub(super) fn new(model: &Model, run: &Run, options: &Options) -> Self {
+    pub(super) fn new(model: &Model, run: &SameWay, options: &Options) -> Self {
         let (left, right) = (model.coordinate(run.left), model.coordinate(run.right));
         let inside =
             |point: usize| left < model.coordinate(point) && model.coordinate(point) < right;
@@ -187,14 +187,14 @@ impl Bracket {
     }
 
     /// The end that has been probed less than is asked for, if there is one.
-    fn unconfirmed(&self, model: &Model, options: &Options) -> Option<Target> {
+    fn unconfirmed(&self, model: &Model, options: &Options) -> Option<NextProbe> {
         let is_end = |point: &usize| {
             let size = model.coordinate(*point);
             size.total_cmp(&self.low).is_eq() || size.total_cmp(&self.high).is_eq()
         };
         let probed = (0..model.len()).filter(|&point| model.count(point) > 0);
         let unsure = |point: &usize| model.count(*point) < options.confirmations;
-        probed.filter(is_end).find(unsure).map(Target::Again)
+        probed.filter(is_end).find(unsure).map(NextProbe::Again)
     }
 
     /// How many halvings make it as narrow as wanted.
@@ -211,13 +211,13 @@ impl Bracket {
     }
 
     /// None once the bracket is narrow, or all of it that is left is undecided.
-    pub(super) fn next(&self, model: &Model, options: &Options) -> Option<Target> {
+    pub(super) fn next(&self, model: &Model, options: &Options) -> Option<NextProbe> {
         if self.is_narrow(options) {
             return self.unconfirmed(model, options);
         }
         let again = self.undecided.iter().find(|&&it| model.count(it) < REPLICATES_MAX);
         if let Some(&point) = again {
-            return Some(Target::Again(point));
+            return Some(NextProbe::Again(point));
         }
         let (Some(&first), Some(&last)) = (self.undecided.first(), self.undecided.last()) else {
             return between(self.low, self.high, options);
@@ -237,21 +237,26 @@ impl Bracket {
 
 /// The size in the middle between two, given by their coordinates; none if no multiple of the grain
 /// lies between them.
-fn between(low: f64, high: f64, options: &Options) -> Option<Target> {
+fn between(low: f64, high: f64, options: &Options) -> Option<NextProbe> {
     let Options { grain, scale, .. } = *options;
     let size = scale.size(f64::midpoint(low, high));
     if grain <= 0.0 {
-        return Some(Target::New(size));
+        return Some(NextProbe::New(size));
     }
     let near =
         [snapped(size, grain), (size / grain).floor() * grain, (size / grain).ceil() * grain];
     let is_between =
         |it: &f64| *it > scale.size(low) + grain / 2.0 && *it < scale.size(high) - grain / 2.0;
-    near.into_iter().find(is_between).map(Target::New)
+    near.into_iter().find(is_between).map(NextProbe::New)
 }
 
 /// How far a size's level lies above the threshold.
-fn threshold_contrast(model: &Model, run: &Run, point: usize, threshold: Threshold) -> Contrast {
+fn threshold_contrast(
+    model: &Model,
+    run: &SameWay,
+    point: usize,
+    threshold: Threshold,
+) -> Contrast {
     let plateaus = match threshold {
         Threshold::Middle => vec![(&run.before, 0.5), (&run.after, 0.5)],
         Threshold::Factor(_) => vec![(&run.before, 1.0)],

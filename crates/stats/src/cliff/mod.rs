@@ -53,7 +53,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
-use locate::{Bracket, Plateau, Run};
+use locate::{Bracket, Plateau, SameWay};
 use model::Model;
 
 pub use scale::Scale;
@@ -142,7 +142,7 @@ impl Options {
         check_open_unit("the level", self.level)?;
         if !(self.ratio_least.is_finite() && self.ratio_least > 1.0) {
             let (what, value) = ("the least ratio", self.ratio_least);
-            return Err(Refusal::OutOfRange { what, value, range: "above 1 and be finite" });
+            return Err(Refusal::OutOfRange { what, value, range: "finite and above 1" });
         }
         self.check_classes()
     }
@@ -154,17 +154,25 @@ impl Options {
                 check_positive("the least size", self.low)?;
                 check_positive(what, value)?;
                 if self.high / self.low < 2.0 {
-                    let range = "at twice the least or above";
+                    let range = "at least twice the least size";
                     return Err(Refusal::OutOfRange { what, value, range });
                 }
             }
             Scale::Linear => {
                 if !(self.low.is_finite() && self.low >= 0.0) {
                     let (what, value) = ("the least size", self.low);
-                    return Err(Refusal::OutOfRange { what, value, range: "at 0 or above" });
+                    return Err(Refusal::OutOfRange {
+                        what,
+                        value,
+                        range: "finite and at least 0",
+                    });
                 }
                 if !(self.high.is_finite() && self.high > self.low) {
-                    return Err(Refusal::OutOfRange { what, value, range: "above the least" });
+                    return Err(Refusal::OutOfRange {
+                        what,
+                        value,
+                        range: "finite and above the least size",
+                    });
                 }
             }
         }
@@ -184,12 +192,12 @@ impl Options {
         if let Threshold::Factor(factor) = self.threshold
             && !(factor.is_finite() && factor > 1.0)
         {
-            let (what, range) = ("the factor of the threshold", "above 1 and be finite");
+            let (what, range) = ("the factor of the threshold", "finite and above 1");
             return Err(Refusal::OutOfRange { what, value: factor, range });
         }
         if !(self.floor.is_finite() && self.floor >= 0.0) {
             let (what, value) = ("the floor", self.floor);
-            return Err(Refusal::OutOfRange { what, value, range: "at 0 or above" });
+            return Err(Refusal::OutOfRange { what, value, range: "finite and at least 0" });
         }
         if self.steps_apart.is_nan() || self.steps_apart <= 1.0 {
             let (what, value) = ("the factor that sets steps apart", self.steps_apart);
@@ -244,7 +252,7 @@ pub struct Outcome {
 
 /// One value measured.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct Measurement {
     /// Index into [`Search::points`].
     point: usize,
     log_value: f64,
@@ -257,10 +265,10 @@ pub struct Search {
     /// Sizes and where they lie on the scale; those of the grid come first, ascending.
     points: Vec<(f64, f64)>,
     grid_length: usize,
-    probes: Vec<Probe>,
+    probes: Vec<Measurement>,
     queue: Vec<usize>,
     asked: Option<usize>,
-    runs: Option<Vec<Run>>,
+    runs: Option<Vec<SameWay>>,
     random: Xoshiro256PlusPlus,
 }
 
@@ -318,7 +326,7 @@ impl Search {
             return Err(Refusal::NotPositive { index, value });
         }
         let point = self.asked.take().expect("a size is asked for before its value is told");
-        self.probes.push(Probe { point, log_value: value.ln() });
+        self.probes.push(Measurement { point, log_value: value.ln() });
         Ok(())
     }
 
@@ -383,14 +391,14 @@ impl Search {
     }
 
     /// The next sizes for one cliff; none once it is as narrow as it gets.
-    fn next_of(&mut self, model: &Model, run: &Run) -> Vec<usize> {
+    fn next_of(&mut self, model: &Model, run: &SameWay) -> Vec<usize> {
         let bracket = Bracket::new(model, run, &self.options);
         let Some(target) = bracket.next(model, &self.options) else {
             return Vec::new();
         };
         let point = match target {
-            locate::Target::Again(point) => point,
-            locate::Target::New(size) => {
+            locate::NextProbe::Again(point) => point,
+            locate::NextProbe::New(size) => {
                 self.points.push((size, self.options.scale.coordinate(size)));
                 self.points.len() - 1
             }
@@ -408,7 +416,7 @@ impl Search {
         next
     }
 
-    fn cliff(&self, model: &Model, run: &Run) -> Cliff {
+    fn cliff(&self, model: &Model, run: &SameWay) -> Cliff {
         let bracket = Bracket::new(model, run, &self.options);
         let Options { grain, scale, .. } = self.options;
         let end = |coordinate: f64| snapped(scale.size(coordinate), grain);

@@ -5,7 +5,7 @@
 //! than once, and the noise is what remains of them (analysis of covariance: Scheffe, "The Analysis
 //! of Variance", Wiley 1959, chapter 6).
 
-use super::Probe;
+use super::Measurement;
 use crate::distribution::student;
 
 /// Noise is taken to be at least this, in logarithms: values that repeat exactly are known to
@@ -46,7 +46,7 @@ pub(super) struct Contrast {
 }
 
 impl Model {
-    pub(super) fn new(points: &[(f64, f64)], probes: &[Probe], floor: f64) -> Self {
+    pub(super) fn new(points: &[(f64, f64)], probes: &[Measurement], floor: f64) -> Self {
         let log_floor = floor.ln();
         let mut levels: Vec<Level> = points
             .iter()

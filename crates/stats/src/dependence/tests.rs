@@ -60,6 +60,30 @@ fn what_one_comparison_cannot_show_many_do() {
     assert!(seen((15, 6), 0.5, 0.0) > 0.7);
 }
 
+/// Of 15 comparisons with six blocks each, the hardest case: reports see nine of ten.
+#[test]
+fn reports_miss_few_blocks_that_resemble_one_another() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
+    let is_seen = |_: &u32| {
+        Dependence::of(&drawn(&mut random, (15, 6), 0.5, 0.0), TAKEN_FOR_DEPENDENT).is_seen()
+    };
+    let share = (0..1000).filter(is_seen).count() as f64 / 1000.0;
+    assert!((0.85..0.93).contains(&share), "{share}");
+}
+
+#[test]
+fn an_estimate_is_widened_and_loses_degrees_of_freedom() {
+    let half = Dependence { correlation: 0.5, p: 0.0, series: 9 };
+    let of = half.widened(Estimated { estimate: 3.0, standard_error: 1.0, df: 9.0 }, 10);
+    // The mean of ten values varies by 2.600390625 as much, and their spread is smaller by a share
+    // of 1.600390625 / 9; the mean is worth 3.85 values, the variance 6.34.
+    assert_eq!(of.estimate, 3.0);
+    assert!((of.standard_error - 1.778_427_452).abs() < 1e-9, "{of:?}");
+    assert!((of.df - 4.091_801_957).abs() < 1e-9, "{of:?}");
+    let plain = Estimated { estimate: 3.0, standard_error: 1.0, df: 9.0 };
+    assert_eq!(Dependence::NONE.widened(plain, 10), plain);
+}
+
 #[test]
 fn the_correlation_is_about_right() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(12);

@@ -106,7 +106,7 @@ impl Cells {
     pub(super) fn balanced(&self) -> Option<u64> {
         match self.replications() {
             Replications::Equal(times) if self.is_complete() => Some(times),
-            _ => None,
+            Replications::Equal(_) | Replications::Unequal { .. } => None,
         }
     }
 

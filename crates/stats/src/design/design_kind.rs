@@ -19,7 +19,6 @@ pub enum Replications {
 /// The design of an experiment (Jain, "The Art of Computer Systems Performance Analysis", section
 /// 16.3 and chapters 17 to 23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum DesignKind {
     /// Every combination of the levels of all factors.
     FullFactorial {

@@ -9,6 +9,8 @@ use super::fit::Fit;
 use super::model::p_of_correlation;
 use super::run_order;
 use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, squares_about, sum, sum_of};
+use textual::p_equation;
+
 use crate::distribution::{anderson_darling, fisher, normal};
 
 /// The p value below which a diagnostic is a warning. There are up to five diagnostics, so that
@@ -30,7 +32,6 @@ const CELLS_LEAST: usize = 5;
 
 /// One thing that residuals say. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Diagnostic {
     /// The model fits but for rounding, so that no F, no p and no interval exists.
     ExactFit,
@@ -112,45 +113,36 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::ExactFit => {
-                write!(out, "the model fits without errors, so no F, p or interval exists")
+                write!(out, "the model fits without error, so there is no F, p or interval")
             }
             Self::Normality { a_squared, p, examined } => write!(
                 out,
                 "normality of {examined} residuals: Anderson-Darling A^2 = {a_squared:.3}, {}",
-                Probability(p)
+                p_equation(p)
             ),
             Self::EqualSpread { f, df1, df2, p } => write!(
                 out,
                 "equal spread of all cells: Brown-Forsythe F({df1}, {df2}) = {f:.3}, {}",
-                Probability(p)
+                p_equation(p)
             ),
             Self::SpreadAgainstMean { correlation, p, cells } => write!(
                 out,
                 "size of residuals against fitted values of {cells} cells: \
                  r = {correlation:.3}, {}",
-                Probability(p)
+                p_equation(p)
             ),
             Self::Order { correlation, expected, p, pairs } => write!(
                 out,
                 "order of {pairs} pairs of neighbours: r = {correlation:.3}, \
                  expected {expected:.3}, {}",
-                Probability(p)
+                p_equation(p)
             ),
             Self::NonAdditivity { f, df, p } => write!(
                 out,
                 "effects that multiply: Tukey's non-additivity F(1, {df}) = {f:.3}, {}",
-                Probability(p)
+                p_equation(p)
             ),
         }
-    }
-}
-
-/// A p value as prose has it.
-struct Probability(f64);
-
-impl fmt::Display for Probability {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < 0.001 { write!(out, "p < 0.001") } else { write!(out, "p = {:.3}", self.0) }
     }
 }
 

@@ -14,6 +14,8 @@ use std::fmt;
 use super::cells::Cells;
 use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, sum_of};
 use super::{Refused, Table};
+use textual::p_equation;
+
 use crate::distribution::student;
 
 /// The ratio of the largest to the smallest value from which a model is multiplicative.
@@ -66,7 +68,6 @@ impl fmt::Display for Model {
 
 /// Why the model was used. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Why {
     /// It was asked for.
     AskedFor,
@@ -101,7 +102,7 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AskedFor => write!(out, "the model was asked for"),
+            Self::AskedFor => write!(out, "it was requested"),
             Self::NotPositive { index, value } => {
                 write!(out, "observation {index} is {value}, which has no logarithm: additive")
             }
@@ -112,8 +113,9 @@ impl fmt::Display for Why {
             ),
             Self::SpreadGrows { slope, p } => write!(
                 out,
-                "the spread within cells grows as the mean to the power {slope:.2} (p = {p:.1e}): \
-                 multiplicative"
+                "the spread within cells grows like the mean to the power {slope:.2} ({}): \
+                 multiplicative",
+                p_equation(*p)
             ),
             Self::Plain { ratio, slope } => {
                 write!(
@@ -122,7 +124,7 @@ impl fmt::Display for Why {
                     times(*ratio)
                 )?;
                 if let Some(slope) = slope {
-                    write!(out, ", and the spread goes as the mean to the power {slope:.2}")?;
+                    write!(out, ", and the spread grows like the mean to the power {slope:.2}")?;
                 }
                 write!(out, ": additive")
             }

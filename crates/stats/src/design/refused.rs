@@ -7,7 +7,7 @@ use super::DesignKind;
 #[non_exhaustive]
 pub enum Refused {
     /// There is no factor at all, or none of a name that is asked for.
-    #[error("there is no factor {name:?} (the factors are {known})")]
+    #[error("unknown factor {name:?} (the factors are {known})")]
     NoFactor {
         /// The name asked for; empty where a table has no factor at all.
         name: String,
@@ -23,7 +23,7 @@ pub enum Refused {
         among: String,
     },
     /// A row or column is longer or shorter than the others.
-    #[error("{what} holds {given} entries, and {wanted} are needed")]
+    #[error("{what}: {given} entries, but {wanted} are needed")]
     Length {
         /// The row or column, as the subject of a sentence.
         what: String,
@@ -33,7 +33,7 @@ pub enum Refused {
         given: usize,
     },
     /// An observation names a level by a number that no level of its factor has.
-    #[error("observation {index} has level {level} of {factor:?}, which has {levels} levels")]
+    #[error("observation {index} has level {level} of {factor:?}, which has only {levels} levels")]
     NoLevel {
         /// Where the observation stands, from 0.
         index: usize,
@@ -45,7 +45,7 @@ pub enum Refused {
         levels: usize,
     },
     /// A factor that does not vary.
-    #[error("factor {factor:?} needs at least two levels, and has {levels}")]
+    #[error("factor {factor:?} needs at least two levels, but has {levels}")]
     TooFewLevels {
         /// The factor's name.
         factor: String,
@@ -53,7 +53,7 @@ pub enum Refused {
         levels: usize,
     },
     /// More than the analysis can take.
-    #[error("{given} {what} are more than the {most} that can be analysed")]
+    #[error("{given} {what} are too many: at most {most} can be analysed")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
@@ -74,9 +74,8 @@ pub enum Refused {
     },
     /// Combinations that were observed leave open which of two factors an effect is of.
     #[error(
-        "the combinations of levels that were observed cannot separate the effects of {factor:?} \
-         from those of other factors: observe several of its levels with the same levels of the \
-         other factors"
+        "the observed combinations of levels cannot separate the effects of {factor:?} from those \
+         of other factors: observe several of its levels with the same levels of the other factors"
     )]
     Unlinked {
         /// The factor's name.
@@ -109,10 +108,10 @@ pub enum Refused {
         value: f64,
     },
     /// Values so large, or so small, that their squares leave the range of a double.
-    #[error("the squares of these values leave the range of numbers: use another unit")]
+    #[error("the squares of these values are out of range: use another unit")]
     OutOfRange,
     /// A value at which a logarithm does not exist.
-    #[error("observation {index} is {value}, and a multiplicative model needs values above 0")]
+    #[error("observation {index} is {value}, but a multiplicative model needs values above 0")]
     NotPositive {
         /// Where the observation stands, from 0.
         index: usize,
@@ -126,7 +125,7 @@ pub enum Refused {
         blocks: usize,
     },
     /// A rank test of a cell observed more than once.
-    #[error("{test} needs one observation of every cell, and there are {least} to {most}")]
+    #[error("{test} needs one observation of every cell, but there are {least} to {most}")]
     NotOnce {
         /// The test's name.
         test: &'static str,
@@ -136,7 +135,7 @@ pub enum Refused {
         most: u64,
     },
     /// A rank test of another number of factors.
-    #[error("{test} needs {wanted} factors, and there are {given}")]
+    #[error("{test} needs {wanted} factors, but there are {given}")]
     Factors {
         /// The test's name.
         test: &'static str,

@@ -2,7 +2,7 @@
 //! "Handbook of Mathematical Functions", equation 26.4.19).
 
 use super::root::{self, Reading};
-use super::{Tails, Target, assert_degrees, gamma};
+use super::{KnownTail, Tails, assert_degrees, gamma};
 
 /// The probability of a value of at most `x`, with `df` degrees of freedom.
 ///
@@ -25,7 +25,7 @@ pub fn sf(x: f64, df: f64) -> f64 {
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, or `df` not above 0.
 pub fn quantile(probability: f64, df: f64) -> f64 {
-    quantile_of(Target::of_quantile(probability), df)
+    quantile_of(KnownTail::of_quantile(probability), df)
 }
 
 /// The value which is exceeded with `probability`, which may be far smaller than 1 - p can tell.
@@ -33,7 +33,7 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, or `df` not above 0.
 pub fn upper_quantile(probability: f64, df: f64) -> f64 {
-    quantile_of(Target::of_upper_quantile(probability), df)
+    quantile_of(KnownTail::of_upper_quantile(probability), df)
 }
 
 fn tails(x: f64, df: f64) -> Tails {
@@ -41,7 +41,7 @@ fn tails(x: f64, df: f64) -> Tails {
     gamma::tails(df / 2.0, x / 2.0)
 }
 
-fn quantile_of(target: Target, df: f64) -> f64 {
+fn quantile_of(target: KnownTail, df: f64) -> f64 {
     assert_degrees(df);
     let shape = df / 2.0;
     2.0 * root::quantile(target, shape, |x| Reading {

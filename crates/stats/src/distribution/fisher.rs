@@ -3,7 +3,7 @@
 
 use super::beta::{Beta, Place};
 use super::root::{self, Reading};
-use super::{Tails, Target, assert_degrees, chi_square};
+use super::{KnownTail, Tails, assert_degrees, chi_square};
 
 /// The probability of a value of at most `f`, with `df1` and `df2` degrees of freedom (`df2` may
 /// be infinite).
@@ -32,7 +32,7 @@ pub fn quantile(probability: f64, df1: f64, df2: f64) -> f64 {
     if df2.is_infinite() {
         return chi_square::quantile(probability, df1) / df1;
     }
-    quantile_of(Target::of_quantile(probability), df1, df2)
+    quantile_of(KnownTail::of_quantile(probability), df1, df2)
 }
 
 /// The value which is exceeded with `probability`, which may be far smaller than 1 - p can tell.
@@ -44,20 +44,20 @@ pub fn upper_quantile(probability: f64, df1: f64, df2: f64) -> f64 {
     if df2.is_infinite() {
         return chi_square::upper_quantile(probability, df1) / df1;
     }
-    quantile_of(Target::of_upper_quantile(probability), df1, df2)
+    quantile_of(KnownTail::of_upper_quantile(probability), df1, df2)
 }
 
 fn tails(f: f64, df1: f64, df2: f64) -> Tails {
     beta(df1, df2).tails(Place::from_odds(f * (df1 / df2)))
 }
 
-fn quantile_of(target: Target, df1: f64, df2: f64) -> f64 {
+fn quantile_of(target: KnownTail, df1: f64, df2: f64) -> f64 {
     let beta = beta(df1, df2);
     df2 / df1 * odds_quantile(target, beta)
 }
 
 /// The odds x / y of the place that `target` speaks of.
-pub(super) fn odds_quantile(target: Target, beta: Beta) -> f64 {
+pub(super) fn odds_quantile(target: KnownTail, beta: Beta) -> f64 {
     root::quantile(target, beta.a / beta.b, |odds| {
         let place = Place::from_odds(odds);
         let tail = beta.tails(place).of(target.side);

@@ -66,12 +66,12 @@ enum Side {
 
 /// A tail of known probability, which says where a quantile lies.
 #[derive(Clone, Copy, Debug)]
-struct Target {
+struct KnownTail {
     side: Side,
     probability: f64,
 }
 
-impl Target {
+impl KnownTail {
     /// The smaller tail of the quantile of `probability`, which no rounding blurs.
     fn of_quantile(probability: f64) -> Self {
         assert_open_unit(probability);

@@ -5,7 +5,7 @@
 //! tails), so that Newton's method approaches the root from one side after its first step. A
 //! bracket catches what rounding and underflow do to that.
 
-use super::{Side, Target};
+use super::{KnownTail, Side};
 
 /// More than the worst quantile takes.
 const STEPS_MAX: u32 = 200;
@@ -26,7 +26,7 @@ pub(super) struct Reading {
 }
 
 /// The positive value whose tail is `target`, searched for from `start`.
-pub(super) fn quantile(target: Target, start: f64, read: impl Fn(f64) -> Reading) -> f64 {
+pub(super) fn quantile(target: KnownTail, start: f64, read: impl Fn(f64) -> Reading) -> f64 {
     let (mut low, mut high) = (0.0, f64::MAX);
     let mut value = start;
     for _ in 0..STEPS_MAX {
@@ -54,7 +54,7 @@ pub(super) fn quantile(target: Target, start: f64, read: impl Fn(f64) -> Reading
 }
 
 /// The step of ln value which Newton's method takes on the logarithm of the tail.
-fn newton_step(target: Target, reading: Reading) -> f64 {
+fn newton_step(target: KnownTail, reading: Reading) -> f64 {
     let outwards = match target.side {
         Side::Lower => -1.0,
         Side::Upper => 1.0,

@@ -3,7 +3,7 @@
 
 use super::beta::{Beta, Place};
 use super::fisher::odds_quantile;
-use super::{Side, Tails, Target, assert_degrees, assert_open_unit, normal};
+use super::{KnownTail, Side, Tails, assert_degrees, assert_open_unit, normal};
 
 /// Beyond these odds a tail is a power of t to the last digit; odds overflow further out.
 const ODDS_FARTHEST: f64 = 1e280;
@@ -54,15 +54,15 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
     }
     // Near the median the difference from it is what is exact; further out the tail is.
     let target = if above_median.abs() < 0.25 {
-        Target { side: Side::Lower, probability: 2.0 * above_median.abs() }
+        KnownTail { side: Side::Lower, probability: 2.0 * above_median.abs() }
     } else {
-        Target { side: Side::Upper, probability: 2.0 * probability.min(1.0 - probability) }
+        KnownTail { side: Side::Upper, probability: 2.0 * probability.min(1.0 - probability) }
     };
     root_of_square(target, df).copysign(above_median)
 }
 
 /// The t above 0 whose square has the tail `target`.
-fn root_of_square(target: Target, df: f64) -> f64 {
+fn root_of_square(target: KnownTail, df: f64) -> f64 {
     if target.side == Side::Upper {
         let excess = tail_at_farthest(df) / target.probability;
         if excess > 1.0 {

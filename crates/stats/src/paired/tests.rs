@@ -67,6 +67,9 @@ fn one_disturbed_block_does_not_hide_a_difference() {
         assert!((it.ratio() - 1.2).abs() < 0.001, "{far}: {}", it.ratio());
         let means = it.of_means(0.95).unwrap().interval;
         assert!(means.contains(1.0), "{means:?}");
+        // The mean has nothing to say here.
+        let middle = it.of_the_middle(0.95).unwrap();
+        assert_eq!((it.p(), it.ratio(), interval), (middle.p, middle.ratio, middle.interval));
     }
 }
 
@@ -161,7 +164,7 @@ fn what_is_no_pair_of_positive_series_is_refused() {
     let refusal = |a: &[f64], b: &[f64]| Paired::new(a, b).unwrap_err();
     assert_eq!(
         refusal(&[1.0, 2.0], &[1.0, 2.0]).to_string(),
-        "a paired comparison needs at least 3 values, and there are 2"
+        "a paired comparison needs at least 3 values, but got 2"
     );
     assert_eq!(refusal(&[1.0], &[]), Refusal::LengthsDiffer { first: 1, second: 0 });
     let zero = refusal(&[1.0, 2.0, 0.0], &[1.0, 1.0, 1.0]);

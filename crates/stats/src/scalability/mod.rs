@@ -188,11 +188,7 @@ impl<'a> Data<'a> {
         check_finite(n)?;
         check_finite(x)?;
         if let Some(&value) = n.iter().find(|&&value| value < 1.0) {
-            return Err(Refusal::OutOfRange {
-                what: "a concurrency",
-                value,
-                range: "at 1 or above",
-            });
+            return Err(Refusal::OutOfRange { what: "a concurrency", value, range: "at least 1" });
         }
         if let Some(index) = x.iter().position(|&value| value <= 0.0) {
             return Err(Refusal::NotPositive { index, value: x[index] });
@@ -206,14 +202,17 @@ impl<'a> Data<'a> {
     /// The model's optimum, in or out of bounds.
     fn optimum(&self, model: Model) -> Result<Optimum, Refusal> {
         let what = match model {
-            Model::Linear => "a line of throughput by concurrency",
-            Model::Amdahl | Model::Coherency => "a law of two parameters by distinct concurrency",
-            Model::Usl => "the Universal Scalability Law by distinct concurrency",
+            Model::Linear => "a line of throughput over concurrency",
+            Model::Amdahl | Model::Coherency => {
+                "a law of two parameters, over distinct concurrencies,"
+            }
+            Model::Usl => "the Universal Scalability Law, over distinct concurrencies,",
         };
         let distinct = usize::try_from(self.distinct).unwrap_or(usize::MAX);
         check_count(what, distinct, model.parameters() + 1)?;
-        least_squares::optimum(self.n, self.x, self.errors, model.free())
-            .ok_or(Refusal::NotIdentified { what, why: "the squares have no definite minimum" })
+        least_squares::optimum(self.n, self.x, self.errors, model.free()).ok_or(
+            Refusal::NotIdentified { what, why: "the sum of squares has no definite minimum" },
+        )
     }
 
     fn fit(&self, model: Model) -> Result<Fit, Refusal> {
@@ -226,15 +225,16 @@ impl<'a> Data<'a> {
         if free.curve.within_bounds() {
             return Ok(self.describe(model, free, None));
         }
-        let smaller = match model {
-            Model::Usl => &[Model::Linear, Model::Amdahl, Model::Coherency][..],
-            _ => &[Model::Linear],
+        let smaller = if let Model::Usl = model {
+            &[Model::Linear, Model::Amdahl, Model::Coherency][..]
+        } else {
+            &[Model::Linear]
         };
         let given_up = Some((free.curve.alpha, free.curve.beta));
         let fits = smaller.iter().filter_map(|&it| Some((it, self.optimum(it).ok()?)));
         let within = fits.filter(|(_, optimum)| optimum.curve.within_bounds());
         let closest = within.min_by(|a, b| a.1.squares.total_cmp(&b.1.squares));
-        let (what, why) = ("this law", "no model within its bounds has an optimum");
+        let (what, why) = ("this law", "no model has an optimum within its bounds");
         let (model, optimum) = closest.ok_or(Refusal::NotIdentified { what, why })?;
         Ok(self.describe(model, optimum, given_up))
     }
@@ -311,13 +311,13 @@ impl<'a> Data<'a> {
         let refused = |why| Err(Refusal::NotIdentified { what: "a peak of throughput", why });
         let curve = fit.optimum.curve;
         match fit.beta {
-            None => return refused("the values support no law that has one"),
+            None => return refused("the values support no law with a peak"),
             Some(beta) if beta.interval.low <= 0.0 => {
                 return refused("the interval of beta reaches 0");
             }
-            Some(_) if curve.alpha >= 1.0 => return refused("alpha is 1 or above"),
+            Some(_) if curve.alpha >= 1.0 => return refused("alpha is 1 or more"),
             Some(_) if fit.alpha.is_some_and(|alpha| alpha.interval.high < 0.0) => {
-                return refused("alpha is below 0, which the law does not know");
+                return refused("alpha is below 0, which the law does not allow");
             }
             Some(_) => {}
         }

@@ -102,8 +102,8 @@ fn each_law_needs_its_distinct_concurrencies() {
     assert!(three.amdahl.is_ok() && three.peak.is_err());
     assert_eq!(
         three.usl.unwrap_err().to_string(),
-        "the Universal Scalability Law by distinct concurrency needs at least 4 values, \
-         and there are 3"
+        "the Universal Scalability Law, over distinct concurrencies, needs at least 4 values, but \
+         got 3"
     );
     assert!(with(&[1.0, 2.0, 4.0, 8.0]).unwrap().usl.is_ok());
 }

@@ -8,8 +8,8 @@ use thiserror::Error;
 pub enum CliffError {
     /// The ends of the range are too near each other, or in the wrong order.
     #[error(
-        "the search needs a range of at least a factor of 2, and from {low} to {high} {unit} is \
-         none: give a smaller --low or a larger --high"
+        "the search needs a range of at least a factor of 2, but {low} to {high} {unit} is less: \
+         give a smaller --low or a larger --high"
     )]
     Range {
         /// The lower end.
@@ -20,7 +20,7 @@ pub enum CliffError {
         unit: &'static str,
     },
     /// The lower end is smaller than one step of the axis.
-    #[error("the search begins with at least {least} {unit}: give a larger --low than {low}")]
+    #[error("the search must start at {least} {unit} or more: give a larger --low than {low}")]
     LowTooSmall {
         /// The lower end.
         low: u64,
@@ -31,8 +31,8 @@ pub enum CliffError {
     },
     /// Neither a memory limit nor the caches of the processor suggest a range.
     #[error(
-        "{target} has no memory limit, and this machine does not tell the sizes of its caches: say \
-         what to search with --low and --high, or give the target a limit, such as memory=64m"
+        "{target} has no memory limit, and this machine does not report the sizes of its caches: \
+         give the range with --low and --high, or give the target a limit, such as memory=64m"
     )]
     NoRange {
         /// The target.
@@ -58,7 +58,7 @@ pub enum CliffError {
     /// Files of a file system in memory count towards the limit whole.
     #[error(
         "{target} keeps its only copy of a file in memory, so a memory limit would end the search \
-         instead of showing a cliff: leave memory= out, or take a file system on a device, such as \
+         instead of showing a cliff: leave memory= out, or use a file system on a device, such as \
          ext4:memory=64m"
     )]
     LimitOnMemory {
@@ -88,7 +88,7 @@ pub enum CliffError {
     },
     /// The working set does not hold a request.
     #[error(
-        "a working set of {bytes} bytes holds no request of {request_bytes}: give a larger \
+        "a working set of {bytes} bytes cannot hold a request of {request_bytes}: give a larger \
          --working-set or a smaller --request"
     )]
     WorkingSetTooSmall {
@@ -116,7 +116,7 @@ pub enum CliffError {
         option: &'static str,
     },
     /// A share of more than the whole.
-    #[error("{option} is a share of operations, from 0 to 100 %, and {value} % is more")]
+    #[error("{option} is a share of operations, from 0 to 100 %, but {value} % is more")]
     ShareTooLarge {
         /// The option.
         option: &'static str,
@@ -124,7 +124,7 @@ pub enum CliffError {
         value: u64,
     },
     /// A percentage where none has a meaning.
-    #[error("{option} is counted in {unit} on this axis: write it without %, not {value}%")]
+    #[error("{option} is counted in {unit} on this axis: write it without %, not as {value}%")]
     NoShare {
         /// The option.
         option: &'static str,
@@ -135,8 +135,8 @@ pub enum CliffError {
     },
     /// The ends of a range of shares are too near each other, or in the wrong order.
     #[error(
-        "the search needs a range of at least {least} points, and from {low} % to {high} % is \
-         none: give a smaller --low or a larger --high"
+        "the search needs a range of at least {least} points, but {low} % to {high} % is less: \
+         give a smaller --low or a larger --high"
     )]
     ShareRange {
         /// The lower end.

@@ -28,7 +28,7 @@ pub use error::CliffError;
 pub use range::{Planned, plan};
 pub use wanted::{End, Parameters, Wanted};
 
-use probe::Probe;
+use probe::Probing;
 use subject::Subject;
 
 /// The name of the suite that a search's cells belong to.
@@ -144,7 +144,7 @@ impl Prober for CliffLaboratory {
             return Err(Failure::Interrupted);
         }
         let benchmark = setup.subject.benchmark(position);
-        let probe = Probe {
+        let probe = Probing {
             of: benchmark.operations().expect("a search is of operations"),
             file_set: &setup.file_set,
             target: setup.live.target(),

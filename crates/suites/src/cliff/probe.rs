@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use machine::target::Target;
-use machine::target::cache_state::{self, Residency};
 use measure::SystemClock;
 use record::{Compared, Observation, ProbeEvidence, Spent, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
+use targets::Target;
+use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
@@ -49,7 +49,7 @@ const STOP_UNSEEN: Duration = Duration::from_millis(20);
 
 /// What is to be probed, and with what.
 #[derive(Debug)]
-pub(super) struct Probe<'a> {
+pub(super) struct Probing<'a> {
     pub(super) of: &'a Operations,
     pub(super) file_set: &'a FileSet,
     pub(super) target: &'a Target,
@@ -77,7 +77,7 @@ struct Timed {
     seen: ProbeEvidence,
 }
 
-impl Probe<'_> {
+impl Probing<'_> {
     /// Measures it once.
     ///
     /// `buffer` is what the working set is read into: were it made here, it would take its part of
@@ -117,10 +117,8 @@ impl Probe<'_> {
 
     /// The file that the operations are on.
     fn path(&self) -> PathBuf {
-        let role = match self.of.workload.operation {
-            Operation::Read => Role::Read,
-            _ => Role::Write,
-        };
+        let is_read = self.of.workload.operation == Operation::Read;
+        let role = if is_read { Role::Read } else { Role::Write };
         self.file_set.data_file(role, 0)
     }
 
@@ -231,7 +229,11 @@ impl Probe<'_> {
                 let blocks = self.span_bytes() / self.of.workload.request_bytes as u64;
                 beginning_at(seed, warm.blocks_done, blocks.max(1))
             }
-            _ => seed,
+            Access::Sequential
+            | Access::Uniform
+            | Access::Shuffled
+            | Access::Zipf { .. }
+            | Access::Mixed { .. } => seed,
         }
     }
 

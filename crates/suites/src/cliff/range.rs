@@ -1,8 +1,8 @@
 //! What is searched on a target: as asked for, else what its limits and the machine suggest.
 
-use machine::target::Target;
 use record::machine::{CacheKind, Machine};
 use record::{Axis, Compared, SearchPlan};
+use targets::Target;
 
 use super::error::CliffError;
 use super::subject::in_words;
@@ -66,7 +66,7 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
     let metric = match wanted.axis {
         Axis::RequestSize => "bandwidth",
         Axis::Threads => "throughput_per_thread",
-        _ => "throughput",
+        Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => "throughput",
     };
     let parameters = wanted.parameters(range.file_bytes);
     let search = SearchPlan {
@@ -96,7 +96,11 @@ fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) 
     let is_read = wanted.read_percent != Some(0);
     match wanted.axis {
         Axis::WorkingSet if is_read && !is_beyond => Compared::DeviceApart,
-        _ => Compared::Alike,
+        Axis::WorkingSet
+        | Axis::RequestSize
+        | Axis::Threads
+        | Axis::ReadShare
+        | Axis::SequentialShare => Compared::Alike,
     }
 }
 
@@ -232,7 +236,7 @@ fn check_room(live: &LiveTarget, needed_bytes: u64, axis: Axis) -> Result<(), Cl
     if needed_bytes <= free_bytes {
         return Ok(());
     }
-    let larger = if live.is_scratch() { ", or the target a larger size=" } else { "" };
+    let larger = if live.is_scratch() { ", or a larger size= for the target" } else { "" };
     let option = if axis == Axis::WorkingSet { "--high" } else { "--working-set" };
     Err(CliffError::NoRoom { target, needed_bytes, free_bytes, option, larger })
 }

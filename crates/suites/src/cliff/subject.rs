@@ -89,7 +89,9 @@ impl Subject {
         match self.axis {
             Axis::Threads => (Dimension::Scaling, vec![Dimension::InMemory]),
             Axis::RequestSize => (Dimension::InMemory, Vec::new()),
-            _ => (Dimension::Caching, vec![Dimension::InMemory, Dimension::Io]),
+            Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => {
+                (Dimension::Caching, vec![Dimension::InMemory, Dimension::Io])
+            }
         }
     }
 

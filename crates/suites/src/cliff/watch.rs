@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use machine::describe::{self, WaitingThreads, WritebackReader};
-use machine::target::Target;
-use machine::target::cache_state;
 use record::{ProbeEvidence, Waits};
+use targets::Target;
+use targets::cache::cache_state;
 
 /// Between two looks at what threads wait for.
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
@@ -61,7 +61,7 @@ impl<'a> Watch<'a> {
         self.count_dirty();
         let page_bytes = rustix::param::page_size() as u64;
         let limits = WritebackReader::open().and_then(|reader| reader.read()).ok();
-        let of_device = |numbers: machine::target::DeviceNumbers| {
+        let of_device = |numbers: targets::DeviceNumbers| {
             describe::device_dirty_limit(numbers.major, numbers.minor)
         };
         ProbeEvidence {

@@ -3,7 +3,9 @@
 //! Scalability of File Systems", USENIX ATC 2016).
 
 use record::{CacheState, Dimension};
-use workload::{Access, Operation, Sharing, Workers, Workload};
+use workload::{
+    Access, DataOperation, GrowingOperation, Operation, Sharing, Subject, Workers, Workload,
+};
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
@@ -207,28 +209,28 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
 /// Files that grow are made for each replicate, and take blocks that the file system may have to
 /// look for.
 fn cache_state(operation: Operation) -> CacheState {
-    match operation {
-        Operation::Append | Operation::AppendFsync | Operation::Truncate => CacheState::Any,
-        _ => CacheState::Warm,
+    match operation.subject() {
+        Subject::Growing(_) => CacheState::Any,
+        Subject::Data(_) | Subject::Names(_) => CacheState::Warm,
     }
 }
 
 fn exercised(operation: Operation) -> Dimension {
-    match operation {
-        Operation::Read | Operation::Write | Operation::Append => Dimension::InMemory,
-        Operation::AppendFsync => Dimension::Io,
-        Operation::Truncate => Dimension::OnDiskLayout,
-        _ => Dimension::Metadata,
+    match operation.subject() {
+        Subject::Data(_) | Subject::Growing(GrowingOperation::Append) => Dimension::InMemory,
+        Subject::Growing(
+            GrowingOperation::AppendFsync | GrowingOperation::Fsync | GrowingOperation::Fdatasync,
+        ) => Dimension::Io,
+        Subject::Growing(GrowingOperation::Truncate) => Dimension::OnDiskLayout,
+        Subject::Names(_) => Dimension::Metadata,
     }
 }
 
 fn workload(shared: Shared, threads: usize) -> Workload {
     let Shared { operation, sharing, span_bytes, .. } = shared;
-    let access = match operation {
-        // Each page once, so that all are changed for the first time.
-        Operation::Write => Access::Shuffled,
-        _ => Access::Uniform,
-    };
+    // Each page once, so that all are changed for the first time.
+    let is_write = operation == Operation::Write;
+    let access = if is_write { Access::Shuffled } else { Access::Uniform };
     Workload { access, threads, sharing, span_bytes, ..of(operation) }
 }
 
@@ -239,16 +241,18 @@ fn place(shared: Shared, threads: u64) -> Place {
         Sharing::Same => 1,
     };
     let together = threads / count as u64;
-    match shared.operation {
-        Operation::Read => Place::Files(Files { count, bytes: READ_BYTES, are_written: false }),
+    match shared.operation.subject() {
+        Subject::Data(DataOperation::Read) => {
+            Place::Files(Files { count, bytes: READ_BYTES, are_written: false })
+        }
         // Of files that grow, each has one made for it.
-        Operation::Append | Operation::AppendFsync | Operation::Truncate => {
+        Subject::Growing(_) => {
             Place::Files(Files { count: 1, bytes: READ_BYTES, are_written: false })
         }
-        Operation::Write => {
+        Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => {
             Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
         }
-        _ => {
+        Subject::Names(_) => {
             let of = Directories::of(shared.entries);
             Place::Directories(Directories { additions: ADDITIONS, count, ..of })
         }
@@ -268,6 +272,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn each_has_as_much_to_do_however_many_they_are() {
         for one in curves_up_to(4) {
             let operations = one.operations().expect("it is one of operations");

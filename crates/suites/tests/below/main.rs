@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use machine::target::{OpenDevice, Surroundings, TargetSpec, Workshop, availability};
 use measure::SystemClock;
 use record::{Cell, Skipped};
 use runner::{Executor, Request};
 use suites::{Laboratory, LiveTarget, Scope, Settings, Suite, suite};
+use targets::{OpenDevice, Surroundings, TargetSpec, Workshop, availability};
 use workload::Verification;
 
 const DATA_FILE_BYTES: u64 = 4 << 20;
@@ -134,7 +134,7 @@ fn nothing_is_written_below_a_directory(workshop: &Workshop, scratch: &Path) {
     assert_eq!(cells, [], "no cell is made");
     let is_why = |one: &Skipped| one.target.contains("writes on the device");
     let why = skipped.iter().find(|one| is_why(one)).expect("it is said").why.clone();
-    assert!(why.contains("fsprism did not make its file system"), "{why}");
+    assert!(why.contains("fsprism did not make the file system"), "{why}");
     for live in live {
         live.close().expect("nothing is open");
     }

@@ -26,7 +26,7 @@ pub(crate) fn without_a_limit_it_is_refused(place: &Place) {
     assert!(outcome.measured.is_empty());
     assert_eq!(outcome.skipped.len(), all.len());
     for skipped in &outcome.skipped {
-        assert!(skipped.why.contains("give it a limit, as ext4:memory=64m"), "{skipped:?}");
+        assert!(skipped.why.contains("give it a limit, such as ext4:memory=64m"), "{skipped:?}");
     }
     let Some(outcome) = place.measure("tmpfs:size=64m", &all) else { return };
     assert!(outcome.skipped.iter().all(|one| one.why.contains("the only copy")));

@@ -9,15 +9,16 @@ use std::process::{Child, Command, Stdio};
 use machine::describe::{
     DeviceCounterReader, DeviceCounters, ProcessCounterReader, ProcessCounters,
 };
-use machine::target::cache_state;
 use record::Warning;
 use rustix::process::{Pid, Signal, kill_process_group};
+use targets::cache::cache_state;
 
 use crate::place::Place;
 
 const FILE_BYTES: u64 = 1 << 20;
 
 /// Another process reads the device all the while.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 pub(crate) fn their_reads_are_a_warning(place: &Place, file_system: &str) {
     let name = "stat-by-directory-size-1000";
     let target = format!("{file_system}:size=512m");

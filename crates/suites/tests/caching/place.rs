@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use machine::target::{Surroundings, Target, TargetSpec, Workshop, availability};
 use measure::SystemClock;
 use record::{Cell, Skipped};
 use runner::{Executor, Failure, Measured, Request};
 use suites::{Laboratory, LiveTarget, Scope, Settings, Suite, suite};
+use targets::{Surroundings, Target, TargetSpec, Workshop, availability};
 use workload::Verification;
 
 /// Attempts at a replicate, as in a run.

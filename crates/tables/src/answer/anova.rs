@@ -21,15 +21,15 @@ const LEVELS_MOST: usize = 60;
 pub struct AnovaAnswer {
     /// The design in words.
     pub design: String,
-    /// `additive`, or `multiplicative`: then estimates are decimal logarithms, and `ratio` takes
-    /// them back.
+    /// `additive` or `multiplicative`; if multiplicative, estimates are decimal logarithms and
+    /// `ratio` converts them back.
     pub model: String,
     /// Why that model.
     pub why: String,
     /// The mean of all observations. With several factors and unequal replications, or
     /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: EstimateDocument,
-    /// Under a multiplicative model the geometric mean.
+    /// The geometric mean, under a multiplicative model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<RatioDocument>,
     /// The effect of each level of each factor.
@@ -38,11 +38,11 @@ pub struct AnovaAnswer {
     pub totals: TotalsDocument,
     /// Where the variation comes from; the last source is the errors.
     pub anova: Vec<SourceDocument>,
-    /// All pairs of levels, factor by factor, p adjusted after Tukey.
+    /// All pairs of levels, factor by factor, with p adjusted by Tukey's method.
     pub contrasts: Vec<ContrastDocument>,
     /// What the errors look like.
     pub diagnostics: Vec<DiagnosticDocument>,
-    /// Tests by ranks, which suppose no normality: of one factor, or of two without replications.
+    /// Rank tests, which do not assume normality: for one factor, or for two without replications.
     pub rank_tests: Vec<RankTestDocument>,
 }
 
@@ -101,7 +101,7 @@ pub struct EffectDocument {
     /// The level's mean less the grand mean.
     #[serde(flatten)]
     pub estimate: EstimateDocument,
-    /// Under a multiplicative model the level's geometric mean over the overall one.
+    /// The level's geometric mean over the overall one, under a multiplicative model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioDocument>,
 }
@@ -126,7 +126,7 @@ pub struct TotalsDocument {
     pub mean: f64,
     /// Of the observations about their mean.
     pub about_mean: f64,
-    /// Degrees of freedom of the latter.
+    /// Degrees of freedom of the last.
     pub df: u64,
 }
 
@@ -143,11 +143,11 @@ pub struct SourceDocument {
     pub mean_sq: f64,
     /// F against the errors.
     pub f: Option<f64>,
-    /// p of such an F without an effect.
+    /// p of such an F if there is no effect.
     pub p: Option<f64>,
     /// Share of the variation.
     pub percent_of_variation: f64,
-    /// The F that is exceeded by chance with probability 1 less the level.
+    /// The F that chance exceeds with probability 1 minus the level.
     pub f_quantiles: Vec<FQuantileDocument>,
 }
 
@@ -191,13 +191,13 @@ pub struct ContrastDocument {
     pub difference: f64,
     /// Its standard error.
     pub std_error: f64,
-    /// Intervals of this difference alone.
+    /// Intervals for this difference alone.
     pub intervals: Vec<IntervalDocument>,
-    /// p of this difference alone.
+    /// p for this difference alone.
     pub p: f64,
-    /// p allowing for the number of pairs (Tukey's honestly significant difference).
+    /// p adjusted for the number of pairs (Tukey's honestly significant difference).
     pub p_adjusted: f64,
-    /// Under a multiplicative model the first geometric mean over the second.
+    /// The first geometric mean over the second, under a multiplicative model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioDocument>,
 }
@@ -218,7 +218,7 @@ impl From<&Contrast> for ContrastDocument {
     }
 }
 
-/// One look at the errors.
+/// One check of the errors.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DiagnosticDocument {
     /// Whether it casts doubt on the analysis.
@@ -230,15 +230,15 @@ pub struct DiagnosticDocument {
 /// A test of a factor by ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RankTestDocument {
-    /// `Kruskal-Wallis`, or `Friedman`: each level of the other factor is a block.
+    /// `Kruskal-Wallis` or `Friedman`; for Friedman, each level of the other factor is a block.
     pub test: &'static str,
     /// The factor.
     pub factor: String,
-    /// The statistic, which is chi-square without an effect.
+    /// The statistic, which follows chi-square if there is no effect.
     pub statistic: f64,
     /// Degrees of freedom.
     pub df: u64,
-    /// p of such a statistic without an effect.
+    /// p of such a statistic if there is no effect.
     pub p: f64,
 }
 
@@ -294,7 +294,7 @@ impl AnovaAnswer {
         let not_paired = many.map(|factor| DiagnosticDocument {
             warning: false,
             message: format!(
-                "the {} levels of {} are not compared in pairs: more than {LEVELS_MOST}",
+                "the {} levels of {} are not compared in pairs: the limit is {LEVELS_MOST}",
                 factor.levels.len(),
                 factor.name
             ),
@@ -349,7 +349,7 @@ fn predicted(analysis: &Analysis) -> Option<DiagnosticDocument> {
     let but = if warning { ", which does not fit (see lack of fit)" } else { "" };
     Some(DiagnosticDocument {
         warning,
-        message: format!("means of levels are those of {model}{but}"),
+        message: format!("level means are predicted by {model}{but}"),
     })
 }
 
@@ -433,14 +433,16 @@ mod tests {
         let design = "Two-factor factorial with 1 to 2 replications, 5 of 6 combinations observed";
         assert!(text.starts_with(design), "{text}");
         assert!(
-            text.contains("- means of levels are those of a model without interactions\n"),
+            text.contains("- level means are predicted by a model without interactions\n"),
             "{text}"
         );
+        assert!(text.contains("- No lack of fit is found at 95 % (F = "), "{text}");
         let apart = rows.replace("y,v,4", "y,v,9");
         let text = answer(&format!("a,b,y\n{apart}"), &["a", "b"]).text(100);
         assert!(
-            text.contains("! means of levels are those of a model without interactions, which")
+            text.contains("! level means are predicted by a model without interactions, which")
         );
+        assert!(text.contains("- The model does not fit at 95 % (lack of fit: F = "), "{text}");
         assert_eq!(found.rank_tests, []);
         // (1.25 + 2.25) / 2, (3 + 4.25) / 2, and 5 with what v adds to u elsewhere.
         let means: Vec<f64> = found.effects[..3]

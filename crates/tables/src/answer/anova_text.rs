@@ -5,7 +5,9 @@ use super::IntervalDocument;
 use super::anova::{
     AnovaAnswer, ContrastDocument, EstimateDocument, RankTestDocument, RatioDocument,
 };
-use crate::text::{Columns, figure, p_equation, p_value, percent, wrapped};
+use stats::design::LACK_OF_FIT;
+
+use textual::{Columns, figure, p_equation, p_value, percent, wrapped};
 
 /// Of more pairs than this, sentences say how many differ, and the table which.
 const PAIRS_NAMED: usize = 6;
@@ -21,9 +23,9 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     text += &fitting(width, levels(answer), |shown| effects(answer, shown));
     if !answer.contrasts.is_empty() {
         text += if answer.is_multiplicative() {
-            "\nRatios of levels (intervals of each alone; p adjusted for all after Tukey)\n"
+            "\nRatios of levels (unadjusted intervals; p adjusted for all pairs by Tukey)\n"
         } else {
-            "\nDifferences of levels (intervals of each alone; p adjusted for all after Tukey)\n"
+            "\nDifferences of levels (unadjusted intervals; p adjusted for all pairs by Tukey)\n"
         };
         text += &fitting(width, levels(answer), |shown| differences(answer, shown));
     }
@@ -185,6 +187,10 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for source in &answer.anova {
         let (Some(f), Some(p)) = (source.f, source.p) else { continue };
+        if source.source == LACK_OF_FIT {
+            sentences.push(fits(p > 1.0 - level, &confidence, (f, p)));
+            continue;
+        }
         let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
         sentences.push(format!(
             "{} {verdict} at {confidence} (F = {}, {}); it explains {:.1} % of the variation.",
@@ -198,6 +204,18 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     factors.dedup();
     sentences.extend(factors.iter().filter_map(|factor| apart(answer, factor, level)));
     sentences
+}
+
+/// What a lack of fit says.
+fn fits(fits: bool, confidence: &str, (f, p): (f64, f64)) -> String {
+    let numbers = format!("F = {}, {}", figure(f), p_equation(p));
+    if fits {
+        return format!("No lack of fit is found at {confidence} ({numbers}).");
+    }
+    format!(
+        "The model does not fit at {confidence} (lack of fit: {numbers}): what one factor does \
+         depends on the levels of others."
+    )
 }
 
 fn rank_test(found: &RankTestDocument) -> String {

@@ -5,7 +5,7 @@ use stats::Refusal;
 use stats::changepoint::{Segment, divisive, pelt, warmup};
 use stats::design::Refused;
 
-use crate::text::{Columns, figure};
+use textual::{Columns, figure};
 
 /// How changes are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,7 +34,8 @@ pub struct ChangepointAnswer {
     pub class_refused: Option<String>,
     /// Index of the first value of the steady state.
     pub steady_from: Option<usize>,
-    /// Without a change, the least shift of the mean from the middle on that would have been seen.
+    /// Without a change, the least shift of the mean from the middle on that would be found in four
+    /// of five series like this one.
     pub least_shift: Option<f64>,
 }
 
@@ -129,11 +130,11 @@ impl ChangepointAnswer {
         format!("{changes}; values are counted from 0\n{}{class}\n", columns.render())
     }
 
-    /// `; a shift of the mean by 0.5 or more from the middle on would have been`.
+    /// `; a shift of the mean by 0.5, halfway through, would be found four times in five`.
     fn least(&self) -> String {
         self.least_shift.map_or_else(String::new, |least| {
             format!(
-                "; a shift of the mean by {} or more from the middle on would have been",
+                "; a shift of the mean by {}, halfway through, would be found four times in five",
                 figure(least)
             )
         })

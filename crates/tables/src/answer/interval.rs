@@ -8,7 +8,7 @@ use stats::outliers::{self, Severity};
 use stats::{Refusal, Sample, interval, order};
 
 use super::IntervalDocument;
-use crate::text::{Columns, figure, percent, wrapped};
+use textual::{Columns, figure, percent, wrapped};
 
 /// Outliers named in a warning; more are counted.
 const NAMED_OUTLIERS: usize = 5;
@@ -187,13 +187,13 @@ fn warnings(values: &[f64], level: f64, batches: Option<BatchesAnswer>) -> Vec<S
         && lag.is_correlated()
     {
         let worth = autocorrelation::effective_size(values)
-            .map(|size| format!("; the values are worth about {:.0} independent ones", size.values))
+            .map(|size| format!("; they are worth about {:.0} independent values", size.values))
             .unwrap_or_default();
         let but = match batches {
             Some(of) if of.are_correlated => {
-                ", even the one by batch means: the batches depend on each other as well"
+                ", even the one from batch means: the batches depend on each other too"
             }
-            Some(_) => ", except the one by batch means",
+            Some(_) => ", except the one from batch means",
             None => "",
         };
         let side = if lag.r > 0.0 { "narrow" } else { "wide" };
@@ -253,13 +253,13 @@ mod tests {
         assert!(width(batches.interval) > 1.5 * width(long.mean_interval.unwrap()));
         assert!(!batches.are_correlated && batches.batch_size == 50);
         assert!(said(&long).contains("by 20 batch means"), "{}", said(&long));
-        assert!(said(&long).contains("too narrow, except the one by batch means"));
+        assert!(said(&long).contains("too narrow, except the one from batch means"));
         let slow = answer(0.97, 400);
         assert!(slow.mean_of_batches.unwrap().are_correlated);
-        assert!(said(&slow).contains("the batches depend on each other as well"));
+        assert!(said(&slow).contains("the batches depend on each other too"));
         let short = answer(0.6, 100);
         assert_eq!(short.mean_of_batches, None);
-        assert!(said(&short).contains("too narrow; the values are worth"), "{}", said(&short));
+        assert!(said(&short).contains("too narrow; they are worth"), "{}", said(&short));
     }
 
     #[test]

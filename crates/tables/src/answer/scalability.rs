@@ -5,7 +5,7 @@ use stats::Refusal;
 use stats::scalability::{Errors, Estimate, Fit, Model, Scalability, scalability};
 
 use super::IntervalDocument;
-use crate::text::{Columns, figure, p_equation, percent, wrapped};
+use textual::{Columns, figure, p_equation, percent, wrapped};
 
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -122,7 +122,7 @@ impl ScalabilityAnswer {
         row("alpha", self.alpha, errors.alpha, intervals.alpha);
         row("beta", self.beta, errors.beta, intervals.beta);
         let full = if self.model != "usl" && self.beta.is_some() {
-            "what the full law, with alpha and beta, leaves possible:\n"
+            "under the full law, with alpha and beta:\n"
         } else {
             ""
         };
@@ -164,7 +164,7 @@ fn name(model: Model) -> &'static str {
 
 fn in_words(model: &str) -> &'static str {
     match model {
-        "linear" => "throughput in proportion: X = gamma N",
+        "linear" => "proportional throughput: X = gamma N",
         "amdahl" => "Amdahl's law: X = gamma N / (1 + alpha (N - 1))",
         "coherency" => "coherency alone: X = gamma N / (1 + beta N (N - 1))",
         _ => "Universal Scalability Law: X = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",

@@ -4,7 +4,7 @@ use serde::Serialize;
 use stats::Refusal;
 use stats::steady_state::{Rule, steady_state};
 
-use crate::text::{figure, wrapped};
+use textual::{figure, wrapped};
 
 /// What the rule of the SNIA says of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]

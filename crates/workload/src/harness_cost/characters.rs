@@ -5,7 +5,7 @@ use measure::Clock;
 
 use super::{BareLoop, Ratios, Rivals, race};
 use crate::buffer::{AlignedBuffer, Payload};
-use crate::description::{Access, Alignment, IoPath, Operation, Sharing, Workload};
+use crate::description::{Access, Alignment, IoPath, Sharing, Workload};
 use crate::edge::Stream;
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
@@ -48,10 +48,10 @@ struct Bare {
 impl Bare {
     fn new(plan: &Plan<'_>) -> Result<Self, EngineError> {
         let workload = plan.workload;
-        let (role, mode) = match workload.operation {
-            Operation::Read => (Role::Read, c"r"),
-            Operation::Write => (Role::Write, c"w"),
-            other => return Err(WorkloadError::NotATransfer(other.name()).into()),
+        let role = super::role_of(workload.operation)?;
+        let mode = match role {
+            Role::Read => c"r",
+            Role::Write => c"w",
         };
         let is_sequential =
             workload.access == Access::Sequential && workload.alignment == Alignment::Request;

@@ -96,10 +96,7 @@ macro_rules! any_step {
 impl AnyStep {
     /// What the thread that runs it has to do before the start.
     pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
-        match self {
-            Self::Uring(transfers) => transfers.make_ready(),
-            _ => Ok(()),
-        }
+        if let Self::Uring(transfers) = self { transfers.make_ready() } else { Ok(()) }
     }
 
     /// Whether its operations are in flight together, so that between two of them there is no
@@ -110,10 +107,7 @@ impl AnyStep {
 
     /// What is known of its operations beyond their latencies. Whatever it holds open is closed.
     pub(crate) fn into_asynchronous_latency(self) -> Option<AsynchronousLatency> {
-        match self {
-            Self::Uring(transfers) => Some(transfers.into_latency()),
-            _ => None,
-        }
+        if let Self::Uring(transfers) = self { Some(transfers.into_latency()) } else { None }
     }
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 
 /// What the threads at the gate are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Admission {
     Go,
     CalledOff,
 }
@@ -38,16 +38,16 @@ impl Gate {
     }
 
     /// Waits for the others, in a thread that is ready. The last one to arrive lets all go.
-    pub(super) fn arrive(&self) -> Verdict {
+    pub(super) fn arrive(&self) -> Admission {
         let before = self.arrived.fetch_add(1, Ordering::AcqRel);
         let wanted = (before / self.threads + 1) * self.threads;
         while self.arrived.load(Ordering::Acquire) < wanted {
             if self.is_called_off.load(Ordering::Acquire) {
-                return Verdict::CalledOff;
+                return Admission::CalledOff;
             }
             (self.pause)();
         }
-        Verdict::Go
+        Admission::Go
     }
 
     /// Sends those that wait for a thread, and those that still will, home.
@@ -70,7 +70,7 @@ mod tests {
                     scope.spawn(|| {
                         for passage in 1..=PASSAGES {
                             ready.fetch_add(1, Ordering::SeqCst);
-                            assert_eq!(gate.arrive(), Verdict::Go);
+                            assert_eq!(gate.arrive(), Admission::Go);
                             let seen = ready.load(Ordering::SeqCst);
                             // Others may have come as far as to the next passage.
                             assert!((4 * passage..4 * passage + 4).contains(&seen), "{seen}");
@@ -87,10 +87,10 @@ mod tests {
         thread::scope(|scope| {
             let waiting = scope.spawn(|| gate.arrive());
             gate.call_off();
-            assert_eq!(waiting.join().expect("the thread does not panic"), Verdict::CalledOff);
+            assert_eq!(waiting.join().expect("the thread does not panic"), Admission::CalledOff);
         });
         let late = Gate::new(3, 1);
         late.call_off();
-        assert_eq!([late.arrive(), late.arrive()], [Verdict::CalledOff; 2]);
+        assert_eq!([late.arrive(), late.arrive()], [Admission::CalledOff; 2]);
     }
 }

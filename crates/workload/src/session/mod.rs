@@ -16,7 +16,7 @@ mod thread_reads;
 
 use std::path::{Path, PathBuf};
 
-use crate::description::{Subject, Workload};
+use crate::description::Workload;
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 
@@ -80,7 +80,7 @@ impl Session {
     /// [`EngineError::AlreadyRun`] after its run, and [`WorkloadError::NotOnNames`] of data.
     pub fn close(mut self) -> Result<ClosedSession, EngineError> {
         let operation = self.workload.operation;
-        if operation.subject() != Subject::Directories {
+        if !operation.is_on_names() {
             return Err(WorkloadError::NotOnNames(operation.name()).into());
         }
         if self.steps.is_empty() {

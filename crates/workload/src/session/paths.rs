@@ -5,12 +5,13 @@ use rustix::fs::OFlags;
 use super::{AnyStep, Plan};
 use crate::buffer::ALIGNMENT_BYTES;
 use crate::choose::AnyChooser;
-use crate::description::{Alignment, IoPath, Operation, Workload};
+use crate::description::{Alignment, IoPath, Workload};
 use crate::direct::{check_polling, direct_alignment};
 use crate::edge::MapAccess;
 use crate::error::EngineError;
 use crate::file_set::Role;
 use crate::io_path::{CallFlag, MapOptions, Preadv2Options};
+use crate::operation::{DataOperation, Operation};
 use crate::steps::{
     DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
     Transfer, Vectored, WritesOnly,
@@ -35,7 +36,12 @@ impl Plan<'_> {
         }
     }
 
-    pub(super) fn path_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+    pub(super) fn path_step(
+        &self,
+        thread: usize,
+        what: DataOperation,
+    ) -> Result<AnyStep, EngineError> {
+        let role = what.role();
         let (spacing, choices) = self.spacing(role)?;
         let files = self.data_files(thread, role)?;
         let choices = self.choices(thread, files.len(), choices);
@@ -45,26 +51,26 @@ impl Plan<'_> {
         let files = &transfer.files;
         match io_path {
             IoPath::PsyncBuffered | IoPath::PsyncDirect => {
-                let mix = self.read_share(thread);
+                let mix = self.read_share(thread, what);
                 Ok(OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread)).into())
             }
             IoPath::IoUring(options) => self.uring_step(thread, role, options),
             IoPath::Mmap(options) => {
                 let mapped = self.mapped(files, role, options)?;
-                Ok(self.directed(thread, mapped, transfer))
+                Ok(self.directed(thread, what, mapped, transfer))
             }
             IoPath::Preadv2(options) => {
                 check_device(files, options)?;
-                Ok(self.directed(thread, Vectored::new(options), transfer))
+                Ok(self.directed(thread, what, Vectored::new(options), transfer))
             }
             IoPath::Stdio(locking) => {
-                let always = match self.workload.operation {
-                    Operation::Mixed { .. } => None,
-                    Operation::Read => Some(Direction::Read),
-                    _ => Some(Direction::Write),
+                let always = match what {
+                    DataOperation::Mixed { .. } => None,
+                    DataOperation::Read => Some(Direction::Read),
+                    DataOperation::Write => Some(Direction::Write),
                 };
                 let stdio = Stdio::new(files, always, locking)?;
-                Ok(self.directed(thread, stdio, transfer))
+                Ok(self.directed(thread, what, stdio, transfer))
             }
         }
     }
@@ -86,29 +92,30 @@ impl Plan<'_> {
     }
 
     /// A step whose directions are those of the operation, compiled for them.
-    fn directed<P: Path>(&self, thread: usize, path: P, transfer: Transfer<AnyChooser>) -> AnyStep
+    fn directed<P: Path>(
+        &self,
+        thread: usize,
+        what: DataOperation,
+        path: P,
+        transfer: Transfer<AnyChooser>,
+    ) -> AnyStep
     where
         AnyStep:
             From<OnPath<P, ReadsOnly>> + From<OnPath<P, WritesOnly>> + From<OnPath<P, ReadShare>>,
     {
         let requests = self.requests(thread);
-        match self.workload.operation {
-            Operation::Mixed { .. } => {
-                OnPath::new(path, self.read_share(thread), transfer, requests).into()
+        match what {
+            DataOperation::Mixed { .. } => {
+                OnPath::new(path, self.read_share(thread, what), transfer, requests).into()
             }
-            Operation::Read => OnPath::new(path, ReadsOnly, transfer, requests).into(),
-            _ => OnPath::new(path, WritesOnly, transfer, requests).into(),
+            DataOperation::Read => OnPath::new(path, ReadsOnly, transfer, requests).into(),
+            DataOperation::Write => OnPath::new(path, WritesOnly, transfer, requests).into(),
         }
     }
 
     /// The mix of reads and writes; of other operations, all of the one.
-    fn read_share(&self, thread: usize) -> ReadShare {
-        let read_percent = match self.workload.operation {
-            Operation::Mixed { read_percent } => read_percent,
-            Operation::Read => 100,
-            _ => 0,
-        };
-        ReadShare::new(read_percent, self.seed, thread)
+    fn read_share(&self, thread: usize, what: DataOperation) -> ReadShare {
+        ReadShare::new(what.read_percent(), self.seed, thread)
     }
 
     fn requests(&self, thread: usize) -> Requests {
@@ -131,9 +138,10 @@ impl Plan<'_> {
             Alignment::Unaligned => 1,
         };
         // Each part of a request has a length and, in a buffer that begins on a page, an address.
-        let part_bytes = match self.workload.io_path {
-            IoPath::Preadv2(options) => request_bytes / options.segments as u64,
-            _ => request_bytes,
+        let part_bytes = if let IoPath::Preadv2(options) = self.workload.io_path {
+            request_bytes / options.segments as u64
+        } else {
+            request_bytes
         };
         let is_aligned = part_bytes.is_multiple_of(alignment.offset_bytes)
             && granule_bytes.is_multiple_of(alignment.offset_bytes)

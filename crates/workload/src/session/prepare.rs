@@ -10,15 +10,17 @@ use crate::arithmetic::index;
 use crate::buffer::Payload;
 use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
-use crate::description::{Access, IoPath, Operation, Sharing, Subject, Verification, Workload};
+use crate::description::{Access, IoPath, Sharing, Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
 use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::on_device::OnDevice;
+use crate::operation::{DataOperation, GrowingOperation, NameOperation, Operation, Subject};
 use crate::steps::{
-    Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryStep, Fresh,
-    Growing, Manner, Read, Readdir, Rename, Share, Spacing, Sync, Transfer, Truncate, Write,
+    Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryCall,
+    EntryStep, Fresh, Growing, Manner, Read, Readdir, Rename, Share, Spacing, Sync, Transfer,
+    Truncate, Write,
 };
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
@@ -98,39 +100,53 @@ impl Plan<'_> {
     /// The step of one thread.
     pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         match self.workload.operation.subject() {
-            Subject::ReadFiles => self.transfer_step(thread, Role::Read),
-            Subject::WriteFiles => self.transfer_step(thread, Role::Write),
-            Subject::GrowingFiles => self.growing_step(thread),
-            Subject::Directories => self.name_step(thread),
+            Subject::Data(what) => self.transfer_step(thread, what),
+            Subject::Growing(what) => self.growing_step(thread, what),
+            Subject::Names(what) => self.name_step(thread, what),
         }
     }
 
     fn check_file_set(&self) -> Result<(), WorkloadError> {
         let spec = self.file_set.spec();
         let threads = self.workload.threads as u64;
-        let (what, present) = match self.workload.operation.subject() {
-            Subject::ReadFiles => ("read files", spec.read_files.count),
-            Subject::WriteFiles => ("write files", spec.write_files.count),
-            Subject::Directories => ("directories", spec.directories.count),
-            Subject::GrowingFiles => return Ok(()),
+        let subject = self.workload.operation.subject();
+        let (what, present) = match subject {
+            Subject::Data(what) => match what.role() {
+                Role::Read => ("read files", spec.read_files.count),
+                Role::Write => ("write files", spec.write_files.count),
+            },
+            Subject::Names(_) => ("directories", spec.directories.count),
+            Subject::Growing(_) => return Ok(()),
         };
         let needed = match self.workload.sharing {
             Sharing::Own => threads,
             Sharing::Same => 1,
         };
         self.enough(what, needed, present as u64)?;
-        let entries = match self.workload.operation {
-            Operation::Rename => self.sharers() as u64,
-            Operation::Open
-            | Operation::Close
-            | Operation::OpenClose
-            | Operation::StatPresent
-            | Operation::Link
-            | Operation::Symlink => 1,
-            _ => 0,
-        };
-        self.enough("entries in a directory", entries, spec.directories.entries)?;
+        if let Subject::Names(what) = subject {
+            let entries = self.entries_needed(what);
+            self.enough("entries in a directory", entries, spec.directories.entries)?;
+        }
         self.check_new_names()
+    }
+
+    /// How many entries each directory must have.
+    fn entries_needed(&self, what: NameOperation) -> u64 {
+        match what {
+            NameOperation::Rename => self.sharers() as u64,
+            NameOperation::Open
+            | NameOperation::Close
+            | NameOperation::OpenClose
+            | NameOperation::StatPresent
+            | NameOperation::Link
+            | NameOperation::Symlink => 1,
+            NameOperation::Create
+            | NameOperation::StatMissing
+            | NameOperation::Readdir
+            | NameOperation::Unlink
+            | NameOperation::Mkdir
+            | NameOperation::Rmdir => 0,
+        }
     }
 
     /// Whether each operation can have a new name of its own, where it needs one.
@@ -183,12 +199,11 @@ impl Plan<'_> {
             all(count).map(|number| self.file_set.data_file(role, number)).collect()
         };
         match self.workload.operation.subject() {
-            Subject::ReadFiles => data_files(Role::Read),
-            Subject::WriteFiles => data_files(Role::Write),
-            Subject::GrowingFiles => all(self.workload.threads)
+            Subject::Data(what) => data_files(what.role()),
+            Subject::Growing(_) => all(self.workload.threads)
                 .map(|number| self.file_set.growing_file(number))
                 .collect(),
-            Subject::Directories => all(self.file_set.spec().directories.count)
+            Subject::Names(_) => all(self.file_set.spec().directories.count)
                 .map(|number| self.file_set.directory(number))
                 .collect(),
         }
@@ -214,10 +229,11 @@ impl Plan<'_> {
             .map_err(|errno| EngineError::from_direct_errno("openat", path, errno))
     }
 
-    fn transfer_step(&self, thread: usize, role: Role) -> Result<AnyStep, EngineError> {
+    fn transfer_step(&self, thread: usize, what: DataOperation) -> Result<AnyStep, EngineError> {
         if self.has_path_step() {
-            return self.path_step(thread, role);
+            return self.path_step(thread, what);
         }
+        let role = what.role();
         let workload = self.workload;
         if let (Some(on_device), Role::Write) = (self.on_device, role) {
             return self.rewrite_step(thread, on_device);
@@ -319,13 +335,14 @@ impl Plan<'_> {
         }
     }
 
-    fn growing_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
+    fn growing_step(&self, thread: usize, what: GrowingOperation) -> Result<AnyStep, EngineError> {
         let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
         let path = self.file_set.growing_file(number);
         // Each call that is to append says so itself.
-        let end = match self.workload.io_path {
-            IoPath::Preadv2(_) => OFlags::empty(),
-            _ => OFlags::APPEND,
+        let end = if let IoPath::Preadv2(_) = self.workload.io_path {
+            OFlags::empty()
+        } else {
+            OFlags::APPEND
         };
         let file = self.open(&path, OFlags::WRONLY | OFlags::CREATE | end)?;
         let Workload { request_bytes, io_path, .. } = *self.workload;
@@ -335,57 +352,75 @@ impl Plan<'_> {
         if let IoPath::Preadv2(options) = io_path {
             return Ok(AppendVectored::new(growing, options).into());
         }
-        Ok(match self.workload.operation {
-            Operation::Fsync => Sync::<false>(growing).into(),
-            Operation::Fdatasync => Sync::<true>(growing).into(),
-            Operation::AppendFsync => AppendFsync(growing).into(),
-            Operation::Truncate => Truncate(growing).into(),
-            _ => Append(growing).into(),
+        Ok(match what {
+            GrowingOperation::Append => Append(growing).into(),
+            GrowingOperation::Fsync => Sync::<false>(growing).into(),
+            GrowingOperation::Fdatasync => Sync::<true>(growing).into(),
+            GrowingOperation::AppendFsync => AppendFsync(growing).into(),
+            GrowingOperation::Truncate => Truncate(growing).into(),
         })
     }
 
-    fn name_step(&self, thread: usize) -> Result<AnyStep, EngineError> {
+    fn name_step(&self, thread: usize, what: NameOperation) -> Result<AnyStep, EngineError> {
         let directories = self.directories(thread)?;
         let entries = self.file_set.spec().directories.entries;
-        let access = self.workload.access;
-        let manner = self.manner();
-        match self.workload.operation {
-            Operation::Readdir => return Ok(Readdir::new(directories, entries).into()),
-            Operation::Rename => {
-                let place = if self.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
-                let share = Share::of(entries, place, self.sharers() as u64);
-                // Shares are disjoint, so nobody has to start elsewhere.
-                let alone = Choices { sharers: 1, ..self.choices(thread, 1, share.count) };
-                let choose = AnyChooser::new(access, &alone)?;
-                return Ok(Rename::new(directories, choose, share, manner).into());
-            }
-            _ => {}
-        }
         // Each missing name is looked for in one of the directories; there is at least one.
-        let names = match self.workload.operation {
-            Operation::StatMissing => entries * directories.all.len() as u64 * MISSING_PER_ENTRY,
-            _ => entries,
-        };
-        let choose = AnyChooser::new(access, &self.choices(thread, 1, names.max(1)))?;
-        let fresh = self.fresh(thread);
-        macro_rules! step {
-            () => {
-                EntryStep::new(directories, choose, fresh, manner)
-            };
-        }
-        Ok(match self.workload.operation {
-            Operation::Open => AnyStep::Open(step!()),
-            Operation::Close => AnyStep::Close(Close(step!())),
-            Operation::OpenClose => AnyStep::OpenClose(step!()),
-            Operation::Create => AnyStep::Create(step!()),
-            Operation::StatMissing => AnyStep::StatMissing(step!()),
-            Operation::Link => AnyStep::Link(step!()),
-            Operation::Symlink => AnyStep::Symlink(step!()),
-            Operation::Unlink => AnyStep::Unlink(step!()),
-            Operation::Mkdir => AnyStep::Mkdir(step!()),
-            Operation::Rmdir => AnyStep::Rmdir(step!()),
-            _ => AnyStep::StatPresent(step!()),
+        let missing = entries * directories.all.len() as u64 * MISSING_PER_ENTRY;
+        Ok(match what {
+            NameOperation::Readdir => Readdir::new(directories, entries).into(),
+            NameOperation::Rename => self.rename_step(thread, directories)?,
+            NameOperation::Open => AnyStep::Open(self.entry_step(thread, directories, entries)?),
+            NameOperation::Close => {
+                AnyStep::Close(Close(self.entry_step(thread, directories, entries)?))
+            }
+            NameOperation::OpenClose => {
+                AnyStep::OpenClose(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::Create => {
+                AnyStep::Create(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::StatPresent => {
+                AnyStep::StatPresent(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::StatMissing => {
+                AnyStep::StatMissing(self.entry_step(thread, directories, missing)?)
+            }
+            NameOperation::Link => AnyStep::Link(self.entry_step(thread, directories, entries)?),
+            NameOperation::Symlink => {
+                AnyStep::Symlink(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::Unlink => {
+                AnyStep::Unlink(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::Mkdir => {
+                AnyStep::Mkdir(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::Rmdir => {
+                AnyStep::Rmdir(self.entry_step(thread, directories, entries)?)
+            }
         })
+    }
+
+    /// A step on entries that chooses among `names`.
+    fn entry_step<E: EntryCall>(
+        &self,
+        thread: usize,
+        directories: Directories,
+        names: u64,
+    ) -> Result<EntryStep<E>, EngineError> {
+        let choices = self.choices(thread, 1, names.max(1));
+        let choose = AnyChooser::new(self.workload.access, &choices)?;
+        Ok(EntryStep::new(directories, choose, self.fresh(thread), self.manner()))
+    }
+
+    fn rename_step(&self, thread: usize, directories: Directories) -> Result<AnyStep, EngineError> {
+        let entries = self.file_set.spec().directories.entries;
+        let place = if self.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
+        let share = Share::of(entries, place, self.sharers() as u64);
+        // Shares are disjoint, so nobody has to start elsewhere.
+        let alone = Choices { sharers: 1, ..self.choices(thread, 1, share.count) };
+        let choose = AnyChooser::new(self.workload.access, &alone)?;
+        Ok(Rename::new(directories, choose, share, self.manner()).into())
     }
 
     /// The new names of a thread.
@@ -415,11 +450,7 @@ impl Plan<'_> {
     /// Makes what this thread's operations will remove: for operation i, in the directory of its
     /// turn.
     fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
-        let kind = match self.workload.operation {
-            Operation::Unlink => Kind::File,
-            Operation::Rmdir => Kind::Directory,
-            _ => return Ok(()),
-        };
+        let Some(kind) = self.workload.operation.victim() else { return Ok(()) };
         let mut directories = self.directories(thread)?;
         let mut maker = Maker::default();
         let fresh = self.fresh(thread);

@@ -11,10 +11,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::description::{Operation, Subject};
 use crate::error::EngineError;
 use crate::file_set::{DirectorySet, FileSet, open_directory};
 use crate::names::Kind;
+use crate::operation::{Operation, Subject};
 use crate::steps::{LISTING_BYTES, for_each_entry};
 
 /// Removes growing files, and puts right the directories that the operation changes.
@@ -23,7 +23,7 @@ pub(super) fn put_back(
     file_set: &FileSet,
     touched: &[PathBuf],
 ) -> Result<(), EngineError> {
-    if operation.subject() == Subject::GrowingFiles {
+    if matches!(operation.subject(), Subject::Growing(_)) {
         return touched.iter().try_for_each(|path| remove_if_there(path));
     }
     if operation.changes_directories() {
@@ -86,6 +86,8 @@ fn put_right(directory: &OwnedFd, kind: Kind, name: &CStr) -> Result<(), Errno> 
             renameat(directory, name, directory, own_name)
         }
         Kind::Directory => unlinkat(directory, name, AtFlags::REMOVEDIR),
-        _ => unlinkat(directory, name, AtFlags::empty()),
+        Kind::Entry | Kind::Missing | Kind::File | Kind::Link | Kind::Symlink => {
+            unlinkat(directory, name, AtFlags::empty())
+        }
     }
 }

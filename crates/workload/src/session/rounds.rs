@@ -6,7 +6,7 @@ use measure::{Clock, Recorder};
 
 use super::AnyStep;
 use super::course::{self, Stretch};
-use super::gate::Verdict;
+use super::gate::Admission;
 use super::run::{Meeting, Start};
 use crate::error::EngineError;
 use crate::round::{Meets, Span};
@@ -33,7 +33,7 @@ impl<H: Halt> Halt for InRound<'_, H> {
 
 impl<H: Halt> Meets for InRound<'_, H> {
     fn begin(&self) -> bool {
-        self.meeting.gate.arrive() == Verdict::Go
+        self.meeting.gate.arrive() == Admission::Go
     }
 
     fn end(&self) {
@@ -97,8 +97,9 @@ pub(crate) mod tests {
     use super::super::outcome::Outcome;
     use super::super::run::run_steps;
     use super::*;
-    use crate::description::{Operation, Workload};
+    use crate::description::Workload;
     use crate::fault::Fault;
+    use crate::operation::Operation;
     use crate::run_loop::Step;
 
     const CALL: Duration = Duration::from_micros(20);

@@ -14,7 +14,7 @@ use measure::{Clock, Recorder};
 use rustix::io::Errno;
 
 use super::course::{self, Course, Stretch};
-use super::gate::{Gate, Verdict};
+use super::gate::{Admission, Gate};
 use super::outcome::{Outcome, Part, add_up};
 use super::processor_time::thread_processor_ns;
 use super::thread_reads::thread_read_bytes;
@@ -184,7 +184,7 @@ impl<C: Clock> Start<'_, C> {
             self.meeting.call_off();
         }
         ready?;
-        if verdict == Verdict::CalledOff {
+        if verdict == Admission::CalledOff {
             return Err(Trouble::Call("clone", Errno::CANCELED));
         }
         if self.workload.threads == 1 {

@@ -138,7 +138,7 @@ pub(crate) trait EntryCall: Send {
 }
 
 #[derive(Debug)]
-struct Target {
+struct OneEntry {
     directory: usize,
     first: EntryName,
     second: EntryName,
@@ -151,7 +151,7 @@ pub(crate) struct EntryStep<E: EntryCall> {
     choose: AnyChooser,
     fresh: Fresh,
     sync: DirectorySync,
-    targets: Vec<Target>,
+    targets: Vec<OneEntry>,
     held: Vec<Option<E::Held>>,
 }
 
@@ -172,7 +172,7 @@ impl<E: EntryCall> EntryStep<E> {
     ) -> Self {
         let Manner { form, slots, sync } = manner;
         let unnamed = || EntryName::new(form);
-        let target = || Target { directory: 0, first: unnamed(), second: unnamed() };
+        let target = || OneEntry { directory: 0, first: unnamed(), second: unnamed() };
         let targets = (0..slots).map(|_| target()).collect();
         let held = (0..slots).map(|_| None).collect();
         Self { directories, choose, fresh, sync, targets, held }
@@ -360,9 +360,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::description::{Access, Operation, Sharing, Workload};
+    use crate::description::{Access, Sharing, Workload};
     use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
     use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
+    use crate::operation::Operation;
     use crate::session::{AnyStep, Plan};
 
     const USUAL: NameForm = NameForm { name_bytes: 12, steps: 0 };
@@ -387,7 +388,7 @@ mod tests {
                 let AnyStep::StatMissing(mut step) = made else { panic!("another step") };
                 for index in 0..each {
                     step.before(index, 0).expect("it only chooses a name");
-                    let Target { directory, first, .. } = &step.targets[0];
+                    let OneEntry { directory, first, .. } = &step.targets[0];
                     assert!(seen.insert((*directory, first.name().to_owned())), "{index}");
                 }
             }

@@ -13,8 +13,8 @@ mod whole;
 
 pub(crate) use entries::{Close, Directories, Directory};
 pub(crate) use entries::{
-    Create, EntryStep, Fresh, Link, Manner, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing,
-    Symlink, Unlink,
+    Create, EntryCall, EntryStep, Fresh, Link, Manner, Mkdir, Open, OpenClose, Rmdir, Stat,
+    StatMissing, Symlink, Unlink,
 };
 pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
 pub use noop::Noop;

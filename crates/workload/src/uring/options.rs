@@ -76,7 +76,8 @@ impl UringOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::{IoPath, Operation};
+    use crate::description::IoPath;
+    use crate::operation::Operation;
 
     fn refused(options: UringOptions, change: fn(&mut Workload)) -> Option<WorkloadError> {
         let io_path = IoPath::IoUring(options);
@@ -108,6 +109,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn what_the_path_cannot_do_is_refused_by_name() {
         let direct = UringOptions::new(8, Buffering::Direct);
         let buffered = UringOptions::new(8, Buffering::PageCache);

@@ -9,7 +9,6 @@ use super::ring::{self, Ring, RingSpec};
 
 /// How the kernel delivers completions to the thread that waits for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum TaskWork {
     /// Where the thread asks for completions (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
     Deferred,
@@ -26,13 +25,13 @@ pub enum UringRefusal {
     /// ENOSYS.
     #[error(
         "this kernel has no io_uring (it came with Linux 5.1 and can be left out of a build), or a \
-         seccomp filter answers so; use another I/O path"
+         seccomp filter hides it; use another I/O path"
     )]
     Missing,
     /// EPERM, and the kernel's switch is off.
     #[error(
-        "io_uring is switched off here: the sysctl kernel.io_uring_disabled is {value}; set it to \
-         0 (`sysctl kernel.io_uring_disabled=0`){}",
+        "io_uring is turned off here: the sysctl kernel.io_uring_disabled is {value}; set it to 0 \
+         (`sysctl kernel.io_uring_disabled=0`){}",
         if *.value == 1 { ", or run as root or as a member of kernel.io_uring_group" } else { "" }
     )]
     SwitchedOff {
@@ -41,14 +40,14 @@ pub enum UringRefusal {
     },
     /// EPERM or EACCES in a process with a seccomp filter, as containers have.
     #[error(
-        "a seccomp filter forbids io_uring to this process, as the default profiles of containers \
-         do; allow io_uring_setup, io_uring_enter and io_uring_register, or run outside of it"
+        "a seccomp filter denies this process io_uring, as default container profiles do; allow \
+         io_uring_setup, io_uring_enter and io_uring_register, or run without the filter"
     )]
     Filtered,
     /// EPERM or EACCES for another reason.
     #[error(
-        "the kernel forbids io_uring to this process ({0}), though neither the sysctl \
-         kernel.io_uring_disabled nor a seccomp filter does; ask the security module's policy"
+        "the kernel denies this process io_uring ({0}), although neither the sysctl \
+         kernel.io_uring_disabled nor a seccomp filter does; check the security module's policy"
     )]
     Forbidden(Errno),
     /// EINVAL for what every ring of ours needs.
@@ -56,9 +55,9 @@ pub enum UringRefusal {
     TooOld,
     /// ENOMEM, and memory that may be locked is limited.
     #[error(
-        "io_uring may not lock its buffers: they need {needed_bytes} bytes, and all rings of this \
-         user may lock {limit_bytes}; raise the limit (`ulimit -l`, RLIMIT_MEMLOCK), or use a \
-         smaller queue depth or request"
+        "io_uring cannot lock its buffers: they need {needed_bytes} bytes, but all rings of this \
+         user together may lock {limit_bytes}; raise the limit (`ulimit -l`, RLIMIT_MEMLOCK), or \
+         use a smaller queue depth or request"
     )]
     LockedMemory {
         /// What the buffers of one thread have.
@@ -68,7 +67,7 @@ pub enum UringRefusal {
     },
     /// ENOMEM for another reason.
     #[error(
-        "there is no memory for io_uring's {needed_bytes} bytes of buffers; use a smaller queue \
+        "not enough memory for io_uring's {needed_bytes} bytes of buffers; use a smaller queue \
          depth or request"
     )]
     NoMemory {

@@ -15,7 +15,7 @@ fn deep(scratch: &Scratch, depth: usize, name_bytes: usize) -> Result<FileSet, E
 }
 
 fn operations_on_names() -> impl Iterator<Item = Operation> {
-    let on_names = |operation: &Operation| operation.subject() == workload::Subject::Directories;
+    let on_names = |operation: &Operation| operation.is_on_names();
     Operation::ALL.into_iter().filter(on_names)
 }
 

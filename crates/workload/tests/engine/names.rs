@@ -1,14 +1,14 @@
 //! Operations on names: each is executed, counted, and leaves the directory set as it was.
 
 use measure::MonotonicClock;
-use workload::{Access, EngineError, Operation, Sharing, Subject, Workload, prepare};
+use workload::{Access, EngineError, Operation, Sharing, Workload, prepare};
 
 use crate::common::{
     ENTRIES, Scratch, assert_ended_together, file_set, listing, names, never, outcome,
 };
 
 fn name_operations() -> impl Iterator<Item = Operation> {
-    Operation::ALL.into_iter().filter(|operation| operation.subject() == Subject::Directories)
+    Operation::ALL.into_iter().filter(|operation| operation.is_on_names())
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_closed_session_holds_nothing_open_and_goes_on_where_it_was() {
         let workload = Workload::new(Operation::Append);
         let session = prepare(&workload, &file_set, 1).expect("it can be executed");
         let refused = session.close().expect_err("it is of data").to_string();
-        assert!(refused.contains("append is no operation on names"), "{refused}");
+        assert!(refused.contains("append is not an operation on names"), "{refused}");
     }
 }
 

@@ -158,7 +158,7 @@ fn one_that_dies_frees_those_that_wait(file_set: &FileSet) {
     drop(killer.kill());
     drop(killer.wait());
     let error = ran.expect_err("one was killed");
-    assert!(error.to_string().contains("ended before"), "{error}");
+    assert!(error.to_string().contains("exited before"), "{error}");
 }
 
 fn a_process_of_several_threads_refuses(file_set: &FileSet) {
@@ -170,5 +170,5 @@ fn a_process_of_several_threads_refuses(file_set: &FileSet) {
         drop(go);
         refused
     });
-    assert!(error.to_string().contains("must have one thread"), "{error}");
+    assert!(error.to_string().contains("must have a single thread"), "{error}");
 }

@@ -31,10 +31,10 @@ struct Visit<'a> {
 
 /// What each search came to, and the cliffs by target and position.
 pub(super) fn all(run: &Run, gathered: &[Gathered<'_>]) -> (Vec<SearchReport>, Vec<CliffReport>) {
-    let plans = run.lines.iter().filter_map(|line| match line {
-        Line::Search(plan) => Some(plan.as_ref()),
-        _ => None,
-    });
+    let plans = run
+        .lines
+        .iter()
+        .filter_map(|line| if let Line::Search(plan) = line { Some(plan.as_ref()) } else { None });
     let trails: Vec<Trail<'_>> = plans.filter_map(|plan| trail(run, gathered, plan)).collect();
     let cliffs = trails.iter().flat_map(|trail| cliffs_of(run, trail)).collect();
     (trails.iter().map(search_report).collect(), cliffs)

@@ -53,9 +53,8 @@ impl<'a> Sides<'a> {
 
 /// What was seen during a probe.
 fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
-    visit.replicate.observations.iter().find_map(|observation| match observation {
-        Observation::Probe(evidence) => Some(*evidence),
-        _ => None,
+    visit.replicate.observations.iter().find_map(|observation| {
+        if let Observation::Probe(evidence) = observation { Some(*evidence) } else { None }
     })
 }
 

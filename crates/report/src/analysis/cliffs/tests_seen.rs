@@ -108,6 +108,7 @@ fn no_limit_on_dirty_data_is_named_without_its_proof() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn a_group_of_version_2_has_its_share_of_the_limit_and_one_of_version_1_none() {
     let limit = |version| {
         let mut sample = fallen(&writes(), true, |position| ProbeEvidence {

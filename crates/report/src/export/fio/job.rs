@@ -13,7 +13,7 @@ use crate::export::names::word;
 
 /// The part of a cell's parameters that fio has options for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Workload {
+pub(super) struct FioOptions {
     is_read: bool,
     access: Access,
     request_bytes: u64,
@@ -73,7 +73,7 @@ struct Sync {
     lat_ns: Latency,
 }
 
-impl Workload {
+impl FioOptions {
     /// None where fio has no such workload, or the cell is about something else than its rate.
     pub(super) fn of(cell: &CellReport) -> Option<Self> {
         let text = |name: &str| cell.parameters.get(name).and_then(Value::as_str);

@@ -19,10 +19,10 @@ use super::latencies::{CellLatencies, Latencies};
 use super::names::Names;
 use super::{Export, NOT_MEASURED, Omissions};
 use crate::analysis::{Gathered, gather};
-use job::{Job, Workload};
+use job::{FioOptions, Job};
 
-const NO_EQUIVALENT: &str = "fio has no equivalent: it reads and writes the data of files";
-const NOTHING_MOVED: &str = "a replicate of theirs moved no bytes or took no time";
+const NO_EQUIVALENT: &str = "fio has no equivalent: it only reads and writes file data";
+const NOTHING_MOVED: &str = "a replicate moved no bytes or took no time";
 
 /// The version whose layout this is; what follows tells these files from fio's own.
 const LAYOUT_OF: &str = "fio-3.33-fsprism";
@@ -84,7 +84,7 @@ fn job_of(
     latencies: &CellLatencies,
     names: &mut Names,
 ) -> Result<Job, &'static str> {
-    let workload = Workload::of(cell).ok_or(NO_EQUIVALENT)?;
+    let workload = FioOptions::of(cell).ok_or(NO_EQUIVALENT)?;
     if cell.replicates == 0 {
         return Err(NOT_MEASURED);
     }

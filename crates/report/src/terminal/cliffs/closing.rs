@@ -3,8 +3,9 @@
 use record::{Axis, Compared, Document, SearchPlan};
 
 use super::super::table::percent;
-use super::super::text::{Page, Style, plural};
+use super::super::text::{Page, Style};
 use super::super::units;
+use textual::plural;
 
 /// The last section.
 pub(in super::super) fn render(page: &mut Page, document: &Document) {
@@ -17,23 +18,24 @@ pub(in super::super) fn items(document: &Document) -> Vec<String> {
     let level = percent(document.run.confidence_level);
     let any = |is_it: fn(&SearchPlan) -> bool| document.searches.iter().any(|it| is_it(&it.plan));
     let where_it_is = if any(|plan| plan.axis == Axis::Threads) {
-        "A cliff is where each thread's share has fallen as far as counts as a break."
+        "A cliff is where each thread's share has fallen far enough to count as a break."
     } else if any(|plan| plan.compared == Compared::DeviceApart) {
-        "A cliff is where the device begins to be read, if one side is served from memory and the \
-         other is not; any other is where the value crosses the geometric mean of both plateaus."
+        "A cliff is where reads of the device begin, if one side is served from memory and the \
+         other is not; otherwise it is where the value crosses the geometric mean of the two \
+         plateaus."
     } else {
-        "A cliff is where the value crosses the geometric mean of both plateaus."
+        "A cliff is where the value crosses the geometric mean of the two plateaus."
     };
     let mut items = vec![
         format!(
-            "{where_it_is} Its interval reaches from the largest position that was certainly \
-             before to the smallest certainly after it, and shall hold it in {level} % of \
-             searches. Behind a cache a curve has no plateau but goes on falling: its level is \
-             that of the positions named."
+            "{where_it_is} Its interval runs from the largest position certainly before it to the \
+             smallest certainly after it, and should contain it in {level} % of searches. Beyond a \
+             cache, a curve has no plateau but keeps falling: its level is the one at the \
+             positions named."
         ),
         "Each probe began with none of the file in memory, read the working set in (and wrote it \
-         once, where operations write), and was timed once its operations were steady; resident \
-         pages and reads of the device are those of the timed operations."
+         once, if operations write), and was timed once its operations were steady; resident pages \
+         and device reads are those of the timed operations."
             .to_owned(),
     ];
     for search in &document.searches {

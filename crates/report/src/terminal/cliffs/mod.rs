@@ -8,7 +8,7 @@ mod sentence;
 use record::{CliffReport, Document, SearchReport};
 
 use super::names;
-use super::text::{Indent, Page, Style};
+use super::text::{Page, SENTENCE, Style};
 
 pub(super) use closing::{items as closing_items, render as render_closing};
 
@@ -19,7 +19,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         let (label, axis) = (names::label(&plan.target), plan.axis.title());
         page.heading(&format!("{label}: {} by {axis}", metric(&plan.metric)));
         if !plan.workload.is_empty() {
-            page.paragraph(&format!("Measured: {}.", plan.workload), Indent::SENTENCE, Style::Dim);
+            page.paragraph(&format!("Measured: {}.", plan.workload), SENTENCE, Style::Dim);
         }
         let cliffs: Vec<&CliffReport> =
             document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
@@ -27,10 +27,10 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         page.blank();
         cliffs.iter().flat_map(|cliff| of_cliff(cliff)).for_each(|text| page.sentence(&text));
         if let Some(text) = sentence::of_absence(search, &cliffs) {
-            page.paragraph(&text, Indent::SENTENCE, Style::Plain);
+            page.paragraph(&text, SENTENCE, Style::Plain);
         }
         if let Some(text) = sentence::of_end(search) {
-            page.paragraph(&text, Indent::SENTENCE, Style::Doubt);
+            page.paragraph(&text, SENTENCE, Style::Doubt);
         }
     }
 }

@@ -21,16 +21,16 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
                 String::new(),
                 |(before, after)| {
                     format!(
-                        " Up to {} of the working set were dirty or on their way to the device \
-                         before it, and {} after it.",
+                        " Up to {} of the working set was dirty or on its way to the device before \
+                         it, and {} after it.",
                         at(before),
                         at(after)
                     )
                 },
             );
             Some(format!(
-                "Cause: the limit on dirty data{limit}. Threads were seen waiting until there is \
-                 less of it {waits}.{dirty}"
+                "Cause: the limit on dirty data{limit}. Threads were seen waiting for the dirty \
+                 data to shrink {waits}.{dirty}"
             ))
         }
         Cause::Journal {
@@ -43,7 +43,7 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
             let written =
                 written_before.zip(written_after).map_or(String::new(), |(before, after)| {
                     format!(
-                        " Per byte that operations wrote, the device wrote {before:.2} bytes \
+                        " For each byte that operations wrote, the device wrote {before:.2} bytes \
                          before it and {after:.2} after it."
                     )
                 });
@@ -58,14 +58,17 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
             device_read_after_bytes,
             request_bytes,
         } => Some(format!(
-            "Cause: read-ahead, of at most {}. One read of the device brought {} before it and {} \
-             after it, where on the faster side an operation asked for {}.",
+            "Cause: read-ahead of at most {}. One read of the device fetched {} before it and {} \
+             after it; on the faster side an operation asked for {}.",
             at(window_bytes),
             at(device_read_before_bytes),
             at(device_read_after_bytes),
             at(request_bytes)
         )),
-        _ => None,
+        Cause::MemoryLimit { .. }
+        | Cause::ProcessorCache { .. }
+        | Cause::Processors { .. }
+        | Cause::Unknown => None,
     }
 }
 
@@ -74,5 +77,7 @@ fn at(bytes: u64) -> String {
 }
 
 fn waits(before_percent: f64, after_percent: f64) -> String {
-    format!("in {before_percent:.0} % of all looks before it and in {after_percent:.0} % after it")
+    format!(
+        "in {before_percent:.0} % of all samples before it and in {after_percent:.0} % after it"
+    )
 }

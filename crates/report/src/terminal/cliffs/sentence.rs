@@ -3,8 +3,9 @@
 use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
-use super::super::units::{self, Wording, unbroken};
+use super::super::units::{self, Wording};
 use super::{metric, position, seen};
+use textual::unbroken;
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -22,8 +23,8 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
         format!("{:.1} %", (cliff.high / cliff.low - 1.0) * 100.0)
     };
     let why_wide = match cliff.reached {
-        Reached::Noise => "; no narrower, for what lies between is a slope or too noisy",
-        Reached::Probes => "; no narrower, for the probes were used up (--probes)",
+        Reached::Noise => "; no narrower because what lies between is a slope or too noisy",
+        Reached::Probes => "; no narrower because the probes were used up (--probes)",
         _ => "",
     };
     format!(
@@ -53,12 +54,12 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
         } => {
             let whose = match of {
                 LimitOwner::Target => "the target's memory limit",
-                LimitOwner::ControlGroup => "the memory limit of the control group",
+                LimitOwner::ControlGroup => "the control group's memory limit",
                 LimitOwner::Machine => "the machine's memory",
             };
             format!(
-                "Cause: {whose}, {}. Up to {} every page stayed resident; from {} on the device \
-                 was read, and {} stayed resident.",
+                "Cause: {whose}, {}. Up to {} every page stayed resident; from {} on, the device \
+                 was read and {} stayed resident.",
                 at(*limit_bytes),
                 at(*resident_to_bytes),
                 at(*read_from_bytes),
@@ -66,7 +67,7 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
             )
         }
         Cause::ProcessorCache { level, cache_bytes, replicates } => format!(
-            "Cause: the L{level} cache of the processor, {}. In {replicates} probes on both sides \
+            "Cause: the processor's L{level} cache, {}. In {replicates} probes on both sides, \
              every page stayed resident.",
             at(*cache_bytes)
         ),
@@ -79,8 +80,8 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
                 several => format!("there are {several} processors"),
             };
             format!(
-                "Cause: {there_are}. All threads together do {} up to there, and {} with the most \
-                 threads.",
+                "Cause: {there_are}. All threads together do {} up to that point, and {} with the \
+                 most threads.",
                 value(*together_before),
                 value(*together_after)
             )
@@ -88,8 +89,7 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
         Cause::DirtyLimit { .. } | Cause::Journal { .. } | Cause::ReadAhead { .. } => {
             return seen::of(&cliff.cause);
         }
-        Cause::Unknown => "Cause unknown: nothing that was measured proves one.".to_owned(),
-        _ => return None,
+        Cause::Unknown => "Cause unknown: no measurement proves one.".to_owned(),
     })
 }
 
@@ -142,8 +142,8 @@ fn unseen(search: &SearchReport) -> String {
     }
     let factor = if hidden < 10.0 { format!("{hidden:.1}") } else { format!("{hidden:.0}") };
     format!(
-        "; values spread by {noise_percent:.1} % (relative standard deviation), so that breaks by \
-         less than a factor of {factor} can go unseen"
+        "; values spread by {noise_percent:.1} % (relative standard deviation), so breaks by less \
+         than a factor of {factor} can go unseen"
     )
 }
 
@@ -153,12 +153,12 @@ pub(super) fn of_end(search: &SearchReport) -> Option<String> {
         (true, _) => None,
         (false, Some(_)) => Some(format!(
             "The search was cut off after {} probes: what it found is preliminary (a larger \
-             --budget lets it end).",
+             --budget lets it finish).",
             search.probes
         )),
         (false, None) => Some(format!(
-            "The search was cut off after {} probes, before its grid was measured: it says \
-             nothing yet (a larger --budget lets it end).",
+            "The search was cut off after {} probes, before its grid was measured: it shows \
+             nothing yet (a larger --budget lets it finish).",
             search.probes
         )),
     }

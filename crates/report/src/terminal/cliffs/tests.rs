@@ -39,7 +39,7 @@ fn a_cliff_is_said_with_its_interval_its_plateaus_and_its_cause() {
         " throughput falls from ",
         "Cause: the target's memory limit, 64 MiB. Up to 6",
         " every page stayed resident; from 6",
-        " on the device was read, and 62.3",
+        " on, the device was read and 62.3",
         "Fragile: ",
     ] {
         assert!(text.contains(part), "no `{part}` in {text}");
@@ -53,7 +53,7 @@ fn what_was_not_found_and_what_was_cut_off_is_said() {
     assert!(flat.contains("No break by a factor of 1.2 or more"), "{flat}");
     assert!(flat.contains("was found between 1 MiB and 256 MiB."), "{flat}");
     let early = words(&text(5, 62.3 * MIB, 100));
-    assert!(early.contains("before its grid was measured: it says nothing yet"), "{early}");
+    assert!(early.contains("before its grid was measured: it shows nothing yet"), "{early}");
     let late = words(&text(16, 62.3 * MIB, 100));
     assert!(late.contains("after 16 probes: what it found is preliminary"), "{late}");
 }
@@ -89,8 +89,8 @@ fn causes_that_were_seen_are_said_with_their_proof() {
     });
     assert_eq!(
         text.unwrap(),
-        "Cause: the limit on dirty data, at most 32 MiB. Threads were seen waiting until there is \
-         less of it in 0 % of all looks before it and in 47 % after it."
+        "Cause: the limit on dirty data, at most 32 MiB. Threads were seen waiting for the dirty \
+         data to shrink in 0 % of all samples before it and in 47 % after it."
     );
     let text = seen::of(&Cause::Journal {
         written_before: Some(1.0),
@@ -99,7 +99,7 @@ fn causes_that_were_seen_are_said_with_their_proof() {
         waiting_after_percent: 66.6,
     });
     let text = text.unwrap();
-    assert!(text.contains("for a commit in 0 % of all looks before it and in 67 % after it."));
+    assert!(text.contains("for a commit in 0 % of all samples before it and in 67 % after it."));
     assert!(text.ends_with("the device wrote 1.00 bytes before it and 2.00 after it."), "{text}");
     let text = seen::of(&Cause::ReadAhead {
         window_bytes: 128 << 10,
@@ -107,7 +107,7 @@ fn causes_that_were_seen_are_said_with_their_proof() {
         device_read_after_bytes: 128 << 10,
         request_bytes: 4096,
     });
-    assert!(text.unwrap().starts_with("Cause: read-ahead, of at most 128 KiB. One read of the "));
+    assert!(text.unwrap().starts_with("Cause: read-ahead of at most 128 KiB. One read of the "));
     assert_eq!(seen::of(&Cause::Unknown), None);
 }
 
@@ -134,11 +134,11 @@ fn shares_have_their_width_in_points_and_noise_says_what_it_hides() {
         "Measured: reads of 4 KiB over 128 MiB by 1 thread.",
         " points wide), throughput rises from ",
         "--- between 6",
-        "A cliff is where the value crosses the geometric mean of both plateaus.",
+        "A cliff is where the value crosses the geometric mean of the two plateaus.",
     ] {
         assert!(step.contains(part), "no `{part}` in {step}");
     }
     let noisy = text(|_, number| 1e5 * [1.0, 0.8, 1.3, 0.9, 1.1][number % 5]);
     assert!(noisy.contains("more within a tenth of the range was found between 0 %"), "{noisy}");
-    assert!(noisy.contains("so that breaks by less than a factor of "), "{noisy}");
+    assert!(noisy.contains("so breaks by less than a factor of "), "{noisy}");
 }

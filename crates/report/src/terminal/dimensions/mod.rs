@@ -14,10 +14,11 @@ use record::{Dimension, Document, Verdict};
 use super::names;
 use super::sentence::why_not_compared;
 use super::table::percent;
-use super::text::{Page, Style, list, plural, shortened};
-use super::units::{self, unbroken};
+use super::text::{Page, Style, shortened};
+use super::units;
 use axis::{Axis, Span};
 use map::{Group, Row, groups};
+use textual::{list, plural, unbroken};
 
 const INDENT: usize = 4;
 const GAP: usize = 2;
@@ -52,21 +53,21 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 fn legend(document: &Document, groups: &[Group<'_>]) -> String {
     let level = document.run.confidence_level;
     let mut text = format!(
-        "For each dimension, costs relative to the target that costs least in it (1x): o is the \
-         geometric mean over the benchmarks that both have, |-| its {} interval",
+        "Costs relative to the cheapest target in each dimension (1x): o is the geometric mean \
+         over the benchmarks that both targets have, |-| its {} interval",
         unbroken(&format!("{} %", percent(level)))
     );
     let verdicts = || groups.iter().flat_map(|group| &group.rows).filter_map(Row::verdict);
     if verdicts().any(|verdict| verdict == Verdict::NotToldApart) {
-        text.push_str(", and ? an o that cannot be told from 1x");
+        text.push_str(", and ? an o that cannot be told apart from 1x");
     }
     if let Some(share) =
         groups.iter().find_map(|group| group.rows.iter().find_map(|row| share(group, row)))
     {
-        text.push_str(&format!("; {} where two have fewer in common", unbroken(&share)));
+        text.push_str(&format!("; {} if they have only some in common", unbroken(&share)));
     }
     if groups.len() > 1 {
-        text.push_str(". Dimensions are not added up: which of them counts depends on the load");
+        text.push_str(". Dimensions are not added up: which one matters depends on the load");
     }
     text.push('.');
     let without: Vec<String> = without_costs(document)

@@ -47,7 +47,7 @@ fn a_line_per_target_relative_to_the_cheapest_of_each_dimension() {
 fn what_is_drawn_is_explained_and_nothing_is_added_up() {
     let document = three().document();
     let text = rendered(&document, 400).replace("\n      ", " ");
-    assert!(text.contains("and ? an o that cannot be told from 1x"), "{text}");
+    assert!(text.contains("and ? an o that cannot be told apart from 1x"), "{text}");
     assert!(text.contains("Dimensions are not added up"), "{text}");
     // Each target has a line in each dimension that it has costs in, and none besides.
     let lines =
@@ -94,7 +94,7 @@ fn a_pair_with_fewer_benchmarks_or_blocks_in_common_says_so() {
         .benchmark("write", &[&values, &around(200.0, 12)]);
     let text = plot(&sample.document(), 80);
     assert!(text.contains(" 3.00x [3.00, 3.00] (1 of 2)\n"), "{text}");
-    let explained = "(1 of 2) where";
+    let explained = "(1 of 2) if they";
     assert!(rendered(&sample.document(), 120).contains(explained), "{text}");
     assert!(!rendered(&three().document(), 120).contains(" of 2"));
 }

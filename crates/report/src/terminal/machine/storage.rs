@@ -52,7 +52,6 @@ fn write_cache(cache: WriteCache) -> &'static str {
     match cache {
         WriteCache::WriteBack => "write back",
         WriteCache::WriteThrough => "write through",
-        _ => "of another kind",
     }
 }
 

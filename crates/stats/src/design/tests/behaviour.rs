@@ -194,12 +194,12 @@ fn diagnostics_are_sentences() {
         Diagnostic::ExactFit,
     ];
     let wanted = [
-        "normality of 15 residuals: Anderson-Darling A^2 = 0.312, p = 0.551",
-        "equal spread of all cells: Brown-Forsythe F(3, 20) = 1.250, p < 0.001",
+        "normality of 15 residuals: Anderson-Darling A^2 = 0.312, p = 0.55",
+        "equal spread of all cells: Brown-Forsythe F(3, 20) = 1.250, p = 0.00020",
         "size of residuals against fitted values of 15 cells: r = 0.500, p = 0.060",
         "order of 14 pairs of neighbours: r = -0.500, expected -0.250, p = 0.040",
-        "effects that multiply: Tukey's non-additivity F(1, 7) = 8.000, p = 0.009",
-        "the model fits without errors, so no F, p or interval exists",
+        "effects that multiply: Tukey's non-additivity F(1, 7) = 8.000, p = 0.0090",
+        "the model fits without error, so there is no F, p or interval",
     ];
     for (diagnostic, wanted) in all.iter().zip(wanted) {
         assert_eq!(diagnostic.to_string(), wanted);

@@ -83,7 +83,7 @@ fn what_a_sum_would_round_off_counts_under_both_models() {
 fn refusals_quote_the_sums() {
     let refused = |table: Table, model| analyse(&table, &options(model)).unwrap_err().to_string();
     let [_, table] = both(-4.0);
-    let wanted = "observation 0 is -1, and a multiplicative model needs values above 0";
+    let wanted = "observation 0 is -1, but a multiplicative model needs values above 0";
     assert_eq!(refused(table.clone(), ModelChoice::Multiplicative), wanted);
     let why = analyse(&table, &options(ModelChoice::Auto)).unwrap().why;
     assert_eq!(why.to_string(), "observation 0 is -1, which has no logarithm: additive");
@@ -97,7 +97,7 @@ fn refusals_quote_the_sums() {
     assert_eq!(why, Why::WideRatio { ratio: 100.0 });
 
     let huge = one_way(&[&[1.0, 2.0], &[3.0, 5.0]]).with_offset(1e200).unwrap();
-    assert!(refused(huge, ModelChoice::Additive).contains("leave the range"));
+    assert!(refused(huge, ModelChoice::Additive).contains("are out of range"));
     let infinite = one_way(&[&[1.0, 1e308], &[3.0, 5.0]]).with_offset(1e308).unwrap_err();
     assert_eq!(infinite, Refusal::NotFinite { index: 1, value: f64::INFINITY });
     let mut builder = TableBuilder::new(["a"]).with_offset(f64::NAN);

@@ -46,10 +46,33 @@ fn missing_combinations_need_enough_others() {
     ];
     assert_eq!(
         refused(&of_cells(&apart)),
-        "the combinations of levels that were observed cannot separate the effects of \
-         \"filesystem\" from those of other factors: observe several of its levels with the same \
-         levels of the other factors"
+        "the observed combinations of levels cannot separate the effects of \"filesystem\" from \
+         those of other factors: observe several of its levels with the same levels of the other \
+         factors"
     );
+}
+
+/// Two file systems were seen in two actions, two others in two others: seven effects, and eight
+/// combinations of which each half tells nothing of the other.
+#[test]
+fn combinations_that_fall_apart_are_refused_however_many_there_are() {
+    let halves = [(["ext2", "ext4"], ["read", "rewrite"]), (["xfs", "btrfs"], ["append", "sync"])];
+    let mut cells = Vec::new();
+    for (file_systems, actions) in halves {
+        for file_system in file_systems {
+            for action in actions {
+                for times in [1.0, 1.5] {
+                    cells.push((
+                        file_system,
+                        action,
+                        times * (file_system.len() + action.len()) as f64,
+                    ));
+                }
+            }
+        }
+    }
+    let refusal = refused(&of_cells(&cells));
+    assert!(refusal.contains("cannot separate the effects of \"filesystem\""), "{refusal}");
 }
 
 #[test]
@@ -106,7 +129,7 @@ fn designs_without_errors_are_refused() {
     );
     assert_eq!(
         refused(&one_way(&[&[1.0, 2.0, 3.0]])),
-        "factor \"a\" needs at least two levels, and has 1"
+        "factor \"a\" needs at least two levels, but has 1"
     );
     assert_eq!(
         refused(&one_way(&[&[2.5, 2.5], &[2.5, 2.5]])),
@@ -125,7 +148,7 @@ fn tables_are_validated() {
     };
     let a = factor("a", &["x", "y"]);
     let cases = [
-        (new(vec![], vec![], &[1.0, 2.0]), "there is no factor \"\" (the factors are none)"),
+        (new(vec![], vec![], &[1.0, 2.0]), "unknown factor \"\" (the factors are none)"),
         (
             new(vec![a.clone(), a.clone()], vec![vec![0, 1]; 2], &[1.0, 2.0]),
             "the name \"a\" occurs twice among the factors",
@@ -136,19 +159,19 @@ fn tables_are_validated() {
         ),
         (
             new(vec![a.clone()], vec![vec![0, 2]], &[1.0, 2.0]),
-            "observation 1 has level 2 of \"a\", which has 2 levels",
+            "observation 1 has level 2 of \"a\", which has only 2 levels",
         ),
         (
             new(vec![a.clone()], vec![vec![0]], &[1.0, 2.0]),
-            "the column of \"a\" holds 1 entries, and 2 are needed",
+            "the column of \"a\": 1 entries, but 2 are needed",
         ),
         (
             new(vec![a.clone()], vec![vec![0, 1]], &[1.0, f64::NAN]),
-            "value 1 is NaN, and only finite values can be analysed",
+            "value 1 is NaN, but only finite values can be analysed",
         ),
         (
             new(vec![a], vec![vec![0]], &[1.0]),
-            "an analysis of variance needs at least 2 values, and there are 1",
+            "an analysis of variance needs at least 2 values, but got 1",
         ),
     ];
     for (got, wanted) in cases {
@@ -178,7 +201,7 @@ fn senseless_questions_are_refused() {
     let table = one_way(&[&[1.0, 2.0], &[3.0, 5.0], &[4.0, 4.5]]);
     let got = analyse(&table, &options(ModelChoice::Auto)).unwrap();
     let refusal = contrasts(&got, "size", Adjustment::Holm).unwrap_err();
-    assert_eq!(refusal.to_string(), "there is no factor \"size\" (the factors are a)");
+    assert_eq!(refusal.to_string(), "unknown factor \"size\" (the factors are a)");
     let bad = Options { levels: vec![95.0], ..Options::default() };
     assert!(matches!(analyse(&table, &bad), Err(Refusal::OutOfRange { .. })));
 }
@@ -189,10 +212,7 @@ fn values_whose_squares_leave_the_range_are_refused() {
         let values: Vec<Vec<f64>> = vec![vec![scale, 2.0 * scale], vec![3.0 * scale, scale]];
         let groups: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
         let refusal = refused(&one_way(&groups));
-        assert_eq!(
-            refusal,
-            "the squares of these values leave the range of numbers: use another unit"
-        );
+        assert_eq!(refusal, "the squares of these values are out of range: use another unit");
     }
 }
 
@@ -205,7 +225,7 @@ fn negative_values_have_no_multiplicative_model() {
     let refusal = analyse(&table, &options(ModelChoice::Multiplicative)).unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "observation 3 is -5, and a multiplicative model needs values above 0"
+        "observation 3 is -5, but a multiplicative model needs values above 0"
     );
 }
 
@@ -216,6 +236,11 @@ fn rank_tests_refuse_what_they_cannot_rank() {
     let twice = two_way(&[&[&[1.0, 2.0], &[1.0, 3.0]], &[&[1.0, 2.0], &[4.0, 5.0]]]);
     assert!(ranks::kruskal_wallis(&twice).is_err());
     assert!(ranks::friedman(&twice, "b").is_err());
+    let once = [("ext4", "read", 1.0), ("ext4", "rewrite", 3.0), ("ext2", "read", 1.5)];
+    assert_eq!(
+        ranks::friedman(&of_cells(&once), "action").unwrap_err().to_string(),
+        "Friedman's test needs one observation of every cell, but there are 0 to 1"
+    );
     let tied = two_way(&[&[&[1.0], &[1.0]], &[&[2.0], &[2.0]]]);
     assert_eq!(
         ranks::friedman(&tied, "b").unwrap_err().to_string(),

@@ -6,11 +6,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use machine::target::cache_state;
-use machine::target::residency::{ResidencyError, residency_in};
+use file_system::Feature;
 use record::CacheEvidence;
 use runner::Failure;
 use rustix::fs::{Mode, OFlags};
+use targets::cache::cache_state;
+use targets::cache::residency::{ResidencyError, residency_in};
 use workload::Content;
 
 use crate::experiment::Site;
@@ -27,13 +28,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 /// Why not, and what would change it.
 pub(super) fn check(live: &LiveTarget) -> Result<(), String> {
-    if !live.target.supports_cold() {
-        return Err("its pages are the only copy of its files, so none is ever fetched or thrown \
-             out; give a file system on a device"
-            .to_owned());
+    if let Some(why) = live.target.why_never_cold() {
+        return Err(format!(
+            "{why}, so none is ever fetched or evicted; give a file system on a device"
+        ));
     }
-    if live.target.facts().file_system == "overlay" {
-        return Err(ResidencyError::NotSeen.to_string());
+    if let Some(why) = file_system::lacks(&live.target.facts().file_system, Feature::Residency) {
+        return Err(format!("{why}; measure the file system below it"));
     }
     let always_there = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
     match residency_in(&always_there, 0..1) {
@@ -80,8 +81,7 @@ impl ColdFile {
             return Ok(());
         }
         let (resident, pages) = (left.resident_pages, left.total_pages);
-        let why =
-            format!("{resident} of {pages} pages were still resident after they were evicted");
+        let why = format!("{resident} of {pages} pages were still resident after eviction");
         Err(Failure::State { why, evidence: Box::new(self.evidence.clone()) })
     }
 

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use machine::describe::{Extent, extents};
-use machine::target::cache_state;
 use measure::{Clock, Recorder};
 use record::{Better, CacheEvidence, MetricDefinition};
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::cache::cache_state;
 
 use super::written::Written;
 use crate::experiment::{Experiment, Findings, Site};
@@ -168,14 +168,14 @@ impl Experiment for ColdRead {
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         let target = &live.target;
-        if !target.supports_cold() {
-            return Err("its pages are the only copy of its files, and lie nowhere else".to_owned());
+        if let Some(why) = target.why_never_cold() {
+            return Err(format!("{why}: they have no place on a device"));
         }
         live.trial().extents.clone()?;
         let (wanted, space) = (2 * self.written_bytes(), target.space());
         match space {
             Ok(space) if space.free_bytes < wanted => Err(format!(
-                "it has {} bytes free, where {wanted} are wanted: give it more room (size=)",
+                "it has {} bytes free, but {wanted} are needed: give it more space (size=)",
                 space.free_bytes
             )),
             _ => Ok(()),

@@ -85,7 +85,7 @@ impl ColdListing {
         }
         let listed_ticks = clock.end();
         if names.len() != entries {
-            let why = format!("{} entries were listed of {entries}", names.len());
+            let why = format!("{} of {entries} entries were listed", names.len());
             return Err(Failure::Cell { why });
         }
         if self.order == Order::Creation {
@@ -155,20 +155,20 @@ impl Experiment for ColdListing {
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         let target = &live.target;
         if !target.supports_cold() {
-            return Err("its names and attributes are in memory only, never cold".to_owned());
+            return Err("its names and attributes are only in memory and never cold".to_owned());
         }
         if !live.is_scratch() {
             return Err(
-                "what is in memory of it cannot be dropped, for fsprism did not mount it: \
-                        name a scratch target, such as ext4"
+                "what it has in memory cannot be dropped, because fsprism did not mount it: name a \
+                        scratch target, such as ext4"
                     .to_owned(),
             );
         }
         let wanted = self.all_entries();
         match target.space().map(|space| space.free_inodes) {
             Ok(Some(free)) if free < wanted + SPARE_INODES => Err(format!(
-                "it has room for {free} more files, where {wanted} are wanted and some to spare: \
-                 give it more room (size=)"
+                "it has room for {free} more files, but {wanted} and a few spare ones are needed: \
+                 give it more space (size=)"
             )),
             _ => Ok(()),
         }

@@ -15,13 +15,13 @@ const RANK_OF_LONG: u32 = 4;
 pub(super) fn curves() -> Vec<Benchmark> {
     let listing = Curve {
         name: "list-by-entries",
-        title: "readdir, and stat in its order, cold",
+        title: "readdir, then stat in its order, cold",
         axis: "directory entries",
         unit: "count",
     };
     let creation = Curve {
         name: "list-by-entries-as-created",
-        title: "readdir, and stat in order of creation, cold",
+        title: "readdir, then stat in creation order, cold",
         ..listing
     };
     [by_entries(&listing, Order::Listing), by_entries(&creation, Order::Creation)].concat()

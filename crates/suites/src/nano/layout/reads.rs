@@ -23,10 +23,10 @@ pub(super) fn quick() -> Vec<Benchmark> {
     };
     let (files, piece_bytes, allocation) = (2, PIECE_BYTES, Allocation::ByPiece);
     vec![
-        one("read-written-at-once", "read of a file written at once, cold", Written::AtOnce),
+        one("read-written-at-once", "read of a file written in one go, cold", Written::AtOnce),
         one(
             "read-written-in-turn",
-            "read of a file written in turn with another, cold",
+            "read of a file interleaved with another, cold",
             Written::Interleaved { files, piece_bytes, allocation },
         ),
     ]
@@ -54,7 +54,7 @@ fn cold(name: &str, title: &str, read: ColdRead) -> Benchmark {
 fn by_file_size() -> Vec<Benchmark> {
     let curve = Curve {
         name: "read-by-file-size",
-        title: "read of files written at once, cold",
+        title: "read of files written in one go, cold",
         axis: "file size",
         unit: "bytes",
     };
@@ -68,14 +68,13 @@ fn by_file_size() -> Vec<Benchmark> {
 fn in_turn_by_files(allocation: Allocation) -> Vec<Benchmark> {
     let (name, title) = match allocation {
         Allocation::ByPiece => {
-            ("read-by-files-in-turn", "read of files written in turn by 16 KiB, cold")
+            ("read-by-files-in-turn", "read of files interleaved by 16 KiB, cold")
         }
-        Allocation::Delayed => (
-            "read-by-files-in-turn-delayed",
-            "read of files written in turn, delayed allocation, cold",
-        ),
+        Allocation::Delayed => {
+            ("read-by-files-in-turn-delayed", "read of interleaved files, delayed allocation, cold")
+        }
     };
-    let curve = Curve { name, title, axis: "files written in turn", unit: "count" };
+    let curve = Curve { name, title, axis: "interleaved files", unit: "count" };
     curve.points(&[1, 2, 4, 8, 16], |files| {
         let files = usize_of(files);
         let written = Written::Interleaved { files, piece_bytes: PIECE_BYTES, allocation };
@@ -86,7 +85,7 @@ fn in_turn_by_files(allocation: Allocation) -> Vec<Benchmark> {
 fn in_turn_by_piece() -> Vec<Benchmark> {
     let curve = Curve {
         name: "read-by-piece-in-turn",
-        title: "read of 4 files written in turn, cold",
+        title: "read of 4 interleaved files, cold",
         axis: "piece size",
         unit: "bytes",
     };

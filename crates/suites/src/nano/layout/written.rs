@@ -55,10 +55,7 @@ impl Written {
 
     /// Files that are written together.
     pub(super) fn together(self) -> usize {
-        match self {
-            Self::Interleaved { files, .. } => files,
-            _ => 1,
-        }
+        if let Self::Interleaved { files, .. } = self { files } else { 1 }
     }
 
     pub(super) fn piece_bytes(self) -> Option<u64> {

@@ -14,8 +14,8 @@ use crate::place::{Directories, Place};
 pub(super) fn both() -> Vec<Benchmark> {
     let synced = |named: Named, directory_sync| {
         let (suffix, words) = match directory_sync {
-            DirectorySync::Never => ("sync", "100 and a sync"),
-            DirectorySync::EachOperation => ("fsync", "each with an fsync of the directory"),
+            DirectorySync::Never => ("sync", "100, then a sync"),
+            DirectorySync::EachOperation => ("fsync", "each followed by an fsync of the directory"),
         };
         let set = Directories { additions: 100, ..Directories::of(ENTRIES) };
         let workload = Workload { directory_sync, ..Workload::new(named.operation) };

@@ -80,13 +80,11 @@ fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
         sharing,
         ..Workload::new(named.operation)
     };
-    let baseline = match beside {
-        Beside::Nobody => None,
-        _ => Some(name(Beside::Nobody)),
-    };
-    let exercises = match beside {
-        Beside::Nobody => vec![Dimension::InMemory],
-        _ => vec![Dimension::InMemory, Dimension::Scaling],
+    let baseline = if let Beside::Nobody = beside { None } else { Some(name(Beside::Nobody)) };
+    let exercises = if let Beside::Nobody = beside {
+        vec![Dimension::InMemory]
+    } else {
+        vec![Dimension::InMemory, Dimension::Scaling]
     };
     Benchmark {
         name: name(beside),
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn every_operation_on_names_is_done_by_one_process_and_by_two_in_both_ways() {
         let pairs = pairs();
-        let on_names = |one: &Operation| one.subject() == workload::Subject::Directories;
+        let on_names = |one: &Operation| one.is_on_names();
         for operation in Operation::ALL.into_iter().filter(on_names) {
             let is_it = |one: &&Benchmark| {
                 let of = one.operations().expect("it is one of operations");

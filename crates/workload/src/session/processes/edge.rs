@@ -21,7 +21,8 @@ pub(super) enum Forked {
 pub(super) fn fork_alone() -> io::Result<Forked> {
     let threads = std::fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
-        let why = format!("a process that is forked must have one thread, and this has {threads}");
+        let why =
+            format!("a process must have a single thread to fork, but this one has {threads}");
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
     }
     // SAFETY: the process has one thread, so no lock of another's is held in the child.
@@ -98,6 +99,6 @@ mod tests {
             refused
         });
         let error = refused.expect_err("there are two threads");
-        assert!(error.to_string().contains("must have one thread"), "{error}");
+        assert!(error.to_string().contains("must have a single thread"), "{error}");
     }
 }

@@ -80,7 +80,7 @@ impl Worker {
 
     fn into_part(mut self) -> io::Result<Result<Part, Trouble>> {
         if !self.is_well {
-            let message = "it ended before it had done its operations".to_owned();
+            let message = "it exited before it had finished its operations".to_owned();
             return Ok(Err(Trouble::Engine(EngineError::Worker { message })));
         }
         let mut bytes = Vec::new();

@@ -54,11 +54,9 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
 pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
     let failed = |message: String| Trouble::Engine(EngineError::Worker { message });
     match bytes.split_first() {
-        Some((&PART, rest)) => {
-            part(rest).ok_or_else(|| failed("what it handed over is damaged".to_owned()))
-        }
+        Some((&PART, rest)) => part(rest).ok_or_else(|| failed("its result is damaged".to_owned())),
         Some((_, message)) => Err(failed(String::from_utf8_lossy(message).into_owned())),
-        None => Err(failed("it handed nothing over".to_owned())),
+        None => Err(failed("it returned no result".to_owned())),
     }
 }
 
@@ -156,7 +154,7 @@ mod tests {
         let trouble = Trouble::Engine(EngineError::AlreadyRun);
         let expected = EngineError::AlreadyRun.to_string();
         assert!(said(decode(&encode(Err(trouble)))).contains(&expected));
-        assert!(said(decode(&[])).contains("nothing"));
+        assert!(said(decode(&[])).contains("no result"));
         assert!(said(decode(&[PART, 1, 2, 3])).contains("damaged"));
         assert!(said(decode(&[PART])).contains("damaged"));
     }

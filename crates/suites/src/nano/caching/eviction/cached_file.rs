@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use machine::target::residency::ResidencyWatch;
 use replacement::{Access, Kind};
 use runner::Failure;
 use rustix::fs::{Advice, fadvise};
+use targets::cache::residency::ResidencyWatch;
 
 use super::replay::Cached;
 use crate::experiment::Site;

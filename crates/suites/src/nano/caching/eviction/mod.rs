@@ -9,9 +9,9 @@ mod policies;
 mod replay;
 mod scenes;
 
-use machine::target::Target;
 use record::{CacheState, Dimension};
 use runner::Failure;
+use targets::Target;
 
 use self::policies::Policies;
 use self::scenes::{Scene, SceneRun};
@@ -38,7 +38,7 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
         .collect();
     all.push(Benchmark {
         rank: 2,
-        ..benchmark("eviction-policy", "eviction, policy that explains it", Policies)
+        ..benchmark("eviction-policy", "eviction, best-fitting policy", Policies)
     });
     all
 }
@@ -59,19 +59,19 @@ fn check(live: &LiveTarget) -> Result<(), String> {
     let Some(limit_bytes) = live.target().facts().conditions.limits.memory_bytes else {
         return Err(format!(
             "nothing leaves its page cache before the whole machine runs out of memory; give it a \
-             limit, as {file_system}:memory=64m"
+             limit, such as {file_system}:memory=64m"
         ));
     };
     if !(LIMIT_MIN_BYTES..=LIMIT_MAX_BYTES).contains(&limit_bytes) {
         return Err(format!(
-            "its memory limit of {limit_bytes} bytes is too small or too large to be filled page \
-             by page; give memory=8m to memory=256m"
+            "its memory limit of {limit_bytes} bytes is too small or too large to fill page by \
+             page; give memory=8m to memory=256m"
         ));
     }
     let space = live.target().space().map_err(|error| error.to_string())?;
     if space.free_bytes < LIMITS_PER_FILE * limit_bytes {
         return Err(format!(
-            "it has no room for a file of {LIMITS_PER_FILE} times its memory limit; give a larger \
+            "it has no space for a file of {LIMITS_PER_FILE} times its memory limit; give a larger \
              size= or a smaller memory="
         ));
     }
@@ -94,8 +94,8 @@ fn capacity_pages(site: &Site<'_>, cold: &mut ColdFile) -> Result<u32, Failure> 
     let capacity = u32::try_from(resident).unwrap_or(u32::MAX).min(most);
     if capacity < least {
         let why = format!(
-            "only {capacity} pages of a file stay in memory, which is too few to tell which; give \
-             it more memory="
+            "only {capacity} pages of a file stay in memory, too few to tell which; give it a \
+             larger memory="
         );
         return Err(Failure::Cell { why });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use record::{Better, MetricDefinition, Observation, PolicyFit, PolicyRanking};
-use replacement::fit::{Fit, Question, Scored, Verdict, fit};
+use replacement::fit::{Fit, FitVerdict, Question, Scored, fit};
 use replacement::{Observed, Policy, Trace, battery};
 use runner::Failure;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ fn ranking(fitted: &Fit) -> PolicyRanking {
         capacity_pages: scored.capacity_pages,
     };
     PolicyRanking {
-        title: "policies held against what stayed resident".to_owned(),
+        title: "policies compared with what stayed resident".to_owned(),
         verdict: sentence(fitted),
         pages_per_group: fitted.pages_per_group,
         ranking: fitted.ranking.iter().map(one).collect(),
@@ -130,16 +130,16 @@ fn sentence(fitted: &Fit) -> String {
     if fitted.resident_unaccessed > UNASKED_MAX {
         let percent = 100.0 * fitted.resident_unaccessed;
         return format!(
-            "no verdict: {percent:.0} % of the pages that nobody had asked for were resident"
+            "no verdict: {percent:.0} % of the pages that were never requested were resident"
         );
     }
     match &fitted.verdict {
-        Verdict::ToldApart => format!("{best} explains it better than each other policy"),
-        Verdict::NotToldApart { from } => {
+        FitVerdict::ToldApart => format!("{best} explains it better than any other policy"),
+        FitVerdict::NotToldApart { from } => {
             let names: Vec<&str> = from.iter().copied().map(Policy::name).collect();
-            format!("{best} explains it best, not told apart from {}", names.join(", "))
+            format!("{best} explains it best, but cannot be told apart from {}", names.join(", "))
         }
-        Verdict::NoBetterThanChance => "no policy explains it better than chance".to_owned(),
+        FitVerdict::NoBetterThanChance => "no policy explains it better than chance".to_owned(),
     }
 }
 
@@ -171,14 +171,14 @@ mod tests {
             let ranking = ranking(&fitted);
             assert_eq!(ranking.ranking[0].policy, policy.name(), "{ranking:?}");
             assert!(ranking.ranking[0].agreement > 0.99, "{ranking:?}");
-            assert!(ranking.verdict.contains("better than each other"), "{}", ranking.verdict);
+            assert!(ranking.verdict.contains("better than any other"), "{}", ranking.verdict);
             let values = values(&fitted);
             let own = Policy::ALL.iter().position(|other| *other == policy).expect("one of all");
             assert!(values[0] > 95.0 && values[own + 1] > 99.0, "{values:?}");
             let others = values[1..].iter().filter(|agreement| **agreement > 99.0).count();
             assert_eq!((others, values.last()), (1, Some(&0.0)));
             let unasked = Fit { resident_unaccessed: 0.5, ..fitted };
-            assert!(sentence(&unasked).contains("50 % of the pages that nobody"));
+            assert!(sentence(&unasked).contains("50 % of the pages that were never"));
         }
     }
 

@@ -49,8 +49,8 @@ impl Scene {
         match self {
             Self::Scan => "eviction, scan",
             Self::Loop => "eviction, loop a tenth larger than memory",
-            Self::HotSet => "eviction, hot set while a scan goes by",
-            Self::DirtyAndClean => "eviction, dirty against clean",
+            Self::HotSet => "eviction, hot set during a scan",
+            Self::DirtyAndClean => "eviction, dirty versus clean",
         }
     }
 

@@ -9,13 +9,13 @@ mod watched_file;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use machine::target::residency::PageMap;
 use record::{
     Better, CacheEvidence, CacheState, Dimension, MetricDefinition, Observation, PageRuns,
     Quantity, Series,
 };
 use runner::Failure;
 use serde_json::Value;
+use targets::cache::residency::PageMap;
 
 use self::fetches::Fetches;
 use self::pattern::{Descriptors, Pattern};
@@ -209,7 +209,7 @@ fn observations(seen: &Seen) -> Vec<Observation> {
         (read.page as f64 * page_bytes, read.window_pages() as f64 * page_bytes)
     };
     let windows = Series {
-        title: "fetched ahead, by the read that it came with".to_owned(),
+        title: "fetched ahead with each read".to_owned(),
         axis: Quantity::new("offset of the read", "bytes"),
         value: Quantity::new("fetched ahead", "bytes"),
         points: seen.fetches.fetches().map(point).collect(),

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use machine::target::Place;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Better, CacheState, Dimension, MetricDefinition, Observation, Quantity, Series};
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::Place;
 
 use crate::benchmark::Benchmark;
 use crate::counters::Reading;
@@ -117,15 +117,14 @@ impl Experiment for Attributes {
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         if !live.target().supports_cold() {
             return Err(
-                "it is in memory only, and so are its attributes; give a file system on a \
-                 device"
+                "it is only in memory, and so are its attributes; give a file system on a device"
                     .to_owned(),
             );
         }
         match live.target().spec().place {
             Place::Scratch(_) => Ok(()),
-            Place::Directory(_) => Err("only mounting makes attributes cold, and fsprism did not \
-                 mount it; give a scratch target, as ext4"
+            Place::Directory(_) => Err("only mounting makes attributes cold, but fsprism did not \
+                 mount it; give a scratch target, such as ext4"
                 .to_owned()),
         }
     }
@@ -153,7 +152,7 @@ impl Experiment for Attributes {
         let began = Instant::now();
         let witnessed = Witnessed(self.witness(site, &directory)?);
         if witnessed.fetches().next().is_none() {
-            let why = "mounting again did not make the attributes cold: the device was not read";
+            let why = "remounting did not make the attributes cold: the device was not read";
             return Err(Failure::Cell { why: why.to_owned() });
         }
         let point = |(number, &bytes): (usize, &u64)| (number as f64, bytes as f64);
@@ -161,8 +160,8 @@ impl Experiment for Attributes {
             metrics: witnessed.values(),
             elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
             observations: vec![Observation::Series(Series {
-                title: "read from the device, by the name that was asked for".to_owned(),
-                axis: Quantity::new("names asked for", "count"),
+                title: "read from the device, by requested name".to_owned(),
+                axis: Quantity::new("names requested", "count"),
                 value: Quantity::new("read from the device", "bytes"),
                 points: witnessed.0.iter().enumerate().filter(|it| *it.1 > 0).map(point).collect(),
             })],

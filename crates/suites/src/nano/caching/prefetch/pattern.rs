@@ -84,7 +84,12 @@ impl Pattern {
         match self {
             Self::Sequential => Some(4),
             Self::TwoStreams(_) => Some(8),
-            _ => None,
+            Self::FirstAtStart
+            | Self::FirstInMiddle
+            | Self::SmallFile { .. }
+            | Self::Backward
+            | Self::Strided { .. }
+            | Self::Random => None,
         }
     }
 
@@ -139,7 +144,7 @@ impl Pattern {
             Self::TwoStreams(_) => Some(("descriptors", json!(self.descriptors()))),
             Self::FirstAtStart => Some(("position", json!("start"))),
             Self::FirstInMiddle => Some(("position", json!("middle"))),
-            _ => None,
+            Self::Sequential | Self::Backward | Self::Random => None,
         };
         parameters.extend(more.map(|(name, value)| (name.to_owned(), value)));
         parameters

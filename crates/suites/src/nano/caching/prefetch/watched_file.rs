@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use machine::target::residency::{PageMap, ResidencyWatch, residency_in};
 use runner::Failure;
+use targets::cache::residency::{PageMap, ResidencyWatch, residency_in};
 
 use super::fetches::{ColdPages, ReadPage};
 use super::pattern::Place;
@@ -73,7 +73,7 @@ impl<'a> WatchedFile<'a> {
             }
             if began.elapsed() > PATIENCE {
                 let why = format!(
-                    "{} pages that were asked for ahead had not come after {} s",
+                    "{} pages requested ahead had not arrived after {} s",
                     in_cache.abs_diff(count),
                     PATIENCE.as_secs()
                 );

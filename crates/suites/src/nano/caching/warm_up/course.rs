@@ -111,7 +111,7 @@ fn check_progress(pages: u64, resident_pages: u64, reads: u64) -> Result<(), Fai
     }
     let why = format!(
         "after {reads} random reads, {resident_pages} of {pages} pages are resident: the file does \
-         not stay in memory (more memory= may help)"
+         not stay in memory (a larger memory= may help)"
     );
     Err(Failure::Cell { why })
 }

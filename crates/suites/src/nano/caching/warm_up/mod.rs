@@ -12,7 +12,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use machine::target::residency::residency_in;
 use measure::Clock;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -21,6 +20,7 @@ use record::{
 };
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::cache::residency::residency_in;
 
 use self::course::{Course, Reads};
 use self::judged::Judged;
@@ -100,7 +100,7 @@ impl Experiment for WarmUp {
         // Part of the limit is taken by other things than the file.
         if limit.is_some_and(|limit| limit / 2 < self.working_set_bytes) {
             return Err(format!(
-                "its memory does not hold the working set; give memory={} or more",
+                "its memory cannot hold the working set; give memory={} or more",
                 2 * self.working_set_bytes
             ));
         }

@@ -51,8 +51,8 @@ impl Due {
         };
         let interval = setting("dirty_writeback_centisecs")?;
         if interval.is_zero() {
-            return Err("vm.dirty_writeback_centisecs is 0, so that data left alone is never \
-                 written; set it"
+            return Err("vm.dirty_writeback_centisecs is 0, so data left alone is never written; \
+                 set it above 0"
                 .to_owned());
         }
         Ok(Self { expired: setting("dirty_expire_centisecs")?, interval })
@@ -69,8 +69,8 @@ fn early(began_ns: u64, expired: Duration) -> Option<Warning> {
     let began = Duration::from_nanos(began_ns);
     (began < expired).then(|| Warning::BackgroundWork {
         what: format!(
-            "data left after {:.1} s, before it was {} s old: the file system asked for it, or a \
-             sync of another process did",
+            "data was written back after {:.1} s, before it was {} s old: the file system asked \
+             for it, or a sync by another process did",
             began.as_secs_f64(),
             expired.as_secs()
         ),
@@ -100,14 +100,14 @@ impl Experiment for LeftAlone {
         cold_file::check(live)?;
         let limit = live.target().facts().conditions.limits.memory_bytes;
         if limit.is_some_and(|limit| limit < LIMIT_MIN_BYTES) {
-            return Err("its memory limit makes data leave before it is old; give memory=64m or \
-                 more, or none"
+            return Err("its memory limit forces data out before it is old; give memory=64m or \
+                 more, or no limit"
                 .to_owned());
         }
         let due = Due::read()?.written();
         if due > LONGEST {
             return Err(format!(
-                "data left alone is written after {} s only; lower vm.dirty_expire_centisecs",
+                "data left alone is written only after {} s; lower vm.dirty_expire_centisecs",
                 due.as_secs()
             ));
         }

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use machine::target::residency::residency_in;
 use record::{CacheState, Dimension, Observation, Quantity, Series};
 use runner::Failure;
+use targets::cache::residency::residency_in;
 
 use self::flow::Sample;
 use self::left_alone::LeftAlone;
@@ -94,7 +94,9 @@ impl Written {
         };
         vec![
             series("dirty data over time", "dirty", |sample| sample.dirty_bytes),
-            series("data on its way over time", "on its way", |sample| sample.on_its_way_bytes),
+            series("data under write-back over time", "under write-back", |sample| {
+                sample.on_its_way_bytes
+            }),
             series("data written over time", "written", |sample| sample.written_bytes),
         ]
     }

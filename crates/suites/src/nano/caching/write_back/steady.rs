@@ -81,14 +81,14 @@ impl Experiment for Steady {
         let limit_bytes = limit_bytes(live)?;
         if LIMITS_WRITTEN * limit_bytes > WRITTEN_BYTES_MAX {
             return Err(format!(
-                "writers wait only when {limit_bytes} bytes are dirty, which takes too long to \
-                 write; give it a limit, as {file_system}:memory=64m"
+                "writers wait only when {limit_bytes} bytes are dirty, which take too long to \
+                 write; give it a limit, such as {file_system}:memory=64m"
             ));
         }
         let space = live.target().space().map_err(|error| error.to_string())?;
         if space.free_bytes < 2 * LIMITS_WRITTEN * limit_bytes {
             return Err(format!(
-                "it has no room for {LIMITS_WRITTEN} times the dirty data at which writers wait; \
+                "it has no space for {LIMITS_WRITTEN} times the dirty data at which writers wait; \
                  give a larger size="
             ));
         }

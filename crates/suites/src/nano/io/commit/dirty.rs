@@ -16,11 +16,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use machine::describe::WritebackReader;
-use machine::target::cache_state;
 use measure::{Clock, Recorder};
 use record::{CacheEvidence, CacheState, Dimension, MetricDefinition};
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::cache::cache_state;
 
 use super::log::{Durably, Log};
 use super::{
@@ -61,7 +61,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
         curve("fsync-by-dirty-data", "fsync of a dirty file", Whose::Own, 1),
         curve(
             "fsync-beside-dirty-data",
-            "fsync of 4 KiB beside dirty data of another file",
+            "fsync of 4 KiB while another file is dirty",
             Whose::Another,
             5,
         ),
@@ -229,8 +229,8 @@ impl Experiment for FsyncDirty {
         let begins_at = counters.map_err(|error| error.to_string())?.background_threshold_bytes;
         if begins_at < self.dirty_bytes {
             return Err(format!(
-                "write-back begins by itself when {begins_at} bytes are dirty, before the sync \
-                 does; raise vm.dirty_background_bytes"
+                "write-back starts on its own when {begins_at} bytes are dirty, before the sync; \
+                 raise vm.dirty_background_bytes"
             ));
         }
         Ok(())

@@ -75,8 +75,8 @@ fn check_memory(live: &LiveTarget, dirty_bytes: u64) -> Result<(), String> {
     let limit = live.target().facts().conditions.limits.memory_bytes;
     if limit.is_some_and(|limit| limit / SHARE < dirty_bytes) {
         return Err(format!(
-            "its memory limit makes dirty data leave before it is synced; give memory={}m or \
-             more, or none",
+            "its memory limit forces dirty data out before it is synced; give memory={}m or more, \
+             or no limit",
             SHARE * dirty_bytes / MIB
         ));
     }

@@ -39,8 +39,8 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
         ..Benchmark::of_experiment(name, title, Synchronous { place })
     };
     vec![
-        benchmark("dsync-overwrite-4k", "O_DSYNC overwrite 4 KiB, beside fdatasync", Place::There),
-        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, beside fdatasync", Place::AtTheEnd),
+        benchmark("dsync-overwrite-4k", "O_DSYNC overwrite 4 KiB, versus fdatasync", Place::There),
+        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, versus fdatasync", Place::AtTheEnd),
     ]
 }
 

@@ -42,12 +42,12 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [
         curve(
             "commit-own-files-by-threads",
-            "append 4 KiB and fsync together, own files",
+            "concurrent append 4 KiB and fsync, own files",
             Files::Own,
         ),
         curve(
             "commit-one-log-by-threads",
-            "write 4 KiB and fdatasync together, one log",
+            "concurrent write 4 KiB and fdatasync, one log",
             Files::Log,
         ),
     ]

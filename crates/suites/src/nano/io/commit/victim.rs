@@ -52,13 +52,13 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [
         curve(
             "victim-append-fsync",
-            "append 4 KiB and fsync, 50 a second",
+            "append 4 KiB and fsync, 50 per second",
             Kind::Commit,
             COMMITS_PER_S,
         ),
         curve(
             "victim-warm-read",
-            "random read 4 KiB, warm, 1,000 a second",
+            "random read 4 KiB, warm, 1,000 per second",
             Kind::WarmRead,
             READS_PER_S,
         ),

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use machine::target::cache_state::{self, Residency};
 use rand::seq::SliceRandom;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheEvidence, CacheState, Dimension};
 use runner::Failure;
 use rustix::fs::{Mode, OFlags};
+use targets::cache::cache_state::{self, Residency};
 use workload::{IoPath, Operation, Role, Workload};
 
 use crate::counters::Happened;

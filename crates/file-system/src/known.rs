@@ -1,0 +1,195 @@
+//! The file systems that are known, found by name.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::row::{Feature, Row, Storage};
+use crate::table::ROWS;
+
+/// A file system of which something is known. Its facts are those of its [`Row`], to which it
+/// dereferences.
+#[derive(Clone, Copy)]
+pub struct FileSystem(&'static Row);
+
+/// One more, that a test has invented.
+static ADDED: OnceLock<Row> = OnceLock::new();
+
+/// Makes one more file system known to this process: for a test that adds an invented one and looks
+/// for it everywhere. Only the first call does something.
+pub fn add(row: Row) {
+    let _stays_the_first = ADDED.set(row);
+}
+
+/// There is no such row, or none that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownName;
+
+impl FileSystem {
+    /// All that fsprism can make, in the order in which help texts list them.
+    pub fn made() -> impl Iterator<Item = Self> {
+        Self::all().filter(|file_system| file_system.can_be_made())
+    }
+
+    /// Those that a survey measures where no target is named.
+    pub fn by_default() -> impl Iterator<Item = Self> {
+        Self::all().filter(|file_system| file_system.by_default)
+    }
+
+    /// Its row.
+    #[must_use]
+    pub fn row(self) -> &'static Row {
+        self.0
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().chain(ADDED.get()).map(Self)
+    }
+
+    /// The one that the kernel, or /proc/self/mounts, calls so; `fuse.sshfs` is fuse.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let kind = name.split_once('.').map_or(name, |(kind, _)| kind);
+        Self::all().find(|known| known.name == kind)
+    }
+
+    /// The one with this magic number, of those that have one in their row.
+    #[must_use]
+    pub fn with_magic(magic: u64) -> Option<Self> {
+        Self::all().find(|known| known.magic == Some(magic))
+    }
+
+    /// Whether fsprism can make it on scratch space.
+    #[must_use]
+    pub fn can_be_made(self) -> bool {
+        self.mkfs.is_some() || self.lives_in_memory()
+    }
+
+    /// Whether the pages in memory are the only copy: nothing to format and no cold state.
+    #[must_use]
+    pub fn lives_in_memory(self) -> bool {
+        matches!(self.storage, Storage::Memory { .. })
+    }
+
+    /// Why it lacks a feature, if it does.
+    #[must_use]
+    pub fn lacks(self, feature: Feature) -> Option<&'static str> {
+        self.0.lacks.iter().find(|lack| lack.feature == feature).map(|lack| lack.why)
+    }
+}
+
+/// Why a file system of this name lacks a feature, if that is known, as a clause that begins with
+/// its name.
+#[must_use]
+pub fn lacks(name: &str, feature: Feature) -> Option<String> {
+    let why = FileSystem::named(name)?.lacks(feature)?;
+    Some(format!("{name} {why}"))
+}
+
+impl Deref for FileSystem {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        self.0
+    }
+}
+
+impl PartialEq for FileSystem {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for FileSystem {}
+
+impl Hash for FileSystem {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Debug for FileSystem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl fmt::Display for FileSystem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name)
+    }
+}
+
+impl FromStr for FileSystem {
+    type Err = UnknownName;
+
+    /// One that can be made, by its whole name.
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::made().find(|known| known.name == text).ok_or(UnknownName)
+    }
+}
+
+impl Serialize for FileSystem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for FileSystem {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(|UnknownName| de::Error::custom(format!("`{name}` cannot be made")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_parse_back() {
+        let names: BTreeSet<&str> = FileSystem::all().map(|known| known.name).collect();
+        assert_eq!(names.len(), FileSystem::all().count());
+        for made in FileSystem::made() {
+            assert_eq!(made.name.parse(), Ok(made));
+        }
+        assert_eq!("overlay".parse::<FileSystem>(), Err(UnknownName));
+        assert_eq!("fuse".parse::<FileSystem>(), Err(UnknownName));
+    }
+
+    #[test]
+    fn kinds_of_fuse_are_fuse() {
+        let of = |name| FileSystem::named(name).map(|known| known.name);
+        assert_eq!(
+            [of("fuse.sshfs"), of("fuseblk"), of("9p")],
+            [Some("fuse"), Some("fuseblk"), None]
+        );
+    }
+
+    #[test]
+    fn each_lacks_what_its_row_says() {
+        let links = |name| lacks(name, Feature::Links);
+        assert_eq!(links("vfat").as_deref(), Some("vfat does not support links"));
+        assert_eq!(links("exfat").as_deref(), Some("exfat does not support links"));
+        assert_eq!(links("ext4"), None);
+        assert!(lacks("tmpfs", Feature::ColdFiles).is_some());
+        assert_eq!(lacks("never-heard-of", Feature::ColdFiles), None);
+        assert_eq!(FileSystem::with_magic(0x9123_683e), FileSystem::named("btrfs"));
+        assert_eq!(FileSystem::with_magic(0xef53), None);
+    }
+
+    #[test]
+    fn what_is_made_on_a_device_has_a_module_and_room() {
+        for made in FileSystem::made().filter(|made| !made.lives_in_memory()) {
+            let mkfs = made.mkfs.as_ref().expect("it is made");
+            assert!(mkfs.least_bytes >= 64 << 20, "{made}");
+            assert!(!made.modules.any_of.is_empty(), "{made}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What is known of file systems: one row for each (`table.rs`), which everybody reads.
+//!
+//! To add a file system, add its row. Targets can then be made of it, `fsprism machine` looks for
+//! it, guests get its mkfs and modules, `scripts/setup` installs its package, and what it cannot do
+//! is left out of every suite with the row's reason. What the kernel itself says of a mounted file
+//! system (alignment of direct I/O, extents, room) stands in no row.
+
+mod known;
+mod row;
+mod table;
+
+pub use known::{FileSystem, UnknownName, add, lacks};
+pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

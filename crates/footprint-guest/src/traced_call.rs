@@ -1,0 +1,285 @@
+//! The calls that are traced: one system call each, in one row each.
+//!
+//! All but `getppid` are given absolute paths in a directory that holds some files, or descriptors
+//! of files in it.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use thiserror::Error;
+use workload::Operation;
+
+use crate::marked::Gives;
+use crate::prepared::Argument::{Buffer, Descriptor, Name, Number};
+use crate::prepared::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
+
+/// A system call that a guest executes to be traced.
+#[derive(Clone, Copy)]
+pub struct TracedCall(&'static Row);
+
+/// What is known of a call.
+pub(crate) struct Row {
+    name: &'static str,
+    title: &'static str,
+    /// The operation of benchmarks that it is; `None` of a call that touches no file system.
+    operation: Option<Operation>,
+    /// Whether it is traced where none is named.
+    by_default: bool,
+    pub(crate) gives: Gives,
+    /// What it leaves is removed so.
+    pub(crate) removed: Removed,
+    pub(crate) prepare: Prepare,
+}
+
+/// There is no call of that name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no operation '{name}'; there are {}", TracedCall::names())]
+pub struct UnknownCall {
+    name: String,
+}
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    prepare: Prepare,
+) -> Row {
+    let (by_default, gives, removed) = (false, Gives::Number, Removed::File);
+    Row { name, title, operation: Some(operation), by_default, gives, removed, prepare }
+}
+
+/// In the order of their numbers in marks, which traces keep: new ones go to the end.
+static ROWS: [Row; 18] = [
+    Row {
+        by_default: true,
+        gives: Gives::Descriptor,
+        ..row("create", "create a file", Operation::Create, |at| {
+            let arguments = vec![Name(at.path.clone()), MODE];
+            Ok(Parts::of(libc::SYS_creat, arguments).leaves(&at.path))
+        })
+    },
+    Row {
+        by_default: true,
+        ..row("write", "write 4 KiB into an empty file", Operation::Append, |at| {
+            let file = File::create_new(&at.path)?;
+            let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
+            Ok(Parts::of(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
+        })
+    },
+    row("overwrite", "overwrite 4 KiB", Operation::Write, |at| {
+        full(&at.path)?;
+        let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
+        let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
+        Ok(Parts::of(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
+    }),
+    Row {
+        by_default: true,
+        ..row("read", "read 4 KiB", Operation::Read, |at| {
+            full(&at.path)?;
+            let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
+            let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
+            Ok(Parts::of(libc::SYS_pread64, arguments).on(file).leaves(&at.path))
+        })
+    },
+    Row {
+        by_default: true,
+        ..row("stat", "stat a file", Operation::StatPresent, |at| {
+            full(&at.path)?;
+            let arguments = vec![AT_FDCWD, Name(at.path.clone()), Buffer, Number(0)];
+            Ok(Parts::of(libc::SYS_newfstatat, arguments).leaves(&at.path))
+        })
+    },
+    Row {
+        gives: Gives::Descriptor,
+        ..row("open", "open a file", Operation::Open, |at| {
+            full(&at.path)?;
+            let arguments = vec![Name(at.path.clone()), Number(0)];
+            Ok(Parts::of(libc::SYS_open, arguments).leaves(&at.path))
+        })
+    },
+    row("close", "close a file", Operation::Close, |at| {
+        full(&at.path)?;
+        let parts = Parts::of(libc::SYS_close, vec![Descriptor]);
+        Ok(parts.closes(File::open(&at.path)?).leaves(&at.path))
+    }),
+    Row {
+        by_default: true,
+        ..row("rename", "rename a file in its directory", Operation::Rename, |at| {
+            full(&at.path)?;
+            let arguments = vec![Name(at.path.clone()), Name(at.other.clone())];
+            Ok(Parts::of(libc::SYS_rename, arguments).leaves(&at.other))
+        })
+    },
+    Row {
+        by_default: true,
+        ..row("unlink", "unlink a file of 4 KiB", Operation::Unlink, |at| {
+            full(&at.path)?;
+            Ok(Parts::of(libc::SYS_unlink, vec![Name(at.path.clone())]))
+        })
+    },
+    Row {
+        removed: Removed::Directory,
+        ..row("mkdir", "make a directory", Operation::Mkdir, |at| {
+            let arguments = vec![Name(at.path.clone()), MODE];
+            Ok(Parts::of(libc::SYS_mkdir, arguments).leaves(&at.path))
+        })
+    },
+    row("rmdir", "remove an empty directory", Operation::Rmdir, |at| {
+        fs::create_dir(&at.path)?;
+        Ok(Parts::of(libc::SYS_rmdir, vec![Name(at.path.clone())]))
+    }),
+    // Another name in the same directory.
+    row("link", "link a file", Operation::Link, |at| {
+        let arguments = vec![Name(at.directory.join("entry-00")), Name(at.path.clone())];
+        Ok(Parts::of(libc::SYS_link, arguments).leaves(&at.path))
+    }),
+    row("symlink", "make a symbolic link", Operation::Symlink, |at| {
+        let arguments = vec![Name(PathBuf::from("entry-00")), Name(at.path.clone())];
+        Ok(Parts::of(libc::SYS_symlink, arguments).leaves(&at.path))
+    }),
+    // From its start.
+    row("readdir", "read a directory", Operation::Readdir, |at| {
+        let arguments = vec![Descriptor, Buffer, Number(ENTRIES_BYTES as u64)];
+        Ok(Parts::of(libc::SYS_getdents64, arguments).on(File::open(at.directory)?))
+    }),
+    row("truncate", "truncate a file of 4 KiB", Operation::Truncate, |at| {
+        full(&at.path)?;
+        let arguments = vec![Name(at.path.clone()), Number(0)];
+        Ok(Parts::of(libc::SYS_truncate, arguments).leaves(&at.path))
+    }),
+    row("fsync", "fsync a file of 4 KiB just written", Operation::Fsync, |at| {
+        let file = full(&at.path)?;
+        let parts = Parts::of(libc::SYS_fsync, vec![Descriptor]);
+        Ok(parts.on(file).leaves(&at.path).dirty())
+    }),
+    // What entering the kernel costs.
+    Row {
+        name: "getppid",
+        title: "getppid, a system call without a file system",
+        operation: None,
+        by_default: true,
+        gives: Gives::Number,
+        removed: Removed::File,
+        prepare: |_| Ok(Parts::of(libc::SYS_getppid, vec![])),
+    },
+    row("fdatasync", "fdatasync a file of 4 KiB just written", Operation::Fdatasync, |at| {
+        let file = full(&at.path)?;
+        let parts = Parts::of(libc::SYS_fdatasync, vec![Descriptor]);
+        Ok(parts.on(file).leaves(&at.path).dirty())
+    }),
+];
+
+impl TracedCall {
+    /// All, in the order of their numbers in marks.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().map(Self)
+    }
+
+    /// Those that are traced where none is named.
+    pub fn by_default() -> impl Iterator<Item = Self> {
+        Self::all().filter(|call| call.0.by_default)
+    }
+
+    /// The name by which the command line takes it, and of its benchmark.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it does, in words.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// The operation of benchmarks that it is; `None` of a call that touches no file system.
+    #[must_use]
+    pub fn operation(self) -> Option<Operation> {
+        self.0.operation
+    }
+
+    /// Its number in marks, below [`footprint_trace::mark::OPERATIONS`].
+    #[must_use]
+    pub fn number(self) -> u16 {
+        let at = Self::all().position(|call| call == self);
+        at.and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX)
+    }
+
+    /// The call of a mark.
+    #[must_use]
+    pub fn of_number(number: u16) -> Option<Self> {
+        ROWS.get(usize::from(number)).map(Self)
+    }
+
+    pub(crate) fn row(self) -> &'static Row {
+        self.0
+    }
+
+    fn names() -> String {
+        Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl PartialEq for TracedCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for TracedCall {}
+
+impl fmt::Debug for TracedCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl fmt::Display for TracedCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for TracedCall {
+    type Err = UnknownCall;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCall> {
+        let found = Self::all().find(|call| call.name() == name);
+        found.ok_or_else(|| UnknownCall { name: name.to_owned() })
+    }
+}
+
+impl Serialize for TracedCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for TracedCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_come_back() {
+        for call in TracedCall::all() {
+            assert_eq!(call.name().parse(), Ok(call));
+            assert_eq!(TracedCall::of_number(call.number()), Some(call));
+            let json = serde_json::to_string(&call).unwrap();
+            assert_eq!(json, format!("\"{call}\""));
+            assert_eq!(serde_json::from_str::<TracedCall>(&json).unwrap(), call);
+        }
+        let error = "creat".parse::<TracedCall>().expect_err("no such call").to_string();
+        assert!(error.contains("create, write"), "{error}");
+        let names: Vec<&str> = TracedCall::by_default().map(TracedCall::name).collect();
+        assert_eq!(names, ["create", "write", "read", "stat", "rename", "unlink", "getppid"]);
+    }
+}

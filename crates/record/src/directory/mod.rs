@@ -1,0 +1,369 @@
+//! The run directory: made once, appended to per replicate, readable to its last whole line.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use measure::Histogram;
+use rustix::fs::{FlockOperation, flock, fstat};
+use serde_json::Value;
+
+use crate::error::RecordError;
+use crate::held::{Held, read_at_most};
+use crate::histogram_log::{self, HistogramLocation};
+use crate::journal::Line;
+use crate::journal_text::{self, Damage, Parsed};
+use crate::manifest::{Cell, Manifest};
+use crate::plain::make_plain;
+use crate::plausible;
+use crate::schema::SCHEMA_VERSION;
+
+const MANIFEST: &str = "manifest.json";
+const MANIFEST_PART: &str = "manifest.json.part";
+const JOURNAL: &str = "cells.jsonl";
+const HISTOGRAMS: &str = "histograms";
+/// The directory, within a run's, of the traces that footprints were counted in: a file
+/// `LABEL.trace` for each target.
+pub const TRACES: &str = "footprint";
+/// Bytes that a manifest and a journal have at most. Those of the longest runs have a hundredth.
+const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+const JOURNAL_BYTES_MAX: u64 = 128 << 20;
+
+/// A run as it lies on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What was asked for.
+    pub manifest: Manifest,
+    /// The journal, up to its last whole line, without those that cannot be believed.
+    pub lines: Vec<Line>,
+    /// Where there are such.
+    pub damage: Vec<Damage>,
+}
+
+/// A run directory open for appending; one process at a time.
+#[derive(Debug)]
+pub struct RunDirectory {
+    held: Held,
+    histograms: Held,
+    journal: File,
+    /// The number of the journal's last line.
+    last_line: usize,
+    /// Per cell, where its histogram log ends as far as the journal knows.
+    log_ends: HashMap<u32, u64>,
+}
+
+impl RunDirectory {
+    /// Makes the directory `path` (which must be absent or empty) with the manifest in it.
+    ///
+    /// # Errors
+    /// When the directory holds something, another process is about to begin a run in it, or it
+    /// cannot be written.
+    pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RecordError> {
+        fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
+        let held = Held::open(path).map_err(RecordError::io("open", path))?;
+        check_new(&held)?;
+        Self::begin(held, manifest)
+    }
+
+    /// Begins a run in a directory that was found empty.
+    fn begin(held: Held, manifest: &Manifest) -> Result<Self, RecordError> {
+        let journal = locked_journal(&held)?;
+        // Of two that found it empty, one has the lock; it may have begun its run by now.
+        check_new(&held)?;
+        let histograms = held.make_below(HISTOGRAMS);
+        let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
+        let text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
+        held.replace(MANIFEST, MANIFEST_PART, text.as_bytes())
+            .map_err(RecordError::io("write", held.path_of(MANIFEST)))?;
+        Ok(Self { held, histograms, journal, last_line: 0, log_ends: HashMap::new() })
+    }
+
+    /// Whether `path` is absent or empty, or holds only what a process that was killed before the
+    /// manifest was whole has left of a run that never began.
+    ///
+    /// # Errors
+    /// When it holds something else, or is no directory.
+    pub fn check_new(path: &Path) -> Result<(), RecordError> {
+        match Held::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            held => check_new(&held.map_err(RecordError::io("read", path))?),
+        }
+    }
+
+    /// Opens a run to go on with it; a torn last line is cut off.
+    ///
+    /// # Errors
+    /// When it is not a run, is damaged, is newer than this program, or another process writes it.
+    pub fn resume(path: &Path) -> Result<(Self, Run), RecordError> {
+        let held = open_run(path)?;
+        let manifest = read_manifest(&held)?;
+        let mut journal = locked_journal(&held)?;
+        let journal_path = held.path_of(JOURNAL);
+        let text = read_at_most(&journal, JOURNAL_BYTES_MAX)
+            .map_err(RecordError::io("read", &journal_path))?;
+        let Parsed { lines, damage, whole_bytes, last } = journal_text::parse(&text, &manifest);
+        if let Some(Damage { line, why }) = damage.into_iter().next() {
+            return Err(RecordError::Damaged { path: journal_path, line, why });
+        }
+        journal
+            .set_len(whole_bytes)
+            .and_then(|()| journal.seek(SeekFrom::End(0)))
+            .map_err(RecordError::io("write", &journal_path))?;
+        let histograms = held.make_below(HISTOGRAMS);
+        let histograms = histograms.map_err(RecordError::io("open", held.path_of(HISTOGRAMS)))?;
+        let mut log_ends = HashMap::new();
+        for line in &lines {
+            if let Line::Replicate(replicate) = line
+                && let Some(location) = replicate.histogram
+            {
+                log_ends.insert(replicate.cell, location.end_bytes());
+            }
+        }
+        let run = Run { manifest, lines, damage: Vec::new() };
+        Ok((Self { held, histograms, journal, last_line: last, log_ends }, run))
+    }
+
+    /// Where the run lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.held.path()
+    }
+
+    /// The run as it is now.
+    ///
+    /// # Errors
+    /// As [`Run::read`].
+    pub fn read(&self) -> Result<Run, RecordError> {
+        read_run(&self.held)
+    }
+
+    /// The beginning of another file in the directory; none where there is no such plain file.
+    #[must_use]
+    pub fn beginning(&self, name: &str, length: usize) -> Option<Vec<u8>> {
+        let mut beginning = vec![0; length];
+        let mut file = self.held.to_read(name).ok()?;
+        let mut filled = 0;
+        while let Ok(more @ 1..) = file.read(&mut beginning[filled..]) {
+            filled += more;
+        }
+        beginning.truncate(filled);
+        Some(beginning)
+    }
+
+    /// Puts a file beside those of the run, in place of what is there.
+    ///
+    /// # Errors
+    /// When the disk is full or fails.
+    pub fn put(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
+        let part = format!("{name}.part");
+        self.held
+            .replace(name, &part, content)
+            .map_err(RecordError::io("write", self.held.path_of(name)))
+            .map_err(|error| self.removed().unwrap_or(error))
+    }
+
+    /// Appends a line; when this returns, it is on the disk.
+    ///
+    /// # Errors
+    /// When the disk is full or fails, or the directory was removed.
+    pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
+        if let Some(removed) = self.removed() {
+            return Err(removed);
+        }
+        self.last_line += 1;
+        let text = journal_text::text_of(line, self.last_line);
+        self.journal
+            .write_all(&text)
+            .and_then(|()| self.journal.sync_data())
+            .map_err(RecordError::io("write", self.held.path_of(JOURNAL)))
+    }
+
+    /// Appends a replicate's histogram to its cell's log; the journal line that follows makes it
+    /// count.
+    ///
+    /// # Errors
+    /// When the disk is full or fails, or the directory was removed.
+    pub fn append_histogram(
+        &mut self,
+        cell: u32,
+        histogram: &Histogram,
+        at_s: f64,
+        elapsed_ns: u64,
+    ) -> Result<HistogramLocation, RecordError> {
+        if let Some(removed) = self.removed() {
+            return Err(removed);
+        }
+        let end = self.log_ends.get(&cell).copied().unwrap_or(0);
+        let name = log_name(cell);
+        let log = (&self.histograms, name.as_str());
+        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)
+            .map_err(|error| self.removed().unwrap_or(error))?;
+        self.log_ends.insert(cell, location.end_bytes());
+        Ok(location)
+    }
+
+    /// What to say where somebody is removing the directory or has done so: its parts go one after
+    /// the other, and writing to one without a name succeeds.
+    fn removed(&self) -> Option<RecordError> {
+        let parts = [self.journal.as_fd(), self.histograms.as_fd(), self.held.as_fd()];
+        let is_gone = |part| fstat(part).is_ok_and(|stat| stat.st_nlink == 0);
+        parts
+            .into_iter()
+            .any(is_gone)
+            .then(|| RecordError::Removed { path: self.path().to_owned() })
+    }
+}
+
+impl Run {
+    /// Reads the run at `path`, to the last whole line of its journal. Lines that cannot be
+    /// believed are left out, and noted as damage.
+    ///
+    /// # Errors
+    /// When it is not a run, its manifest is damaged, or it is newer than this program.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        read_run(&open_run(path)?)
+    }
+
+    /// All cells by index: those of the manifest, then those that searches added.
+    #[must_use]
+    pub fn cells(&self) -> Vec<&Cell> {
+        let added = self.lines.iter().filter_map(|line| {
+            if let Line::CellAdded(added) = line { Some(&added.definition) } else { None }
+        });
+        self.manifest.cells.iter().chain(added).collect()
+    }
+
+    /// All operations of one cell in one histogram, read from the run at `path`.
+    ///
+    /// # Errors
+    /// When the cell's log is missing or damaged.
+    pub fn histogram(&self, path: &Path, cell: u32) -> Result<Histogram, RecordError> {
+        let mut merged = Histogram::new();
+        let each = self.replicate_histograms(path, cell)?;
+        each.iter().for_each(|histogram| merged.merge(histogram));
+        Ok(merged)
+    }
+
+    /// The histogram of each replicate of one cell, in the order of the journal, read from the run
+    /// at `path`. A replicate that recorded none has none here.
+    ///
+    /// # Errors
+    /// When the cell's log is missing or damaged.
+    pub fn replicate_histograms(
+        &self,
+        path: &Path,
+        cell: u32,
+    ) -> Result<Vec<Histogram>, RecordError> {
+        let locations: Vec<_> = self
+            .lines
+            .iter()
+            .filter_map(|line| match line {
+                Line::Replicate(replicate) if replicate.cell == cell => replicate.histogram,
+                Line::Start(_)
+                | Line::Search(_)
+                | Line::CellAdded(_)
+                | Line::Block(_)
+                | Line::Planned(_)
+                | Line::Replicate(_)
+                | Line::Discarded(_)
+                | Line::CellFailed(_)
+                | Line::End(_) => None,
+            })
+            .collect();
+        if locations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let logs = Held::open(path).and_then(|held| held.below(HISTOGRAMS));
+        let logs = logs.map_err(RecordError::io("open", path.join(HISTOGRAMS)))?;
+        histogram_log::read_each((&logs, &log_name(cell)), &locations)
+    }
+}
+
+fn log_name(cell: u32) -> String {
+    format!("{cell:04}.hlog")
+}
+
+/// The directory of a run that is there.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
+fn open_run(path: &Path) -> Result<Held, RecordError> {
+    Held::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_a_run(path),
+        _ => RecordError::io("open", path)(error),
+    })
+}
+
+fn read_run(held: &Held) -> Result<Run, RecordError> {
+    let manifest = read_manifest(held)?;
+    let text = match held.read(JOURNAL, JOURNAL_BYTES_MAX) {
+        // The process was killed between the manifest and the journal.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        text => text.map_err(RecordError::io("read", held.path_of(JOURNAL)))?,
+    };
+    let Parsed { lines, damage, .. } = journal_text::parse(&text, &manifest);
+    Ok(Run { manifest, lines, damage })
+}
+
+fn not_a_run(path: &Path) -> RecordError {
+    RecordError::NotARun { path: path.to_owned() }
+}
+
+/// Whether nothing has begun in it: a journal without a line is what the one who holds its lock,
+/// or died holding it, has made.
+fn check_new(held: &Held) -> Result<(), RecordError> {
+    let not_empty = || RecordError::NotEmpty { path: held.path().to_owned() };
+    for name in held.names().map_err(RecordError::io("read", held.path()))? {
+        let may_be_there = match name.to_str() {
+            Some(HISTOGRAMS) => {
+                held.below(HISTOGRAMS).and_then(|logs| logs.names()).is_ok_and(|it| it.is_empty())
+            }
+            Some(JOURNAL) => held.read(JOURNAL, 0).is_ok(),
+            Some(TRACES | MANIFEST_PART) => true,
+            _ => false,
+        };
+        if !may_be_there {
+            return Err(not_empty());
+        }
+    }
+    Ok(())
+}
+
+/// The journal, which one process at a time holds locked.
+fn locked_journal(held: &Held) -> Result<File, RecordError> {
+    let journal = held.to_write(JOURNAL).map_err(RecordError::io("open", held.path_of(JOURNAL)))?;
+    flock(&journal, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| RecordError::Busy { path: held.path().to_owned() })?;
+    Ok(journal)
+}
+
+/// Reads the manifest; its version is looked at before anything else in it is believed.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
+fn read_manifest(held: &Held) -> Result<Manifest, RecordError> {
+    let path = held.path_of(MANIFEST);
+    let text = held.read(MANIFEST, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => not_a_run(held.path()),
+        _ => RecordError::io("read", &path)(error),
+    })?;
+    let damaged = |error: &serde_json::Error| RecordError::Damaged {
+        path: path.clone(),
+        line: error.line(),
+        why: error.to_string(),
+    };
+    let mut value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+    let found = value.get("schema_version").and_then(Value::as_u64).unwrap_or(0);
+    if found > u64::from(SCHEMA_VERSION) {
+        return Err(RecordError::NewerSchema {
+            path: held.path().to_owned(),
+            found,
+            known: SCHEMA_VERSION,
+        });
+    }
+    make_plain(&mut value);
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(&error))?;
+    plausible::manifest(&manifest).map_err(|why| RecordError::Implausible { path, why })?;
+    Ok(manifest)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,290 @@
+//! Warnings: what makes a figure doubtful, with the numbers that raised it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod sentence;
+
+/// One reason to doubt a figure. `Display` is the sentence for people; [`Warning::source`] says
+/// where the danger is described.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Warning {
+    /// Operations at the beginning of the measured window were slower than later ones.
+    WarmUpInside {
+        /// Median of the first quarter of the window over that of the rest.
+        first_over_rest: f64,
+    },
+    /// Few long operations make up much of the time, so that the mean is theirs.
+    Stalls {
+        /// How many.
+        operations: u64,
+        /// Of how many, in all replicates.
+        of: u64,
+        /// What all of them took at least, in nanoseconds.
+        longer_than_ns: u64,
+        /// The longest, in nanoseconds.
+        longest_ns: u64,
+        /// Their share of the time of all operations, in percent.
+        share_percent: f64,
+    },
+    /// Dirty pages of an earlier phase were still to be written when the replicate began.
+    DirtyCarried {
+        /// How much was dirty, in bytes.
+        dirty_bytes: u64,
+    },
+    /// The working set is near the size of a cache, where results are least repeatable.
+    FragileZone {
+        /// The working set, in bytes.
+        working_set_bytes: u64,
+        /// Which cache.
+        cache: String,
+        /// Its size, in bytes.
+        cache_bytes: u64,
+        /// Relative standard deviation of replicates within the zone, in percent, where there are
+        /// enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_inside_percent: Option<f64>,
+        /// The same beside the zone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spread_outside_percent: Option<f64>,
+    },
+    /// Random offsets are not multiples of the memory's word, while sequential ones are.
+    UnalignedRandomAccess {
+        /// The alignment of the offsets, in bytes.
+        alignment_bytes: u64,
+    },
+    /// Entering and leaving the kernel is a large part of what was timed.
+    CallOverheadDominates {
+        /// Cost of the cheapest system call, in nanoseconds.
+        call_ns: f64,
+        /// Median of the operation, in nanoseconds.
+        operation_ns: f64,
+    },
+    /// Reading the clock is more than a twentieth of what was timed.
+    ClockOverhead {
+        /// Cost of one reading, in nanoseconds.
+        clock_ns: f64,
+        /// Median of the timed interval, in nanoseconds.
+        interval_ns: f64,
+    },
+    /// Fewer replicates than an interval of the median needs.
+    TooFewReplicates {
+        /// How many there are.
+        have: u32,
+        /// How many are needed.
+        need: u32,
+    },
+    /// Replicates were thrown away because the cache state was not as asked.
+    CacheStateNotAsAsked {
+        /// How many were thrown away.
+        discarded: u32,
+        /// What was found instead, the last time.
+        why: String,
+    },
+    /// The hypervisor gave the processor to others while this was measured.
+    CpuStolen {
+        /// Share of the time of all processors while this was measured, in percent.
+        percent: f64,
+    },
+    /// The control group's processor quota held the threads back.
+    CpuThrottled {
+        /// Periods in which it did.
+        periods: u64,
+    },
+    /// The file system works in the background while it is measured.
+    BackgroundWork {
+        /// What it does.
+        what: String,
+    },
+    /// The file system was made for this run and never aged.
+    FreshFileSystem,
+    /// Rounds of operations still rose, fell or spread when they were measured.
+    NoSteadyState {
+        /// Largest less smallest round of the window, in percent of its mean.
+        range_percent: f64,
+        /// Rise or fall over the window, in percent of its mean.
+        excursion_percent: f64,
+    },
+    /// More threads than processors, or than cores: siblings of one core share its units.
+    MoreConcurrencyThanCores {
+        /// Threads of the benchmark.
+        threads: u32,
+        /// Cores that they run on.
+        cores: u32,
+    },
+    /// Operations were timed several at a time, because one is too short for the clock.
+    TimedInBatches {
+        /// Operations per timed interval.
+        batch: u32,
+    },
+    /// The loop device goes through the page cache of its image, which hides the device.
+    LoopBuffered,
+    /// The image is sparse: the host allocates its blocks while the file system is measured.
+    SparseImage,
+    /// Something below the device may keep its blocks in memory, where that cannot be seen.
+    HiddenBelow {
+        /// The hypervisor that the device belongs to.
+        hypervisor: String,
+    },
+    /// The clock went astray during the run.
+    ClockDrift {
+        /// By how much, in parts per million.
+        ppm: f64,
+    },
+    /// Blocks go with the ones before them, so that there are as good as fewer.
+    DependentBlocks {
+        /// The lag-1 autocorrelation, over all benchmarks.
+        correlation: f64,
+        /// The probability that chance alone gives a correlation at least this large.
+        p: f64,
+        /// Blocks of the cell that has most.
+        blocks: u32,
+        /// How many independent blocks those are worth.
+        effective: f64,
+    },
+    /// The ratios of targets go with those of the block before, so that there are as good as fewer.
+    DependentRatios {
+        /// The lag-1 autocorrelation, over all comparisons.
+        correlation: f64,
+        /// The probability that chance alone gives a correlation at least this large.
+        p: f64,
+        /// Blocks of the comparison that has most.
+        blocks: u32,
+        /// How many independent blocks those are worth.
+        effective: f64,
+    },
+    /// Blocks of a cell stand far off the others.
+    FarOutliers {
+        /// How many.
+        outliers: u32,
+        /// Of how many blocks.
+        of: u32,
+        /// The farthest, divided by the median.
+        farthest: f64,
+    },
+    /// A cell's figure rose or fell from the first block to the last.
+    Trend {
+        /// The last block less the first, on the straight line through all, in percent of the
+        /// first.
+        change_percent: f64,
+    },
+    /// The histograms of a cell cannot be read, so that it has no percentiles.
+    HistogramLost {
+        /// What is wrong with them.
+        why: String,
+    },
+    /// Places of the journal cannot be believed; what was measured there is in no figure.
+    JournalDamaged {
+        /// How many.
+        places: u32,
+        /// The first line among them, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Warning {
+    /// Where the danger is described: a paper with its section, or fsprism's own document.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        match self {
+            Self::WarmUpInside { .. } => "It IS Rocket Science, section 3.1 (Figure 2)",
+            Self::FragileZone { .. } | Self::NoSteadyState { .. } => {
+                "It IS Rocket Science, section 3.1"
+            }
+            Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
+                "It IS Rocket Science, section 2"
+            }
+            Self::DirtyCarried { .. } => "Memory-rich microbenchmarks, section 4",
+            Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
+            Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
+            Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
+            Self::Stalls { .. }
+            | Self::ClockOverhead { .. }
+            | Self::CpuStolen { .. }
+            | Self::CpuThrottled { .. }
+            | Self::BackgroundWork { .. }
+            | Self::MoreConcurrencyThanCores { .. }
+            | Self::TimedInBatches { .. }
+            | Self::LoopBuffered
+            | Self::SparseImage
+            | Self::HiddenBelow { .. }
+            | Self::ClockDrift { .. }
+            | Self::DependentBlocks { .. }
+            | Self::DependentRatios { .. }
+            | Self::FarOutliers { .. }
+            | Self::Trend { .. }
+            | Self::HistogramLost { .. }
+            | Self::JournalDamaged { .. } => "fsprism, ARCHITECTURE.md",
+        }
+    }
+}
+
+impl Warning {
+    /// How much replicates spread within a fragile zone and beside it, as the end of a sentence;
+    /// empty where it is not known, or the warning is another.
+    #[must_use]
+    pub fn measured_spread(&self) -> String {
+        let Self::FragileZone { spread_inside_percent, spread_outside_percent, .. } = self else {
+            return String::new();
+        };
+        match (spread_inside_percent, spread_outside_percent) {
+            (Some(inside), Some(outside)) => format!(
+                ", where replicates spread by {inside:.1} %, against {outside:.1} % outside it"
+            ),
+            (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_of_our_own_name_a_document_that_users_have() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        for warning in [
+            Warning::SparseImage,
+            Warning::LoopBuffered,
+            Warning::HiddenBelow { hypervisor: "KVM".to_owned() },
+            Warning::HistogramLost { why: "no log".to_owned() },
+        ] {
+            let document = warning.source().strip_prefix("fsprism, ").expect("one of our own");
+            assert!(std::path::Path::new(root).join(document).is_file(), "{document}");
+        }
+    }
+
+    #[test]
+    fn new_warnings_say_what_they_mean() {
+        let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
+        let expected = "no percentiles, because the histograms cannot be read: the log ends early";
+        assert_eq!(lost.to_string(), expected);
+        let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
+        assert_eq!(few(1), "1 replicate; an interval needs 6");
+        assert_eq!(few(2), "2 replicates; an interval needs 6");
+        let unsettled = Warning::NoSteadyState { range_percent: 31.0, excursion_percent: 12.0 };
+        assert!(unsettled.to_string().contains("31 % of their mean, and rose or fell by 12 %"));
+        assert!(unsettled.source().contains("section 3.1"));
+        let zone = |inside, outside| Warning::FragileZone {
+            working_set_bytes: 5,
+            cache: "the cliff".to_owned(),
+            cache_bytes: 6,
+            spread_inside_percent: inside,
+            spread_outside_percent: outside,
+        };
+        let plain = "the working set of 5 bytes is within the fragile zone of the cliff (6 bytes)";
+        assert_eq!(zone(None, Some(1.0)).to_string(), plain);
+        let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % outside it");
+        assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
+        let dependent =
+            |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
+        assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));
+        let unsure = "ratios may resemble those of the block before (correlation 0.50): 9 blocks";
+        assert!(dependent(0.06).to_string().contains(unsure));
+        assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
+    }
+}

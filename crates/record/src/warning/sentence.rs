@@ -1,0 +1,192 @@
+//! What a warning says to people: one sentence each.
+
+use std::fmt;
+
+use super::Warning;
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&sentence(self))
+    }
+}
+
+/// The short sentences, and who writes the long ones.
+fn sentence(warning: &Warning) -> String {
+    match warning {
+        Warning::WarmUpInside { first_over_rest } => {
+            let took = format!("{first_over_rest:.2} x the rest");
+            format!("warm-up inside the measured window: its first quarter took {took}")
+        }
+        Warning::DirtyCarried { dirty_bytes } => {
+            format!("{dirty_bytes} bytes were still dirty from earlier work when it started")
+        }
+        Warning::CallOverheadDominates { call_ns, operation_ns } => {
+            let of = format!("of the operation's {operation_ns:.0} ns");
+            format!("the bare system call takes {call_ns:.0} ns {of}")
+        }
+        Warning::ClockOverhead { clock_ns, interval_ns } => {
+            let of = format!("of a timed interval of {interval_ns:.0} ns");
+            format!("reading the clock takes {clock_ns:.0} ns {of}")
+        }
+        Warning::TooFewReplicates { have, need } => {
+            let plural = if *have == 1 { "" } else { "s" };
+            format!("{have} replicate{plural}; an interval needs {need}")
+        }
+        Warning::CacheStateNotAsAsked { discarded, why } => {
+            format!("{discarded} replicates were thrown away: {why}")
+        }
+        Warning::CpuStolen { percent } => {
+            format!("the hypervisor took {percent:.1} % of the processors' time")
+        }
+        Warning::CpuThrottled { periods } => {
+            format!("the control group's processor quota was reached in {periods} periods")
+        }
+        Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
+        Warning::MoreConcurrencyThanCores { threads, cores } => {
+            let noun = if *cores == 1 { "core" } else { "cores" };
+            format!("{threads} threads on {cores} {noun}")
+        }
+        Warning::TimedInBatches { batch } => {
+            format!("timed {batch} operations at a time: a single one is too short for the clock")
+        }
+        Warning::ClockDrift { ppm } => format!("the clock drifted by {ppm:.0} ppm"),
+        Warning::HistogramLost { why } => {
+            format!("no percentiles, because the histograms cannot be read: {why}")
+        }
+        Warning::FreshFileSystem => FRESH.to_owned(),
+        Warning::LoopBuffered => LOOP_BUFFERED.to_owned(),
+        Warning::SparseImage => SPARSE_IMAGE.to_owned(),
+        Warning::HiddenBelow { hypervisor } => hidden_below(hypervisor),
+        Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => {
+            let zone = format!("the fragile zone of {cache} ({cache_bytes} bytes)");
+            let spread = warning.measured_spread();
+            format!("the working set of {working_set_bytes} bytes is within {zone}{spread}")
+        }
+        Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
+        Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
+            stalls((*operations, *of), (*longer_than_ns, *longest_ns), *share_percent)
+        }
+        Warning::NoSteadyState { range_percent, excursion_percent } => {
+            no_steady_state(*range_percent, *excursion_percent)
+        }
+        Warning::DependentBlocks { correlation, p, blocks, effective } => {
+            dependent_blocks(*correlation, *p, (*blocks, *effective))
+        }
+        Warning::DependentRatios { correlation, p, blocks, effective } => {
+            dependent_ratios(*correlation, *p, (*blocks, *effective))
+        }
+        Warning::FarOutliers { outliers, of, farthest } => far_outliers(*outliers, *of, *farthest),
+        Warning::Trend { change_percent } => trend(*change_percent),
+        Warning::JournalDamaged { places, line, why } => journal_damaged(*places, *line, why),
+    }
+}
+
+const FRESH: &str = "the file system was made for this run and never aged, which flatters it";
+const LOOP_BUFFERED: &str = "the loop device uses the page cache of its image, which hides the \
+                             device's own cost (choose another --scratch)";
+const SPARSE_IMAGE: &str = "the image is sparse: when the file system first writes a block, the \
+                            host's file system allocates it, and that time is included";
+
+fn hidden_below(hypervisor: &str) -> String {
+    format!(
+        "cold means only that the blocks were not in this machine's memory: its disk is virtual \
+         ({hypervisor}), and fsprism cannot see whether the host cached them"
+    )
+}
+
+fn unaligned(alignment_bytes: u64) -> String {
+    format!(
+        "random offsets are aligned only to {alignment_bytes} bytes; sequential ones are aligned \
+         to the request size"
+    )
+}
+
+fn stalls(
+    (operations, of): (u64, u64),
+    (least_ns, most_ns): (u64, u64),
+    share_percent: f64,
+) -> String {
+    format!(
+        "{operations} of {of} operations took {} to {} ms, {share_percent:.0} % of the total time: \
+         they determine the mean, not p50",
+        milliseconds(least_ns),
+        milliseconds(most_ns)
+    )
+}
+
+/// Nanoseconds as milliseconds, in three digits.
+fn milliseconds(nanos: u64) -> String {
+    let value = nanos as f64 / 1e6;
+    let decimals = if value < 1.0 {
+        3
+    } else if value < 10.0 {
+        2
+    } else {
+        0
+    };
+    format!("{value:.decimals$}")
+}
+
+fn no_steady_state(range_percent: f64, excursion_percent: f64) -> String {
+    format!(
+        "no steady state before measuring: the last rounds spread over {range_percent:.0} % of \
+         their mean, and rose or fell by {excursion_percent:.0} %"
+    )
+}
+
+fn dependent_blocks(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -> String {
+    format!(
+        "blocks {} the ones before them (correlation {correlation:.2}): {blocks} count as \
+         {effective:.1} independent ones, so the intervals of figures, but not of ratios, are \
+         widened",
+        resemble(p)
+    )
+}
+
+fn dependent_ratios(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -> String {
+    format!(
+        "the targets' ratios {} those of the block before (correlation {correlation:.2}): {blocks} \
+         blocks count as {effective:.1} independent ones, so the intervals of comparisons are \
+         widened",
+        resemble(p)
+    )
+}
+
+/// How sure it is that blocks resemble the ones before. Intervals are wider in either case.
+fn resemble(p: f64) -> &'static str {
+    if p <= 0.05 { "resemble" } else { "may resemble" }
+}
+
+fn far_outliers(outliers: u32, of: u32, farthest: f64) -> String {
+    let verb = if outliers == 1 { "was" } else { "were" };
+    let far = if farthest >= 1.0 {
+        format!("{farthest:.1} x the median")
+    } else {
+        format!("the median / {:.1}", 1.0 / farthest)
+    };
+    format!(
+        "{outliers} of {of} blocks {verb} far off (up to {far}): this shifts the mean, but barely \
+         the median and the comparisons"
+    )
+}
+
+fn trend(change_percent: f64) -> String {
+    let verb = if change_percent > 0.0 { "rose" } else { "fell" };
+    format!(
+        "it {verb} by {:.0} % from the first block to the last: the figure holds only for the time \
+         at which it was measured",
+        change_percent.abs()
+    )
+}
+
+fn journal_damaged(places: u32, line: u64, why: &str) -> String {
+    let others = match places.saturating_sub(1) {
+        0 => String::new(),
+        1 => ", as is that of another line".to_owned(),
+        others => format!(", as are those of {others} other lines"),
+    };
+    format!(
+        "line {line} of cells.jsonl is damaged ({why}); its record is left out of all \
+         figures{others}"
+    )
+}

@@ -1,0 +1,172 @@
+//! The metrics of operations of the engine: one row each, with what it is computed from.
+
+use record::{Better, CacheEvidence, MetricDefinition};
+use workload::{Course, Outcome, Stretch, ThreadOutcome};
+
+use crate::written::Written;
+
+/// A metric that replicates of operations can have.
+pub(crate) struct Metric {
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    /// Its value in one replicate.
+    of: fn(&Values<'_>) -> f64,
+}
+
+/// What the values of a replicate are computed from.
+pub(crate) struct Values<'a> {
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) evidence: &'a CacheEvidence,
+    /// What the device wrote, where that is asked.
+    pub(crate) written: Written,
+    /// Processor time of everything but the threads that operate, per operation.
+    pub(crate) other_time_ns: Option<f64>,
+    /// Bytes that an operation moves.
+    pub(crate) request_bytes: f64,
+    /// Threads that operate.
+    pub(crate) threads: f64,
+}
+
+impl Values<'_> {
+    fn operations(&self) -> f64 {
+        self.outcome.recorder.operations().max(1) as f64
+    }
+}
+
+/// The mean time of an operation.
+fn time_ns(values: &Values<'_>) -> f64 {
+    values.outcome.recorder.busy_ns() as f64 / values.operations()
+}
+
+/// Operations per second of the time that passed.
+fn per_s_elapsed(values: &Values<'_>) -> f64 {
+    let operations = values.outcome.recorder.operations() as f64;
+    operations * 1e9 / values.outcome.elapsed_ns.max(1) as f64
+}
+
+impl Metric {
+    const fn lower(name: &'static str, unit: &'static str, of: fn(&Values<'_>) -> f64) -> Self {
+        Self { name, unit, better: Better::Lower, of }
+    }
+
+    const fn higher(name: &'static str, unit: &'static str, of: fn(&Values<'_>) -> f64) -> Self {
+        Self { name, unit, better: Better::Higher, of }
+    }
+
+    /// As a run declares it.
+    pub(crate) fn definition(&self) -> MetricDefinition {
+        MetricDefinition::new(self.name, self.unit, self.better)
+    }
+
+    /// Its value in a replicate.
+    pub(crate) fn value(&self, values: &Values<'_>) -> f64 {
+        (self.of)(values)
+    }
+}
+
+/// Mean time of an operation.
+pub(crate) const TIME: Metric = Metric::lower("time_per_operation", "ns", time_ns);
+
+/// The same over what one moves.
+pub(crate) const TIME_PER_KIB: Metric =
+    Metric::lower("time_per_kib", "ns", |values| time_ns(values) * 1024.0 / values.request_bytes);
+
+/// Of operations in flight, the time that passes from one to the next.
+pub(crate) const TIME_BETWEEN: Metric = Metric::lower("time_per_operation", "ns", |values| {
+    let rate_per_s = values.outcome.rate_per_s;
+    if rate_per_s > 0.0 { 1e9 / rate_per_s } else { time_ns(values) }
+});
+
+/// Operations per second: of the time spent in them where one thread does one after the other, of
+/// elapsed time otherwise.
+pub(crate) const THROUGHPUT: Metric =
+    Metric::higher("throughput", "operations/s", |values| values.outcome.rate_per_s);
+
+/// Operations per second of elapsed time, to be set against others with more threads.
+pub(crate) const THROUGHPUT_ELAPSED: Metric =
+    Metric::higher("throughput", "operations/s", per_s_elapsed);
+
+/// The share of each thread in that.
+pub(crate) const THROUGHPUT_PER_THREAD: Metric =
+    Metric::higher("throughput_per_thread", "operations/s", |values| {
+        per_s_elapsed(values) / values.threads
+    });
+
+/// Bytes moved per second.
+pub(crate) const BANDWIDTH: Metric = Metric::higher("bandwidth", "bytes/s", |values| {
+    values.outcome.rate_per_s * values.request_bytes
+});
+
+/// The mean time of the first operations after the state was made.
+pub(crate) const START_TIME: Metric = Metric::lower("start_time_per_operation", "ns", |values| {
+    start_ns(&values.outcome.course).unwrap_or_else(|| time_ns(values))
+});
+
+/// Processor time that an operation takes of the thread that does it.
+pub(crate) const PROCESSOR_TIME: Metric =
+    Metric::lower("processor_time_per_operation", "ns", |values| {
+        processor_ns(values.outcome) as f64 / values.operations()
+    });
+
+/// Processor time of everything else on the machine, until what was changed is written, per
+/// operation.
+pub(crate) const OTHER_TIME: Metric =
+    Metric::lower("other_time_per_operation", "ns", |values| values.other_time_ns.unwrap_or(0.0));
+
+/// Bytes of the working set that are in memory after the last operation.
+pub(crate) const RESIDENT: Metric = Metric::higher("resident", "bytes", |values| {
+    let page_bytes = rustix::param::page_size() as u64;
+    (values.evidence.resident_after.unwrap_or(0) * page_bytes) as f64
+});
+
+/// Bytes that the device read, per operation.
+pub(crate) const DEVICE_READ: Metric =
+    Metric::lower("device_read_per_operation", "bytes", |values| {
+        values.evidence.device_read_bytes.unwrap_or(0) as f64 / values.operations()
+    });
+
+/// Time of an operation and its share of the sync after all.
+pub(crate) const SYNCED_TIME: Metric =
+    Metric::lower("synced_time_per_operation", "ns", |values| values.written.synced_time_ns);
+
+/// What the device wrote for an operation, in bytes.
+pub(crate) const DEVICE_BYTES: Metric =
+    Metric::lower("device_bytes_written_per_operation", "bytes", |values| values.written.bytes);
+
+/// And in requests.
+pub(crate) const DEVICE_WRITES: Metric =
+    Metric::lower("device_writes_per_operation", "count", |values| values.written.writes);
+
+/// Of operations in flight, the mean time from submission to completion.
+pub(crate) const LATENCY: Metric = Metric::lower("latency", "ns", time_ns);
+
+/// The median time of its first part: handing it to the kernel.
+pub(crate) const SUBMISSION_LATENCY: Metric = Metric::lower("submission_latency", "ns", |values| {
+    let parts = values.outcome.asynchronous.as_ref();
+    parts.map_or_else(|| time_ns(values), |parts| parts.submission.quantile(0.5))
+});
+
+/// And of its second.
+pub(crate) const COMPLETION_LATENCY: Metric = Metric::lower("completion_latency", "ns", |values| {
+    let parts = values.outcome.asynchronous.as_ref();
+    parts.map_or_else(|| time_ns(values), |parts| parts.completion.quantile(0.5))
+});
+
+/// What operations took of processors: what their threads used, less the time that passed between
+/// operations, in which they do what is not timed. Where several are in flight there is no between.
+fn processor_ns(outcome: &Outcome) -> u64 {
+    let between = |one: &ThreadOutcome| one.elapsed_ns.saturating_sub(one.busy_ns);
+    let between_ns = match outcome.asynchronous {
+        Some(_) => 0,
+        None => outcome.threads.iter().map(between).sum(),
+    };
+    outcome.processor_ns.saturating_sub(between_ns)
+}
+
+/// The mean time of the operations after a state was made: those of the start; where there is none
+/// because all operations are what is measured, the first part of these.
+fn start_ns(course: &Course) -> Option<f64> {
+    let first = || course.steady.first().copied().and_then(Stretch::mean_ns);
+    course.whole_start().mean_ns().or_else(first)
+}

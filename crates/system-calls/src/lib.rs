@@ -1,0 +1,487 @@
+//! The thin edge to system calls that no safe wrapper covers.
+//!
+//! Loop and block device requests, `cachestat`, `mincore`
+//! and mappings of files, the private mount namespace, and the fork that starts the guardian. Each
+//! function does one call and turns the kernel's answer into a value or an [`io::Error`]; no
+//! policy.
+#![expect(unsafe_code, reason = "these system calls have no safe wrapper")]
+
+use std::fs::File;
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::ops::{Range, RangeInclusive};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::ptr;
+
+use rustix::process::{Pid, Signal};
+
+const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
+const BLKFLSBUF: libc::Ioctl = 0x1261;
+const BLKDISCARD: libc::Ioctl = 0x1277;
+const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
+const BTRFS_IOC_TREE_SEARCH_V2: libc::Ioctl = 0xC070_9411;
+const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+const FIEMAP_FLAG_SYNC: u32 = 1;
+const BLKSSZGET: libc::Ioctl = 0x1268;
+const BLKPBSZGET: libc::Ioctl = 0x127B;
+const LO_FLAGS_AUTOCLEAR: u32 = 4;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
+/// One number on every architecture: the call came after the tables were unified.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// `struct loop_info64` of linux/loop.h.
+#[repr(C)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config` of linux/loop.h.
+#[repr(C)]
+struct LoopConfig {
+    fd: u32,
+    block_size: u32,
+    info: LoopInfo64,
+    reserved: [u64; 8],
+}
+
+const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
+
+/// `struct fiemap_extent` of linux/fiemap.h; lengths and places are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RawExtent {
+    /// Where it begins in the file, in bytes.
+    pub logical: u64,
+    /// Where it begins on the device, in bytes.
+    pub physical: u64,
+    /// Its bytes.
+    pub length: u64,
+    reserved_64: [u64; 2],
+    /// `FIEMAP_EXTENT_...`.
+    pub flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` of linux/fiemap.h with room for extents behind it.
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [RawExtent; Self::EXTENTS],
+}
+
+impl Fiemap {
+    /// Fits in a few pages of stack.
+    const EXTENTS: usize = 128;
+}
+
+const _: () = assert!(size_of::<RawExtent>() == 56 && size_of::<Fiemap>() == 32 + 128 * 56);
+
+/// `struct btrfs_ioctl_search_args_v2` of linux/btrfs.h with room for what is found.
+#[repr(C)]
+struct BtrfsSearch {
+    tree: u64,
+    object_min: u64,
+    object_max: u64,
+    offset_min: u64,
+    offset_max: u64,
+    transaction_min: u64,
+    transaction_max: u64,
+    type_min: u32,
+    type_max: u32,
+    items: u32,
+    reserved_32: u32,
+    reserved: [u64; 4],
+    found_bytes: u64,
+    found: [u64; Self::FOUND_WORDS],
+}
+
+impl BtrfsSearch {
+    const FOUND_WORDS: usize = 1024;
+    /// `struct btrfs_ioctl_search_header`, which stands before each item.
+    const HEADER_BYTES: usize = 32;
+}
+
+const _: () = assert!(size_of::<BtrfsSearch>() == 112 + 8 * BtrfsSearch::FOUND_WORDS);
+
+/// What `cachestat(2)` counts for a file, in pages.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CacheStat {
+    /// Pages in the page cache.
+    pub cached: u64,
+    /// Of these, changed ones.
+    pub dirty: u64,
+    /// Of these, those that are being written.
+    pub writeback: u64,
+    /// Pages that have been in it.
+    pub evicted: u64,
+    /// Of these, those that would come back as part of the working set.
+    pub recently_evicted: u64,
+}
+
+fn checked(result: libc::c_int) -> io::Result<u32> {
+    u32::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+/// The number of a loop device that was free a moment ago; somebody else may take it first.
+pub fn loop_get_free(control: &File) -> io::Result<u32> {
+    // SAFETY: the request takes no argument and the descriptor is open.
+    checked(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
+}
+
+/// Binds `image` to the loop device: direct I/O wanted, and the binding ends with its last user.
+pub fn loop_configure(device: &File, image: &File) -> io::Result<()> {
+    // SAFETY: every field is an integer or an array of integers, for which zero is a value.
+    let mut config: LoopConfig = unsafe { MaybeUninit::zeroed().assume_init() };
+    config.fd = image.as_raw_fd().cast_unsigned();
+    config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;
+    // SAFETY: the kernel only reads `config`, whose layout is the kernel's (asserted above).
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) }).map(drop)
+}
+
+/// The size of a block device in bytes.
+pub fn block_device_size_bytes(device: &File) -> io::Result<u64> {
+    let mut size_bytes = 0_u64;
+    // SAFETY: the request writes one u64 to the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64, &raw mut size_bytes) })?;
+    Ok(size_bytes)
+}
+
+/// The logical and the physical block of a block device, in bytes.
+pub fn block_bytes(device: &File) -> io::Result<(u32, u32)> {
+    let mut logical: libc::c_int = 0;
+    let mut physical: libc::c_uint = 0;
+    // SAFETY: the request writes one int to the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKSSZGET, &raw mut logical) })?;
+    // SAFETY: the request writes one unsigned int to the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKPBSZGET, &raw mut physical) })?;
+    Ok((logical.cast_unsigned(), physical))
+}
+
+/// Tells a block device that the first `size_bytes` are no longer needed.
+pub fn block_discard(device: &File, size_bytes: u64) -> io::Result<()> {
+    let range = [0_u64, size_bytes];
+    // SAFETY: the request reads two u64 from the address given.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD, &raw const range) }).map(drop)
+}
+
+/// Writes and drops what the page cache holds of the block device itself.
+pub fn block_flush_buffers(device: &File) -> io::Result<()> {
+    // SAFETY: the request takes no argument that is looked at.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
+}
+
+/// Counts the file's pages from byte `start` on in the page cache, `length_bytes` of them, where 0
+/// means up to the end of the file; ENOSYS before Linux 6.5.
+pub fn cachestat(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<CacheStat> {
+    let range = [start, length_bytes];
+    let mut stat = CacheStat::default();
+    let fd = file.as_fd().as_raw_fd();
+    // SAFETY: the kernel reads two u64 from `range` and writes five to `stat`.
+    let result =
+        unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const range, &raw mut stat, 0_u32) };
+    if result == 0 { Ok(stat) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A part of a file, mapped and never touched from here: the kernel has no page of it in its tables
+/// but those that [`FileMapping::populate`] asks for.
+#[derive(Debug)]
+pub struct FileMapping {
+    /// An address as a number, which threads may share.
+    address: usize,
+    length_bytes: usize,
+}
+
+impl FileMapping {
+    /// Maps `length_bytes` (not 0) of the file from `start` on, a multiple of the page size, so
+    /// that nobody can touch it.
+    pub fn new(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
+        Self::mapped(file, start, length_bytes, libc::PROT_NONE)
+    }
+
+    /// Maps it for [`FileMapping::populate`]. The mapping is said to be read in random order: so
+    /// the kernel reads nothing ahead, and takes no page for one that was used when it is unmapped
+    /// (`vma_has_recency` in `linux/mm_inline.h`).
+    pub fn to_populate(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
+        let map = Self::mapped(file, start, length_bytes, libc::PROT_READ)?;
+        map.advise(0..map.pages(), libc::MADV_RANDOM)?;
+        Ok(map)
+    }
+
+    fn mapped(
+        file: impl AsFd,
+        start: u64,
+        length_bytes: u64,
+        protection: libc::c_int,
+    ) -> io::Result<Self> {
+        let length_bytes = usize::try_from(length_bytes).map_err(io::Error::other)?;
+        let (fd, start) = (file.as_fd().as_raw_fd(), start.cast_signed());
+        let flags = libc::MAP_SHARED;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let map =
+            unsafe { libc::mmap(ptr::null_mut(), length_bytes, protection, flags, fd, start) };
+        if map == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { address: map.expose_provenance(), length_bytes })
+    }
+
+    /// Asks of as many pages as `answers` has bytes, from page `first` of the mapping on, whether
+    /// they are in the page cache with their content read: the lowest bit of each byte then says.
+    pub fn mincore(&self, first: usize, answers: &mut [u8]) -> io::Result<()> {
+        let (start, length_bytes) = self.part(first..first.saturating_add(answers.len()));
+        // SAFETY: the pages lie in the mapping, and `answers` has one byte for each of them.
+        checked(unsafe { libc::mincore(start, length_bytes, answers.as_mut_ptr()) }).map(drop)
+    }
+
+    /// Has the kernel put these pages of the mapping into its tables, reading those that are not
+    /// in the page cache; EFAULT for what lies behind the end of the file.
+    pub fn populate(&self, pages: Range<usize>) -> io::Result<()> {
+        self.advise(pages, libc::MADV_POPULATE_READ)
+    }
+
+    /// The number of its first page among all pages of this process.
+    pub fn first_page(&self) -> usize {
+        self.address / rustix::param::page_size()
+    }
+
+    fn advise(&self, pages: Range<usize>, advice: libc::c_int) -> io::Result<()> {
+        let (start, length_bytes) = self.part(pages);
+        // SAFETY: the part lies in the mapping, and neither of the two advices that are given
+        // changes what memory holds.
+        checked(unsafe { libc::madvise(start, length_bytes, advice) }).map(drop)
+    }
+
+    fn pages(&self) -> usize {
+        self.length_bytes.div_ceil(rustix::param::page_size())
+    }
+
+    /// The address and the length in bytes of some of its pages.
+    fn part(&self, pages: Range<usize>) -> (*mut libc::c_void, usize) {
+        let of = self.pages();
+        assert!(pages.start <= pages.end && pages.end <= of, "{pages:?} of {of} pages");
+        let page_bytes = rustix::param::page_size();
+        let start = ptr::with_exposed_provenance_mut(self.address + pages.start * page_bytes);
+        (start, pages.len() * page_bytes)
+    }
+}
+
+impl Drop for FileMapping {
+    fn drop(&mut self) {
+        let start = ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: the mapping is ours, and nothing ever refers to its memory.
+        unsafe { libc::munmap(start, self.length_bytes) };
+    }
+}
+
+/// Some of the file's extents from byte `start` on, none where there are no more; what is dirty is
+/// written first.
+pub fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> {
+    let mut map = Fiemap {
+        start,
+        // The kernel takes no range that ends beyond the greatest offset.
+        length: u64::MAX - start,
+        flags: FIEMAP_FLAG_SYNC,
+        mapped_extents: 0,
+        extent_count: 128,
+        reserved: 0,
+        extents: [RawExtent::default(); Fiemap::EXTENTS],
+    };
+    // SAFETY: the layout is the kernel's (asserted above), which writes as many extents as
+    // `extent_count` says there is room for.
+    checked(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) })?;
+    let mapped = usize::try_from(map.mapped_extents).map_err(io::Error::other)?;
+    Ok(map.extents[..mapped.min(Fiemap::EXTENTS)].to_vec())
+}
+
+/// Starts writing what is dirty of the file, without waiting and without flushing the device.
+pub fn write_out(file: &File) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WRITE;
+    // SAFETY: the call takes numbers only, and the descriptor is open.
+    checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
+}
+
+/// A key in a tree of a btrfs: object, type, offset; they are in this order.
+pub type BtrfsKey = (u64, u32, u64);
+
+/// Some of the items of an object and type in a tree of the btrfs that the file lies on, with their
+/// offsets, from this offset on; none where there are no more.
+pub fn btrfs_items(
+    file: impl AsFd,
+    tree: u64,
+    (object, kind): (u64, u32),
+    offset_min: u64,
+) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    let found = btrfs_search(file, tree, (object, kind, offset_min)..=(object, kind, u64::MAX))?;
+    Ok(found.into_iter().map(|((_, _, offset), item)| (offset, item)).collect())
+}
+
+/// Some of the items of a tree of the btrfs that the file lies on, from a key on, up to another;
+/// none where there are no more. Tree 0 is the one that the file is in.
+pub fn btrfs_search(
+    file: impl AsFd,
+    tree: u64,
+    keys: RangeInclusive<BtrfsKey>,
+) -> io::Result<Vec<(BtrfsKey, Vec<u8>)>> {
+    let ((object_min, type_min, offset_min), (object_max, type_max, offset_max)) =
+        keys.into_inner();
+    let mut search = BtrfsSearch {
+        tree,
+        object_min,
+        object_max,
+        offset_min,
+        offset_max,
+        transaction_min: 0,
+        transaction_max: u64::MAX,
+        type_min,
+        type_max,
+        items: u32::MAX,
+        reserved_32: 0,
+        reserved: [0; 4],
+        found_bytes: (8 * BtrfsSearch::FOUND_WORDS) as u64,
+        found: [0; BtrfsSearch::FOUND_WORDS],
+    };
+    // SAFETY: the layout is the kernel's (asserted above), which writes no more behind it than
+    // `found_bytes` says there is room for.
+    checked(unsafe {
+        libc::ioctl(file.as_fd().as_raw_fd(), BTRFS_IOC_TREE_SEARCH_V2, &raw mut search)
+    })?;
+    let bytes: Vec<u8> = search.found.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut rest = &bytes[..];
+    let mut items = Vec::new();
+    for _ in 0..search.items {
+        let Some((header, behind)) = rest.split_first_chunk::<{ BtrfsSearch::HEADER_BYTES }>()
+        else {
+            break;
+        };
+        // Transaction, object, offset; then type and length in 32 bits each.
+        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
+        let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
+        let length = usize::try_from(half(28)).map_err(io::Error::other)?;
+        let Some((item, behind)) = behind.split_at_checked(length) else { break };
+        items.push(((word(8), half(24), word(16)), item.to_vec()));
+        rest = behind;
+    }
+    Ok(items)
+}
+
+/// Whether an `io_uring` can be made: makes the smallest there is, and closes it.
+pub fn try_io_uring() -> io::Result<()> {
+    /// `struct io_uring_params` of `linux/io_uring.h`.
+    const PARAMETERS_BYTES: usize = 120;
+    let mut parameters = [0_u64; PARAMETERS_BYTES / size_of::<u64>()];
+    // SAFETY: the kernel reads and writes `parameters`, which are as long as it takes them to be.
+    let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1_u32, parameters.as_mut_ptr()) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let fd = i32::try_from(fd).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok(())
+}
+
+/// Gives this process mounts of its own. The caller has made sure that it has one thread.
+pub fn unshare_mounts() -> io::Result<()> {
+    // SAFETY: only the table of descriptors makes this call unsafe, and it stays shared.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNS) }?;
+    Ok(())
+}
+
+/// Forks; the child runs `body` with every signal blocked and exits with what it returns.
+///
+/// The caller has made sure that the process has one thread, so that no lock is held by a thread
+/// that the child does not have.
+pub fn fork_blocking_signals(body: impl FnOnce() -> i32) -> io::Result<Pid> {
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: both sets live on this stack; sigfillset initialises `all`, pthread_sigmask `before`.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    // SAFETY: with one thread, the child may do whatever the parent may.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let status = catch_unwind(AssertUnwindSafe(body)).unwrap_or(101);
+        // SAFETY: leaves at once; the parent's buffers and exit handlers are not the child's.
+        unsafe { libc::_exit(status) };
+    }
+    let error = io::Error::last_os_error();
+    // SAFETY: `before` was initialised by the first call.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    Pid::from_raw(pid).filter(|_| pid > 0).ok_or(error)
+}
+
+/// Closes every descriptor from 3 up but those in `kept`.
+pub fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut numbers: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).collect();
+    numbers.sort_unstable();
+    let mut first = 3;
+    for number in numbers.into_iter().chain([u32::MAX]) {
+        if first < number {
+            // SAFETY: only the freshly forked guardian calls this, and it uses none of these.
+            unsafe { libc::close_range(first, number - 1, 0) };
+        }
+        first = number.saturating_add(1).max(first);
+    }
+}
+
+/// Puts `file` at the number `target`, as `dup2(2)`, without close-on-exec.
+pub fn duplicate_onto(file: impl AsFd, target: i32) -> io::Result<()> {
+    // SAFETY: only the freshly forked guardian calls this, on numbers that nothing there owns.
+    checked(unsafe { libc::dup2(file.as_fd().as_raw_fd(), target) }).map(drop)
+}
+
+/// Makes the command's process die when the thread that starts it does.
+pub fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let before_exec = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the line above.
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::Interrupted.into())
+        }
+    };
+    // SAFETY: the closure makes two system calls, allocates nothing and takes no lock.
+    unsafe { command.pre_exec(before_exec) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forked_child_exits_with_its_bodys_value() {
+        // The body takes no lock, so the threads of the test harness do no harm.
+        let pid = fork_blocking_signals(|| 7).expect("fork is permitted");
+        let (_, status) =
+            rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty())
+                .expect("the child is ours")
+                .expect("waiting was blocking");
+        assert_eq!(status.exit_status(), Some(7));
+    }
+}

@@ -1,0 +1,138 @@
+//! Ageing: filling and churning a fresh file system until its free space lies in fragments.
+//!
+//! A fresh file system gives every file one piece of the device, and flatters itself (Smith and
+//! Seltzer, "File System Aging: Increasing the Relevance of File System Benchmarks", SIGMETRICS
+//! 1997). So before anything is measured it can be aged: filled nearly to its end once, then to a
+//! stated share of its space, of which in each round a stated share is deleted, file by file at
+//! random, and written again; in the end files are deleted at random until half of the space is
+//! free, in fragments, for the benchmarks. The files left stay there. Operations follow from a seed
+//! and the room alone. It writes the peak and a quarter of the fill for each round: two fills for
+//! five.
+
+mod plan;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::Ageing;
+
+use plan::{AfterWrite, AgeingStep, DIRECTORIES, Plan};
+
+/// Below this directory of the target's root the files lie.
+const DIRECTORY: &str = "aged";
+/// Content is taken from a buffer of random bytes, which no file system can make smaller.
+const CONTENT_BYTES: usize = 1 << 20;
+/// Files that are kept open between pieces.
+const OPEN_MAX: usize = 32;
+
+/// How an ageing ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All of it was done.
+    Done,
+    /// The stop flag was raised.
+    Stopped,
+}
+
+/// Ages the file system at `root`, which is empty and has `room_bytes` of room.
+pub(crate) fn age(
+    root: &Path,
+    ageing: Ageing,
+    (room_bytes, seed): (u64, u64),
+    stop: &AtomicBool,
+) -> io::Result<Ended> {
+    let mut plan = Plan::new(ageing, room_bytes, seed);
+    let mut hand = Hand::new(&root.join(DIRECTORY), seed)?;
+    let mut parts = vec![plan.fill()];
+    // A round is planned when its turn comes: its operations take memory.
+    for round in 0..=ageing.rounds {
+        for part in parts.drain(..) {
+            for operation in part {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Ended::Stopped);
+                }
+                hand.follow(operation)?;
+            }
+        }
+        // What was deleted is free for others once the file system has written so.
+        hand.sync(root)?;
+        match round < ageing.rounds {
+            true => parts.push(plan.round()),
+            false => parts.push(plan.clear()),
+        }
+    }
+    for operation in parts.into_iter().flatten() {
+        hand.follow(operation)?;
+    }
+    hand.sync(root)?;
+    Ok(Ended::Done)
+}
+
+/// Does what the plan says.
+struct Hand {
+    directory: PathBuf,
+    content: Vec<u8>,
+    open: HashMap<u64, File>,
+}
+
+impl Hand {
+    fn new(directory: &Path, seed: u64) -> io::Result<Self> {
+        fs::create_dir(directory)?;
+        for number in 0..DIRECTORIES {
+            fs::create_dir(directory.join(number.to_string()))?;
+        }
+        let mut content = vec![0; CONTENT_BYTES];
+        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut content);
+        Ok(Self { directory: directory.to_owned(), content, open: HashMap::new() })
+    }
+
+    fn follow(&mut self, operation: AgeingStep) -> io::Result<()> {
+        match operation {
+            AgeingStep::Write { file, at, bytes, then } => {
+                let length = usize::try_from(bytes).map_err(io::Error::other)?;
+                // Another part of the content for each place.
+                let start = usize::try_from(file.wrapping_add(at) % 4096).expect("below 4096");
+                let path = self.path(file);
+                let handle = opened(&mut self.open, file, &path)?;
+                handle.write_all_at(&self.content[start..start + length], at)?;
+                match then {
+                    AfterWrite::WriteOut => system_calls::write_out(handle),
+                    AfterWrite::Nothing => Ok(()),
+                }
+            }
+            AgeingStep::Delete { file } => {
+                self.open.remove(&file);
+                fs::remove_file(self.path(file))
+            }
+        }
+    }
+
+    fn sync(&mut self, root: &Path) -> io::Result<()> {
+        self.open.clear();
+        Ok(rustix::fs::syncfs(File::open(root)?)?)
+    }
+
+    fn path(&self, file: u64) -> PathBuf {
+        self.directory.join((file % DIRECTORIES).to_string()).join(file.to_string())
+    }
+}
+
+fn opened<'a>(open: &'a mut HashMap<u64, File>, file: u64, path: &Path) -> io::Result<&'a File> {
+    if open.len() >= OPEN_MAX && !open.contains_key(&file) {
+        open.clear();
+    }
+    match open.entry(file) {
+        Entry::Occupied(there) => Ok(there.into_mut()),
+        Entry::Vacant(free) => {
+            let opened = File::options().write(true).create(true).truncate(false).open(path)?;
+            Ok(free.insert(opened))
+        }
+    }
+}

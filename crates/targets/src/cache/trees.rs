@@ -1,0 +1,67 @@
+//! Bringing into memory what a btrfs keeps of names and of free space.
+//!
+//! A list of a directory leaves most of it out: one leaf holds a name by its hash, another by its
+//! place in the list, a third the way back from the file. What is read by name or listed touches
+//! the first two at most, once; after that the kernel answers from its caches of names and of
+//! attributes, while the leaves may be thrown out. A change needs all three, and free space.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// The tree that the file is in, `BTRFS_EXTENT_TREE_OBJECTID`, `BTRFS_FREE_SPACE_TREE_OBJECTID`.
+const TREES: [u64; 3] = [0, 2, 10];
+const LAST_KEY: system_calls::BtrfsKey = (u64::MAX, u32::MAX, u64::MAX);
+
+/// Reads every leaf of the trees that changes of names need, of the btrfs mounted at `root`.
+///
+/// # Errors
+/// What the kernel says: it takes root, or it is no btrfs.
+pub fn read_in_trees(root: &Path) -> io::Result<()> {
+    let directory = File::open(root)?;
+    for tree in TREES {
+        match read_in_tree(&directory, tree) {
+            // Free space can be kept elsewhere than in a tree.
+            Err(error) if tree != 0 && error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+fn read_in_tree(directory: &File, tree: u64) -> io::Result<()> {
+    let mut next = Some((0, 0, 0));
+    while let Some(first) = next {
+        let found = system_calls::btrfs_search(directory, tree, first..=LAST_KEY)?;
+        next = found.last().and_then(|(last, _)| after(*last));
+    }
+    Ok(())
+}
+
+/// The key that follows; none after the last.
+fn after((object, kind, offset): system_calls::BtrfsKey) -> Option<system_calls::BtrfsKey> {
+    // A key's type has eight bits, whatever it is passed in.
+    let kind_after = || (kind < u32::from(u8::MAX)).then(|| (object, kind + 1, 0));
+    match offset.checked_add(1) {
+        Some(offset) => Some((object, kind, offset)),
+        None => kind_after().or_else(|| Some((object.checked_add(1)?, 0, 0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_key_is_the_least_that_is_greater() {
+        assert_eq!(after((5, 1, 7)), Some((5, 1, 8)));
+        assert_eq!(after((5, 1, u64::MAX)), Some((5, 2, 0)));
+        assert_eq!(after((5, 255, u64::MAX)), Some((6, 0, 0)));
+        assert_eq!(after((u64::MAX, 255, u64::MAX)), None);
+    }
+
+    #[test]
+    fn what_is_no_btrfs_has_no_trees() {
+        assert!(read_in_trees(Path::new("/proc/self")).is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! What targets are measured under: limits of memory and devices, and the kernel's read-ahead.
+
+pub(crate) mod control_groups;
+pub(crate) mod hierarchy;
+pub(crate) mod read_ahead;
+
+pub use control_groups::{ConditionCaveat, ConditionsInForce, Entered};

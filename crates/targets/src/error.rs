@@ -1,0 +1,158 @@
+//! What can go wrong in a target's life.
+
+use std::io;
+use std::path::PathBuf;
+
+use file_system::FileSystem;
+
+use crate::scratch::device::DeviceError;
+use crate::spec::availability::Unavailable;
+
+/// Why a target could not be made, changed or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// It cannot be made here; nothing was tried.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The named device must not be written to any more.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The workshop was opened too late.
+    #[error("targets must be prepared while the process has a single thread; it has {threads}")]
+    SeveralThreads {
+        /// How many there are.
+        threads: usize,
+    },
+    /// What every target needs could not be set up.
+    #[error("targets cannot be prepared: {doing}: {source}; check that /proc and /run are usable")]
+    Workshop {
+        /// What was tried.
+        doing: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The image or its loop device could not be made.
+    #[error("cannot make an image in {directory}: {source}; name another directory with --scratch",
+        directory = directory.display())]
+    Image {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A file may not be as large as the image.
+    #[error("an image of {size_bytes} bytes is larger than a file in {directory} can be: raise the \
+        file size limit (ulimit -f), or give a smaller size=", directory = directory.display())]
+    ImageTooLarge {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the image was to have.
+        size_bytes: u64,
+    },
+    /// An image cannot be allocated for good where the host writes every block to a new place.
+    #[error("image=allocated has no effect in {directory}, because {why}; name another directory \
+        with --scratch, or leave image=allocated out",
+        directory = directory.display())]
+    NeverInPlace {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What it lies on does.
+        why: String,
+    },
+    /// mkfs failed.
+    #[error("`{command}` failed: {message}; change mkfs= or size=")]
+    Mkfs {
+        /// The command line.
+        command: String,
+        /// What it wrote to its standard error.
+        message: String,
+    },
+    /// The kernel did not mount it.
+    #[error("{file_system} could not be mounted{}: {source}; change mount= or mkfs=",
+        with_options(.options))]
+    Mount {
+        /// The file system.
+        file_system: FileSystem,
+        /// The options given.
+        options: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The target was in use when it was to be unmounted; it was detached.
+    #[error(
+        "the target {label} could not be unmounted cleanly: {source}; \
+        close what is open in it"
+    )]
+    Unmount {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The conditions could not be made or entered.
+    #[error(
+        "the conditions (memory=, read_bps=, ...) cannot be set: {source}; run as root, or leave \
+        them out"
+    )]
+    Conditions {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The work directory inside a directory target.
+    #[error("{path}: {source}; give a directory that can be written", path = path.display())]
+    WorkDirectory {
+        /// The work directory.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The target cannot be mounted again.
+    #[error(
+        "the target {label} cannot be remounted: {reason}; use a scratch target such as ext4, \
+        which can"
+    )]
+    NotRemountable {
+        /// The target's label.
+        label: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The target could not be aged.
+    #[error(
+        "the target {label} could not be aged: {source}; give it a lower fill= or a larger size="
+    )]
+    Ageing {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The stop flag was raised while the target was aged.
+    #[error("the target {label} was being aged when the run was stopped")]
+    AgeingStopped {
+        /// The target's label.
+        label: String,
+    },
+    /// The target's facts could not be read, or it could not be synced.
+    #[error("the target {label} does not respond: {source}; see the kernel log")]
+    Io {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Something of ours is still there.
+    #[error(
+        "not everything could be removed: {source}; look for fsprism- in /run, in \
+        /sys/fs/cgroup and in the targets"
+    )]
+    LeftBehind {
+        /// What the kernel or the guardian said.
+        source: io::Error,
+    },
+}
+
+fn with_options(options: &str) -> String {
+    if options.is_empty() { String::new() } else { format!(" with the options `{options}`") }
+}

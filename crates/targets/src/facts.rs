@@ -1,0 +1,143 @@
+//! What a target is, as the kernel and the tools report it: part of a run's record.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use rustix::fs::{major, minor, statvfs};
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::control_groups::ConditionsInForce;
+use crate::conditions::read_ahead::ReadAhead;
+use crate::scratch::home::Source;
+use crate::scratch::mkfs;
+use crate::spec::{Place, TargetSpec};
+use machine::describe::Sources;
+use machine::describe::mounts::entry_of;
+
+/// A block device's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceNumbers {
+    /// The driver's number.
+    pub major: u32,
+    /// The number among the driver's devices.
+    pub minor: u32,
+}
+
+/// What a target is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// The label by which reports call it.
+    pub label: String,
+    /// The target's text, as the command line would have it.
+    pub spec: String,
+    /// The file system's name.
+    pub file_system: String,
+    /// What is mounted: a device, or a word of no meaning.
+    pub source: String,
+    /// Mount and file system options, separated by commas.
+    pub mount_options: String,
+    /// The command line that formatted it, if we did.
+    pub mkfs: Option<String>,
+    /// The line in which mkfs tells its version.
+    pub mkfs_version: Option<String>,
+    /// The size of the image, the device, or of the mounted file system (0 for ramfs).
+    pub size_bytes: u64,
+    /// For an image: whether its loop device bypasses the page cache of the file system below.
+    /// Where it does not, that cache hides the device.
+    pub loop_direct_io: Option<bool>,
+    /// The block device below.
+    pub device: Option<DeviceNumbers>,
+    /// How far the kernel reads ahead in its files, at most; `None` where no setting governs them,
+    /// as on tmpfs.
+    pub read_ahead_bytes: Option<u64>,
+    /// The limits in force.
+    pub conditions: ConditionsInForce,
+}
+
+impl DeviceNumbers {
+    /// The disk of a partition, whose rate alone can be limited; a disk is its own.
+    pub(crate) fn whole_disk(self) -> Self {
+        let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
+        if !Path::new(&directory).join("partition").exists() {
+            return self;
+        }
+        let numbers = fs::read_to_string(Path::new(&directory).join("../dev"));
+        numbers.ok().and_then(|text| Self::parse(text.trim())).unwrap_or(self)
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
+    pub(crate) fn of_file(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        metadata.file_type().is_block_device().then(|| Self::of(metadata.rdev()))
+    }
+
+    pub(crate) fn of(device: u64) -> Self {
+        Self { major: major(device), minor: minor(device) }
+    }
+}
+
+impl std::fmt::Display for DeviceNumbers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.major, self.minor)
+    }
+}
+
+impl TargetFacts {
+    /// Asks the kernel about the target at `root`, and mkfs about its version.
+    pub(crate) fn read(
+        spec: &TargetSpec,
+        root: &Path,
+        source: Option<&Source>,
+        mkfs: Option<String>,
+    ) -> io::Result<Self> {
+        let mount = entry_of(&Sources::default(), root).map_err(io::Error::other)?;
+        let room = statvfs(root)?;
+        let file_system_bytes = room.f_blocks.saturating_mul(room.f_frsize);
+        let (size_bytes, loop_direct_io) = match source {
+            Some(Source::Image(image)) => (image.size_bytes(), Some(image.direct_io()?)),
+            Some(Source::Device(device)) => (device.size_bytes()?, None),
+            Some(Source::Memory) | None => (file_system_bytes, None),
+        };
+        let mkfs_version = match &spec.place {
+            Place::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
+            Place::Directory(_) | Place::Scratch(_) => None,
+        };
+        // Btrfs and others show a number of no device; what they are mounted from tells more.
+        let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
+        let device =
+            if shown.major == 0 { DeviceNumbers::of_file(&mount.source) } else { Some(shown) };
+        Ok(Self {
+            label: spec.label.clone(),
+            spec: spec.to_string(),
+            mount_options: mount.all_options().join(","),
+            file_system: mount.file_system,
+            source: mount.source.display().to_string(),
+            mkfs,
+            mkfs_version,
+            size_bytes,
+            loop_direct_io,
+            device,
+            read_ahead_bytes: ReadAhead::of(root)?.map(|setting| setting.bytes()).transpose()?,
+            conditions: ConditionsInForce::default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_its_own_and_a_character_device_is_none() {
+        let nothing_there = DeviceNumbers { major: 4095, minor: 3 };
+        assert_eq!(nothing_there.whole_disk(), nothing_there);
+        assert_eq!(DeviceNumbers::parse("254:16").map(|n| (n.major, n.minor)), Some((254, 16)));
+        assert_eq!(DeviceNumbers::of_file(Path::new("/dev/null")), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! The guardian: a small process that removes what the kernel does not when fsprism dies.
+//!
+//! Mounts, loop devices and images vanish with the process that made them: they live in its
+//! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area
+//! and work directories have names in file systems of the host, and somebody has to remove those
+//! after any death, SIGKILL included. The guardian is told of each thing through a pipe *before*
+//! it is made; the pipe's end of file is fsprism's death. Messages are written whole (they are
+//! shorter than `PIPE_BUF`), and outlive their writer in the pipe.
+//!
+//! It is forked while fsprism has one thread and before the private mount namespace is made, so
+//! that it does not keep that alive. It has a session of its own and blocks every signal, so that
+//! neither the terminal nor a kill of fsprism's process group reaches it; it holds no descriptor
+//! but the pipe, the process' own, and the directories that work directories lie in.
+
+pub(crate) mod owner;
+pub(crate) mod removal;
+pub(crate) mod work_directory;
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, waitid, waitpid,
+};
+
+use crate::conditions::read_ahead;
+use crate::guardian::owner::{Leftover, Owner};
+
+/// How often, and with which pause, a thing that is still busy is tried again: ten seconds.
+const ATTEMPTS: u32 = 400;
+const PAUSE: Duration = Duration::from_millis(25);
+/// How long a dying process may take to let go of its mounts before its things are removed.
+const DEATH_SECONDS: i64 = 30;
+
+/// What a registered path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// The mount area, which is an empty directory on the host.
+    MountArea = b'd',
+    /// A cgroup.
+    Cgroup = b'c',
+    /// A work directory, with all its content.
+    WorkDirectory = b'w',
+    /// An image that has a name for a moment.
+    Image = b'f',
+    /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
+    LoopBinding = b'l',
+    /// A link to a read-ahead setting of a device, with its value before ours for a last component.
+    ReadAhead = b'r',
+}
+
+impl Kind {
+    fn of_byte(byte: u8) -> Option<Self> {
+        let kinds = [
+            Self::MountArea,
+            Self::Cgroup,
+            Self::WorkDirectory,
+            Self::Image,
+            Self::LoopBinding,
+            Self::ReadAhead,
+        ];
+        kinds.into_iter().find(|&kind| kind as u8 == byte)
+    }
+}
+
+const ADD: u8 = b'+';
+const REMOVE: u8 = b'-';
+const QUIT: u8 = b'q';
+
+/// Our end of the guardian.
+#[derive(Debug)]
+pub(crate) struct Guardian {
+    pid: Pid,
+    pipe: Mutex<Option<File>>,
+}
+
+impl Guardian {
+    /// Forks the guardian. The caller has made sure that this process has one thread.
+    pub(crate) fn start(owner: Owner) -> io::Result<Self> {
+        let parent = pidfd_open(getpid(), PidfdFlags::empty())?;
+        let (orders, our_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (ready, says_ready) = pipe_with(PipeFlags::CLOEXEC)?;
+        let child = || {
+            settle(&[orders.as_fd(), says_ready.as_fd(), parent.as_fd()])
+                .and_then(|()| Ok(rustix::io::write(&says_ready, b"r")?))
+                .map_or(102, |_| watch(owner, &orders, &parent))
+        };
+        let pid = system_calls::fork_blocking_signals(child)?;
+        drop(says_ready);
+        // Until its session is its own, a signal to our process group would reach it.
+        let mut byte = [0];
+        if File::from(ready).read(&mut byte)? == 0 {
+            return Err(io::Error::other("the guardian process died at the start"));
+        }
+        Ok(Self { pid, pipe: Mutex::new(Some(File::from(our_end))) })
+    }
+
+    /// The guardian's process.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Whether it is still there to clean up.
+    pub(crate) fn is_alive(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        matches!(waitid(WaitId::Pid(self.pid), options), Ok(None))
+    }
+
+    /// Tells of a thing that is about to be made.
+    pub(crate) fn add(&self, kind: Kind, path: &Path) -> io::Result<()> {
+        self.send(ADD, kind, path)
+    }
+
+    /// Tells that a thing is gone.
+    pub(crate) fn remove(&self, kind: Kind, path: &Path) -> io::Result<()> {
+        self.send(REMOVE, kind, path)
+    }
+
+    /// Lets the guardian remove what is left, and waits for it. A second call does nothing.
+    ///
+    /// # Errors
+    /// When something could not be removed.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        let pipe = self.pipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(mut pipe) = pipe else { return Ok(()) };
+        // If the guardian is dead, waiting for it says so.
+        let _told = pipe.write_all(&[QUIT, 0, 0, 0]);
+        drop(pipe);
+        let status = waitpid(Some(self.pid), WaitOptions::empty())?;
+        match status.and_then(|(_, status)| status.exit_status()) {
+            Some(0) => Ok(()),
+            _ => Err(io::Error::other("the guardian process could not remove everything")),
+        }
+    }
+
+    fn send(&self, order: u8, kind: Kind, path: &Path) -> io::Result<()> {
+        let path = path.as_os_str().as_bytes();
+        let length = u16::try_from(path.len()).map_err(|_| io::ErrorKind::InvalidFilename)?;
+        let mut message = vec![order, kind as u8];
+        message.extend(length.to_le_bytes());
+        message.extend(path);
+        match &mut *self.pipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(pipe) => pipe.write_all(&message),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let _nobody_to_tell = self.finish();
+    }
+}
+
+/// Lets go of everything of fsprism's that the guardian does not need.
+fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::thread::set_name(c"fsprism-guard")?;
+    rustix::process::chdir("/")?;
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    for standard in 0..3 {
+        system_calls::duplicate_onto(&null, standard)?;
+    }
+    system_calls::close_all_but(kept);
+    // `null` may have been closed just now; it must not be closed again.
+    std::mem::forget(null);
+    Ok(())
+}
+
+/// Follows orders until fsprism quits or dies, then removes what is left; the exit status.
+fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
+    let mut ward = Ward { owner, things: Vec::new(), bytes: Vec::new() };
+    let mut buffer = [0; 4096];
+    let quit = loop {
+        match rustix::io::read(orders, &mut buffer) {
+            Ok(0) => break false,
+            Ok(length) => {
+                ward.bytes.extend_from_slice(&buffer[..length]);
+                if ward.follow_orders() {
+                    break true;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break false,
+        }
+    };
+    if !quit {
+        // Its mounts and its place in cgroups go after its descriptors: wait for the whole death.
+        let timeout = Timespec { tv_sec: DEATH_SECONDS, tv_nsec: 0 };
+        let _in_any_case = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
+    }
+    i32::from(!ward.remove_all())
+}
+
+/// What the guardian watches over.
+struct Ward {
+    owner: Owner,
+    things: Vec<Thing>,
+    bytes: Vec<u8>,
+}
+
+/// What is to be removed.
+struct Thing {
+    kind: Kind,
+    path: PathBuf,
+    /// The directory that a work directory lies in, held since that was made: its owner may have
+    /// put something else at the path by the time it is to be removed.
+    parent: Option<(OwnedFd, CString)>,
+}
+
+impl Thing {
+    fn new(kind: Kind, path: PathBuf) -> Self {
+        let is_others = kind == Kind::WorkDirectory;
+        let parent = is_others.then(|| work_directory::parent_of(&path).ok()).flatten();
+        Self { kind, path, parent }
+    }
+
+    fn is_removed(&self) -> bool {
+        let path = &self.path;
+        match self.kind {
+            Kind::MountArea => removal::remove_empty(path).is_ok(),
+            Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
+            Kind::WorkDirectory => match &self.parent {
+                Some((parent, name)) => work_directory::remove(parent, name).is_ok(),
+                None => match work_directory::parent_of(path) {
+                    Ok((parent, name)) => work_directory::remove(parent, &name).is_ok(),
+                    // Where there is no directory, nothing was made.
+                    Err(error) => error.kind() == io::ErrorKind::NotFound,
+                },
+            },
+            Kind::Image => removal::remove_file(path).is_ok(),
+            Kind::LoopBinding => !path.exists(),
+            Kind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
+        }
+    }
+}
+
+impl Ward {
+    /// Takes every whole message from `bytes`; true when one says to quit.
+    fn follow_orders(&mut self) -> bool {
+        while let [order, kind, low, high, ..] = self.bytes[..] {
+            let end = 4 + usize::from(u16::from_le_bytes([low, high]));
+            if self.bytes.len() < end {
+                return false;
+            }
+            let path = PathBuf::from(std::ffi::OsStr::from_bytes(&self.bytes[4..end]));
+            self.bytes.drain(..end);
+            match (order, Kind::of_byte(kind)) {
+                (QUIT, _) => return true,
+                (ADD, Some(kind)) if self.may_touch(kind, &path) => {
+                    self.things.push(Thing::new(kind, path));
+                }
+                (REMOVE, Some(kind)) => {
+                    self.things.retain(|thing| thing.kind != kind || thing.path != path);
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether the path's own name says that our process made it.
+    fn may_touch(&self, kind: Kind, path: &Path) -> bool {
+        let leftover = match kind {
+            Kind::MountArea => Leftover::MountArea,
+            Kind::Cgroup => Leftover::Cgroup,
+            Kind::WorkDirectory => Leftover::WorkDirectory,
+            Kind::Image => Leftover::Image,
+            Kind::LoopBinding => return true,
+            Kind::ReadAhead => Leftover::Setting,
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
+    }
+
+    /// Removes everything, the last made first; true when nothing is left.
+    fn remove_all(&mut self) -> bool {
+        self.things.reverse();
+        for _ in 0..ATTEMPTS {
+            self.things.retain(|thing| !thing.is_removed());
+            if self.things.is_empty() {
+                return true;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ward() -> Ward {
+        let owner = Owner::this().expect("/proc is mounted");
+        Ward { owner, things: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn things(ward: &Ward) -> Vec<(Kind, PathBuf)> {
+        ward.things.iter().map(|thing| (thing.kind, thing.path.clone())).collect()
+    }
+
+    fn message(order: u8, kind: Kind, path: &str) -> Vec<u8> {
+        let length = u16::try_from(path.len()).expect("short").to_le_bytes();
+        [&[order, kind as u8, length[0], length[1]], path.as_bytes()].concat()
+    }
+
+    #[test]
+    fn messages_may_arrive_in_pieces() {
+        let mut ward = ward();
+        let path = format!("/x/{}-1", ward.owner);
+        let bytes = message(ADD, Kind::Cgroup, &path);
+        ward.bytes.extend(&bytes[..7]);
+        assert!(!ward.follow_orders() && ward.things.is_empty());
+        ward.bytes.extend(&bytes[7..]);
+        ward.bytes.extend([QUIT, 0, 0, 0]);
+        assert!(ward.follow_orders());
+        assert_eq!(things(&ward), [(Kind::Cgroup, PathBuf::from(&path))]);
+        ward.bytes.extend(message(REMOVE, Kind::Cgroup, &path));
+        ward.follow_orders();
+        assert!(ward.things.is_empty());
+    }
+
+    #[test]
+    fn only_names_of_its_own_process_are_taken() {
+        let mut ward = ward();
+        let undotted = format!("/x/{}-1", ward.owner);
+        let longer = format!("/x/.{}-1-results", ward.owner);
+        for path in ["/home", "/x/.fsprism-1-2-3", "/", &undotted, &longer] {
+            ward.bytes.extend(message(ADD, Kind::WorkDirectory, path));
+        }
+        for path in ["/run/fsprism-1-2-3.setting", "/sys/class/bdi/7:0/read_ahead_kb/128"] {
+            ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
+        }
+        ward.follow_orders();
+        assert!(ward.things.is_empty());
+    }
+}

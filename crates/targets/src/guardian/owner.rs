@@ -1,0 +1,239 @@
+//! The names that everything made outside a target carries: whose it is, and whether they live.
+//!
+//! They begin with `fsprism-<pid>-<start>`, where `start` is the process' start time in clock
+//! ticks since boot: together they name one process, even after its number was given to another.
+//! Names are matched to their last letter, for users may have a `fsprism-2026-11` of their own.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::path::Arg;
+
+use crate::conditions::read_ahead;
+use crate::guardian::work_directory;
+
+/// What the names of all things that fsprism leaves lying for a while hold.
+const PREFIX: &str = "fsprism-";
+
+/// A process that makes targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pid: u32,
+    start_ticks: u64,
+}
+
+/// What of ours may lie on the host under a name; each kind has names of one form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leftover {
+    /// An empty directory, `fsprism-<pid>-<start>-mounts`.
+    MountArea,
+    /// A control group, `fsprism-<pid>-<start>-<n>`.
+    Cgroup,
+    /// A directory with everything in it, `.fsprism-<pid>-<start>-<n>`.
+    WorkDirectory,
+    /// A file, `fsprism-<pid>-<start>-<n>.img`.
+    Image,
+    /// A link to a setting and its value before ours, `fsprism-<pid>-<start>-<n>.setting`.
+    Setting,
+}
+
+impl Leftover {
+    /// The owner that a name of exactly this kind's form tells.
+    pub(crate) fn owner_of(self, name: &str) -> Option<Owner> {
+        let (before, after, numbers) = match self {
+            Self::MountArea => ("", "-mounts", 2),
+            Self::Cgroup => ("", "", 3),
+            Self::WorkDirectory => (".", "", 3),
+            Self::Image => ("", ".img", 3),
+            Self::Setting => ("", ".setting", 3),
+        };
+        let name = name.strip_prefix(before)?.strip_prefix(PREFIX)?.strip_suffix(after)?;
+        let found: Vec<u64> = name.split('-').map(plain_number).collect::<Option<_>>()?;
+        let owner =
+            Owner { pid: u32::try_from(*found.first()?).ok()?, start_ticks: *found.get(1)? };
+        (found.len() == numbers).then_some(owner)
+    }
+}
+
+impl Owner {
+    /// This process.
+    pub(crate) fn this() -> io::Result<Self> {
+        let pid = std::process::id();
+        let start_ticks = machine::start_ticks(pid).ok_or_else(|| {
+            io::Error::other("/proc/self/stat does not say when this process started; mount /proc")
+        })?;
+        Ok(Self { pid, start_ticks })
+    }
+
+    /// Whether no process of this number and start is there (in this process' view of /proc).
+    fn is_gone(self) -> bool {
+        machine::start_ticks(self.pid) != Some(self.start_ticks)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{PREFIX}{}-{}", self.pid, self.start_ticks)
+    }
+}
+
+/// Takes the lock by which a directory's owner shows, beyond its own process numbers, that it
+/// lives: a container that shares the directory sees other numbers, but the same lock.
+pub(crate) fn lock_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = openat(parent, name, flags, Mode::empty())?;
+    flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(fd)
+}
+
+/// Removes from `directory` what dead owners left in it. What cannot be removed stays: it is
+/// nobody's error now.
+pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
+    // What lies in it is looked up below its descriptor: nobody can put another in its place.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(parent) = openat(CWD, directory, flags, Mode::empty()) else { return };
+    let Ok(entries) = Dir::read_from(&parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().ok().and_then(|name| leftover.owner_of(name));
+        let Some(owner) = owner.filter(|owner| owner.is_gone()) else { continue };
+        // The lock is held until the directory is gone. What is no directory goes with the mount
+        // area, which may have been removed before.
+        let locked = if let Leftover::Setting = leftover {
+            lock_as_owner(&parent, format!("{owner}-mounts"))
+        } else {
+            lock_as_owner(&parent, name)
+        };
+        let is_there = |error: &io::Error| error.kind() != io::ErrorKind::NotFound;
+        if locked.as_ref().is_err_and(|error| leftover != Leftover::Setting || is_there(error)) {
+            continue;
+        }
+        let _stays_if_it_must = match leftover {
+            Leftover::MountArea | Leftover::Cgroup => {
+                unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from)
+            }
+            Leftover::WorkDirectory => work_directory::remove(&parent, name),
+            // Images lose their names while their owner lives, or by its guardian.
+            Leftover::Image => Ok(()),
+            Leftover::Setting => read_ahead::put_back(&parent, name),
+        };
+    }
+}
+
+/// A number as [`fmt::Display`] writes it: digits, and none of them a leading zero.
+fn plain_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const KINDS: [Leftover; 5] = [
+        Leftover::MountArea,
+        Leftover::Cgroup,
+        Leftover::WorkDirectory,
+        Leftover::Image,
+        Leftover::Setting,
+    ];
+
+    #[test]
+    fn each_kind_has_names_of_one_form() {
+        let owner = Owner::this().expect("/proc is mounted");
+        let names = [
+            format!("{owner}-mounts"),
+            format!("{owner}-3"),
+            format!(".{owner}-3"),
+            format!("{owner}-3.img"),
+            format!("{owner}-3.setting"),
+        ];
+        for (of, name) in names.iter().enumerate() {
+            for (index, kind) in KINDS.into_iter().enumerate() {
+                let expected = (index == of).then_some(owner);
+                assert_eq!(kind.owner_of(name), expected, "{kind:?} {name}");
+            }
+        }
+        assert!(!owner.is_gone());
+        assert!(Owner { start_ticks: owner.start_ticks + 1, ..owner }.is_gone());
+    }
+
+    #[test]
+    fn names_that_users_give_tell_no_owner() {
+        for name in [
+            "fsprism-",
+            "fsprism-1",
+            "fsprism-x-1",
+            "other-1-2",
+            "fsprism-runs",
+            "fsprism-1-2-x",
+            "fsprism-2025-01",
+            "fsprism-2025-01-results",
+            ".fsprism-2026-11",
+            ".fsprism-2026-11-02",
+            ".fsprism-1-2-3-4",
+            ".fsprism-1-2-3.old",
+            ".fsprism-1-2-+3",
+            ".fsprism-1-2-3 ",
+            ".fsprism-1--2-3",
+            "fsprism-1-2.img",
+            "..fsprism-1-2-3",
+            "fsprism-2026-11-02",
+            "fsprism-2026-11",
+            ".fsprism-1-2-mounts",
+            "fsprism-mounts",
+        ] {
+            for kind in KINDS {
+                assert_eq!(kind.owner_of(name), None, "{kind:?} {name}");
+            }
+        }
+        // This date has the form of a group's name; but there is no dot before it.
+        assert_eq!(Leftover::WorkDirectory.owner_of("fsprism-2026-11-12"), None);
+    }
+
+    #[test]
+    fn a_sweep_takes_the_dead_and_leaves_the_living() {
+        let mine = Owner::this().expect("/proc is mounted");
+        let place = std::env::temp_dir().join(format!("sweep-{mine}"));
+        let dead = Owner { start_ticks: mine.start_ticks + 1, ..mine };
+        fs::create_dir_all(&place).expect("temporary directory");
+        for owner in [dead, mine] {
+            let made = work_directory::WorkDirectory::make(&place.join(format!(".{owner}-1")));
+            drop(made.expect("temporary directory"));
+        }
+        let theirs = ["fsprism-runs", "fsprism-2026-11", "fsprism-2025-01-results"]
+            .map(str::to_owned)
+            .into_iter()
+            // The form of ours, but not made by us.
+            .chain([
+                format!("{dead}-1"),
+                format!(".{dead}-2"),
+                format!(".{dead}"),
+                dead.to_string(),
+            ]);
+        let theirs: Vec<_> = theirs.map(|name| place.join(name).join("inner")).collect();
+        for inner in &theirs {
+            fs::create_dir_all(inner).expect("temporary directory");
+        }
+        let left = place.join(format!(".{dead}-1"));
+        let lock = lock_as_owner(CWD, &left).expect("nobody else locks it");
+        sweep(&place, Leftover::WorkDirectory);
+        assert!(left.exists(), "somebody whose numbers differ holds it");
+        drop(lock);
+        fs::create_dir(place.join(format!(".{dead}-3"))).expect("temporary directory");
+        for kind in KINDS {
+            sweep(&place, kind);
+        }
+        assert!(!left.exists());
+        assert!(!place.join(format!(".{dead}-3")).exists(), "death came before the marker");
+        assert!(place.join(format!(".{mine}-1")).exists());
+        for inner in &theirs {
+            assert!(inner.exists(), "{}", inner.display());
+        }
+        fs::remove_dir_all(&place).expect("it is ours");
+    }
+}

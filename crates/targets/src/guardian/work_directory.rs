@@ -1,0 +1,201 @@
+//! The directory that is made inside a directory target, and removed with everything in it.
+//!
+//! At its top lie a marker, which says that we made it, and the directory that is handed out,
+//! which is empty like any new file system. Nothing is removed as a tree without the marker: a
+//! name alone may also be a user's.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::guardian::owner::lock_as_owner;
+use crate::guardian::removal;
+
+/// An empty file that nobody makes by chance.
+const MARKER: &CStr = c".made-by-fsprism-and-removed-with-all-that-lies-here";
+/// The directory that is handed out.
+const ROOT: &CStr = c"work";
+/// How directories are held.
+const HOLD: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A work directory of ours. It is held by descriptors from when it was made: another user may own
+/// the directory that it lies in, and put something else at its path.
+#[derive(Debug)]
+pub(crate) struct WorkDirectory {
+    parent: OwnedFd,
+    name: CString,
+    top: OwnedFd,
+    path: PathBuf,
+    root: PathBuf,
+    /// Shows others that the owner lives.
+    _lock: Option<OwnedFd>,
+}
+
+impl WorkDirectory {
+    /// Makes it at `path`, which the guardian knows already.
+    pub(crate) fn make(path: &Path) -> io::Result<Self> {
+        let (parent, name) = parent_of(path)?;
+        mkdirat(&parent, &name, Mode::from_raw_mode(0o777))?;
+        let lock = lock_as_owner(&parent, &name).ok();
+        let filled = || -> io::Result<OwnedFd> {
+            let top = openat(&parent, &name, HOLD, Mode::empty())?;
+            let (own, around) = (fstat(&top)?.st_uid, fstat(&parent)?.st_uid);
+            if geteuid().is_root() && own != 0 && own == around {
+                let why = "another user has replaced the directory just made";
+                return Err(io::Error::other(why));
+            }
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            drop(openat(&top, MARKER, flags, Mode::from_raw_mode(0o666))?);
+            mkdirat(&top, ROOT, Mode::from_raw_mode(0o777))?;
+            Ok(top)
+        };
+        let root = path.join(OsStr::from_bytes(ROOT.to_bytes()));
+        match filled() {
+            Ok(top) => Ok(Self { parent, name, top, path: path.to_owned(), root, _lock: lock }),
+            Err(error) => {
+                let _guardian_tries_again = remove(&parent, &name);
+                Err(error)
+            }
+        }
+    }
+
+    /// The whole of it.
+    pub(crate) fn top(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory to work in.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Gives it a new directory to work in.
+    pub(crate) fn remake(&self) -> io::Result<()> {
+        removal::remove_tree(&self.top, ROOT)?;
+        Ok(mkdirat(&self.top, ROOT, Mode::from_raw_mode(0o777))?)
+    }
+
+    /// Removes it.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        remove(&self.parent, &self.name)
+    }
+}
+
+/// The directory that a path lies in, held, and the path's name there.
+pub(crate) fn parent_of(path: &Path) -> io::Result<(OwnedFd, CString)> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = openat(CWD, parent, HOLD, Mode::empty())?;
+    Ok((parent, CString::new(name.as_encoded_bytes())?))
+}
+
+/// Removes a work directory that bears the marker; without one, only what is empty. One that is
+/// gone already is removed.
+pub(crate) fn remove(parent: impl AsFd, name: &CStr) -> io::Result<()> {
+    let top = match openat(&parent, name, HOLD, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        top => top?,
+    };
+    let marker = statat(&top, MARKER, AtFlags::SYMLINK_NOFOLLOW);
+    let is_ours =
+        marker.is_ok_and(|marker| FileType::from_raw_mode(marker.st_mode) == FileType::RegularFile);
+    if is_ours {
+        // The marker goes last, so that after a death on the way the rest can still be removed.
+        removal::remove_tree(&top, ROOT)?;
+        removal::empty(&top)?;
+    }
+    removal::gone_is_fine(unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const ROOT: &str = "work";
+    const MARKER: &str = ".made-by-fsprism-and-removed-with-all-that-lies-here";
+
+    fn remove_at(path: &Path) -> io::Result<()> {
+        let (parent, name) = parent_of(path)?;
+        remove(&parent, &name)
+    }
+
+    #[test]
+    fn what_lacks_the_marker_is_removed_only_if_empty() {
+        let place = tempfile::tempdir().expect("temporary directory");
+        let top = place.path().join("top");
+        fs::create_dir_all(top.join(ROOT)).expect("temporary directory");
+        fs::create_dir(top.join(MARKER)).expect("a directory is no marker");
+        remove_at(&top).expect_err("it is not ours");
+        assert!(top.join(ROOT).exists());
+        fs::remove_dir(top.join(MARKER)).expect("just made");
+        fs::remove_dir(top.join(ROOT)).expect("just made");
+        remove_at(&top).expect("it is empty");
+        assert!(!top.exists());
+        remove_at(&top).expect("removing what is gone is no error");
+    }
+
+    #[test]
+    fn it_looks_empty_and_is_made_anew() {
+        let place = tempfile::tempdir().expect("temporary directory");
+        let top = place.path().join("top");
+        let work = WorkDirectory::make(&top).expect("temporary directory");
+        let entries = || fs::read_dir(work.root()).expect("it is there").count();
+        assert_eq!(entries(), 0);
+        fs::create_dir(work.root().join("inner")).expect("it is ours");
+        assert_eq!(entries(), 1);
+        work.remake().expect("it is ours");
+        assert_eq!(entries(), 0);
+        WorkDirectory::make(&top).expect_err("it is there already");
+        fs::create_dir(work.root().join("inner")).expect("the second attempt removed nothing");
+        work.remove().expect("it bears the marker");
+        assert!(!top.exists());
+    }
+
+    /// Who owns the directory in which root measures could once have root delete another `work`.
+    #[test]
+    fn what_is_put_in_its_place_is_left_alone() {
+        let place = tempfile::tempdir().expect("temporary directory");
+        let (top, moved) = (place.path().join("top"), place.path().join("moved"));
+        let theirs = place.path().join("theirs");
+        fs::create_dir_all(theirs.join("work/kept")).expect("ours");
+        fs::write(theirs.join(MARKER), "").expect("ours");
+        let work = WorkDirectory::make(&top).expect("temporary directory");
+        fs::rename(&top, &moved).expect("ours");
+        symlink(&theirs, &top).expect("ours");
+        work.remake().expect("it is held");
+        work.remove().expect_err("a link is no work directory");
+        assert!(theirs.join("work/kept").exists() && moved.join(ROOT).exists());
+        // The same while it goes on: each moment finds one or the other at the path.
+        let swaps = std::thread::spawn({
+            let (top, moved) = (top.clone(), moved.clone());
+            move || {
+                for _ in 0..2_000 {
+                    let _some_fail = (
+                        fs::remove_file(&top),
+                        fs::rename(&moved, &top),
+                        fs::rename(&top, &moved),
+                        symlink(&theirs, &top),
+                    );
+                }
+                theirs
+            }
+        });
+        while !swaps.is_finished() {
+            let _either_is_fine = work.remove();
+            let _gone_by_now = work.remake();
+        }
+        let theirs = swaps.join().expect("no panic");
+        assert!(theirs.join("work/kept").exists());
+    }
+}

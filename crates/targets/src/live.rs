@@ -1,0 +1,452 @@
+//! A target while it lives: made, mounted again, made afresh, removed.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use file_system::Feature;
+use rustix::fs::{statvfs, syncfs};
+
+use crate::ageing::{self, Ended};
+use crate::conditions::control_groups::{Cgroups, Entered};
+use crate::conditions::read_ahead::ReadAheadInForce;
+use crate::error::TargetError;
+use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::guardian::Kind;
+use crate::guardian::removal;
+use crate::scratch::device::NamedDevice;
+use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
+use crate::scratch::mkfs;
+use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
+use crate::spec::availability::memory_available_bytes;
+use crate::spec::{Place, TargetSpec};
+use crate::surroundings::Step;
+use crate::workshop::Shop;
+
+/// A file system, or a directory of one, that can be measured now.
+///
+/// Made by [`Workshop::make`](super::Workshop::make). Dropping removes it; [`Target::close`] does
+/// so and says what failed.
+#[derive(Debug)]
+pub struct Target {
+    shop: Arc<Shop>,
+    spec: TargetSpec,
+    home: Home,
+    cgroups: Cgroups,
+    /// What `read_ahead=` set, while it is mounted.
+    read_ahead: Option<ReadAheadInForce>,
+    /// Whether it has been aged since it was made.
+    aged: bool,
+    facts: TargetFacts,
+}
+
+/// Room in a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// What an ordinary user may still write; for file systems in memory no more than the
+    /// kernel has available.
+    pub free_bytes: u64,
+    /// The file system's size; for ramfs, which has none, what is free.
+    pub total_bytes: u64,
+    /// Files that may still be made; `None` where the file system sets no number.
+    pub free_inodes: Option<u64>,
+}
+
+/// Threads may share a target.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Target>();
+};
+
+impl Target {
+    /// The directory to work in.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        match &self.home {
+            Home::Directory(work) => work.root(),
+            Home::Scratch { mount_point, .. } => mount_point,
+            // A path at which nothing can be made.
+            Home::Removed => Path::new("/dev/null/removed"),
+        }
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn spec(&self) -> &TargetSpec {
+        &self.spec
+    }
+
+    /// What the kernel and the tools say it is.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// The block device below it; for a loop device its own numbers, not those of its image's.
+    #[must_use]
+    pub fn device_numbers(&self) -> Option<DeviceNumbers> {
+        self.facts.device
+    }
+
+    /// Opens the block device below it for direct reads. Write what is dirty
+    /// first ([`Target::sync`]): the device does not have it yet.
+    ///
+    /// # Errors
+    /// [`OpenDeviceError`]: no device, or several, or not for this user.
+    pub fn open_device(&self) -> Result<OpenDevice, OpenDeviceError> {
+        OpenDevice::below(&self.facts)
+    }
+
+    /// Opens the block device below it for direct reads and writes. Only a file system that fsprism
+    /// made has that: on an image of its own, or on a device that `--destroy-data` names. The
+    /// caller writes to nothing but to where a file of its own lies, and only what lies there.
+    ///
+    /// # Errors
+    /// As [`Target::open_device`]; [`OpenDeviceError::NotOurs`] for a directory, and
+    /// [`OpenDeviceError::NotWritable`] where the kernel forbids it.
+    pub fn open_device_for_writes(&self) -> Result<OpenDevice, OpenDeviceError> {
+        let Home::Scratch { source, .. } = &self.home else {
+            return Err(OpenDeviceError::NotOurs { label: self.spec.label.clone() });
+        };
+        OpenDevice::below_for_writes(&self.facts, &source.path())
+    }
+
+    /// Whether the process is alive that removes it should this one die.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.shop.guardian.is_alive()
+    }
+
+    /// The scratch directory, if it has no room left for what the image has not taken yet: the
+    /// device's writes fail then.
+    #[must_use]
+    pub fn scratch_without_room(&self) -> Option<&Path> {
+        const LEAST_BYTES: u64 = 1 << 20;
+        let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
+        let free_bytes = self.shop.surroundings.scratch_left_bytes().ok()?;
+        let is_full = free_bytes < LEAST_BYTES && image.unallocated_bytes() > 0;
+        is_full.then_some(self.shop.surroundings.scratch.as_path())
+    }
+
+    /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
+    #[must_use]
+    pub fn supports_cold(&self) -> bool {
+        self.why_never_cold().is_none()
+    }
+
+    /// Why its files cannot be absent from memory, if they cannot.
+    #[must_use]
+    pub fn why_never_cold(&self) -> Option<String> {
+        file_system::lacks(&self.facts.file_system, Feature::ColdFiles)
+    }
+
+    /// Moves this whole process under the target's conditions until the guard is dropped. Does
+    /// nothing where there are none.
+    ///
+    /// Moving takes the kernel some 50 microseconds, or after a pause several milliseconds, in
+    /// which it waits for all processors; keep it out of what is timed.
+    ///
+    /// # Errors
+    /// [`TargetError::Conditions`] when the kernel refuses; the process is then where it was.
+    pub fn enter(&self) -> Result<Entered<'_>, TargetError> {
+        self.cgroups.enter()
+    }
+
+    /// Writes all dirty data of its file system.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`], also for data that could not be written earlier.
+    pub fn sync(&self) -> Result<(), TargetError> {
+        let synced = fs::File::open(self.root()).and_then(|root| Ok(syncfs(root)?));
+        synced.map_err(self.io_error())
+    }
+
+    /// Ages it as its specification says, if that does and it was not aged since it was made; the
+    /// same seed gives the same operations. A scratch target is then mounted again, so that nothing
+    /// of this is in memory. Not to be called under its conditions, which would slow it.
+    ///
+    /// # Errors
+    /// [`TargetError::Ageing`] when the file system fills up or fails;
+    /// [`TargetError::AgeingStopped`] when `stop` was raised: it is then neither fresh nor aged.
+    pub fn age(&mut self, seed: u64, stop: &AtomicBool) -> Result<(), TargetError> {
+        let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) else { return Ok(()) };
+        let room_bytes = self.room()?.free_bytes;
+        let ended = ageing::age(self.root(), ageing, (room_bytes, seed), stop);
+        let label = || self.spec.label.clone();
+        match ended.map_err(|source| TargetError::Ageing { label: label(), source })? {
+            Ended::Stopped => return Err(TargetError::AgeingStopped { label: label() }),
+            Ended::Done => self.aged = true,
+        }
+        self.tell(Step::Aged);
+        self.remount()
+    }
+
+    /// How much room there is; before it is aged, how much that will leave.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`] when the file system does not say.
+    pub fn space(&self) -> Result<Space, TargetError> {
+        let mut space = self.room()?;
+        if let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) {
+            space.free_bytes -= space.free_bytes / 100 * u64::from(ageing.left_percent);
+        }
+        if !self.supports_cold() {
+            let available = memory_available_bytes();
+            let unlimited = space.total_bytes == 0;
+            space.free_bytes = if unlimited { available } else { space.free_bytes.min(available) };
+            space.total_bytes = space.total_bytes.max(space.free_bytes);
+        }
+        Ok(space)
+    }
+
+    /// What the file system says of itself.
+    fn room(&self) -> Result<Space, TargetError> {
+        let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
+        Ok(Space {
+            free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
+            total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
+            free_inodes: (room.f_files > 0).then_some(room.f_favail),
+        })
+    }
+
+    /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a
+    /// directory gets a new work directory.
+    ///
+    /// # Errors
+    /// What failed; the target is then good for [`Target::close`] only.
+    pub fn remake(&mut self) -> Result<(), TargetError> {
+        match &self.home {
+            Home::Directory(work) => {
+                let path = || work.root().to_owned();
+                let failed = |source| TargetError::WorkDirectory { path: path(), source };
+                work.remake().map_err(failed)?;
+                self.tell(Step::WorkDirectoryMade);
+                Ok(())
+            }
+            Home::Scratch { .. } => {
+                self.unmount()?;
+                self.aged = false;
+                self.format()?;
+                self.mount()
+            }
+            Home::Removed => Err(self.not_remountable("it was removed")),
+        }
+    }
+
+    /// Unmounts and mounts it: nothing of it is then in memory but what mounting reads.
+    ///
+    /// # Errors
+    /// [`TargetError::NotRemountable`] for directories and for file systems in memory.
+    pub fn remount(&mut self) -> Result<(), TargetError> {
+        self.remount_with(|| ())
+    }
+
+    /// As [`Target::remount`]; acts while it is not mounted, when its device has nothing left to
+    /// write.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn remount_with<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, TargetError> {
+        match &self.home {
+            Home::Scratch { source: Source::Memory, .. } => {
+                Err(self.not_remountable("its files are only in memory and would be lost"))
+            }
+            Home::Scratch { source, .. } => {
+                let source = source.clone();
+                self.unmount()?;
+                let done = act();
+                if let Source::Image(image) = source {
+                    image.forget_pages().map_err(self.io_error())?;
+                }
+                self.mount()?;
+                Ok(done)
+            }
+            Home::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
+            Home::Removed => Err(self.not_remountable("it was removed")),
+        }
+    }
+
+    /// Removes it. A second call does nothing.
+    ///
+    /// # Errors
+    /// The first failure; the rest is removed all the same.
+    pub fn close(&mut self) -> Result<(), TargetError> {
+        if matches!(self.home, Home::Removed) {
+            return Ok(());
+        }
+        let home_removed = self.unmount().and_then(|()| self.remove_work_directory());
+        // The last hold on the loop device, which the kernel then clears.
+        self.home = Home::Removed;
+        let left_behind = |source| TargetError::LeftBehind { source };
+        let groups_removed = self.cgroups.remove(&self.shop.guardian).map_err(left_behind);
+        self.tell(Step::Removed);
+        home_removed.and(groups_removed)
+    }
+
+    /// `device` is the one that `spec` names, if it names one, and has been checked.
+    pub(crate) fn make(
+        shop: Arc<Shop>,
+        spec: &TargetSpec,
+        device: Option<NamedDevice>,
+    ) -> Result<Self, TargetError> {
+        let home = match &spec.place {
+            Place::Directory(directory) => make_work_directory(&shop, directory)?,
+            Place::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
+        };
+        // From here on dropping it removes what was made.
+        let mut target = Self {
+            shop,
+            spec: spec.clone(),
+            home,
+            cgroups: Cgroups::default(),
+            read_ahead: None,
+            aged: false,
+            facts: TargetFacts::default(),
+        };
+        if let Home::Scratch { .. } = &target.home {
+            target.tell(Step::Bound);
+            target.format()?;
+            target.mount()?;
+        } else {
+            target.tell(Step::WorkDirectoryMade);
+        }
+        target.read_facts()?;
+        target.make_conditions()?;
+        Ok(target)
+    }
+
+    fn format(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { source, scratch, mount_point, .. } = &self.home else {
+            return Ok(());
+        };
+        let device = source.path();
+        match source {
+            Source::Memory => return Ok(()),
+            Source::Image(image) => {
+                if !scratch.allocated {
+                    // Only saves room: mkfs does not rely on zeros.
+                    let _mkfs_writes_anyway = image.discard();
+                }
+                // Were we killed now, mkfs would hold the device until it is dead too.
+                let binding = image.binding();
+                let failed = self.io_error();
+                self.shop.guardian.add(Kind::LoopBinding, &binding).map_err(&failed)?;
+                let command = mkfs::format(scratch, &device, mount_point);
+                self.shop.guardian.remove(Kind::LoopBinding, &binding).map_err(&failed)?;
+                self.facts.mkfs = Some(command?);
+                if scratch.allocated {
+                    image.write_holes().map_err(self.io_error())?;
+                }
+            }
+            Source::Device(named) => {
+                // Devices come and go; another device may stand at the path by now.
+                named.check_again()?;
+                self.facts.mkfs = Some(mkfs::format(scratch, &device, mount_point)?);
+            }
+        }
+        self.tell(Step::Formatted);
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { source, mount_point, mounted, scratch } = &mut self.home else {
+            return Ok(());
+        };
+        if let Source::Device(named) = source {
+            named.check_again()?;
+        }
+        let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
+        let options = mkfs::mount_options(scratch, size_bytes);
+        mkfs::mount_at(scratch.file_system, &source.path(), mount_point, &options)?;
+        *mounted = true;
+        self.tell(Step::Mounted);
+        self.set_read_ahead()
+    }
+
+    /// Each open file keeps the read-ahead that was in force when it was opened, so this comes
+    /// before anything is opened. Btrfs has a new setting after every mount.
+    fn set_read_ahead(&mut self) -> Result<(), TargetError> {
+        let Some(bytes) = self.spec.conditions.read_ahead_bytes else { return Ok(()) };
+        let note = self.shop.new_note().map_err(|source| TargetError::Conditions { source })?;
+        let set = ReadAheadInForce::set(self.root(), bytes, &self.shop.guardian, note);
+        let in_force = set.map_err(|source| TargetError::Conditions { source })?;
+        self.read_ahead = Some(in_force);
+        Ok(())
+    }
+
+    fn unmount(&mut self) -> Result<(), TargetError> {
+        let Home::Scratch { mount_point, mounted, .. } = &mut self.home else { return Ok(()) };
+        if std::mem::take(mounted) {
+            // While it is mounted, for the setting of btrfs goes with the mount.
+            let set = self.read_ahead.take();
+            let restored = set.map_or(Ok(()), |set| set.restore(&self.shop.guardian));
+            let label = self.spec.label.clone();
+            let unmounted = mkfs::unmount_at(mount_point);
+            unmounted.map_err(|source| TargetError::Unmount { label, source })?;
+            self.tell(Step::Unmounted);
+            restored.map_err(|source| TargetError::LeftBehind { source })?;
+        }
+        Ok(())
+    }
+
+    fn remove_work_directory(&self) -> Result<(), TargetError> {
+        let work = match &self.home {
+            Home::Directory(work) => work,
+            Home::Scratch { mount_point, .. } => {
+                return removal::remove_empty(mount_point).map_err(self.io_error());
+            }
+            Home::Removed => return Ok(()),
+        };
+        let removed = work.remove();
+        let told =
+            removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, work.top()));
+        told.map_err(self.io_error())
+    }
+
+    fn read_facts(&mut self) -> Result<(), TargetError> {
+        let source =
+            if let Home::Scratch { source, .. } = &self.home { Some(source) } else { None };
+        let mkfs = self.facts.mkfs.take();
+        let facts = TargetFacts::read(&self.spec, self.root(), source, mkfs);
+        self.facts = facts.map_err(self.io_error())?;
+        Ok(())
+    }
+
+    fn make_conditions(&mut self) -> Result<(), TargetError> {
+        let wanted = self.spec.conditions;
+        if wanted.are_none() {
+            return Ok(());
+        }
+        let disk = self.facts.device.map(DeviceNumbers::whole_disk);
+        let name = self.shop.new_name();
+        self.cgroups = Cgroups::make(&wanted, disk, &name, &self.shop.guardian)?;
+        self.facts.conditions = self.cgroups.in_force().clone();
+        let set = self.read_ahead.as_ref();
+        self.facts.conditions.limits.read_ahead_bytes = set.map(ReadAheadInForce::bytes);
+        self.tell(Step::ConditionsMade);
+        Ok(())
+    }
+
+    fn tell(&self, step: Step) {
+        if let Some(on_step) = self.shop.surroundings.on_step {
+            on_step(&self.spec, step);
+        }
+    }
+
+    fn io_error(&self) -> impl Fn(io::Error) -> TargetError + use<> {
+        let label = self.spec.label.clone();
+        move |source| TargetError::Io { label: label.clone(), source }
+    }
+
+    fn not_remountable(&self, reason: &'static str) -> TargetError {
+        TargetError::NotRemountable { label: self.spec.label.clone(), reason }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let _nobody_to_tell = self.close();
+    }
+}

@@ -1,0 +1,209 @@
+//! A block device that the user names: is it one, is it free, and may it be formatted?
+//!
+//! It may be only where `--destroy-data` names it too, blank as it may look; what lies on it is
+//! looked at to say so in the refusal.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::facts::DeviceNumbers;
+
+/// What is looked at for data that `blkid` does not know. File systems, partition tables and
+/// RAID or volume managers keep their signatures here.
+const HEAD_BYTES: u64 = 1 << 20;
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// Why a device is not formatted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// It cannot be looked at.
+    #[error("device={path} cannot be opened ({source}); name another device",
+        path = path.display())]
+    Unreadable {
+        /// The device.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is a file, a directory or a character device.
+    #[error("device={path} is not a block device; give a directory without device=",
+        path = path.display())]
+    NotABlockDevice {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is mounted, or part of something that is in use.
+    #[error("device={path} is in use (mounted, swap, or part of another device); \
+        unmount it or name another device", path = path.display())]
+    InUse {
+        /// The device.
+        path: PathBuf,
+    },
+    /// It was not named as one that may be destroyed.
+    #[error("device={path} {content}; to destroy everything on it, add --destroy-data {path}",
+        path = path.display())]
+    NotToBeDestroyed {
+        /// The device.
+        path: PathBuf,
+        /// What lies on it.
+        content: DeviceContent,
+    },
+    /// Another device has come to stand at the path since the check.
+    #[error("device={path} is no longer the device that was checked and was left alone; run again \
+        to check it anew", path = path.display())]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// What lies on a device, as far as can be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceContent {
+    /// A signature, in `blkid`'s words.
+    Signature(String),
+    /// No signature, but bytes that are not zero.
+    Unknown,
+    /// Zeros where data would begin and end.
+    Blank,
+}
+
+impl std::fmt::Display for DeviceContent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Signature(signature) => write!(formatter, "holds data ({signature})"),
+            Self::Unknown => formatter.write_str("holds data of an unknown kind"),
+            Self::Blank => {
+                formatter.write_str("looks blank, but fsprism formats only what you name")
+            }
+        }
+    }
+}
+
+/// A device that may be formatted.
+#[derive(Debug)]
+pub(crate) struct NamedDevice {
+    /// As the user names it.
+    path: PathBuf,
+    /// Its node, behind all links: what a link leads to may change between two looks.
+    node: PathBuf,
+    /// Held open, so that its number cannot be given to another device.
+    file: File,
+    number: u64,
+}
+
+impl NamedDevice {
+    /// Checks that `path` may be formatted: a block device that nobody uses and that is among
+    /// those the user has named for destruction.
+    pub(crate) fn check(path: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
+        let owned = || path.to_owned();
+        let unreadable = |source| DeviceError::Unreadable { path: owned(), source };
+        let node = path.canonicalize().map_err(unreadable)?;
+        let metadata = fs::metadata(&node).map_err(unreadable)?;
+        if !metadata.file_type().is_block_device() {
+            return Err(DeviceError::NotABlockDevice { path: owned() });
+        }
+        drop(open_exclusively(&node, path)?);
+        let mut file = File::open(&node).map_err(unreadable)?;
+        let number = block_device_number(&file.metadata().map_err(unreadable)?);
+        let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
+        if is_below_a_loop_device(number) {
+            return Err(DeviceError::InUse { path: owned() });
+        }
+        let named = |allowed: &PathBuf| {
+            fs::metadata(allowed).is_ok_and(|other| block_device_number(&other) == Some(number))
+        };
+        if destroy.iter().any(named) {
+            return Ok(Self { path: owned(), node, file, number });
+        }
+        let content = content(&node, &mut file).map_err(unreadable)?;
+        Err(DeviceError::NotToBeDestroyed { path: owned(), content })
+    }
+
+    /// Checks again, before each time it is written to by its path.
+    pub(crate) fn check_again(&self) -> Result<(), DeviceError> {
+        let changed = || DeviceError::Changed { path: self.path.clone() };
+        let exclusive = open_exclusively(&self.node, &self.path)?;
+        let metadata = exclusive.metadata().map_err(|_| changed())?;
+        (block_device_number(&metadata) == Some(self.number)).then_some(()).ok_or_else(changed)
+    }
+
+    /// Its node, which is no link.
+    pub(crate) fn node(&self) -> &Path {
+        &self.node
+    }
+
+    pub(crate) fn size_bytes(&self) -> io::Result<u64> {
+        system_calls::block_device_size_bytes(&self.file)
+    }
+}
+
+/// The kernel grants exclusive use only where nobody has it: mounts, swap, RAID, partitions.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
+fn open_exclusively(node: &Path, named: &Path) -> Result<File, DeviceError> {
+    let exclusive = File::options().read(true).custom_flags(libc::O_EXCL).open(node);
+    exclusive.map_err(|source| {
+        let path = named.to_owned();
+        match source.kind() {
+            io::ErrorKind::ResourceBusy => DeviceError::InUse { path },
+            _ => DeviceError::Unreadable { path, source },
+        }
+    })
+}
+
+/// Whether a loop device lies on this one, on a part of it, or on what this is a part of: it takes
+/// no exclusive use of that.
+fn is_below_a_loop_device(number: u64) -> bool {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut images = devices.filter_map(|device| {
+        let image = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
+        DeviceNumbers::of_file(Path::new(image.trim_end_matches('\n')))
+    });
+    let ours = DeviceNumbers::of(number);
+    images.any(|image| image == ours || image.whole_disk() == ours || image == ours.whole_disk())
+}
+
+fn block_device_number(metadata: &fs::Metadata) -> Option<u64> {
+    metadata.file_type().is_block_device().then(|| metadata.rdev())
+}
+
+fn content(path: &Path, device: &mut File) -> io::Result<DeviceContent> {
+    if let Some(signature) = signature(path) {
+        return Ok(DeviceContent::Signature(signature));
+    }
+    let size_bytes = system_calls::block_device_size_bytes(device)?;
+    let tail_start = size_bytes.saturating_sub(TAIL_BYTES);
+    let blank = is_zero(device, 0, HEAD_BYTES)? && is_zero(device, tail_start, TAIL_BYTES)?;
+    Ok(if blank { DeviceContent::Blank } else { DeviceContent::Unknown })
+}
+
+fn is_zero(device: &mut File, start: u64, length_bytes: u64) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    device.seek(SeekFrom::Start(start))?;
+    device.take(length_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes.iter().all(|&byte| byte == 0))
+}
+
+/// What `blkid` finds by looking at the device itself; `None` also where it is not installed.
+fn signature(path: &Path) -> Option<String> {
+    /// blkid's exit status for several signatures that contradict each other.
+    const AMBIVALENT: i32 = 8;
+    let output = Command::new(programs::find("blkid")?)
+        .args(["-p", "-o", "export"])
+        .arg(path)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    if output.status.code() == Some(AMBIVALENT) {
+        return Some("several signatures".to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let telling = ["TYPE=", "PTTYPE=", "LABEL=", "UUID="];
+    let lines = text.lines().filter(|line| telling.iter().any(|key| line.starts_with(key)));
+    let found: Vec<&str> = lines.collect();
+    (output.status.success() && !found.is_empty()).then(|| found.join(", "))
+}

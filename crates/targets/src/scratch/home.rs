@@ -1,0 +1,104 @@
+//! What lies below a target: somebody's directory, or a file system of ours on memory or a device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::error::TargetError;
+use crate::guardian::Kind;
+use crate::guardian::owner::{Leftover, sweep};
+use crate::guardian::work_directory::WorkDirectory;
+use crate::scratch::device::NamedDevice;
+use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
+use crate::spec::ScratchSpec;
+use crate::workshop::Shop;
+
+/// What is below a target.
+#[derive(Debug)]
+pub(crate) enum Home {
+    /// A work directory of ours inside somebody's directory.
+    Directory(WorkDirectory),
+    /// A file system of ours.
+    Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
+    /// Nothing is left.
+    Removed,
+}
+
+/// What a scratch file system is made on.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Memory,
+    Image(Arc<LoopDevice>),
+    Device(Arc<NamedDevice>),
+}
+
+impl Source {
+    /// What mount(8) would be given.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::Memory => PathBuf::from("fsprism"),
+            Self::Image(image) => image.path(),
+            Self::Device(device) => device.node().to_owned(),
+        }
+    }
+}
+
+pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
+    sweep(directory, Leftover::WorkDirectory);
+    // The guardian's own directory is another: the path must hold there too.
+    let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
+    let top =
+        top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
+    let told = shop.guardian.add(Kind::WorkDirectory, &top);
+    match told.and_then(|()| WorkDirectory::make(&top)) {
+        Ok(work) => Ok(Home::Directory(work)),
+        Err(source) => {
+            // Where something has the name already, that is not ours to remove.
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
+            }
+            Err(TargetError::WorkDirectory { path: top, source })
+        }
+    }
+}
+
+pub(crate) fn make_scratch(
+    shop: &Shop,
+    scratch: &ScratchSpec,
+    device: Option<NamedDevice>,
+    label: &str,
+) -> Result<Home, TargetError> {
+    let directory = &shop.surroundings.scratch;
+    let failed = |source: io::Error| match Errno::from_io_error(&source) {
+        Some(Errno::FBIG) => TargetError::ImageTooLarge {
+            directory: directory.clone(),
+            size_bytes: shop.surroundings.image_bytes_of(scratch),
+        },
+        _ => TargetError::Image { directory: directory.clone(), source },
+    };
+    let source = if let Some(device) = device {
+        Source::Device(Arc::new(device))
+    } else if scratch.file_system.lives_in_memory() {
+        Source::Memory
+    } else {
+        let size_bytes = shop.surroundings.image_bytes_of(scratch);
+        let fallback_name = format!("{}.img", shop.new_name());
+        let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
+        let image = image.map_err(failed)?;
+        if scratch.allocated {
+            if let Some(why) = never_in_place(&image).map_err(failed)? {
+                return Err(TargetError::NeverInPlace { directory: directory.clone(), why });
+            }
+            write_holes(&image).map_err(failed)?;
+        }
+        let image = Arc::new(LoopDevice::bind(image).map_err(failed)?);
+        shop.note_image(&image);
+        Source::Image(image)
+    };
+    let mount_point = shop.new_mount_point(label);
+    let mount_point = mount_point
+        .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
+    Ok(Home::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
+}

@@ -1,0 +1,162 @@
+//! A block device made of a file without a name.
+//!
+//! The image is opened with `O_TMPFILE` (or created and unlinked), and the loop device is
+//! configured with autoclear: the kernel clears it at its last close and then frees the image.
+//! We hold one read-only descriptor on it for its whole life, so that the closes of mkfs and
+//! umount are never the last, and our own death is.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use file_system::{Feature, FileSystem};
+use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
+use rustix::io::Errno;
+
+use crate::guardian::{Guardian, Kind};
+
+/// How often another process may take the device we were offered before we give up.
+const ATTEMPTS: u32 = 64;
+
+/// A loop device of ours.
+#[derive(Debug)]
+pub(crate) struct LoopDevice {
+    number: u32,
+    size_bytes: u64,
+    image: File,
+    /// Keeps the device bound. Read-only: a writer would forbid mounting on some kernels.
+    holder: File,
+}
+
+impl LoopDevice {
+    /// Binds `image` to a free loop device.
+    pub(crate) fn bind(image: File) -> io::Result<Self> {
+        let size_bytes = image.metadata()?.len();
+        let control = File::options().read(true).write(true).open("/dev/loop-control")?;
+        for _ in 0..ATTEMPTS {
+            let number = system_calls::loop_get_free(&control)?;
+            let path = device_path(number);
+            let device = File::options().read(true).write(true).open(&path)?;
+            match system_calls::loop_configure(&device, &image) {
+                Ok(()) => {
+                    let holder = File::open(&path)?;
+                    return Ok(Self { number, size_bytes, image, holder });
+                }
+                // Somebody else was faster.
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("other programs took every free loop device"))
+    }
+
+    /// `/dev/loop<number>`.
+    pub(crate) fn path(&self) -> PathBuf {
+        device_path(self.number)
+    }
+
+    /// The directory in sysfs that is there while the device is bound.
+    pub(crate) fn binding(&self) -> PathBuf {
+        PathBuf::from(format!("/sys/block/loop{}/loop", self.number))
+    }
+
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// What the image may still come to take of the scratch directory.
+    pub(crate) fn unallocated_bytes(&self) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        let allocated = self.image.metadata().map_or(0, |metadata| metadata.blocks() * 512);
+        self.size_bytes.saturating_sub(allocated)
+    }
+
+    /// Whether reads and writes bypass the page cache of the file system that holds the image.
+    pub(crate) fn direct_io(&self) -> io::Result<bool> {
+        Ok(fs::read_to_string(self.binding().join("dio"))?.trim() == "1")
+    }
+
+    /// Drops the device's own pages, which hold metadata of the file system. Other devices lose
+    /// theirs at the last close, which for this one is the end.
+    pub(crate) fn forget_pages(&self) -> io::Result<()> {
+        system_calls::block_flush_buffers(&self.holder)
+    }
+
+    /// Writes zeros to the image wherever a mkfs has left nothing, or has zeroed by setting blocks
+    /// aside.
+    pub(crate) fn write_holes(&self) -> io::Result<()> {
+        // What is still to be written is not to be overtaken.
+        self.forget_pages()?;
+        write_holes(&self.image)
+    }
+
+    /// Makes all of it read as zeros and gives the image's space back.
+    pub(crate) fn discard(&self) -> io::Result<()> {
+        let device = File::options().read(true).write(true).open(self.path())?;
+        system_calls::block_discard(&device, self.size_bytes)
+    }
+}
+
+fn device_path(number: u32) -> PathBuf {
+    PathBuf::from(format!("/dev/loop{number}"))
+}
+
+/// Makes a sparse file without a name in `directory`.
+///
+/// `fallback_name` is used, and known to the guardian, for the moment in which the file has one
+/// where the file system knows no `O_TMPFILE`.
+pub(crate) fn make_image(
+    directory: &Path,
+    size_bytes: u64,
+    guardian: &Guardian,
+    fallback_name: &str,
+) -> io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let image = match openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(fd) => File::from(fd),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+            let path = directory.join(fallback_name);
+            guardian.add(Kind::Image, &path)?;
+            let image = File::options().read(true).write(true).create_new(true).open(&path)?;
+            fs::remove_file(&path)?;
+            guardian.remove(Kind::Image, &path)?;
+            image
+        }
+        Err(error) => return Err(error.into()),
+    };
+    image.set_len(size_bytes)?;
+    Ok(image)
+}
+
+/// Why the blocks of the image do not stay where they are, if what it lies on moves them.
+pub(crate) fn never_in_place(image: &File) -> io::Result<Option<String>> {
+    let below = FileSystem::with_magic(fstatfs(image)?.f_type.cast_unsigned());
+    let why = below.and_then(|below| Some((below, below.lacks(Feature::SteadyImages)?)));
+    Ok(why.map(|(below, why)| format!("{below} {why}")))
+}
+
+/// Writes zeros wherever nothing has been written: where there is no block, and where one is only
+/// set aside, which would still have to be converted.
+pub(crate) fn write_holes(image: &File) -> io::Result<()> {
+    const CHUNK_BYTES: u64 = 1 << 20;
+    let size_bytes = image.metadata()?.len();
+    let zeros = vec![0; 1 << 20];
+    let mut from = 0;
+    while from < size_bytes {
+        let start = seek(image, SeekFrom::Hole(from))?;
+        let end = match seek(image, SeekFrom::Data(start)) {
+            Err(Errno::NXIO) => size_bytes,
+            end => end?,
+        };
+        for at in (start..end).step_by(zeros.len()) {
+            let length = usize::try_from((end - at).min(CHUNK_BYTES)).unwrap_or(zeros.len());
+            image.write_all_at(&zeros[..length], at)?;
+        }
+        from = end;
+    }
+    image.sync_all()?;
+    // Nothing of it is to be taken for what the loop device reads.
+    fadvise(image, 0, None, Advice::DontNeed)?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! What lies below a target: a device that is ours for the time, formatted and mounted, or
+//! somebody's directory.
+
+pub(crate) mod device;
+pub(crate) mod home;
+pub(crate) mod loop_device;
+pub(crate) mod mkfs;
+pub(crate) mod open_device;
+
+pub use device::{DeviceContent, DeviceError};
+pub use open_device::{OpenDevice, OpenDeviceError};

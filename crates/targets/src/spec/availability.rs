@@ -1,0 +1,353 @@
+//! Whether a target can be made here, found out before anything is made.
+//!
+//! A default survey lists what is unavailable as skipped, with why; an explicit wish is an error.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use file_system::{FileSystem, Storage};
+use rustix::fs::{Access, access, statvfs};
+use rustix::io::Errno;
+
+use crate::conditions::hierarchy::{Controller, Hierarchy};
+use crate::scratch::device::{DeviceError, NamedDevice};
+use crate::scratch::mkfs::try_modprobe;
+use crate::spec::{Conditions, Place, ScratchSpec, TargetSpec};
+use crate::surroundings::Surroundings;
+
+/// A directory with less than this is no place to measure.
+const LEAST_FREE_BYTES: u64 = 64 << 20;
+/// The number of `CAP_SYS_ADMIN`.
+const SYS_ADMIN: u32 = 21;
+
+/// Why a target cannot be made here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// Mounting is root's.
+    #[error(
+        "making and mounting {file_system} needs root; run as root (sudo), or give a directory on \
+        a mounted file system instead"
+    )]
+    NotRoot {
+        /// The file system.
+        file_system: FileSystem,
+    },
+    /// It lies on a device, and only root outside of user namespaces mounts those.
+    #[error(
+        "{file_system} cannot be mounted here, because this process is root only in a user \
+        namespace; run as root outside it, or give a directory on a mounted file system instead"
+    )]
+    UserNamespace {
+        /// The file system.
+        file_system: FileSystem,
+    },
+    /// The kernel cannot mount it.
+    #[error(
+        "the running kernel has no {file_system}; install a kernel that has it (Debian's \
+        linux-image-amd64 package rather than a cloud kernel)"
+    )]
+    KernelLacks {
+        /// The file system.
+        file_system: FileSystem,
+    },
+    /// Nothing to format with.
+    #[error("{program} is not installed; install it with `apt install {package}`")]
+    MkfsMissing {
+        /// The program.
+        program: String,
+        /// Debian's package.
+        package: &'static str,
+    },
+    /// The kernel has no loop devices.
+    #[error("/dev/loop-control does not exist; load it with `modprobe loop`, or give device=")]
+    NoLoopDevices,
+    /// The scratch directory is no directory that can be written.
+    #[error("images cannot be made in {directory}: {source}; name another directory with \
+        --scratch", directory = directory.display())]
+    Scratch {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The image would not fit.
+    #[error("an image of {needed_bytes} bytes does not fit in {directory}, which has {free_bytes} \
+        bytes free; give a smaller size= or another directory with --scratch",
+        directory = directory.display())]
+    ScratchFull {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the image may come to take.
+        needed_bytes: u64,
+        /// What is free, without what other images may come to take.
+        free_bytes: u64,
+    },
+    /// The tmpfs would not fit in memory.
+    #[error(
+        "a tmpfs of {needed_bytes} bytes does not fit in memory, which has {free_bytes} bytes \
+        available; give a smaller size="
+    )]
+    MemoryFull {
+        /// The tmpfs' size.
+        needed_bytes: u64,
+        /// What the kernel says is available.
+        free_bytes: u64,
+    },
+    /// mkfs would refuse the size.
+    #[error("{file_system} needs at least {least_bytes} bytes; give a larger size=")]
+    TooSmall {
+        /// The file system.
+        file_system: FileSystem,
+        /// The least image size.
+        least_bytes: u64,
+    },
+    /// The named device must not, or cannot, be formatted.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A limit was asked for, and there is no control group that could set it.
+    #[error(
+        "{option} cannot be set: {source} (none is mounted there, or something is mounted over it, \
+        as in some containers); leave {option} out"
+    )]
+    NoControlGroup {
+        /// The option, or options, that ask for it.
+        option: &'static str,
+        /// What was found instead.
+        source: io::Error,
+    },
+    /// There is nothing at the path.
+    #[error("{path} does not exist; make it or give another directory", path = path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path is not a directory's.
+    #[error("{path} is not a directory; give the directory it is in", path = path.display())]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Nothing can be written there.
+    #[error("{path} cannot be written ({source}); give a directory that can be written, or run as \
+        its owner", path = path.display())]
+    NotWritable {
+        /// The path.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Too little room in a directory.
+    #[error("{path} has {free_bytes} bytes free, but {LEAST_FREE_BYTES} are needed; give a \
+        directory with more space", path = path.display())]
+    Full {
+        /// The path.
+        path: PathBuf,
+        /// What is free.
+        free_bytes: u64,
+    },
+}
+
+impl Unavailable {
+    /// The Debian package that would add what is missing.
+    #[must_use]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
+    pub fn package(&self) -> Option<&'static str> {
+        match self {
+            Self::MkfsMissing { package, .. } => Some(package),
+            Self::KernelLacks { .. } => Some("linux-image-amd64"),
+            _ => None,
+        }
+    }
+}
+
+/// Whether `spec` can be made here. Loads the kernel's module where that is missing; changes
+/// nothing else.
+///
+/// # Errors
+/// The first thing that is in the way.
+pub fn availability(spec: &TargetSpec, surroundings: &Surroundings) -> Result<(), Unavailable> {
+    check(spec, surroundings, 0).map(drop)
+}
+
+/// As [`availability`], where other images may still come to take `promised_bytes` of the scratch
+/// directory. Gives the device that may be formatted, if one is named.
+pub(crate) fn check(
+    spec: &TargetSpec,
+    surroundings: &Surroundings,
+    promised_bytes: u64,
+) -> Result<Option<NamedDevice>, Unavailable> {
+    let scratch = match &spec.place {
+        Place::Directory(path) => {
+            check_directory(path)?;
+            return check_conditions(&spec.conditions).map(|()| None);
+        }
+        Place::Scratch(scratch) => scratch,
+    };
+    let file_system = scratch.file_system;
+    if !may_mount() {
+        return Err(Unavailable::NotRoot { file_system });
+    }
+    if !file_system.lives_in_memory() && is_in_user_namespace() {
+        return Err(Unavailable::UserNamespace { file_system });
+    }
+    if !kernel_has(file_system) {
+        return Err(Unavailable::KernelLacks { file_system });
+    }
+    if let Some(mkfs) = &file_system.mkfs
+        && programs::find(mkfs.program).is_none()
+    {
+        let (program, package) = (mkfs.program.to_owned(), mkfs.package);
+        return Err(Unavailable::MkfsMissing { program, package });
+    }
+    check_conditions(&spec.conditions)?;
+    match &scratch.device {
+        Some(path) => Ok(Some(NamedDevice::check(path, &surroundings.destroy)?)),
+        None => check_room(scratch, surroundings, promised_bytes).map(|()| None),
+    }
+}
+
+/// Whether the control groups that would set the limits can be seen; whether they can be written is
+/// seen when they are made.
+fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
+    let is_wanted = [
+        (wanted.memory_bytes.is_some(), Controller::Memory, "memory="),
+        (
+            wanted.throttle_device(),
+            Controller::Io,
+            "read_bps=, write_bps=, read_iops= or write_iops=",
+        ),
+    ];
+    for (_, controller, option) in is_wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+        Hierarchy::of(controller)
+            .map_err(|source| Unavailable::NoControlGroup { option, source })?;
+    }
+    Ok(())
+}
+
+/// Whether this process may mount, which root in a container may often not.
+pub(crate) fn may_mount() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    capabilities.unwrap_or_default() >> SYS_ADMIN & 1 == 1
+}
+
+/// Whether users here are not those of the whole machine (`man 7 user_namespaces`).
+fn is_in_user_namespace() -> bool {
+    const ALL: [&str; 3] = ["0", "0", "4294967295"];
+    let map = fs::read_to_string("/proc/self/uid_map");
+    map.is_ok_and(|map| !map.split_whitespace().eq(ALL))
+}
+
+fn check_directory(path: &Path) -> Result<(), Unavailable> {
+    let path_buf = || path.to_owned();
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Unavailable::Missing { path: path_buf() });
+        }
+        Err(source) => return Err(Unavailable::NotWritable { path: path_buf(), source }),
+        Ok(metadata) if !metadata.is_dir() => {
+            return Err(Unavailable::NotADirectory { path: path_buf() });
+        }
+        Ok(_) => {}
+    }
+    let room = access(path, Access::WRITE_OK | Access::EXEC_OK).and_then(|()| statvfs(path));
+    let room = room.map_err(|errno: Errno| Unavailable::NotWritable {
+        path: path_buf(),
+        source: errno.into(),
+    })?;
+    let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
+    // ramfs counts no blocks at all.
+    if room.f_blocks > 0 && free_bytes < LEAST_FREE_BYTES {
+        return Err(Unavailable::Full { path: path_buf(), free_bytes });
+    }
+    Ok(())
+}
+
+fn check_room(
+    scratch: &ScratchSpec,
+    surroundings: &Surroundings,
+    promised_bytes: u64,
+) -> Result<(), Unavailable> {
+    let file_system = scratch.file_system;
+    let needed_bytes = surroundings.image_bytes_of(scratch);
+    if let Storage::Memory { size_option } = file_system.storage {
+        let free_bytes = memory_available_bytes();
+        if size_option.is_some() && needed_bytes > free_bytes {
+            return Err(Unavailable::MemoryFull { needed_bytes, free_bytes });
+        }
+        return Ok(());
+    }
+    let least_bytes = file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes);
+    // With options of their own, users may know how to make smaller ones.
+    if scratch.mkfs.is_none() && needed_bytes < least_bytes {
+        return Err(match scratch.size_bytes {
+            Some(_) => Unavailable::TooSmall { file_system, least_bytes },
+            // The default was shrunk until all images fit.
+            None => Unavailable::ScratchFull {
+                directory: surroundings.scratch.clone(),
+                needed_bytes: least_bytes,
+                free_bytes: needed_bytes,
+            },
+        });
+    }
+    if !Path::new("/dev/loop-control").exists() {
+        try_modprobe("loop");
+        if !Path::new("/dev/loop-control").exists() {
+            return Err(Unavailable::NoLoopDevices);
+        }
+    }
+    let directory = surroundings.scratch.clone();
+    let free = surroundings.scratch_free_bytes();
+    let free = free.and_then(|free| Ok((free, access(&directory, Access::WRITE_OK)?)));
+    match free {
+        Err(source) => Err(Unavailable::Scratch { directory, source }),
+        Ok((free, ())) if needed_bytes > free.saturating_sub(promised_bytes) => {
+            let free_bytes = free.saturating_sub(promised_bytes);
+            Err(Unavailable::ScratchFull { directory, needed_bytes, free_bytes })
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// What the kernel would give to programs without swapping.
+pub(crate) fn memory_available_bytes() -> u64 {
+    let table = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or_default() * 1024
+}
+
+fn kernel_has(file_system: FileSystem) -> bool {
+    let listed = || {
+        let list = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        list.lines().any(|line| line.split_whitespace().last() == Some(file_system.name))
+    };
+    listed() || {
+        try_modprobe(file_system.name);
+        listed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_installed_names_its_package() {
+        let program = "mkfs.xfs".to_owned();
+        let missing = Unavailable::MkfsMissing { program, package: "xfsprogs" };
+        assert_eq!(missing.package(), Some("xfsprogs"));
+        let sentence = "mkfs.xfs is not installed; install it with `apt install xfsprogs`";
+        assert_eq!(missing.to_string(), sentence);
+        assert_eq!(Unavailable::NoLoopDevices.package(), None);
+    }
+
+    #[test]
+    fn the_kernels_tables_are_understood() {
+        assert!(kernel_has("tmpfs".parse().unwrap()));
+        assert!(memory_available_bytes() > 0);
+    }
+}

@@ -1,0 +1,349 @@
+//! What a target is to be, as the command line says it.
+//!
+//! `[LABEL=]PATH[:key=value,...]` or `[LABEL=]FS[:key=value,...]`:
+//!
+//! - A label is letters, digits and `_ + - .`, and does not begin with a dot. Without one, the
+//!   whole text is the label.
+//! - A path begins with `/` or `.`, or is an existing directory that has no file system's name
+//!   (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
+//!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them
+//!   only where a known key and `=` follow, so that other colons belong to the path.
+//! - The values of `mkfs` and `mount` may hold commas: there a comma begins a new key only where
+//!   a known key and `=` follow. A tmpfs' own `size` is therefore `size=`, never part of `mount=`.
+
+pub(crate) mod availability;
+pub(crate) mod device_words;
+pub(crate) mod options;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+pub use record::{Ageing, Conditions};
+
+use file_system::{FileSystem, UnknownName};
+use textual::did_you_mean;
+
+use crate::spec::options::{Key, Options};
+
+pub use availability::{Unavailable, availability};
+
+/// A target as it was asked for. [`Display`](fmt::Display) writes what parses back to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetSpec {
+    /// The name by which reports call it.
+    pub label: String,
+    /// Where it lies.
+    pub place: Place,
+    /// What is made scarce while it is measured.
+    pub conditions: Conditions,
+}
+
+/// Where a target lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A directory of a mounted file system; work happens in a fresh directory inside it.
+    Directory(PathBuf),
+    /// A file system made for the run and removed after it.
+    Scratch(ScratchSpec),
+}
+
+/// A file system to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScratchSpec {
+    /// Which one.
+    pub file_system: FileSystem,
+    /// The image's or the tmpfs' size; `None` takes [`Surroundings::image_bytes`].
+    ///
+    /// [`Surroundings::image_bytes`]: super::Surroundings::image_bytes
+    pub size_bytes: Option<u64>,
+    /// Whether every block of the image is written before it is used, and stays allocated.
+    pub allocated: bool,
+    /// Options for mkfs, separated by white space.
+    pub mkfs: Option<String>,
+    /// Options for mount, separated by commas.
+    pub mount: Option<String>,
+    /// The block device to format; `None` takes an image on a loop device.
+    pub device: Option<PathBuf>,
+    /// Rounds of ageing; 0 leaves it fresh, `None` says nothing of it.
+    pub aged_rounds: Option<u32>,
+    /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
+    pub fill_percent: Option<u32>,
+}
+
+impl TargetSpec {
+    /// How it is to be aged; `None` for one that stays fresh, and for a directory.
+    #[must_use]
+    pub fn ageing(&self) -> Option<Ageing> {
+        let Place::Scratch(scratch) = &self.place else { return None };
+        let rounds = scratch.aged_rounds.filter(|&rounds| rounds > 0)?;
+        Some(Ageing::of(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
+    }
+
+    /// Has a scratch target on a device aged that says nothing of it itself.
+    pub fn age_unless_said(&mut self, rounds: u32) {
+        if let Place::Scratch(scratch) = &mut self.place
+            && !scratch.file_system.lives_in_memory()
+        {
+            scratch.aged_rounds.get_or_insert(rounds);
+        }
+    }
+}
+
+/// Why a target's text was not understood, or asks for what cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// Neither a file system nor a directory.
+    #[error(
+        "`{given}` is neither a file system that fsprism makes nor an existing directory\
+         {suggestion} (a path starts with / or ./)"
+    )]
+    UnknownFileSystem {
+        /// The name as given.
+        given: String,
+        /// The known name that is most like it, if one is.
+        suggestion: String,
+    },
+    /// An option that no target has.
+    #[error("a target has no option `{given}`{suggestion}")]
+    UnknownOption {
+        /// The option as given.
+        given: String,
+        /// The known option that is most like it.
+        suggestion: String,
+    },
+    /// An option said twice.
+    #[error("the option `{key}=` appears twice in `{target}`; leave one out")]
+    RepeatedOption {
+        /// The option.
+        key: &'static str,
+        /// The target's text.
+        target: String,
+    },
+    /// A size or rate that is not one.
+    #[error("`{key}={value}` is not a size; write a whole number, optionally with k, m, g or t")]
+    BadSize {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+    /// A way of making an image that there is not.
+    #[error("`image={value}` is not a known value; write `image=allocated`, or leave it out")]
+    BadImage {
+        /// The value as given.
+        value: String,
+    },
+    /// A size or rate of nothing.
+    #[error("`{key}={value}` leaves nothing to measure; give `{key}=` a value above 0")]
+    Zero {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+    /// Less than a page of read-ahead, or a part of one.
+    #[error(
+        "`{key}={value}` is not a whole number of pages; write 0 or a multiple of {page_bytes} \
+        bytes"
+    )]
+    NotWholePages {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The kernel's page.
+        page_bytes: u64,
+    },
+    /// A number of rounds that is none, or too many.
+    #[error("`{key}={value}` is not a valid number of rounds; write a whole number up to {most}")]
+    BadRounds {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The most.
+        most: u32,
+    },
+    /// A fill that is none, or leaves no room to work in.
+    #[error("`{key}={value}` is not a valid share of the space; write 10% to 95%")]
+    BadShare {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+    /// An option without a value.
+    #[error("`{key}=` has no value; give one or leave the option out")]
+    Empty {
+        /// The option.
+        key: &'static str,
+    },
+    /// An option that does nothing for this kind of target.
+    #[error("`{key}=` does not apply to {place}: {reason}; leave it out")]
+    NotForThis {
+        /// The option.
+        key: &'static str,
+        /// The file system, or "a directory".
+        place: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// An option for mkfs or mount that names a device or a file of somebody's.
+    #[error(
+        "`{key}=` must not name another device or file, as `{word}` does, because fsprism formats \
+        and mounts only its own image or the device named with device=; leave it out"
+    )]
+    NamesADevice {
+        /// The option.
+        key: &'static str,
+        /// The word in it.
+        word: String,
+    },
+    /// A label that reports could not show.
+    #[error(
+        "`{label}` cannot be a label; use letters, digits and _ + - . (in `{target}`), or put ./ \
+         before a path that contains an equals sign"
+    )]
+    BadLabel {
+        /// The label as given.
+        label: String,
+        /// The target's text.
+        target: String,
+    },
+    /// Two targets of one label.
+    #[error("two targets are labelled `{label}`; put a label before one of them: `other={label}`")]
+    DuplicateLabel {
+        /// The label.
+        label: String,
+    },
+}
+
+/// Refuses a list in which two targets have one label.
+///
+/// # Errors
+/// [`SpecError::DuplicateLabel`] names the first label that comes again.
+pub fn refuse_duplicate_labels(specs: &[TargetSpec]) -> Result<(), SpecError> {
+    let mut seen = HashSet::new();
+    match specs.iter().find(|spec| !seen.insert(&spec.label)) {
+        Some(spec) => Err(SpecError::DuplicateLabel { label: spec.label.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Reads a size: a whole number of bytes, or of the powers of 1024 that k, m, g and t stand for.
+#[must_use]
+pub fn parse_size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.char_indices().next_back()? {
+        (end, 'k' | 'K') => (&text[..end], 10),
+        (end, 'm' | 'M') => (&text[..end], 20),
+        (end, 'g' | 'G') => (&text[..end], 30),
+        (end, 't' | 'T') => (&text[..end], 40),
+        _ => (text, 0),
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+impl FromStr for TargetSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let (label, rest) = split_label(text)?;
+        let (place, options) = if begins_like_a_path(rest) {
+            directory(rest)?
+        } else {
+            let (name, options) = rest.split_once(':').unwrap_or((rest, ""));
+            match name.parse::<FileSystem>() {
+                Ok(file_system) => {
+                    let options = Options::parse(options, text)?;
+                    (Place::Scratch(options.scratch(file_system)?), options)
+                }
+                Err(UnknownName) => {
+                    let (path, _) = split_path(rest);
+                    if !Path::new(path).is_dir() {
+                        let names = FileSystem::made().map(|made| made.row().name);
+                        let suggestion = did_you_mean(name, names);
+                        return Err(SpecError::UnknownFileSystem {
+                            given: name.to_owned(),
+                            suggestion,
+                        });
+                    }
+                    directory(rest)?
+                }
+            }
+        };
+        Ok(Self {
+            label: label.unwrap_or(text).to_owned(),
+            place,
+            conditions: options.conditions()?,
+        })
+    }
+}
+
+impl fmt::Display for TargetSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = match &self.place {
+            // A dot in front keeps a relative path from being taken for a file system.
+            Place::Directory(path) if path.is_relative() && !path.starts_with(".") => {
+                format!("./{}", path.display())
+            }
+            Place::Directory(path) => path.display().to_string(),
+            Place::Scratch(scratch) => scratch.file_system.to_string(),
+        };
+        let options = Options::of(self).to_string();
+        if !options.is_empty() {
+            text = format!("{text}:{options}");
+        }
+        let plain = !self.label.is_empty() && self.label.chars().all(is_label_char);
+        match plain && self.label != text {
+            true => write!(formatter, "{}={text}", self.label),
+            false => formatter.write_str(&text),
+        }
+    }
+}
+
+fn directory(text: &str) -> Result<(Place, Options), SpecError> {
+    let (path, options) = split_path(text);
+    let options = Options::parse(options, text)?;
+    options.refuse_beside_conditions()?;
+    Ok((Place::Directory(PathBuf::from(path)), options))
+}
+
+fn split_label(text: &str) -> Result<(Option<&str>, &str), SpecError> {
+    if begins_like_a_path(text) || Path::new(text).is_dir() {
+        return Ok((None, text));
+    }
+    match text.split_once('=') {
+        // What stands before the sign is an option's key, or a path.
+        Some((before, _)) if before.contains([':', '/']) => Ok((None, text)),
+        Some((label, rest)) if !label.is_empty() && label.chars().all(is_label_char) => {
+            Ok((Some(label), rest))
+        }
+        Some((label, _)) => {
+            Err(SpecError::BadLabel { label: label.to_owned(), target: text.to_owned() })
+        }
+        None => Ok((None, text)),
+    }
+}
+
+/// The path, and the conditions that stand behind it.
+fn split_path(text: &str) -> (&str, &str) {
+    if Path::new(text).is_dir() {
+        return (text, "");
+    }
+    let colon = text.match_indices(':').find(|(at, _)| Key::at_start_of(&text[at + 1..]).is_some());
+    colon.map_or((text, ""), |(at, _)| (&text[..at], &text[at + 1..]))
+}
+
+fn begins_like_a_path(text: &str) -> bool {
+    text.starts_with(['/', '.'])
+}
+
+fn is_label_char(letter: char) -> bool {
+    letter.is_alphanumeric() || "_+-.".contains(letter)
+}

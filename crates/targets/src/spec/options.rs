@@ -1,0 +1,492 @@
+//! The `key=value,...` part of a target's text: splitting it, and what each key may stand on.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::spec::device_words::{has_name, names_a_device};
+use crate::spec::{Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size};
+use file_system::{FileSystem, Storage};
+use textual::nearest;
+
+/// Nobody waits for more: a round takes seconds.
+const ROUNDS_MAX: u32 = 1000;
+
+/// Values of `image=`: blocks of the host's file system are taken as they are written first, or all
+/// of them before.
+const SPARSE: &str = "sparse";
+const ALLOCATED: &str = "allocated";
+
+/// A key that a target's text may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Size,
+    Image,
+    Mkfs,
+    Mount,
+    Device,
+    Memory,
+    ReadBps,
+    WriteBps,
+    ReadIops,
+    WriteIops,
+    ReadAhead,
+    Aged,
+    Fill,
+}
+
+impl Key {
+    const ALL: [Self; 13] = [
+        Self::Size,
+        Self::Image,
+        Self::Mkfs,
+        Self::Mount,
+        Self::Device,
+        Self::Memory,
+        Self::ReadBps,
+        Self::WriteBps,
+        Self::ReadIops,
+        Self::WriteIops,
+        Self::ReadAhead,
+        Self::Aged,
+        Self::Fill,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Image => "image",
+            Self::Mkfs => "mkfs",
+            Self::Mount => "mount",
+            Self::Device => "device",
+            Self::Memory => "memory",
+            Self::ReadBps => "read_bps",
+            Self::WriteBps => "write_bps",
+            Self::ReadIops => "read_iops",
+            Self::WriteIops => "write_iops",
+            Self::ReadAhead => "read_ahead",
+            Self::Aged => "aged",
+            Self::Fill => "fill",
+        }
+    }
+
+    /// The key that `text` begins with, if an equals sign follows it.
+    pub(crate) fn at_start_of(text: &str) -> Option<Self> {
+        let (name, _) = text.split_once('=')?;
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    fn value_may_hold_commas(self) -> bool {
+        matches!(self, Self::Mkfs | Self::Mount)
+    }
+
+    fn throttles_a_device(self) -> bool {
+        matches!(self, Self::ReadBps | Self::WriteBps | Self::ReadIops | Self::WriteIops)
+    }
+
+    fn is_condition(self) -> bool {
+        self == Self::Memory || self.throttles_a_device()
+    }
+}
+
+/// Keys with their values, in the order given, none of them twice.
+#[derive(Debug, Default)]
+pub(crate) struct Options(Vec<(Key, String)>);
+
+impl Options {
+    pub(crate) fn parse(text: &str, target: &str) -> Result<Self, SpecError> {
+        let mut options: Vec<(Key, String)> = Vec::new();
+        for piece in text.split(',').filter(|_| !text.is_empty()) {
+            if let Some(key) = Key::at_start_of(piece) {
+                if options.iter().any(|(earlier, _)| *earlier == key) {
+                    let target = target.to_owned();
+                    return Err(SpecError::RepeatedOption { key: key.name(), target });
+                }
+                options.push((key, piece[key.name().len() + 1..].to_owned()));
+                continue;
+            }
+            match options.last_mut() {
+                Some((key, value)) if key.value_may_hold_commas() => {
+                    value.push(',');
+                    value.push_str(piece);
+                }
+                _ => {
+                    let given = piece.split('=').next().unwrap_or_default();
+                    let suggestion = nearest(given, Key::ALL.map(Key::name))
+                        .map_or_else(String::new, |name| format!("; did you mean `{name}=`?"));
+                    return Err(SpecError::UnknownOption { given: given.to_owned(), suggestion });
+                }
+            }
+        }
+        match options.iter().find(|(_, value)| value.is_empty()) {
+            Some((key, _)) => Err(SpecError::Empty { key: key.name() }),
+            None => Ok(Self(options)),
+        }
+    }
+
+    /// The options that say what `spec` says.
+    pub(crate) fn of(spec: &TargetSpec) -> Self {
+        let Conditions {
+            memory_bytes,
+            read_bps,
+            write_bps,
+            read_iops,
+            write_iops,
+            read_ahead_bytes,
+        } = spec.conditions;
+        let mut options = Vec::new();
+        let number = |value: Option<u64>| value.map(|value| value.to_string());
+        let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
+        if let Place::Scratch(scratch) = &spec.place {
+            add(Key::Size, number(scratch.size_bytes));
+            add(Key::Image, scratch.allocated.then(|| ALLOCATED.to_owned()));
+            add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
+            add(Key::Mkfs, scratch.mkfs.clone());
+            add(Key::Mount, scratch.mount.clone());
+            add(Key::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
+            add(Key::Fill, scratch.fill_percent.map(|percent| format!("{percent}%")));
+        }
+        add(Key::Memory, number(memory_bytes));
+        add(Key::ReadBps, number(read_bps));
+        add(Key::WriteBps, number(write_bps));
+        add(Key::ReadIops, number(read_iops));
+        add(Key::WriteIops, number(write_iops));
+        add(Key::ReadAhead, number(read_ahead_bytes));
+        Self(options)
+    }
+
+    pub(crate) fn scratch(&self, file_system: FileSystem) -> Result<ScratchSpec, SpecError> {
+        if file_system.lives_in_memory() {
+            let reason = "it has no device and is not formatted";
+            let useless = |key: Key| {
+                let of_devices =
+                    matches!(key, Key::Image | Key::Mkfs | Key::Device | Key::ReadAhead);
+                of_devices || key.throttles_a_device()
+            };
+            self.refuse(useless, file_system.name, reason)?;
+            let reason = "its files have no blocks on a device that could be fragmented";
+            let ages = |key: Key| matches!(key, Key::Aged | Key::Fill);
+            self.refuse(ages, file_system.name, reason)?;
+        }
+        if file_system.storage == (Storage::Memory { size_option: None }) {
+            let reason = "it takes no size limit (tmpfs does)";
+            self.refuse(|key| key == Key::Size, file_system.name, reason)?;
+        }
+        self.refuse_other_devices()?;
+        let device = self.value(Key::Device).map(PathBuf::from);
+        if device.is_some() {
+            let reason = "it takes its size from the device";
+            self.refuse(|key| key == Key::Size, "a target with device=", reason)?;
+            let reason = "it has no image";
+            self.refuse(|key| key == Key::Image, "a target with device=", reason)?;
+        }
+        if self.value(Key::Aged).is_none_or(|rounds| rounds == "0") {
+            let reason = "it is filled only to be aged; add aged=";
+            self.refuse(|key| key == Key::Fill, "a fresh target", reason)?;
+        }
+        Ok(ScratchSpec {
+            file_system,
+            size_bytes: self.number(Key::Size)?,
+            allocated: self.is_allocated()?,
+            mkfs: self.value(Key::Mkfs).map(str::to_owned),
+            mount: self.value(Key::Mount).map(str::to_owned),
+            device,
+            aged_rounds: self.rounds()?,
+            fill_percent: self.fill_percent()?,
+        })
+    }
+
+    pub(crate) fn conditions(&self) -> Result<Conditions, SpecError> {
+        Ok(Conditions {
+            memory_bytes: self.number(Key::Memory)?,
+            read_bps: self.number(Key::ReadBps)?,
+            write_bps: self.number(Key::WriteBps)?,
+            read_iops: self.number(Key::ReadIops)?,
+            write_iops: self.number(Key::WriteIops)?,
+            read_ahead_bytes: self.read_ahead_bytes()?,
+        })
+    }
+
+    /// A directory lies on what is there already: it takes conditions and nothing else.
+    pub(crate) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
+        let reason = "it would affect everyone who reads from that device";
+        self.refuse(|key| key == Key::ReadAhead, "a directory", reason)?;
+        let reason = "fsprism does not make the file system there";
+        self.refuse(|key| !key.is_condition(), "a directory", reason)
+    }
+
+    /// mkfs and mount take devices beside the one that we give them, which nobody has checked.
+    fn refuse_other_devices(&self) -> Result<(), SpecError> {
+        let mkfs = self.value(Key::Mkfs).unwrap_or_default();
+        let mount = self.value(Key::Mount).unwrap_or_default();
+        // A word without a slash is no path: mkfs is started where no device lies.
+        let words = || mkfs.split_whitespace();
+        let is_path = |word: &&str| word.contains('/') || names_a_device(word) || has_name(word);
+        // Two words in a row that are no options: the second is a device, or a size for one.
+        let stray = words().zip(std::iter::once("").chain(words()));
+        let stray =
+            stray.filter(|(word, before)| !word.starts_with('-') && !before.starts_with('-'));
+        let mkfs = words().find(is_path).or_else(|| stray.map(|(word, _)| word).next());
+        let mount = mount.split(',').find(|word| names_a_device(word));
+        let key_and_word = mkfs.map(|word| (Key::Mkfs, word));
+        match key_and_word.or_else(|| mount.map(|word| (Key::Mount, word))) {
+            Some((key, word)) => {
+                Err(SpecError::NamesADevice { key: key.name(), word: word.to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn refuse(
+        &self,
+        useless: impl Fn(Key) -> bool,
+        place: &str,
+        reason: &'static str,
+    ) -> Result<(), SpecError> {
+        match self.0.iter().find(|(key, _)| useless(*key)) {
+            Some((key, _)) => {
+                let (key, place) = (key.name(), place.to_owned());
+                Err(SpecError::NotForThis { key, place, reason })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, wanted: Key) -> Option<&str> {
+        self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
+    }
+
+    fn is_allocated(&self) -> Result<bool, SpecError> {
+        match self.value(Key::Image) {
+            None | Some(SPARSE) => Ok(false),
+            Some(ALLOCATED) => Ok(true),
+            Some(other) => Err(SpecError::BadImage { value: other.to_owned() }),
+        }
+    }
+
+    fn rounds(&self) -> Result<Option<u32>, SpecError> {
+        let Some(text) = self.value(Key::Aged) else { return Ok(None) };
+        match text.parse().ok().filter(|&rounds| rounds <= ROUNDS_MAX) {
+            Some(rounds) => Ok(Some(rounds)),
+            None => Err(SpecError::BadRounds {
+                key: Key::Aged.name(),
+                value: text.to_owned(),
+                most: ROUNDS_MAX,
+            }),
+        }
+    }
+
+    fn fill_percent(&self) -> Result<Option<u32>, SpecError> {
+        let Some(text) = self.value(Key::Fill) else { return Ok(None) };
+        let percent = text.strip_suffix('%').and_then(|digits| digits.parse().ok());
+        match percent.filter(|percent| (10..=95).contains(percent)) {
+            Some(percent) => Ok(Some(percent)),
+            None => Err(SpecError::BadShare { key: Key::Fill.name(), value: text.to_owned() }),
+        }
+    }
+
+    /// Unlike limits it may be 0, which switches read-ahead off.
+    fn read_ahead_bytes(&self) -> Result<Option<u64>, SpecError> {
+        let Some(text) = self.value(Key::ReadAhead) else { return Ok(None) };
+        let (key, value) = (Key::ReadAhead.name(), text.to_owned());
+        let Some(bytes) = parse_size(text) else { return Err(SpecError::BadSize { key, value }) };
+        let page_bytes = rustix::param::page_size() as u64;
+        if bytes.is_multiple_of(page_bytes) {
+            return Ok(Some(bytes));
+        }
+        Err(SpecError::NotWholePages { key, value, page_bytes })
+    }
+
+    fn number(&self, key: Key) -> Result<Option<u64>, SpecError> {
+        let Some(text) = self.value(key) else { return Ok(None) };
+        let value = || text.to_owned();
+        match parse_size(text) {
+            None => Err(SpecError::BadSize { key: key.name(), value: value() }),
+            Some(0) => Err(SpecError::Zero { key: key.name(), value: value() }),
+            Some(number) => Ok(Some(number)),
+        }
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(formatter, "{comma}{}={value}", key.name())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Ageing;
+
+    fn scratch(text: &str) -> ScratchSpec {
+        match text.parse::<TargetSpec>().expect(text).place {
+            Place::Scratch(scratch) => scratch,
+            Place::Directory(path) => panic!("{text} was taken for the path {}", path.display()),
+        }
+    }
+
+    fn path(text: &str) -> PathBuf {
+        match text.parse::<TargetSpec>().expect(text).place {
+            Place::Directory(path) => path,
+            Place::Scratch(_) => panic!("{text} was taken for a file system"),
+        }
+    }
+
+    #[test]
+    fn commas_stay_in_mkfs_and_mount_values() {
+        let ext4 =
+            scratch("ext4:size=4G,mkfs=-O ^has_journal,metadata_csum,mount=noatime,nobarrier");
+        assert_eq!(ext4.size_bytes, Some(4 << 30));
+        assert_eq!(ext4.mkfs.as_deref(), Some("-O ^has_journal,metadata_csum"));
+        assert_eq!(ext4.mount.as_deref(), Some("noatime,nobarrier"));
+        let journal = scratch("ext4:mount=journal_checksum,commit=30,size=64m");
+        assert_eq!(journal.mount.as_deref(), Some("journal_checksum,commit=30"));
+        assert_eq!(journal.size_bytes, Some(64 << 20));
+    }
+
+    #[test]
+    fn labels_and_conditions_are_read() {
+        let text = "old=ext4:memory=64m,read_bps=50m,write_iops=9,read_ahead=128k";
+        let spec: TargetSpec = text.parse().expect("ok");
+        assert_eq!(spec.conditions.read_ahead_bytes, Some(128 << 10));
+        assert_eq!(spec.label, "old");
+        assert_eq!(spec.conditions.memory_bytes, Some(64 << 20));
+        assert_eq!(spec.conditions.read_bps, Some(50 << 20));
+        assert_eq!(spec.conditions.write_iops, Some(9));
+        assert_eq!("ext4:size=1g".parse::<TargetSpec>().expect("ok").label, "ext4:size=1g");
+        assert_eq!(scratch("ext4:device=/dev/sdb").device, Some(PathBuf::from("/dev/sdb")));
+    }
+
+    #[test]
+    fn paths_are_told_from_file_systems() {
+        assert_eq!(path("/mnt/a=b"), PathBuf::from("/mnt/a=b"));
+        assert_eq!(path("./ext4"), PathBuf::from("./ext4"));
+        assert_eq!(path("disk=/mnt/data"), PathBuf::from("/mnt/data"));
+        assert_eq!(path("/mnt/a:b:memory=1m,read_bps=2m"), PathBuf::from("/mnt/a:b"));
+        // Tests run in the crate's directory, where `src` is.
+        assert_eq!(path("src"), PathBuf::from("src"));
+        assert_eq!(path("l=src:memory=1m"), PathBuf::from("src"));
+        assert!(matches!(
+            "nowhere".parse::<TargetSpec>(),
+            Err(SpecError::UnknownFileSystem { .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_written_parses_back() {
+        for text in [
+            "ext4",
+            "old=ext4:size=1048576,mkfs=-O ^a,b,mount=c,d=e,memory=5,read_bps=1,write_iops=2",
+            "xfs:device=/dev/sdb",
+            "ext4:read_ahead=0",
+            "ext4:aged=10,fill=90%",
+            "xfs:aged=0",
+            "a=/mnt/data:memory=1024",
+            "tmpfs:size=4096",
+            "./src",
+        ] {
+            let spec: TargetSpec = text.parse().expect(text);
+            assert_eq!(spec.to_string(), text);
+            assert_eq!(spec.to_string().parse::<TargetSpec>().as_ref(), Ok(&spec));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_option_to_change() {
+        for (text, sentence) in [
+            ("ext5", "`ext5` is neither a file system"),
+            ("btfs:size=1g", "did you mean `btrfs`?"),
+            ("ext4:sise=1g", "no option `sise`; did you mean `size=`?"),
+            ("ext4:size=1g,mem=4m", "no option `mem`; did you mean `memory=`?"),
+            ("ext4:noatime", "no option `noatime`"),
+            ("ext4:size=1g,size=2g", "`size=` appears twice"),
+            ("ext4:size=0", "`size=0` leaves nothing to measure"),
+            ("ext4:size=1.5g", "`size=1.5g` is not a size"),
+            ("ext4:size=99999999999g", "is not a size"),
+            ("ext4:read_iops=x", "`read_iops=x` is not a size"),
+            ("ext4:mount=", "`mount=` has no value"),
+            ("tmpfs:mkfs=-F", "`mkfs=` does not apply to tmpfs"),
+            ("tmpfs:read_bps=1m", "`read_bps=` does not apply to tmpfs"),
+            ("ramfs:size=1m", "`size=` does not apply to ramfs"),
+            ("ext4:device=/dev/sdb,size=1g", "`size=` does not apply to a target with device="),
+            ("/mnt:size=1g", "`size=` does not apply to a directory"),
+            ("ext4:read_ahead=6k", "`read_ahead=6k` is not a whole number of pages"),
+            ("ext4:read_ahead=x", "`read_ahead=x` is not a size"),
+            ("ramfs:read_ahead=64k", "`read_ahead=` does not apply to ramfs"),
+            ("/mnt:read_ahead=64k", "`read_ahead=` does not apply to a directory: it would"),
+            ("ext4:aged=x", "`aged=x` is not a valid number"),
+            ("ext4:aged=1001", "a whole number up to 1000"),
+            ("ext4:aged=1,fill=80", "`fill=80` is not a valid share"),
+            ("ext4:aged=1,fill=99%", "write 10% to 95%"),
+            ("ext4:fill=80%", "`fill=` does not apply to a fresh target"),
+            ("ext4:aged=0,fill=80%", "`fill=` does not apply to a fresh target"),
+            ("tmpfs:aged=1", "`aged=` does not apply to tmpfs"),
+            ("/mnt:aged=1", "`aged=` does not apply to a directory"),
+            ("a b=ext4", "`a b` cannot be a label"),
+            ("=ext4", "`` cannot be a label"),
+        ] {
+            let error = text.parse::<TargetSpec>().expect_err(text).to_string();
+            assert!(error.contains(sentence), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn those_that_say_nothing_of_it_are_aged() {
+        let aged = |text: &str| {
+            let mut spec: TargetSpec = text.parse().expect(text);
+            spec.age_unless_said(5);
+            spec.ageing()
+        };
+        assert_eq!(aged("ext4"), Some(Ageing::of(5, 80)));
+        assert_eq!(aged("ext4:aged=2,fill=60%"), Some(Ageing::of(2, 60)));
+        assert_eq!((aged("ext4:aged=0"), aged("tmpfs"), aged("/tmp")), (None, None, None));
+        assert_eq!("ext4".parse::<TargetSpec>().expect("ok").ageing(), None);
+    }
+
+    #[test]
+    fn no_other_device_is_named() {
+        for (text, word) in [
+            ("btrfs:mkfs=-d raid0 /dev/sdb", "`/dev/sdb`"),
+            ("xfs:mkfs=-l logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
+            ("xfs:mkfs=-l size=64m,logdev=/dev/sdb1", "`size=64m,logdev=/dev/sdb1`"),
+            ("ext4:mkfs=-J device=/dev/sdb1", "`device=/dev/sdb1`"),
+            ("ext4:mkfs=-Jdevice=/dev/sdb1", "`-Jdevice=/dev/sdb1`"),
+            ("ext4:mkfs=-J device=LABEL=journal", "`device=LABEL=journal`"),
+            ("ext4:mkfs=-d ./tree", "`./tree`"),
+            ("f2fs:mkfs=-c ../dev/sdb,device=/dev/sda", "`../dev/sdb`"),
+            ("btrfs:mkfs=img", "`img`"),
+            ("btrfs:mkfs=-d raid0 img", "`img`"),
+            ("xfs:mkfs=-l name=img", "`name=img`"),
+            ("xfs:mkfs=-d size=1g,file,name=img", "`size=1g,file,name=img`"),
+            ("xfs:mkfs=-r name=img", "`name=img`"),
+            ("xfs:mount=logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
+            ("xfs:mount=noatime,rtdev=/dev/sdb1", "`rtdev=/dev/sdb1`"),
+            ("ext4:mount=journal_path=/dev/sdb1", "`journal_path=/dev/sdb1`"),
+            ("ext4:mount=noatime,journal_dev=0x811", "`journal_dev=0x811`"),
+            ("btrfs:mount=device=/dev/sdb", "`device=/dev/sdb`"),
+        ] {
+            let error = text.parse::<TargetSpec>().expect_err(text);
+            assert!(matches!(error, SpecError::NamesADevice { .. }), "{text}: {error}");
+            assert!(error.to_string().contains(word), "{text}: {error}");
+        }
+        // Slashes that name no device, names that are no files', and our own key.
+        assert!("vfat:mount=shortname=mixed".parse::<TargetSpec>().is_ok());
+        assert!("btrfs:mount=subvol=/".parse::<TargetSpec>().is_ok());
+        assert_eq!(
+            scratch("ext4:mkfs=-J size=4,device=/dev/sdb").device,
+            Some(PathBuf::from("/dev/sdb"))
+        );
+    }
+
+    #[test]
+    fn a_label_stands_for_one_target() {
+        let specs = ["a=ext4", "b=ext4", "a=xfs"].map(|text| text.parse().expect(text));
+        assert_eq!(crate::refuse_duplicate_labels(&specs[..2]), Ok(()));
+        let error = crate::refuse_duplicate_labels(&specs).expect_err("a twice");
+        assert!(error.to_string().contains("labelled `a`"), "{error}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Plain text for people: lines that fit, columns that line up, numbers with as many digits as they
+//! deserve, names that are suggested for misspelt ones.
+
+mod columns;
+mod lines;
+mod numbers;
+mod plain;
+mod words;
+
+pub use columns::Columns;
+pub use lines::{Indent, UNBREAKABLE, unbroken, wrap, wrapped};
+pub use numbers::{figure, grouped, p_equation, p_value, percent, two_digits};
+pub use plain::plain_text;
+pub use words::{did_you_mean, list, nearest, plural};

@@ -1,0 +1,68 @@
+//! Words: enumerations, plurals, and the name that was meant.
+
+/// `a`, `a and b`, `a, b and c`.
+#[must_use]
+pub fn list(items: &[String], and: &str) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} {and} {last}", init.join(", ")),
+    }
+}
+
+/// `1 block`, `2 blocks`.
+#[must_use]
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The name that `given` is the beginning of, else the one that takes the fewest edits to reach
+/// from it, if that is at most half of its letters; of several, the last.
+pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let named = names.into_iter().map(|name| {
+        let starts = !given.is_empty() && name.starts_with(given);
+        (!starts, strsim::levenshtein(given, name), name)
+    });
+    let nearer = |one: (bool, usize, &'a str), other: (bool, usize, &'a str)| {
+        if (one.0, one.1) < (other.0, other.1) { one } else { other }
+    };
+    let (is_no_beginning, edits, nearest) = named.reduce(nearer)?;
+    (!is_no_beginning || 2 * edits <= nearest.chars().count()).then_some(nearest)
+}
+
+/// ": did you mean `ext4`?", or nothing where no name is [near](nearest).
+pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(given, names).map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_suggested_only_if_it_is_near() {
+        let names = ["tmpfs", "ext2", "ext4", "xfs", "btrfs", "hfs"];
+        for (given, meant) in [
+            ("btfs", Some("btrfs")),
+            ("xf", Some("xfs")),
+            ("ext", Some("ext4")),
+            ("ext5", Some("ext4")),
+            ("nosuch", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(given, names), meant, "{given}");
+        }
+        assert_eq!(did_you_mean("bttrfs", names), ": did you mean `btrfs`?");
+        assert_eq!(did_you_mean("zzzzzz", names), "");
+    }
+
+    #[test]
+    fn lists_end_with_a_word() {
+        let of = |items: &[&str]| {
+            list(&items.iter().map(|&item| item.to_owned()).collect::<Vec<_>>(), "and")
+        };
+        assert_eq!([of(&[]), of(&["a"]), of(&["a", "b"])], ["", "a", "a and b"]);
+        assert_eq!(of(&["a", "b", "c"]), "a, b and c");
+        assert_eq!((plural(1, "block"), plural(2, "block")), ("1 block".into(), "2 blocks".into()));
+    }
+}

@@ -1,0 +1,111 @@
+//! Words that readers stumble over, with what to write.
+//!
+//! What users read is looked at: documents, the text of the page, the literals of Rust's code
+//! outside of tests, and the comments that help texts are made of. Comments for contributors are
+//! not.
+
+use crate::{Finding, SourceFile, lexer};
+
+/// What is not written, and what is instead. Phrases are looked for as they stand, in lower case.
+const PHRASES: [(&str, &str); 35] = [
+    // The kernel's files and functions begin with something else.
+    (" readahead", "read-ahead"),
+    ("all else", "everything else"),
+    ("and besides", "and"),
+    ("are no merit", "do not mean that ... is better"),
+    ("are to be ", "must be"),
+    ("at the middle of all", "the median of all"),
+    ("better than each other", "better than any other"),
+    ("by other means", "yourself"),
+    ("cannot be gone on with", "cannot be resumed"),
+    ("do not weigh", "do not matter"),
+    ("does not tell its", "does not report its"),
+    ("flat and to turn", "in 2-D or as a rotatable 3-D plot"),
+    ("go on with --resume", "continue with --resume"),
+    ("goes on with it", "continues it"),
+    ("going on with", "continuing with"),
+    ("has no such form:", "has no such format"),
+    ("has to be", "must be"),
+    ("have to be", "must be"),
+    ("in words of its own", "in its own words"),
+    ("is gone on with", "is resumed"),
+    ("is no finite", "is not a finite"),
+    ("is no level", "is not a ... level"),
+    ("is no number", "is not a number, or: is not a valid number of ..."),
+    ("is no operation", "is not an operation"),
+    ("is no page of", "is not a page of"),
+    ("is no program", "is not a program"),
+    ("is no text", "is not text"),
+    ("is told by", "comes from"),
+    ("lies on no", "is not on a"),
+    ("limit of size", "size limit"),
+    ("means nothing for", "does not apply to"),
+    ("stands twice", "appears twice"),
+    ("such of ", "those that"),
+    ("takes no plugins", "does not support plugins"),
+    ("to root alone", "only to root"),
+];
+
+/// Phrases in one file that readers stumble over.
+pub fn check(file: &SourceFile, is_for_tests: bool) -> Vec<Finding> {
+    if file.path.starts_with("crates/tidy/") || is_for_tests {
+        return Vec::new();
+    }
+    let find = |(line, text): (usize, String)| {
+        // "There is no number" is English, "7 is no number" is not.
+        let is_said = |at: usize| !text[..at].ends_with("there ");
+        let has = |phrase: &str| text.match_indices(phrase).any(|(at, _)| is_said(at));
+        let found = PHRASES.iter().find(|(phrase, _)| has(phrase));
+        found.map(|(phrase, better)| {
+            let phrase = phrase.trim();
+            Finding::new(file, line, format!("\"{phrase}\": write \"{better}\""))
+        })
+    };
+    texts(file).into_iter().filter_map(find).collect()
+}
+
+/// What users read of a file, each with the line it begins on.
+fn texts(file: &SourceFile) -> Vec<(usize, String)> {
+    let numbered = || (1..).zip(file.text.lines().map(str::to_owned));
+    if file.has_extension(&["md"]) {
+        return numbered().collect();
+    }
+    let is_page = file.path.starts_with("web/src/") && !file.path.ends_with(".test.ts");
+    if is_page && file.path != "web/src/contract.ts" && file.has_extension(&["ts", "tsx"]) {
+        let is_comment =
+            |line: &str| ["//", "*", "/*", "{/*"].iter().any(|one| line.starts_with(one));
+        return numbered().filter(|(_, line)| !is_comment(line.trim_start())).collect();
+    }
+    if !file.has_extension(&["rs"]) || !file.path.contains("/src/") {
+        return Vec::new();
+    }
+    let code = file.text.find("\nmod tests {").map_or(&*file.text, |end| &file.text[..end]);
+    let mut texts = lexer::literals(code);
+    if file.path.starts_with("crates/fsprism/src/") {
+        texts.extend(numbered().filter(|(_, line)| line.trim_start().starts_with("/// ")));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<(usize, String)> {
+        let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
+        check(&file, false).into_iter().map(|one| (one.line, one.what)).collect()
+    }
+
+    #[test]
+    fn what_users_read_is_held_to_the_list() {
+        let line = "//! A.\nconst A: &str = \"it has \\\n    to be\";\n// It has to be.\n";
+        let all = found("crates/a/src/a.rs", line);
+        assert_eq!(all, [(2, "\"has to be\": write \"must be\"".to_owned())]);
+        assert_eq!(found("docs/a.md", "One\nIt is no number.\n").len(), 1);
+        assert_eq!(found("docs/a.md", "Where there is no number, say so.\n"), []);
+        assert_eq!(found("web/src/A.tsx", "// has to be\n<p>has to be</p>\n")[0].0, 2);
+        assert_eq!(found("crates/fsprism/src/a.rs", "/// It has to be\n").len(), 1);
+        assert_eq!(found("crates/a/src/a.rs", "/// It has to be\n"), []);
+        assert_eq!(found("crates/a/src/a.rs", "\nmod tests {\n    \"has to be\"\n}\n"), []);
+    }
+}

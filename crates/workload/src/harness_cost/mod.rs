@@ -1,0 +1,424 @@
+//! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock
+//! at all.
+//!
+//! Every function measures the two sides in one process, one right after the other. A round is A,
+//! B, B, A: what going first or second does, and any steady drift of the machine, hits both alike.
+//! It gives one ratio per round; what to make of them is the caller's.
+//!
+//! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other
+//! work too, whichever side is preempted looks slow: rounds should then be shorter than a
+//! scheduler's slice, a few milliseconds, and many. Processor time does not see preemption, nor,
+//! with several threads, waiting for a lock. Only where the two agree is either to be believed.
+
+mod bare;
+mod characters;
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use measure::{Clock, Recorder};
+use rustix::fs::{FileType, Mode, mknodat};
+use rustix::time::{ClockId, clock_gettime};
+
+use bare::Bare;
+pub use characters::characters_to_bare;
+
+use crate::buffer::{AlignedBuffer, Payload};
+use crate::choose::{AnyChooser, Choices};
+use crate::description::{Sharing, Workload};
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
+use crate::operation::{DataOperation, Operation, Subject};
+use crate::processors;
+use crate::run_loop::{LoopLength, run_loop};
+use crate::session::{AnyStep, Plan, SLICE_NS, prepare};
+use crate::steps::Noop;
+
+/// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
+const BLOCKS: u64 = 1 << 16;
+
+/// Files that one side makes before it is the other's turn: some milliseconds.
+const FILES_PER_TURN: usize = 2_000;
+
+/// One ratio per round.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ratios {
+    /// Of elapsed times.
+    pub elapsed: Vec<f64>,
+    /// Of the processor times of all threads.
+    pub processor: Vec<f64>,
+}
+
+impl Ratios {
+    fn push(&mut self, [first, second]: [Cost; 2]) {
+        let ratio = |first: u64, second: u64| first as f64 / second.max(1) as f64;
+        self.elapsed.push(ratio(first.elapsed_ns, second.elapsed_ns));
+        self.processor.push(ratio(first.processor_ns, second.processor_ns));
+    }
+}
+
+/// What one side of one round took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Cost {
+    elapsed_ns: u64,
+    processor_ns: u64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, more: Self) {
+        self.elapsed_ns += more.elapsed_ns;
+        self.processor_ns += more.processor_ns;
+    }
+}
+
+/// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
+/// costs nothing.
+///
+/// Only for reads and writes, over one file that all threads share; on both sides each thread stays
+/// on one processor.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn engine_to_bare<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
+    workload.check()?;
+    let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
+    let mut rivals: Vec<Rivals<Bare>> = (0..workload.threads)
+        .map(|thread| Rivals::new(bare(&plan, thread)?, &plan, thread, clock))
+        .collect::<Result<_, _>>()?;
+    race(&mut rivals, &workload, rounds, clock)
+}
+
+/// Rounds of the bare loops and of the engine's, in turn.
+fn race<C: Clock, B: BareLoop>(
+    rivals: &mut [Rivals<B>],
+    workload: &Workload,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let operations = workload.operations_per_thread;
+    let length = LoopLength { first: 0, operations, batch: workload.batch };
+    let mut run = |side| {
+        together(rivals, clock, &|rivals: &mut Rivals<B>| match side {
+            Side::First => rivals.bare.run(operations),
+            Side::Second => {
+                let recorder = &mut rivals.recorder;
+                rivals.engine.run(length, clock, recorder, &|| false)?;
+                rivals.engine.end()
+            }
+        })
+    };
+    // One of each that does not count: it faults in what is new to the process.
+    run(Side::First)?;
+    run(Side::Second)?;
+    interleaved(rounds, run)
+}
+
+/// The rate of a whole replicate with its thread, barrier and pinning over the rate of the bare
+/// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as
+/// in a survey.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn replicate_to_bare<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    rounds: usize,
+    clock: &C,
+) -> Result<Vec<f64>, EngineError> {
+    let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
+    workload.check()?;
+    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?];
+    let mut seed = 1;
+    let ratios = interleaved(rounds, |side| match side {
+        Side::First => {
+            together(&mut bare, clock, &|bare: &mut Bare| bare.run(workload.operations_per_thread))
+        }
+        Side::Second => {
+            seed += 1;
+            let mut session = prepare(&workload, file_set, seed)?;
+            let elapsed_ns = session.run(clock, &AtomicBool::new(false))?.elapsed_ns;
+            session.restore()?;
+            Ok(Cost { elapsed_ns, processor_ns: 0 })
+        }
+    })?;
+    Ok(ratios.elapsed)
+}
+
+/// The rate of the bare loop in one thread, in operations per second of elapsed time.
+///
+/// # Errors
+/// As [`crate::prepare`] and [`crate::Session::run`].
+pub fn bare_rate_per_s<C: Clock>(
+    workload: &Workload,
+    file_set: &FileSet,
+    clock: &C,
+) -> Result<f64, EngineError> {
+    let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
+    workload.check()?;
+    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?;
+    let watch = Watch::start(clock);
+    bare.run(workload.operations_per_thread)?;
+    let elapsed_ns = watch.stop().elapsed_ns.max(1);
+    Ok(workload.operations_per_thread as f64 * 1e9 / elapsed_ns as f64)
+}
+
+/// The loop that the engine's is compared with.
+trait BareLoop: Send {
+    /// Goes on where the last round ended.
+    fn run(&mut self, operations: u64) -> Result<(), EngineError>;
+}
+
+/// Both sides of one thread. Each has the file open for itself, and a buffer.
+struct Rivals<B> {
+    bare: B,
+    engine: AnyStep,
+    recorder: Recorder,
+}
+
+impl<B> Rivals<B> {
+    fn new<C: Clock>(
+        bare: B,
+        plan: &Plan<'_>,
+        thread: usize,
+        clock: &C,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            bare,
+            engine: plan.step(thread)?,
+            recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
+        })
+    }
+}
+
+/// The role of the file that a read or a write is of.
+fn role_of(operation: Operation) -> Result<Role, WorkloadError> {
+    match operation.subject() {
+        Subject::Data(DataOperation::Read) => Ok(Role::Read),
+        Subject::Data(DataOperation::Write) => Ok(Role::Write),
+        Subject::Data(DataOperation::Mixed { .. }) | Subject::Growing(_) | Subject::Names(_) => {
+            Err(WorkloadError::NotATransfer(operation.name()))
+        }
+    }
+}
+
+/// The bare loop of one thread of a workload whose threads share one file.
+fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
+    let workload = plan.workload;
+    let role = role_of(workload.operation)?;
+    if !workload.io_path.is_psync() {
+        return Err(WorkloadError::NotATransfer(workload.io_path.name()).into());
+    }
+    let request_bytes = workload.request_bytes;
+    let (spacing, choices) = plan.spacing(role)?;
+    // Other places than the engine's: whoever came second to the same ones would find them in the
+    // processor's caches. Sequential ones begin half a thread's share away.
+    let (sharers, thread_between) = (2 * workload.threads, 2 * thread + 1);
+    let elsewhere = Choices { thread: thread_between, sharers, ..plan.choices(thread, 1, choices) };
+    let choose = AnyChooser::new(workload.access, &elsewhere)?;
+    let missing = WorkloadError::Zero("the number of files");
+    let file = plan.data_files(thread, role)?.pop().ok_or(missing)?;
+    let buffer = AlignedBuffer::new(request_bytes);
+    let payload = Payload::incompressible(request_bytes, plan.unverified_content(thread));
+    Ok(Bare { role, file, buffer, payload, spacing, choose })
+}
+
+/// The time of one recorded operation that does nothing over the time of the two clock readings it
+/// has to make, per round.
+///
+/// # Errors
+/// None in practice: the step that does nothing does not fail.
+pub fn noop_to_two_readings<C: Clock>(
+    operations: u64,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let mut step = Noop::new(BLOCKS, 1);
+    let length = LoopLength { first: 0, operations, batch: 1 };
+    let mut recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
+    run_loop(&mut step, length, clock, &mut recorder, &|| false)?;
+    interleaved(rounds, |side| {
+        let watch = Watch::start(clock);
+        match side {
+            Side::First => {
+                run_loop(&mut step, length, clock, &mut recorder, &|| false)?;
+            }
+            Side::Second => two_readings(operations, clock),
+        }
+        Ok(watch.stop())
+    })
+}
+
+/// The time to make `count` empty files as a file set does over the time of a loop with nothing in
+/// it but the call, per round. Both make a new directory below `root` each round, and remove it
+/// untimed; within a round they take turns, so that what the machine does hits both alike.
+///
+/// # Errors
+/// The first call that failed.
+pub fn set_up_to_bare_loop<C: Clock>(
+    root: &Path,
+    count: u64,
+    rounds: usize,
+    clock: &C,
+) -> Result<Ratios, EngineError> {
+    let paths = [root.join("set-up"), root.join("bare")];
+    let mut ratios = Ratios::default();
+    for _ in 0..rounds {
+        for path in &paths {
+            make_directory(path)?;
+        }
+        let mut costs = [Cost::default(); 2];
+        for (turn, first) in (0..count).step_by(FILES_PER_TURN).enumerate() {
+            let numbers = first..count.min(first + FILES_PER_TURN as u64);
+            let sides = [Side::First, Side::Second];
+            // A B B A.
+            for side in if turn % 2 == 0 { sides } else { [sides[1], sides[0]] } {
+                let path = &paths[side as usize];
+                let watch = Watch::start(clock);
+                match side {
+                    Side::First => {
+                        create_empty_files(path, numbers.clone(), &AtomicBool::new(false))?;
+                    }
+                    Side::Second => bare_creates(path, numbers.clone())?,
+                }
+                costs[side as usize] += watch.stop();
+            }
+        }
+        ratios.push(costs);
+        for path in &paths {
+            std::fs::remove_dir_all(path).map_err(|source| EngineError::System {
+                operation: "remove",
+                path: path.clone(),
+                source,
+            })?;
+        }
+    }
+    Ok(ratios)
+}
+
+/// The two sides of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    First,
+    Second,
+}
+
+/// Per round, what the first side took over what the second took.
+fn interleaved(
+    rounds: usize,
+    mut run: impl FnMut(Side) -> Result<Cost, EngineError>,
+) -> Result<Ratios, EngineError> {
+    let mut ratios = Ratios::default();
+    for _ in 0..rounds {
+        let mut first = run(Side::First)?;
+        let mut second = run(Side::Second)?;
+        second += run(Side::Second)?;
+        first += run(Side::First)?;
+        ratios.push([first, second]);
+    }
+    Ok(ratios)
+}
+
+/// Times the thread that starts and stops it.
+struct Watch<'a, C> {
+    clock: &'a C,
+    start_ticks: u64,
+    start_processor_ns: u64,
+}
+
+impl<'a, C: Clock> Watch<'a, C> {
+    fn start(clock: &'a C) -> Self {
+        let start_processor_ns = thread_processor_ns();
+        Self { clock, start_ticks: clock.start(), start_processor_ns }
+    }
+
+    fn stop(&self) -> Cost {
+        let end_ticks = self.clock.end();
+        Cost {
+            elapsed_ns: self.clock.nanos(end_ticks.saturating_sub(self.start_ticks)),
+            processor_ns: thread_processor_ns().saturating_sub(self.start_processor_ns),
+        }
+    }
+}
+
+/// The processor time that the calling thread has used.
+fn thread_processor_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// Runs all rivals, each in a thread of its own on a processor of its own, as a replicate does.
+/// Elapsed time is that of the slowest.
+fn together<C: Clock, R: Send>(
+    rivals: &mut [R],
+    clock: &C,
+    run: &(impl Fn(&mut R) -> Result<(), EngineError> + Sync),
+) -> Result<Cost, EngineError> {
+    let barrier = Barrier::new(rivals.len());
+    let body = |number: usize, rivals: &mut R| {
+        let pinned = processors::allowed().and_then(|all| processors::stay_on(&all, number));
+        barrier.wait();
+        let failed = |errno| EngineError::from_errno("sched_setaffinity", Path::new("/"), errno);
+        pinned.map_err(failed)?;
+        let watch = Watch::start(clock);
+        run(rivals).map(|()| watch.stop())
+    };
+    let costs: Vec<Result<Cost, EngineError>> = thread::scope(|scope| {
+        let body = &body;
+        let rivals = rivals.iter_mut().enumerate();
+        let threads: Vec<_> =
+            rivals.map(|(number, rivals)| scope.spawn(move || body(number, rivals))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut total = Cost::default();
+    for cost in costs {
+        let cost = cost?;
+        total.elapsed_ns = total.elapsed_ns.max(cost.elapsed_ns);
+        total.processor_ns += cost.processor_ns;
+    }
+    Ok(total)
+}
+
+#[inline(never)]
+fn two_readings<C: Clock>(times: u64, clock: &C) {
+    for _ in 0..times {
+        let start_ticks = clock.start();
+        let end_ticks = clock.end();
+        black_box((start_ticks, end_ticks));
+    }
+}
+
+/// The loop that set-up is measured against: count in the name itself, make the node, nothing else.
+#[inline(never)]
+fn bare_creates(path: &Path, numbers: Range<u64>) -> Result<(), EngineError> {
+    let failed = |errno| EngineError::from_errno("mknodat", path, errno);
+    let directory = open_directory(path)?;
+    let mut name = format!("e{:011x}", numbers.start).into_bytes();
+    for _ in numbers {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(&directory, &name[..], FileType::RegularFile, mode, 0).map_err(failed)?;
+        for digit in name[1..].iter_mut().rev() {
+            *digit = match *digit {
+                b'9' => b'a',
+                b'f' => b'0',
+                other => other + 1,
+            };
+            if *digit != b'0' {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

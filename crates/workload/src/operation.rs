@@ -1,0 +1,385 @@
+//! The operations: what each is, in one row.
+//!
+//! A new one is a variant and a row. What it acts on decides which list of steps it must be added
+//! to (`session/prepare.rs`), and nothing compiles until it is.
+
+use crate::file_set::Role;
+use crate::names::Kind;
+
+/// What is done, once per operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// `pread` of one request from a read file.
+    Read,
+    /// `pwrite` of one request over existing bytes of a write file.
+    Write,
+    /// `write` of one request at the end (`O_APPEND`) of a file made for it.
+    Append,
+    /// `fsync`, after an untimed append of one request.
+    Fsync,
+    /// `fdatasync`, after an untimed append of one request.
+    Fdatasync,
+    /// `openat` of an entry for reading; the close is untimed.
+    Open,
+    /// `close` of a descriptor; the open is untimed.
+    Close,
+    /// `openat` that makes a new empty file (`O_CREAT | O_EXCL`); the close is untimed.
+    Create,
+    /// `fstatat` of an entry.
+    StatPresent,
+    /// `fstatat` of a name that does not exist.
+    StatMissing,
+    /// All the `getdents64` calls that list a directory once; the seek to its start is untimed.
+    Readdir,
+    /// `renameat` of an entry to another name in its directory, and later back.
+    Rename,
+    /// `linkat` of an entry to a new name.
+    Link,
+    /// `symlinkat` of a new name that points to an entry.
+    Symlink,
+    /// `unlinkat` of an empty file made before the run.
+    Unlink,
+    /// `mkdirat` of a new directory.
+    Mkdir,
+    /// `unlinkat` of an empty directory made before the run.
+    Rmdir,
+    /// `ftruncate` to nothing of a file that an untimed write made one request long.
+    Truncate,
+    /// `openat` of an entry and `close`, timed as one.
+    OpenClose,
+    /// `write` at the end and `fsync`, timed as one.
+    AppendFsync,
+    /// A read or a write of one request of a write file, by chance: the read share of Chen and
+    /// Patterson. [`crate::Tally`] says how many were what. Verified reads need a file that no
+    /// unverified write has touched since it was made.
+    Mixed {
+        /// The probability of a read, in percent: 0 to 100.
+        read_percent: u8,
+    },
+}
+
+/// What an operation acts on, and what it does there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// Existing bytes of the data files.
+    Data(DataOperation),
+    /// Files that prepare makes and restore removes, which grow by the operations' requests.
+    Growing(GrowingOperation),
+    /// The directory set.
+    Names(NameOperation),
+}
+
+/// What is done with existing bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataOperation {
+    /// They are read, in the read files.
+    Read,
+    /// They are written over, in the write files.
+    Write,
+    /// Either, in the write files.
+    Mixed {
+        /// The probability of a read, in percent.
+        read_percent: u8,
+    },
+}
+
+/// What is done with a file that grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrowingOperation {
+    /// [`Operation::Append`].
+    Append,
+    /// [`Operation::Fsync`].
+    Fsync,
+    /// [`Operation::Fdatasync`].
+    Fdatasync,
+    /// [`Operation::Truncate`].
+    Truncate,
+    /// [`Operation::AppendFsync`].
+    AppendFsync,
+}
+
+/// What is done with names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameOperation {
+    /// [`Operation::Open`].
+    Open,
+    /// [`Operation::Close`].
+    Close,
+    /// [`Operation::OpenClose`].
+    OpenClose,
+    /// [`Operation::Create`].
+    Create,
+    /// [`Operation::StatPresent`].
+    StatPresent,
+    /// [`Operation::StatMissing`].
+    StatMissing,
+    /// [`Operation::Readdir`].
+    Readdir,
+    /// [`Operation::Rename`].
+    Rename,
+    /// [`Operation::Link`].
+    Link,
+    /// [`Operation::Symlink`].
+    Symlink,
+    /// [`Operation::Unlink`].
+    Unlink,
+    /// [`Operation::Mkdir`].
+    Mkdir,
+    /// [`Operation::Rmdir`].
+    Rmdir,
+}
+
+/// What becomes of a directory's entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    /// They stay, or the operation is not on names.
+    Stay,
+    /// One is added.
+    Added {
+        /// With an inode of its own.
+        inode: bool,
+    },
+    /// One gets another name.
+    Moved,
+    /// One of this kind, which was made before the run for it, is taken away.
+    Removed(Kind),
+}
+
+/// What is known of an operation.
+struct Row {
+    name: &'static str,
+    subject: Subject,
+    entries: Entries,
+    /// Not where the untimed part must stand between two of them.
+    can_batch: bool,
+    /// Whether it waits until something is on the device.
+    syncs: bool,
+    /// Whether it takes a file system on which files can have several names, or names stand for
+    /// paths.
+    needs_links: bool,
+}
+
+impl DataOperation {
+    /// Which files it acts on.
+    #[must_use]
+    pub fn role(self) -> Role {
+        match self {
+            Self::Read => Role::Read,
+            Self::Write | Self::Mixed { .. } => Role::Write,
+        }
+    }
+
+    /// The share of reads, in percent.
+    pub(crate) fn read_percent(self) -> u8 {
+        match self {
+            Self::Read => 100,
+            Self::Write => 0,
+            Self::Mixed { read_percent } => read_percent,
+        }
+    }
+}
+
+impl Row {
+    const fn of(name: &'static str, subject: Subject) -> Self {
+        let (can_batch, syncs, needs_links) = (true, false, false);
+        Self { name, subject, entries: Entries::Stay, can_batch, syncs, needs_links }
+    }
+
+    const fn data(name: &'static str, what: DataOperation) -> Self {
+        Self::of(name, Subject::Data(what))
+    }
+
+    const fn growing(name: &'static str, what: GrowingOperation) -> Self {
+        Self::of(name, Subject::Growing(what))
+    }
+
+    const fn names(name: &'static str, what: NameOperation, entries: Entries) -> Self {
+        Self { entries, ..Self::of(name, Subject::Names(what)) }
+    }
+}
+
+impl Operation {
+    /// All but the mixes, in the order of their definition.
+    pub const ALL: [Self; 20] = [
+        Self::Read,
+        Self::Write,
+        Self::Append,
+        Self::Fsync,
+        Self::Fdatasync,
+        Self::Open,
+        Self::Close,
+        Self::Create,
+        Self::StatPresent,
+        Self::StatMissing,
+        Self::Readdir,
+        Self::Rename,
+        Self::Link,
+        Self::Symlink,
+        Self::Unlink,
+        Self::Mkdir,
+        Self::Rmdir,
+        Self::Truncate,
+        Self::OpenClose,
+        Self::AppendFsync,
+    ];
+
+    const fn row(self) -> Row {
+        use {DataOperation as Data, GrowingOperation as Growing, NameOperation as Names};
+        const FILE: Entries = Entries::Added { inode: true };
+        match self {
+            Self::Read => Row::data("read", Data::Read),
+            Self::Write => Row::data("write", Data::Write),
+            Self::Mixed { read_percent } => {
+                Row::data("mix of reads and writes", Data::Mixed { read_percent })
+            }
+            Self::Append => Row::growing("append", Growing::Append),
+            Self::Fsync => {
+                Row { can_batch: false, syncs: true, ..Row::growing("fsync", Growing::Fsync) }
+            }
+            Self::Fdatasync => {
+                let row = Row::growing("fdatasync", Growing::Fdatasync);
+                Row { can_batch: false, syncs: true, ..row }
+            }
+            Self::Truncate => {
+                Row { can_batch: false, ..Row::growing("truncate", Growing::Truncate) }
+            }
+            Self::AppendFsync => {
+                Row { syncs: true, ..Row::growing("append+fsync", Growing::AppendFsync) }
+            }
+            Self::Open => Row::names("open", Names::Open, Entries::Stay),
+            Self::Close => Row::names("close", Names::Close, Entries::Stay),
+            Self::OpenClose => Row::names("open+close", Names::OpenClose, Entries::Stay),
+            Self::StatPresent => Row::names("stat", Names::StatPresent, Entries::Stay),
+            Self::StatMissing => {
+                Row::names("stat of a missing name", Names::StatMissing, Entries::Stay)
+            }
+            Self::Readdir => {
+                Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Stay) }
+            }
+            Self::Create => Row::names("create", Names::Create, FILE),
+            Self::Mkdir => Row::names("mkdir", Names::Mkdir, FILE),
+            Self::Symlink => {
+                Row { needs_links: true, ..Row::names("symlink", Names::Symlink, FILE) }
+            }
+            Self::Link => {
+                let row = Row::names("link", Names::Link, Entries::Added { inode: false });
+                Row { needs_links: true, ..row }
+            }
+            Self::Rename => Row::names("rename", Names::Rename, Entries::Moved),
+            Self::Unlink => Row::names("unlink", Names::Unlink, Entries::Removed(Kind::File)),
+            Self::Rmdir => Row::names("rmdir", Names::Rmdir, Entries::Removed(Kind::Directory)),
+        }
+    }
+
+    /// The name by which reports call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it acts on.
+    #[must_use]
+    pub fn subject(self) -> Subject {
+        self.row().subject
+    }
+
+    /// Whether it acts on names.
+    #[must_use]
+    pub fn is_on_names(self) -> bool {
+        matches!(self.subject(), Subject::Names(_))
+    }
+
+    /// Whether it reads or writes existing bytes of the data files.
+    #[must_use]
+    pub fn moves_data_in_place(self) -> bool {
+        matches!(self.subject(), Subject::Data(_))
+    }
+
+    /// Whether several can be timed as one interval. Not where the untimed part must stand between
+    /// two of them.
+    #[must_use]
+    pub fn can_batch(self) -> bool {
+        self.row().can_batch
+    }
+
+    /// Whether it takes away what was made before the run for it.
+    #[must_use]
+    pub fn removes_names(self) -> bool {
+        self.victim().is_some()
+    }
+
+    /// What each takes away, if it does.
+    pub(crate) fn victim(self) -> Option<Kind> {
+        match self.row().entries {
+            Entries::Removed(kind) => Some(kind),
+            Entries::Stay | Entries::Added { .. } | Entries::Moved => None,
+        }
+    }
+
+    /// Whether directories hold other entries while it runs; [`crate::Session::restore`] undoes
+    /// that.
+    #[must_use]
+    pub fn changes_directories(self) -> bool {
+        self.row().entries != Entries::Stay
+    }
+
+    /// Whether it makes inodes.
+    #[must_use]
+    pub fn makes_inodes(self) -> bool {
+        self.row().entries == Entries::Added { inode: true }
+    }
+
+    /// Whether it waits until something is on the device.
+    #[must_use]
+    pub fn syncs(self) -> bool {
+        self.row().syncs
+    }
+
+    /// Whether it takes a file system on which files can have several names, or names stand for
+    /// paths.
+    #[must_use]
+    pub fn needs_links(self) -> bool {
+        self.row().needs_links
+    }
+
+    /// Whether it reads existing bytes, or may.
+    #[must_use]
+    pub fn reads_data(self) -> bool {
+        match self.subject() {
+            Subject::Data(DataOperation::Read | DataOperation::Mixed { .. }) => true,
+            Subject::Data(DataOperation::Write) | Subject::Growing(_) | Subject::Names(_) => false,
+        }
+    }
+
+    /// Whether it changes anything.
+    #[must_use]
+    pub fn changes_anything(self) -> bool {
+        match self.subject() {
+            Subject::Data(DataOperation::Read) => false,
+            Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => true,
+            Subject::Growing(_) => true,
+            Subject::Names(_) => self.changes_directories(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_name_of_its_own_and_acts_on_something() {
+        let mut names: Vec<&str> = Operation::ALL.map(Operation::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Operation::ALL.len());
+        let count =
+            |has: fn(Operation) -> bool| Operation::ALL.into_iter().filter(|&one| has(one)).count();
+        assert_eq!(count(Operation::is_on_names), 13);
+        assert_eq!(count(Operation::moves_data_in_place), 2);
+        assert_eq!(count(Operation::changes_directories), 7);
+        assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (3, 3));
+        // Looks: five at names, one at a list, one at bytes.
+        assert_eq!(count(|one| !one.changes_anything()), 7);
+    }
+}
