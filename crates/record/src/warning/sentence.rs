@@ -190,3 +190,44 @@ fn journal_damaged(places: u32, line: u64, why: &str) -> String {
          figures{others}"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_where_they_belong() {
+        let warning = Warning::Stalls {
+            operations: 3,
+            of: 4000,
+            longer_than_ns: 700_000,
+            longest_ns: 25_000_000,
+            share_percent: 41.0,
+        };
+        assert_eq!(
+            warning.to_string(),
+            "3 of 4000 operations took 0.700 to 25 ms, 41 % of the total time: they determine the \
+             mean, not p50"
+        );
+        let trend = |change_percent| Warning::Trend { change_percent }.to_string();
+        assert!(trend(12.0).starts_with("it rose by 12 %"), "{}", trend(12.0));
+        assert!(trend(-12.0).starts_with("it fell by 12 %"), "{}", trend(-12.0));
+        let blocks = |p| {
+            let warning =
+                Warning::DependentBlocks { correlation: 0.4, p, blocks: 20, effective: 8.5 };
+            warning.to_string()
+        };
+        assert!(blocks(0.05).starts_with("blocks resemble the ones"), "{}", blocks(0.05));
+        assert!(blocks(0.051).starts_with("blocks may resemble the ones"), "{}", blocks(0.051));
+        assert!(blocks(0.01).contains("(correlation 0.40): 20 count as 8.5 "), "{}", blocks(0.01));
+        let far = |farthest| Warning::FarOutliers { outliers: 1, of: 9, farthest }.to_string();
+        assert!(far(4.0).starts_with("1 of 9 blocks was far off (up to 4.0 x the median)"));
+        assert!(far(0.25).starts_with("1 of 9 blocks was far off (up to the median / 4.0)"));
+        let damaged = |places| {
+            Warning::JournalDamaged { places, line: 7, why: "checksum".to_owned() }.to_string()
+        };
+        assert!(damaged(1).ends_with("left out of all figures"), "{}", damaged(1));
+        assert!(damaged(2).ends_with(", as is that of another line"), "{}", damaged(2));
+        assert!(damaged(3).ends_with(", as are those of 2 other lines"), "{}", damaged(3));
+    }
+}
