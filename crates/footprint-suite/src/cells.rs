@@ -10,7 +10,7 @@ use record::{
 };
 use serde_json::{Value, json};
 
-use crate::measure::Measured;
+use crate::measured::Measured;
 
 /// The suite's name.
 pub const SUITE: &str = "footprint";
@@ -29,8 +29,7 @@ pub struct Plan {
 }
 
 /// The cells of a target: one for each operation of its plan, in this order.
-#[must_use]
-pub fn cells(label: &str, plan: &Plan, metrics: &[MetricDefinition]) -> Vec<Cell> {
+pub(crate) fn cells(label: &str, plan: &Plan, metrics: &[MetricDefinition]) -> Vec<Cell> {
     plan.operations.iter().map(|&operation| cell(label, operation, plan, metrics)).collect()
 }
 
@@ -61,8 +60,7 @@ fn cell(label: &str, operation: TracedCall, plan: &Plan, metrics: &[MetricDefini
 /// The journal's lines of one target, whose first cell has the index `first_cell`, with what
 /// failed. A repetition of which the trace lacks a part is none; an operation without any is given
 /// up.
-#[must_use]
-pub fn lines(
+pub(crate) fn lines(
     first_cell: u32,
     plan: &Plan,
     measured: &[Measured],

@@ -5,18 +5,21 @@
 //! the benchmark is the operation, and the block is the repetition. Counts are exact: they differ
 //! between repetitions only if the kernel does something different.
 
+mod as_run;
 mod cells;
-mod measure;
+mod measured;
 mod metrics;
 mod program;
-mod stacks;
+mod several;
 mod target;
 mod trace;
 
-pub use cells::{Plan, SUITE, cells, lines};
-pub use measure::{MeasureError, Measured, figures, measure};
-pub use metrics::{definitions, values};
+pub use as_run::{TargetFootprints, manifest, write};
+pub use cells::{Plan, SUITE};
+use cells::{cells, lines};
+use measured::{Measured, measure};
+use metrics::definitions;
 pub use program::{Program, ProgramRefusal, ProgramTraced};
-pub use stacks::{OperationStacks, TraceStacks, cgstacks};
+pub use several::{OfTarget, trace_name};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
-pub use trace::{SUFFIX, Traced, Tracer, TracingError};
+pub use trace::{Traced, Tracer, TracingError};

@@ -1,6 +1,6 @@
 //! The metrics of an operation's footprint.
 
-use footprint::simulate::{Hierarchy, LevelReport, Report};
+use caches::{Hierarchy, LevelReport, Report};
 use footprint::touched::Figures;
 use record::{Better, MetricDefinition};
 
@@ -42,8 +42,7 @@ const COUNTED: [Counted; 16] = [
 ];
 
 /// The metrics of every cell, with the misses and write-backs of these caches where there are any.
-#[must_use]
-pub fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
+pub(crate) fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
     let counted = COUNTED.iter().map(|one| MetricDefinition::new(one.name, one.unit, one.better));
     let levels = caches.map(level_names).unwrap_or_default();
     let simulated = levels.iter().flat_map(|level| {
@@ -55,8 +54,7 @@ pub fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
 }
 
 /// The values of [`definitions`], in their order, of an operation that was executed once.
-#[must_use]
-pub fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> {
+pub(crate) fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> {
     let counted = COUNTED.iter().map(|one| (one.of)(figures));
     let levels = simulated.map(|report| report.levels.as_slice()).unwrap_or_default();
     let simulated = levels.iter().flat_map(|level| [level.misses(), level.write_backs]);
@@ -70,13 +68,13 @@ fn as_value(count: u64) -> f64 {
 }
 
 fn level_names(caches: &Hierarchy) -> Vec<String> {
-    let empty = footprint::simulate::Simulation::new(caches).report();
+    let empty = caches::Simulation::new(caches).report();
     empty.levels.iter().map(|level: &LevelReport| level.name.clone()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use footprint::simulate::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
+    use caches::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use file_system::{Feature, FileSystem, Storage};
 use footprint_guest::TracedCall;
-use targets::{Place, SpecError, TargetSpec};
+use targets::{Place, SpecError, TargetSpec, refuse_duplicate_labels};
 use thiserror::Error;
 use workload::Operation;
 
@@ -85,6 +85,18 @@ impl GuestTarget {
         }
         let file_system = scratch.file_system;
         Ok(Self { spec, file_system })
+    }
+
+    /// Reads several targets.
+    ///
+    /// # Errors
+    /// One is none that a guest can make, or two have one label.
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, TargetRefusal> {
+        let targets: Vec<Self> =
+            texts.iter().map(|text| Self::parse(text)).collect::<Result<_, _>>()?;
+        let specs: Vec<TargetSpec> = targets.iter().map(|target| target.spec.clone()).collect();
+        refuse_duplicate_labels(&specs)?;
+        Ok(targets)
     }
 
     /// Why an operation means nothing on it, if it does.

@@ -19,9 +19,6 @@ use thiserror::Error;
 
 use crate::{GuestTarget, Plan, ProgramRefusal};
 
-/// How a trace's file is called, after the label of its target.
-pub const SUFFIX: &str = "trace";
-
 /// Bytes that a trace never exceeds: a thousand times what one of the suite has.
 const LIMIT_BYTES: u64 = 4 << 30;
 

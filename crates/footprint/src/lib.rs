@@ -1,9 +1,4 @@
-//! What code does to the processor's caches, line by line.
-//!
-//! [`simulate`] runs a stream of accesses through caches of any shape, and reports hits, misses and
-//! write-backs. A stream is [`synthetic`], or the text that valgrind's [`lackey`] prints. [`naive`]
-//! is the four-line model with which a paper explains why a smaller footprint can make the next
-//! phase slower.
+//! Where the cache lines go: what an execution touches, line by line.
 //!
 //! A trace of execution is read once: [`trace`] finds stacks and contexts, [`touched`] the lines
 //! and bytes of each region, and [`simulated`] the misses of caches. [`metrics`] names the figures,
@@ -11,27 +6,19 @@
 //! footprints. [`description`] is what a trace says about itself: its subject, and the names of
 //! code and data.
 //!
-//! This crate uses no clock and no threads: the same stream and seed give the same answer.
+//! This crate uses no clock and no threads: the same trace gives the same answer.
 
 #![forbid(unsafe_code)]
 
-mod access;
 pub mod cachemap;
 pub mod categories;
 pub mod cgstacks;
 pub mod description;
 pub mod diff;
 mod hash;
-pub mod lackey;
 pub mod metrics;
-pub mod naive;
-mod random;
 pub mod regions;
-pub mod simulate;
 pub mod simulated;
-pub mod synthetic;
 pub mod touched;
 pub mod trace;
 pub mod tree;
-
-pub use access::{Access, Kind};

@@ -3,8 +3,8 @@
 //! Of all, less is better. A footprint whose repetitions are merged counts instructions, loads and
 //! stores of all of them.
 
-use crate::simulate::Report;
 use crate::touched::Figures;
+use caches::Report;
 
 /// A metric.
 #[derive(Clone, Debug, PartialEq, Eq)]

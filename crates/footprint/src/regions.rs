@@ -6,10 +6,10 @@ use std::io::Read;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 
-use crate::simulate::Hierarchy;
 use crate::simulated::{Outcome, Simulated, Warmth};
 use crate::touched::{Collector, Footprint, Repeated, Selection};
 use crate::trace::{Names, Only, Region, Walk};
+use caches::Hierarchy;
 
 /// What is wanted of a trace: of each region by itself.
 #[derive(Clone, Copy, Debug, Default)]

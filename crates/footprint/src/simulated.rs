@@ -12,9 +12,9 @@ use footprint_trace::BlockId;
 use footprint_trace::event::AccessKind;
 use footprint_trace::header::Scope;
 
-use crate::access::{Access, Kind};
 use crate::hash::BuildMix;
-use crate::simulate::{Hierarchy, Report, Simulation};
+use caches::{Access, Hierarchy, Purpose, Report, Simulation};
+
 use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
 
 /// What the caches hold when a region begins.
@@ -221,7 +221,7 @@ impl Observer for Simulated {
                 if fetches > 0 {
                     simulation.fetch_run(address, u64::from(fetches));
                 } else {
-                    simulation.access(Access { kind: Kind::Fetch, address, bytes });
+                    simulation.access(Access { purpose: Purpose::Fetch, address, bytes });
                 }
             }
         });
@@ -231,11 +231,11 @@ impl Observer for Simulated {
     fn access(&mut self, _: &Code, stacks: &StackTree, touch: Touch<'_>) {
         let Touch { step, access } = touch;
         if self.counts(stacks, step.stack) {
-            let kind = match access.kind {
-                AccessKind::Load => Kind::Load,
-                AccessKind::Store => Kind::Store,
+            let purpose = match access.kind {
+                AccessKind::Load => Purpose::Load,
+                AccessKind::Store => Purpose::Store,
             };
-            let access = Access { kind, address: access.address, bytes: access.bytes };
+            let access = Access { purpose, address: access.address, bytes: access.bytes };
             self.watch(&step, |simulation, _| simulation.access(access));
         }
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use record::{Document, EndReason};
+
 use crate::output;
 
 /// Exit status of a command that a signal ended.
@@ -19,6 +21,22 @@ pub(crate) enum Done {
     Interrupted,
     /// As a guest's command ended.
     As(u8),
+}
+
+impl Done {
+    /// The end of a run that ended so, of which this is reported.
+    pub(crate) fn of(reason: EndReason, document: &Document) -> Self {
+        let failed = document.cells.iter().any(|cell| cell.failed.is_some());
+        match reason {
+            EndReason::Interrupted => Self::Interrupted,
+            _ if failed => Self::WithFailures,
+            EndReason::Precision
+            | EndReason::Blocks
+            | EndReason::Budget
+            | EndReason::NothingLeft
+            | EndReason::Searched => Self::Well,
+        }
+    }
 }
 
 /// Marks an error as one of the command line or of an input, not of the work itself.

@@ -1,44 +1,17 @@
 //! fsprism: a file-system performance laboratory. This binary is arguments, glue and progress.
 
-mod analysis_arguments;
 mod arguments;
-mod cliff;
-mod cliff_arguments;
-mod compare;
+mod commands;
 mod exit;
-mod footprint;
-mod footprint_arguments;
-mod footprint_caches;
-mod footprint_diff;
-mod footprint_run;
-mod footprint_study;
-mod footprint_trace;
-mod footprint_tracing;
-mod footprint_values;
-mod input;
-mod lab;
-mod lab_arguments;
-mod list;
-mod machine;
-mod manual;
 mod output;
-mod page;
-mod progress;
-mod report;
-mod reproduce;
-mod resume;
-mod runs;
-mod start;
-mod stats;
-mod survey;
-mod targets;
-mod values;
+mod session;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use commands::{cliff, compare, footprint, lab, machine, manual, report, reproduce, stats, survey};
 use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {

@@ -16,8 +16,6 @@ pub mod page;
 mod sample;
 #[cfg(test)]
 mod sample_search;
-#[cfg(test)]
-mod sample_traces;
 mod terminal;
 
 pub use analysis::document;

@@ -5,10 +5,12 @@
 //! plan's seed, and time from an injected [`Stopwatch`], so a run with a fake executor and a fake
 //! stopwatch writes the same bytes every time.
 //!
-//! Start reading at [`conduct`]. A run goes like this: the pilot measures each cell once, small.
-//! `sizing` gives each benchmark's replicates the number of operations that it declares. `economy`
-//! leaves out what does not fit the budget. Then blocks follow, each executing cells once in an
-//! order of its own, until every interval is narrow enough or the budget is used up.
+//! `opening` makes a run's manifest and its directory, and `resume` says whether a run that was
+//! cut off can be continued here. Then start reading at [`conduct`]: the pilot measures each cell
+//! once, small. `sizing` gives each benchmark's replicates the number of operations that it
+//! declares. `economy` leaves out what does not fit the budget. Then blocks follow, each executing
+//! cells once in an order of its own, until every interval is narrow enough or the budget is used
+//! up.
 //!
 //! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value decides
 //! what is measured next.
@@ -19,7 +21,9 @@ mod executor;
 mod keeping;
 mod ledger;
 mod observer;
+mod opening;
 mod plan;
+mod resume;
 mod search;
 mod sizing;
 
@@ -27,5 +31,10 @@ pub use conduct::{RunContext, RunError, conduct};
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
+pub use opening::{
+    DirectoryError, clock_record, directory_of_now, machine, manifest, recorded_scratch,
+    run_directory, run_record,
+};
 pub use plan::{Plan, Stopwatch};
+pub use resume::{ResumeError, check_cells, check_resumable};
 pub use search::{Course, Prober, Served, conduct_searches};

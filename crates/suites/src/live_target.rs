@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use machine::describe;
 use record::TargetRecord;
-use targets::{Place as TargetPlace, Target, TargetError};
+use targets::{Place as TargetPlace, Target, TargetError, TargetSpec};
 use workload::FileSet;
 
 use crate::counters::Counters;
@@ -155,6 +155,18 @@ pub(crate) struct Fill<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
+/// What a target is, as a run records it: with its whole path, so that the run can be resumed from
+/// any directory.
+fn specification(spec: &TargetSpec) -> String {
+    let mut spec = spec.clone();
+    if let TargetPlace::Directory(path) = &mut spec.place
+        && let Ok(whole) = std::path::absolute(&path)
+    {
+        *path = whole;
+    }
+    spec.specification()
+}
+
 /// What a run records of a live target.
 #[must_use]
 pub fn target_record(live: &LiveTarget) -> TargetRecord {
@@ -163,7 +175,7 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         facts.device.and_then(|numbers| describe::block_device(numbers.major, numbers.minor).ok());
     TargetRecord {
         label: facts.label.clone(),
-        specification: facts.spec.clone(),
+        specification: specification(live.target.spec()),
         file_system: facts.file_system.clone(),
         scratch: live.is_scratch(),
         mkfs: facts.mkfs.clone(),

@@ -153,6 +153,22 @@ pub enum TargetError {
     },
 }
 
+impl TargetError {
+    /// Whether another target or option would have been made.
+    #[must_use]
+    pub fn is_of_input(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable(_)
+                | Self::Image { .. }
+                | Self::Mkfs { .. }
+                | Self::Mount { .. }
+                | Self::Conditions { .. }
+                | Self::WorkDirectory { .. }
+        )
+    }
+}
+
 fn with_options(options: &str) -> String {
     if options.is_empty() { String::new() } else { format!(" with the options `{options}`") }
 }

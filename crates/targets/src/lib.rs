@@ -21,6 +21,7 @@ mod facts;
 mod guardian;
 mod live;
 mod scratch;
+mod selection;
 mod spec;
 mod surroundings;
 mod workshop;
@@ -30,6 +31,7 @@ pub use error::TargetError;
 pub use facts::{DeviceNumbers, TargetFacts};
 pub use live::{Space, Target};
 pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
+pub use selection::{Selection, SelectionError};
 pub use spec::{
     Ageing, Conditions, Place, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
     parse_size, refuse_duplicate_labels,

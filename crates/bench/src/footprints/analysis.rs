@@ -5,15 +5,13 @@
 use std::path::Path;
 use std::time::Instant;
 
+use caches::synthetic::{Extent, Pattern, Stream};
+use caches::{Access, Purpose};
+use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation};
 use footprint::description::Description;
-use footprint::simulate::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation,
-};
 use footprint::simulated::{Simulated, Warmth};
-use footprint::synthetic::{Extent, Pattern, Stream};
 use footprint::touched::{Collector, Selection};
 use footprint::trace::{Code, Completeness, Observer, Region, StackTree, Step, Touch, Walk};
-use footprint::{Access, Kind};
 use footprint_trace::event::{Access as Touched, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::reader::TraceReader;
@@ -170,14 +168,14 @@ fn long_trace() -> anyhow::Result<Vec<u8>> {
 /// As a program does: three fetches in a loop for every load or store, one of twenty far away.
 fn accesses() -> anyhow::Result<Vec<Access>> {
     const FETCHES: u64 = 3_000_000;
-    let stream = |pattern, kind, bytes, base: u64| -> anyhow::Result<_> {
+    let stream = |pattern, purpose, bytes, base: u64| -> anyhow::Result<_> {
         let extent = Extent { accesses: FETCHES, bytes, seed: 3 };
-        let accesses = Stream { pattern, kind }.accesses(extent)?;
+        let accesses = Stream { pattern, purpose }.accesses(extent)?;
         Ok(accesses.map(move |access| Access { address: access.address + base, ..access }))
     };
-    let mut fetches = stream(Pattern::Loop(24 << 10), Kind::Fetch, 4, 0)?;
-    let mut near = stream(Pattern::Loop(16 << 10), Kind::Load, 8, 1 << 30)?;
-    let mut far = stream(Pattern::Random(2 << 20), Kind::Store, 8, 2 << 30)?;
+    let mut fetches = stream(Pattern::Loop(24 << 10), Purpose::Fetch, 4, 0)?;
+    let mut near = stream(Pattern::Loop(16 << 10), Purpose::Load, 8, 1 << 30)?;
+    let mut far = stream(Pattern::Random(2 << 20), Purpose::Store, 8, 2 << 30)?;
     let mut all = Vec::new();
     while let Some(fetch) = fetches.next() {
         all.push(fetch);

@@ -13,9 +13,7 @@
 
 use std::process::Command;
 
-use footprint::simulate::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape,
-};
+use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape};
 use footprint::simulated::{Simulated, Warmth};
 use footprint::trace::{Nameless, Walk};
 use footprint_trace::header::Scope;

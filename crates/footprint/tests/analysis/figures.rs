@@ -1,11 +1,11 @@
 //! Figures, maps, trees and differences of traces computed by hand.
 
+use caches::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::categories::Categories;
 use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::difference;
 use footprint::metrics;
-use footprint::simulate::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::simulated::{Outcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use footprint::simulate::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
+use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
 use footprint::simulated::{Simulated, Warmth};
 use footprint::touched::{Collector, Selection};
 use footprint::trace::{

@@ -9,6 +9,7 @@ use std::process::Command;
 use footprint::description::{Description, Function};
 use footprint::touched::Figures;
 use footprint::trace::Region;
+use footprint_study::{RegionFigures, regions};
 use footprint_trace::mark::{Edge, Mark};
 use lab::{Boot, Lab, Parts, Plugin, image, kernel};
 
@@ -102,12 +103,12 @@ fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
 /// The figures of the region of each processor.
 fn figures(place: &Place) -> Vec<Figures> {
     let kallsyms = fs::read_to_string(place.path("handed/kallsyms")).expect("text");
-    let found = footprint_suite::figures(&place.path("trace"), names(&kallsyms)).expect("a trace");
+    let found = regions(&place.path("trace"), names(&kallsyms), None).expect("a trace");
     let of = |processor: u8| {
-        let is_its = |found: &&(Region, Figures)| {
-            found.0 == Region::Marked { region: processor, operation: 1, repetition: 0 }
+        let is_its = |found: &&RegionFigures| {
+            found.region == Region::Marked { region: processor, operation: 1, repetition: 0 }
         };
-        found.iter().find(is_its).unwrap_or_else(|| panic!("{processor}: {found:?}")).1
+        found.iter().find(is_its).unwrap_or_else(|| panic!("{processor}: {found:?}")).figures
     };
     vec![of(0), of(1)]
 }

@@ -7,10 +7,9 @@ use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
 use footprint::cgstacks::Frames;
 use footprint::diff::{self, Row};
 use footprint::tree::FlameTree;
+use footprint_study::{Executed, Repetition, Studied, StudyError, Weighted};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::{Executed, Repetition, Studied, StudyError, Weighted};
 
 /// Version of the documents.
 pub const SCHEMA_VERSION: u32 = 1;

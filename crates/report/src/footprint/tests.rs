@@ -1,16 +1,16 @@
-//! Traces made by hand, studied.
+//! What is said of traces made by hand.
 
 use std::path::{Path, PathBuf};
 
 use footprint::cachemap::text::Rows;
 use footprint::cachemap::{Cachemap, CachemapOf};
 use footprint::cgstacks::{Frames, Weight};
-use footprint::trace::Completeness;
+use footprint_study::sample_traces::{FILE_SYSTEMS, events, repeated, write};
+use footprint_study::{Questions, Studied, Weighted};
 use footprint_trace::header::Coverage;
 
 use super::documents::{Difference, Map, Tree};
 use super::*;
-use crate::sample_traces::{FILE_SYSTEMS, events, repeated, write};
 
 fn read(path: &Path) -> Studied {
     Studied::read(path, &Questions::default()).expect("a trace")
@@ -28,34 +28,10 @@ fn map(studied: &Studied, of: CachemapOf) -> Map {
 }
 
 #[test]
-fn what_follows_the_warm_up_is_studied_and_everything_has_its_name() {
-    let (_place, ext4, _) = traces();
-    let studied = read(&ext4);
-    let names: Vec<(&str, &str)> =
-        studied.executed.iter().map(|one| (one.target.as_str(), one.operation.as_str())).collect();
-    assert_eq!(names, [("ext4", "create"), ("ext4", "stat")]);
-    assert_eq!(studied.doubt, None);
-    assert_eq!(studied.executed[0].repetition, Repetition { number: 1, of: 1 });
-    let figures = studied.figures(&studied.executed[0]);
-    // 4 calls, 4 returns, 2 loads, 103 of nothing, and the way out.
-    assert_eq!(figures.instructions, 4 + 4 + 2 + 103 + 1);
-    assert_eq!((figures.instruction_lines, figures.data_lines), (6, 6));
-}
-
-#[test]
-fn of_several_repetitions_the_one_at_the_medians_is_studied() {
+fn a_map_says_which_repetition_it_shows() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a.trace");
-    let create = |allocations: &[u32]| {
-        std::fs::write(&path, repeated(allocations, Coverage::Marked)).unwrap();
-        let studied = read(&path);
-        let executed = &studied.executed[0];
-        (executed.repetition.number, studied.figures(executed).instructions)
-    };
-    // An allocation takes six instructions.
-    let (_, once) = create(&[1]);
-    assert_eq!(create(&[9, 1, 3, 2, 5]), (3, once + 2 * 6));
-    assert_eq!(create(&[1, 1, 9, 1]), (4, once), "the last of equals");
+    std::fs::write(&path, repeated(&[1, 1, 9, 1], Coverage::Marked)).unwrap();
     let studied = read(&path);
     let executed = &studied.executed[0];
     let map = Cachemap::new(CachemapOf::Data, &executed.footprint, studied.known());
@@ -125,29 +101,11 @@ fn a_difference_names_what_came_and_went() {
 }
 
 #[test]
-fn operations_that_are_not_there_are_refused_by_name() {
-    let (place, ext4, _) = traces();
-    let refused = read(&ext4).asked(Some("chmod")).unwrap_err().to_string();
-    assert!(refused.contains("`chmod`") && refused.contains("one of create, stat"), "{refused}");
-    assert_eq!(traces_in(place.path()).unwrap().len(), 2);
-    let empty = tempfile::tempdir().unwrap();
-    let refused = traces_in(empty.path()).unwrap_err().to_string();
-    assert!(refused.contains("contains no *.trace"), "{refused}");
-}
-
-#[test]
-fn what_a_truncated_trace_has_is_kept_and_doubted() {
-    let (place, ext4, _) = traces();
-    let whole = std::fs::read(&ext4).unwrap();
-    let cut = place.path().join("cut.trace");
-    // The end and the description are gone; all events are still there.
-    let events = events(1, Coverage::Marked);
-    std::fs::write(&cut, &events[..events.len() - 3]).unwrap();
-    let studied = read(&cut);
-    assert!(studied.doubt.as_ref().unwrap().contains("is cut off after"), "{:?}", studied.doubt);
-    assert_eq!(studied.executed[0].operation, "0", "without names");
-    assert_eq!(studied.executed[0].target, "cut");
-    assert_eq!(studied.executed[0].footprint.completeness, Completeness::Whole);
+fn functions_without_names_have_addresses() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("nameless.trace");
+    std::fs::write(&path, events(1, Coverage::Marked)).unwrap();
+    let studied = read(&path);
     let tree = Tree::new(
         &studied,
         &studied.executed[0],
@@ -155,31 +113,6 @@ fn what_a_truncated_trace_has_is_kept_and_doubted() {
         &Weighted::By(Weight::Instructions),
     );
     assert!(text::tree(&tree).contains("0xffffffff81000400"), "functions are where calls lead to");
-    for (bytes, sentence) in [
-        (&b"hello, this is a text"[..], "not a footprint trace"),
-        (&whole[..40], "is cut off after"),
-        (&[&whole[..8], &[9, 0, 0, 0], &whole[12..]].concat(), "version 9"),
-    ] {
-        std::fs::write(&cut, bytes).unwrap();
-        let refused = Studied::read(&cut, &Questions::default()).unwrap_err().to_string();
-        assert!(refused.contains(sentence), "{refused}");
-    }
-}
-
-#[test]
-fn what_is_outside_of_marks_counts_only_where_there_are_none() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("all.trace");
-    let names = |studied: &Studied| -> Vec<String> {
-        studied.executed.iter().map(|one| one.operation.clone()).collect()
-    };
-    std::fs::write(&path, events(1, Coverage::Whole)).unwrap();
-    assert_eq!(names(&read(&path)), ["0", "4"]);
-    std::fs::write(&path, crate::sample_traces::program()).unwrap();
-    let studied = read(&path);
-    assert_eq!(names(&studied), ["program"]);
-    assert_eq!(studied.executed[0].target, "all");
-    assert_eq!(studied.figures(&studied.executed[0]).instructions, 3);
 }
 
 /// The fixtures are the traces that are made here. To renew them after a change:

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use footprint::cachemap::Cachemap;
 use footprint::cachemap::text::{Rows, text};
 use footprint::diff::Row;
+use footprint_study::{Executed, Repetition};
 
 use super::documents::{Difference, Tree};
-use super::{Executed, Repetition};
 
 /// Nodes with less than this share of the whole are left out.
 const SHARE_LEAST: f64 = 0.005;

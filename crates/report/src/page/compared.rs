@@ -7,8 +7,9 @@ use super::contract::{ComparedTraces, Effects, PAGE_VERSION, Payload};
 use super::footprints::Footprints;
 use super::html;
 use crate::footprint::documents::{self, Difference};
-use crate::footprint::{Executed, Studied, text};
+use crate::footprint::text;
 use crate::terminal;
+use footprint_study::{Executed, Studied};
 
 /// Two traces and what changed from the one to the other, operation by operation.
 #[derive(Debug)]
@@ -102,8 +103,8 @@ mod tests {
     use record::{CachesOrigin, Replacement, SimulatedCache};
 
     use super::*;
-    use crate::footprint::Questions;
-    use crate::sample_traces::{FILE_SYSTEMS, write};
+    use footprint_study::Questions;
+    use footprint_study::sample_traces::{FILE_SYSTEMS, write};
 
     #[test]
     fn a_page_of_two_traces_names_both_sides() {

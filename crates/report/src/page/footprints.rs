@@ -16,7 +16,7 @@ use record::{Run, TRACES};
 use super::Source;
 use super::block::Bulk;
 use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
-use crate::footprint::{
+use footprint_study::{
     Executed, Questions, Repetition, Studied, Weighted, caches_of_run, traces_in,
 };
 
@@ -275,7 +275,7 @@ mod tests {
 
     use super::*;
     use crate::sample::Sample;
-    use crate::sample_traces::{FILE_SYSTEMS, write};
+    use footprint_study::sample_traces::{FILE_SYSTEMS, write};
 
     #[test]
     fn traces_come_in_the_order_of_targets_and_share_their_stacks() {
@@ -287,7 +287,7 @@ mod tests {
         }
         std::fs::write(directory.join("bad.trace"), "no trace").unwrap();
         let run = Sample::new(&["xfs", "ext4"]).run;
-        let source = Source { path: place.path(), run: &run };
+        let source = Source::new(&run, place.path());
         let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
         let said = footprints.take(&mut block, 0, &source);
         assert_eq!(said.len(), 1);
@@ -326,7 +326,7 @@ mod tests {
         let mut weights = |cache: SimulatedCache| {
             let caches = vec![cache];
             run.manifest.run.simulated_caches = Some(SimulatedCaches { origin, caches });
-            let source = Source { path: place.path(), run: &run };
+            let source = Source::new(&run, place.path());
             let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
             let said = footprints.take(&mut block, 0, &source);
             let graphs = footprints.finish(&mut block).2;
@@ -365,7 +365,7 @@ mod tests {
     fn a_run_without_traces_has_none_and_says_nothing() {
         let place = tempfile::tempdir().unwrap();
         let run = Sample::new(&["ext4"]).run;
-        let source = Source { path: place.path(), run: &run };
+        let source = Source::new(&run, place.path());
         let mut footprints = Footprints::default();
         assert_eq!(footprints.take(&mut Bulk::default(), 0, &source), Vec::new());
         std::fs::create_dir(place.path().join(TRACES)).unwrap();

@@ -30,26 +30,33 @@ pub use html::HEAD;
 /// Columns of the text that stands where no script runs.
 const TEXT_COLUMNS: usize = 100;
 
-/// A run and where it was read from.
-#[derive(Clone, Copy, Debug)]
+/// A run, where it was read from, and what is derived from it, once for all forms of its report.
+#[derive(Clone, Debug)]
 pub struct Source<'a> {
     /// The run directory.
     pub path: &'a Path,
     /// What was read from it.
     pub run: &'a Run,
+    /// What is derived from that.
+    pub document: Document,
+}
+
+impl<'a> Source<'a> {
+    /// Analyses a run that was read from `path`, where the logs of its latencies lie.
+    #[must_use]
+    pub fn new(run: &'a Run, path: &'a Path) -> Self {
+        Self { path, run, document: document(run, path) }
+    }
 }
 
 /// The page of one run, or of several side by side.
 #[must_use]
 pub fn render_html(sources: &[Source<'_>]) -> String {
     let mut block = Bulk::default();
-    let documents: Vec<Document> =
-        sources.iter().map(|source| document(source.run, source.path)).collect();
     let paths: Vec<&Path> = sources.iter().map(|source| source.path).collect();
     let runs = sources.iter().map(|source| source.run.clone()).collect();
     let named = compare::name_runs(&paths, runs);
-    let pages = named.iter().zip(sources).zip(&documents);
-    let runs = pages.map(|((named, source), document)| page(&mut block, named, source, document));
+    let runs = named.iter().zip(sources).map(|(named, source)| page(&mut block, named, source));
     let mut runs: Vec<PageRun> = runs.collect();
     let mut footprints = Footprints::default();
     for (index, (run, source)) in runs.iter_mut().zip(sources).enumerate() {
@@ -68,9 +75,9 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
     };
     let options = Options { width: TEXT_COLUMNS, colour: false };
     let texts: Vec<String> =
-        documents.iter().map(|document| render_terminal(document, &options)).collect();
+        sources.iter().map(|source| render_terminal(&source.document, &options)).collect();
     html::file(&html::Parts {
-        title: &title(&documents),
+        title: &title(sources),
         text: &texts.join("\n\n"),
         payload: &serde_json::to_string(&payload).expect("a payload has text keys only"),
         block: &block.finish(),
@@ -78,18 +85,18 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
 }
 
 /// `survey of tmpfs, ext4 and xfs - fsprism`.
-fn title(documents: &[Document]) -> String {
-    let of = |document: &Document| {
+fn title(sources: &[Source<'_>]) -> String {
+    let of = |Source { document, .. }: &Source<'_>| {
         let labels: Vec<&str> =
             document.targets.iter().map(|target| target.label.as_str()).collect();
         format!("{} of {}", document.run.suite, labels.join(", "))
     };
-    let runs: Vec<String> = documents.iter().map(of).collect();
+    let runs: Vec<String> = sources.iter().map(of).collect();
     format!("{} - fsprism", runs.join("; "))
 }
 
-fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>, document: &Document) -> PageRun {
-    let run = source.run;
+fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
+    let Source { run, path, document } = source;
     let gathered = gather(run);
     let level = run.manifest.run.confidence_level;
     let cells: Vec<PageCell> = gathered
@@ -97,7 +104,7 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>, document: &Docu
         .map(|one| {
             // A log that cannot be read is a warning of its cell already.
             let histograms: Vec<Histogram> =
-                run.replicate_histograms(source.path, one.index).unwrap_or_default();
+                run.replicate_histograms(path, one.index).unwrap_or_default();
             cells::of(block, one, &histograms, level)
         })
         .collect();

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use footprint_study::OperationStacks;
 use record::{Cell, Replicate, Run};
 
 use super::{
     Cachemap, CategoryShare, CgstackShare, Estimate, FIGURE_OPERATIONS, FlameGraph, OPERATIONS,
-    OperationFootprint, Traced, TracedOperation,
+    OperationFootprint, Traced,
 };
 use crate::gathered::{Gathered, estimate, values};
 
@@ -61,23 +62,21 @@ fn footprint(
         data_bytes_unused_percent: percent("data_bytes_unused", data * LINE_BYTES)?,
         instruction_lines_used_once_percent: percent("instruction_lines_used_once", instructions)?,
         data_lines_used_once_percent: percent("data_lines_used_once", data)?,
-        sparse_data_lines_percent: operation.and_then(TracedOperation::sparse_percent),
+        sparse_data_lines_percent: operation.and_then(sparse_percent),
     })
 }
 
 impl Traced {
-    fn operation(&self, name: &str) -> Option<&TracedOperation> {
+    fn operation(&self, name: &str) -> Option<&OperationStacks> {
         self.operations.iter().find(|one| one.operation == name)
     }
 }
 
-impl TracedOperation {
-    /// Lines of which at most a word was accessed, in percent of all.
-    fn sparse_percent(&self) -> Option<f64> {
-        let lines: f64 = self.data_lines_by_bytes.iter().sum();
-        let sparse: f64 = self.data_lines_by_bytes.iter().take(SPARSE_BYTES).sum();
-        (lines > 0.0).then(|| 100.0 * sparse / lines)
-    }
+/// Lines of which at most a word was accessed, in percent of all.
+fn sparse_percent(of: &OperationStacks) -> Option<f64> {
+    let lines: f64 = of.data_lines_by_bytes.iter().sum();
+    let sparse: f64 = of.data_lines_by_bytes.iter().take(SPARSE_BYTES).sum();
+    (lines > 0.0).then(|| 100.0 * sparse / lines)
 }
 
 /// Figure 1, of the first of these targets that was traced.

@@ -9,8 +9,7 @@ mod figures;
 mod statements;
 mod text;
 
-use std::collections::BTreeMap;
-
+use footprint_study::OperationStacks;
 use record::Run;
 use serde::Serialize;
 
@@ -46,18 +45,7 @@ pub struct Traced {
     /// The release of its kernel, if it is known.
     pub kernel: Option<String>,
     /// Its operations.
-    pub operations: Vec<TracedOperation>,
-}
-
-/// What the traces of one operation have, each a mean over the repetitions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TracedOperation {
-    /// Its name.
-    pub operation: String,
-    /// Bytes of code by coarse-grained stack: categories from callers to callees, joined by `;`.
-    pub code_bytes: BTreeMap<String, f64>,
-    /// Data lines by the number of their bytes that were accessed: of 1 byte first, of 64 last.
-    pub data_lines_by_bytes: Vec<f64>,
+    pub operations: Vec<OperationStacks>,
 }
 
 /// Section 2 as it came out here.

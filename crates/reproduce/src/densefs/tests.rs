@@ -1,5 +1,7 @@
 //! A run made by hand that is as the paper says, and the same with one thing changed.
 
+use std::collections::BTreeMap;
+
 use record::{
     CacheEvidence, CacheState, Cell, Dimension, LatencySummary, MetricDefinition, Replicate,
 };
@@ -25,7 +27,7 @@ fn footprint(target: &str, operation: &str, lines: (f64, f64)) -> OperationFootp
     }
 }
 
-fn operation(name: &str, file_system: f64) -> TracedOperation {
+fn operation(name: &str, file_system: f64) -> OperationStacks {
     let stacks = [
         ("entry", 10.0),
         ("entry;vfs", 200.0),
@@ -35,7 +37,8 @@ fn operation(name: &str, file_system: f64) -> TracedOperation {
     ];
     let mut data_lines_by_bytes = vec![0.0; 64];
     (data_lines_by_bytes[7], data_lines_by_bytes[8], data_lines_by_bytes[63]) = (3.0, 4.0, 5.0);
-    TracedOperation {
+    OperationStacks {
+        repetitions: 2,
         operation: name.to_owned(),
         code_bytes: stacks.map(|(stack, bytes)| (stack.to_owned(), bytes)).into(),
         data_lines_by_bytes,

@@ -285,8 +285,10 @@ impl FromStr for TargetSpec {
     }
 }
 
-impl fmt::Display for TargetSpec {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl TargetSpec {
+    /// Its text without its label: what the target is, whatever it is called.
+    #[must_use]
+    pub fn specification(&self) -> String {
         let mut text = match &self.place {
             // A dot in front keeps a relative path from being taken for a file system.
             Place::Directory(path) if path.is_relative() && !path.starts_with(".") => {
@@ -299,6 +301,13 @@ impl fmt::Display for TargetSpec {
         if !options.is_empty() {
             text = format!("{text}:{options}");
         }
+        text
+    }
+}
+
+impl fmt::Display for TargetSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.specification();
         let plain = !self.label.is_empty() && self.label.chars().all(is_label_char);
         match plain && self.label != text {
             true => write!(formatter, "{}={text}", self.label),

@@ -1,0 +1,95 @@
+//! The choice of the repetitions that are shown, made while a trace is walked through: of all of
+//! them the counts are kept, and none of their footprints, as there may be any number.
+
+use std::collections::BTreeMap;
+
+use caches::Hierarchy;
+use footprint::description::Repetitions;
+use footprint::regions::Wanted;
+use footprint::simulated::{Outcome, Warmth};
+use footprint::touched::{Figures, Footprint};
+use footprint::trace::{Completeness, Region};
+
+use crate::Repetition;
+use crate::repetition::nearest_to_medians;
+
+/// What is shown of one execution: what it touched, and what caches made of it, if any were
+/// simulated.
+pub(crate) type Shown = (Footprint, Option<Outcome>);
+
+/// What all repetitions have in common: region and operation.
+pub(crate) fn key(region: Region) -> Option<(u8, u16)> {
+    match region {
+        Region::Unmarked => None,
+        Region::Marked { region, operation, .. } => Some((region, operation)),
+    }
+}
+
+/// One repetition.
+struct Counted {
+    region: Region,
+    is_whole: bool,
+    figures: Figures,
+}
+
+/// A choice that is being made.
+pub(crate) struct Choice {
+    warm_up: u32,
+    counted: BTreeMap<Option<(u8, u16)>, Vec<Counted>>,
+    /// What there is to show as long as each operation was executed once.
+    single: Option<Vec<Shown>>,
+}
+
+impl Choice {
+    /// Among what a trace should hold.
+    pub(crate) fn new(repetitions: Repetitions) -> Self {
+        let single = (repetitions.traced <= 1).then(Vec::new);
+        Self { warm_up: repetitions.warm_up, counted: BTreeMap::new(), single }
+    }
+
+    /// What the walk has to find out: caches are simulated only if it may be the last.
+    pub(crate) fn wanted<'a>(&self, caches: Option<(&'a Hierarchy, Warmth)>) -> Wanted<'a> {
+        Wanted { regions: None, caches: caches.filter(|_| self.single.is_some()) }
+    }
+
+    /// Takes a region into account.
+    pub(crate) fn add(&mut self, figures: Figures, footprint: Footprint, outcome: Option<Outcome>) {
+        let region = footprint.region;
+        if matches!(region, Region::Marked { repetition, .. } if repetition < self.warm_up) {
+            return;
+        }
+        let is_whole = footprint.completeness == Completeness::Whole;
+        let repetitions = self.counted.entry(key(region)).or_default();
+        repetitions.push(Counted { region, is_whole, figures });
+        if repetitions.len() > 1 {
+            self.single = None;
+        } else if let Some(single) = &mut self.single {
+            single.push((footprint, outcome));
+        }
+    }
+
+    /// The regions that are shown, in the order of the marks' numbers, and what there is to show
+    /// of them if no other walk is needed for that.
+    pub(crate) fn made(self) -> (Vec<(Region, Repetition)>, Vec<Shown>) {
+        let mut counted = self.counted;
+        // What is unmarked counts only where nothing is marked.
+        if counted.len() > 1 {
+            counted.remove(&None);
+        }
+        let chosen = counted.values().filter_map(|repetitions| one_of(repetitions)).collect();
+        (chosen, self.single.unwrap_or_default())
+    }
+}
+
+/// Of the repetitions of an operation, of those that are whole if any is, the one whose counts are
+/// nearest to their medians.
+fn one_of(repetitions: &[Counted]) -> Option<(Region, Repetition)> {
+    let has_whole = repetitions.iter().any(|one| one.is_whole);
+    let candidates = repetitions.iter().enumerate();
+    let candidates = candidates.filter(|(_, one)| !has_whole || one.is_whole);
+    let (places, figures): (Vec<usize>, Vec<Figures>) =
+        candidates.map(|(place, one)| (place, one.figures)).unzip();
+    let place = places[nearest_to_medians(&figures)?];
+    let [number, of] = [place + 1, repetitions.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    Some((repetitions[place].region, Repetition { number, of }))
+}

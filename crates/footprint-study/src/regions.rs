@@ -1,0 +1,56 @@
+//! The figures of every region of a trace.
+
+use std::path::Path;
+
+use caches::{Hierarchy, Report};
+use footprint::regions::{Wanted, for_each_region};
+use footprint::simulated::Warmth;
+use footprint::touched::{Figures, Footprint};
+use footprint::trace::{Completeness, Context, Names, Region, Walk};
+
+use crate::StudyError;
+use crate::trace_file::open;
+
+/// One region of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionFigures {
+    /// Which operation on what, and which repetition of it.
+    pub region: Region,
+    /// Whether the trace has all of it.
+    pub completeness: Completeness,
+    /// What it touched, counted.
+    pub figures: Figures,
+    /// What the caches did, if any were simulated.
+    pub report: Option<Report>,
+}
+
+/// The figures of each region of a trace, repetitions apart, in the order in which they ended. What
+/// is outside of all marks is a region too, the last. The simulated caches hold nothing when a
+/// region begins, as after an application that has filled them.
+///
+/// # Errors
+/// The trace cannot be read, or is damaged.
+pub fn regions<N: Names>(
+    path: &Path,
+    names: N,
+    caches: Option<&Hierarchy>,
+) -> Result<Vec<RegionFigures>, StudyError> {
+    let mut reader = open(path)?;
+    let mut walk = Walk::new(*reader.header(), names);
+    let wanted = Wanted { regions: None, caches: caches.map(|caches| (caches, Warmth::Empty)) };
+    let mut found = Vec::new();
+    for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
+        let Footprint { region, completeness, .. } = footprint;
+        let figures = figures_of(walk, &footprint);
+        let report = outcome.map(|outcome| outcome.report);
+        found.push(RegionFigures { region, completeness, figures, report });
+    })
+    .map_err(|source| StudyError::Trace { path: path.to_owned(), source })?;
+    Ok(found)
+}
+
+/// The figures of a footprint.
+pub(crate) fn figures_of<N: Names>(walk: &Walk<N>, footprint: &Footprint) -> Figures {
+    let counts = |context: Context| context.counts(walk.scope());
+    footprint.figures(walk.code(), walk.stacks(), counts)
+}

@@ -1,0 +1,230 @@
+//! A trace, walked through: once to choose of each operation the repetition that is shown, and
+//! where there are several again, to look at that alone.
+
+use std::path::{Path, PathBuf};
+
+use caches::Hierarchy;
+use footprint::cachemap::Known;
+use footprint::categories::Categories;
+use footprint::cgstacks::Walked;
+use footprint::description::{Description, Named};
+use footprint::regions::{Wanted, for_each_region};
+use footprint::simulated::{Outcome, Warmth};
+use footprint::touched::{Figures, Footprint};
+use footprint::trace::{Region, Walk};
+use footprint_trace::TraceError;
+use footprint_trace::header::Scope;
+
+use crate::choice::{Choice, Shown, key};
+use crate::regions::figures_of;
+use crate::trace_file::open;
+use crate::{Repetition, StudyError};
+
+/// What is said of a trace without names.
+const NAMELESS: &str = "it has no names, so addresses are shown";
+/// What is said of one whose names are found in the files that the program had mapped.
+const LOOKED_UP: &str = "it has no names, so they are taken from the program's files as they are \
+     now";
+
+/// What is asked of a trace besides its footprints.
+#[derive(Clone, Debug, Default)]
+pub struct Questions {
+    /// The caches to simulate, which hold nothing when an operation begins.
+    pub caches: Option<Hierarchy>,
+}
+
+/// A trace that was studied.
+#[derive(Debug)]
+pub struct Studied {
+    /// The trace's file.
+    pub path: PathBuf,
+    /// What was executed, in the order of the marks' numbers: of each operation of each target, of
+    /// the repetitions that the trace has whole, the one whose counts are nearest to their medians.
+    pub executed: Vec<Executed>,
+    /// Why the trace is not whole, in a sentence.
+    pub doubt: Option<String>,
+    walk: Walk<Description>,
+    categories: Categories,
+}
+
+/// One execution of one operation.
+#[derive(Debug)]
+pub struct Executed {
+    /// The label of the target, or what was traced where there is no target.
+    pub target: String,
+    /// The operation's name; its number where the trace does not name it.
+    pub operation: String,
+    /// Which of its repetitions it is.
+    pub repetition: Repetition,
+    /// What it touched.
+    pub footprint: Footprint,
+    /// What simulated caches made of it, if any were.
+    pub outcome: Option<Outcome>,
+}
+
+impl Studied {
+    /// Reads a trace. What is readable of a truncated or damaged one is kept, with a
+    /// [`doubt`](Self::doubt).
+    ///
+    /// # Errors
+    /// It is no trace, or a newer one, or holds no operation.
+    pub fn read(path: &Path, questions: &Questions) -> Result<Self, StudyError> {
+        let failed = |source| StudyError::Trace { path: path.to_owned(), source };
+        let mut reader = open(path)?;
+        let header = *reader.header();
+        let (description, missing) = description_of(path, header.scope)?;
+        let mut choice = Choice::new(description.repetitions);
+        let mut walk = Walk::new(header, description);
+        let caches = questions.caches.as_ref().map(|caches| (caches, Warmth::Empty));
+        let wanted = choice.wanted(caches);
+        let walked = for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
+            choice.add(figures_of(walk, &footprint), footprint, outcome);
+        });
+        let (chosen, mut shown) = choice.made();
+        if shown.is_empty() && !chosen.is_empty() {
+            walk.rewind();
+            let regions: Vec<Region> = chosen.iter().map(|(region, _)| *region).collect();
+            let wanted = Wanted { regions: Some(&regions), caches };
+            let again =
+                for_each_region(&mut walk, &mut open(path)?, wanted, |_, footprint, outcome| {
+                    shown.push((footprint, outcome));
+                });
+            // Where the trace stops, it stops again.
+            let _as_before = again;
+        }
+        let executed = named(&walk, path, &chosen, shown);
+        let doubt = match walked {
+            Err(source) if executed.is_empty() => return Err(failed(source)),
+            Err(source) => Some(source.to_string()),
+            Ok(()) if executed.is_empty() => {
+                return Err(StudyError::Empty { path: path.to_owned() });
+            }
+            Ok(()) => reader.ending().and_then(|ending| ending.cut).map(|cut| cut.to_string()),
+        };
+        // What keeps a damaged trace from being read keeps its description too.
+        let missing = missing.filter(|missing| doubt.as_ref() != Some(missing));
+        let doubts: Vec<String> = doubt.into_iter().chain(missing).collect();
+        let said = || format!("{}: {}", path.display(), doubts.join("; "));
+        let doubt = (!doubts.is_empty()).then(said);
+        Ok(Self { path: path.to_owned(), executed, doubt, walk, categories: Categories::default() })
+    }
+
+    /// Maps functions to other categories than those that fsprism brings along.
+    #[must_use]
+    pub fn with_categories(self, categories: Categories) -> Self {
+        Self { categories, ..self }
+    }
+
+    /// What it is about and what its addresses are called.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        self.walk.names()
+    }
+
+    /// What cachemaps are made with.
+    #[must_use]
+    pub fn known(&self) -> Known<'_> {
+        let (code, stacks) = (self.walk.code(), self.walk.stacks());
+        Known { code, stacks, scope: self.walk.scope(), names: self.walk.names() }
+    }
+
+    /// What trees of stacks are made with.
+    #[must_use]
+    pub fn walked(&self) -> Walked<'_> {
+        let (code, stacks) = (self.walk.code(), self.walk.stacks());
+        let (scope, names) = (self.walk.scope(), self.walk.names());
+        Walked { scope, code, stacks, names, categories: &self.categories }
+    }
+
+    /// The figures of one execution.
+    #[must_use]
+    pub fn figures(&self, executed: &Executed) -> Figures {
+        figures_of(&self.walk, &executed.footprint)
+    }
+
+    /// What was executed of an operation; everything where none is named.
+    ///
+    /// # Errors
+    /// There is no such operation; the sentence names those there are.
+    pub fn asked(&self, operation: Option<&str>) -> Result<Vec<&Executed>, StudyError> {
+        let is_asked = |one: &&Executed| operation.is_none_or(|asked| one.operation == asked);
+        let found: Vec<&Executed> = self.executed.iter().filter(is_asked).collect();
+        match operation {
+            Some(asked) if found.is_empty() => {
+                let mut known: Vec<String> = Vec::new();
+                for one in &self.executed {
+                    if !known.contains(&one.operation) {
+                        known.push(one.operation.clone());
+                    }
+                }
+                Err(StudyError::NoOperation {
+                    path: self.path.clone(),
+                    asked: asked.to_owned(),
+                    known,
+                })
+            }
+            _ => Ok(found),
+        }
+    }
+}
+
+/// What a trace says of itself, and a sentence where something is missing of that. A trace whose
+/// end is missing has lost its description with it; of a program the files that it had mapped are
+/// asked for names, which may still be there.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
+fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
+    let without = |why: String| Ok((Description::default(), Some(why)));
+    match footprint_symbols::attached(path) {
+        Ok(Some(mut description)) => {
+            let missing = description.missing.take();
+            Ok((description, missing))
+        }
+        Ok(None) if scope == Scope::Program => match footprint_symbols::describe::program(path) {
+            Ok((description, _)) if description.missing.is_none() => {
+                Ok((description, Some(LOOKED_UP.to_owned())))
+            }
+            _ => without(NAMELESS.to_owned()),
+        },
+        Ok(None) => without(NAMELESS.to_owned()),
+        Err(footprint_symbols::SymbolsError::Trace(error)) => match error {
+            TraceError::Truncated { .. } | TraceError::Damaged { .. } => without(error.to_string()),
+            source => Err(StudyError::Trace { path: path.to_owned(), source }),
+        },
+        Err(source) => Err(StudyError::Description { path: path.to_owned(), source }),
+    }
+}
+
+/// What was chosen, with its names, in the order of the choice.
+fn named(
+    walk: &Walk<Description>,
+    path: &Path,
+    chosen: &[(Region, Repetition)],
+    mut shown: Vec<Shown>,
+) -> Vec<Executed> {
+    let executed = chosen.iter().filter_map(|&(region, repetition)| {
+        let at = shown.iter().position(|(footprint, _)| footprint.region == region)?;
+        let (footprint, outcome) = shown.swap_remove(at);
+        let (target, operation) = names_of(walk.names(), region, path);
+        Some(Executed { target, operation, repetition, footprint, outcome })
+    });
+    executed.collect()
+}
+
+/// The names of the target and the operation.
+fn names_of(description: &Description, region: Region, path: &Path) -> (String, String) {
+    let find = |named: &[Named], number: u16| {
+        named.iter().find(|named| named.number == number).map(|named| named.name.clone())
+    };
+    let file = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match key(region) {
+        None => {
+            let title = Some(&description.subject.title).filter(|title| !title.is_empty());
+            (title.cloned().unwrap_or_else(file), "program".to_owned())
+        }
+        Some((region, operation)) => {
+            let target = find(&description.regions, u16::from(region)).unwrap_or_else(file);
+            let number = || operation.to_string();
+            (target, find(&description.operations, operation).unwrap_or_else(number))
+        }
+    }
+}

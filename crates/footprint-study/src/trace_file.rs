@@ -1,0 +1,54 @@
+//! The files of traces.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use footprint_trace::reader::TraceReader;
+
+use crate::StudyError;
+
+/// What the name of a trace's file ends in, after a dot.
+pub const EXTENSION: &str = "trace";
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// The traces of a directory by name, or the one that is named.
+///
+/// # Errors
+/// The directory cannot be read, or holds none.
+pub fn traces_in(path: &Path) -> Result<Vec<PathBuf>, StudyError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let open = |source| StudyError::Open { path: path.to_owned(), source };
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(open)? {
+        let trace = entry.map_err(open)?.path();
+        if trace.extension().is_some_and(|extension| extension == EXTENSION) {
+            traces.push(trace);
+        }
+    }
+    traces.sort();
+    if traces.is_empty() {
+        return Err(StudyError::NoTraces { path: path.to_owned() });
+    }
+    Ok(traces)
+}
+
+/// Starts to read a trace.
+pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, StudyError> {
+    let file =
+        open_plain(path).map_err(|source| StudyError::Open { path: path.to_owned(), source })?;
+    let source = BufReader::with_capacity(BUFFER_BYTES, file);
+    TraceReader::new(source).map_err(|source| StudyError::Trace { path: path.to_owned(), source })
+}
+
+/// A file as it is there: a pipe in its place is not waited for.
+fn open_plain(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    const NONBLOCK: i32 = 0o4000;
+    let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+}

@@ -1,0 +1,131 @@
+//! Traced targets as an ordinary run: its manifest and its journal.
+
+use std::path::Path;
+use std::time::Duration;
+
+use caches::Hierarchy;
+use footprint_guest::TracedCall;
+use record::{
+    End, EndReason, Line, Manifest, RecordError, RunDirectory, Skipped, Start, TargetRecord,
+};
+use targets::TargetFacts;
+
+use crate::{GuestTarget, Measured, OfTarget, Plan, cells, definitions, lines, measure};
+
+/// A target with what was measured of it, or why nothing was.
+#[derive(Debug)]
+pub struct TargetFootprints {
+    target: GuestTarget,
+    /// What was to be done on it.
+    plan: Plan,
+    /// Operations that mean nothing on it, each with why.
+    left_out: Vec<(TracedCall, String)>,
+    facts: Option<TargetFacts>,
+    measured: Vec<Measured>,
+    /// Why something is missing: of an operation, or of all.
+    why: Vec<(Option<TracedCall>, String)>,
+}
+
+impl TargetFootprints {
+    /// Measures what was traced of a target.
+    #[must_use]
+    pub fn of(one: OfTarget, caches: Option<&Hierarchy>) -> Self {
+        let OfTarget { target, plan, left_out, trace, traced } = one;
+        let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
+            let measured = measure(&trace, traced.description, caches);
+            Ok((traced.outcome, measured.map_err(|error| error.to_string())?))
+        });
+        let (facts, measured, why) = match measured {
+            Ok((outcome, measured)) => {
+                let failed = outcome.failed.into_iter();
+                let why = failed.map(|failed| (failed.operation, failed.why)).collect();
+                (outcome.target, measured, why)
+            }
+            Err(why) => (None, Vec::new(), vec![(None, why)]),
+        };
+        Self { target, plan, left_out, facts, measured, why }
+    }
+
+    /// Why nothing was traced of the target, if nothing was: its label and a sentence.
+    #[must_use]
+    pub fn failure(&self) -> Option<(&str, &str)> {
+        let why = self.why.first().map_or("", |(_, why)| why);
+        self.facts.is_none().then_some((&self.target.spec.label, why))
+    }
+
+    /// What was not traced of the target: all of it, or operations that it lacks.
+    fn skipped(&self) -> Vec<Skipped> {
+        if let Some((label, why)) = self.failure() {
+            return vec![Skipped { target: label.to_owned(), why: why.to_owned() }];
+        }
+        let label = &self.target.spec.label;
+        let of = |(operation, why): &(TracedCall, String)| Skipped {
+            target: format!("{label}: {operation}"),
+            why: why.clone(),
+        };
+        self.left_out.iter().map(of).collect()
+    }
+
+    /// What is recorded of the target, if a guest made it.
+    fn record(&self) -> Option<TargetRecord> {
+        let facts = self.facts.as_ref()?;
+        Some(TargetRecord {
+            label: self.target.spec.label.clone(),
+            specification: self.target.spec.specification(),
+            file_system: facts.file_system.clone(),
+            scratch: true,
+            mkfs: facts.mkfs.clone(),
+            mkfs_version: facts.mkfs_version.clone(),
+            mount_options: facts.mount_options.clone(),
+            size_bytes: facts.size_bytes,
+            device: None,
+            loop_direct_io: None,
+            image_allocated: false,
+            read_ahead_bytes: facts.read_ahead_bytes,
+            aged: None,
+            conditions: record::Conditions::default(),
+            condition_caveats: Vec::new(),
+        })
+    }
+}
+
+/// The manifest of a run of these targets, and otherwise as `base` is.
+#[must_use]
+pub fn manifest(
+    base: Manifest,
+    targets: &[TargetFootprints],
+    caches: Option<&Hierarchy>,
+) -> Manifest {
+    let metrics = definitions(caches);
+    let made = targets.iter().filter(|one| one.facts.is_some());
+    let of = |one: &TargetFootprints| cells(&one.target.spec.label, &one.plan, &metrics);
+    Manifest {
+        skipped: targets.iter().flat_map(TargetFootprints::skipped).collect(),
+        targets: targets.iter().filter_map(TargetFootprints::record).collect(),
+        cells: made.flat_map(of).collect(),
+        ..base
+    }
+}
+
+/// Writes the run into its directory, which took so long to trace.
+///
+/// # Errors
+/// The directory cannot be written.
+pub fn write(
+    path: &Path,
+    manifest: &Manifest,
+    targets: &[TargetFootprints],
+    took: Duration,
+) -> Result<(), RecordError> {
+    let mut directory = RunDirectory::create(path, manifest)?;
+    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
+    let mut first_cell = 0;
+    for one in targets.iter().filter(|one| one.facts.is_some()) {
+        for line in lines(first_cell, &one.plan, &one.measured, &one.why) {
+            directory.append(&line)?;
+        }
+        first_cell += u32::try_from(one.plan.operations.len()).unwrap_or(u32::MAX);
+    }
+    let end = End { reason: EndReason::Blocks, used_s: took.as_secs_f64(), clock_drift_ppm: 0.0 };
+    directory.append(&Line::End(end))
+}

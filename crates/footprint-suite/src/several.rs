@@ -1,0 +1,101 @@
+//! Several targets traced, as many at a time as there are processors.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use footprint_guest::TracedCall;
+use footprint_study::EXTENSION;
+
+use crate::{GuestTarget, Plan, Traced, Tracer, TracingError};
+
+/// A target, its trace, and what came of it.
+#[derive(Debug)]
+pub struct OfTarget {
+    /// The target.
+    pub target: GuestTarget,
+    /// What was to be done: all but what is left out.
+    pub plan: Plan,
+    /// Operations that mean nothing on the target, each with why.
+    pub left_out: Vec<(TracedCall, String)>,
+    /// The trace's file.
+    pub trace: PathBuf,
+    /// What was traced, or why nothing was.
+    pub traced: Result<Traced, TracingError>,
+}
+
+impl Tracer {
+    /// Traces the targets, each into a file of its label in `directory`, in any order; says each
+    /// that is done, with the time that it took. What fails does not keep the others from being
+    /// traced.
+    pub fn trace_all(
+        &self,
+        targets: Vec<GuestTarget>,
+        plan: &Plan,
+        directory: &Path,
+        on_traced: &(dyn Fn(&str, Duration) + Sync),
+    ) -> Vec<OfTarget> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = processors.min(targets.len());
+        let queue: Mutex<VecDeque<_>> = Mutex::new(targets.into_iter().enumerate().collect());
+        let done = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    while let Some((at, target)) = take(&queue) {
+                        let begun = Instant::now();
+                        let one = self.trace_one(target, plan, directory);
+                        if one.traced.is_ok() {
+                            on_traced(&one.target.spec.label, begun.elapsed());
+                        }
+                        done.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(at, _)| *at);
+        done.into_iter().map(|(_, one)| one).collect()
+    }
+
+    fn trace_one(&self, target: GuestTarget, plan: &Plan, directory: &Path) -> OfTarget {
+        let trace = directory.join(trace_name(&target.spec.label));
+        let (operations, left_out) = target.divide(&plan.operations);
+        let plan = Plan { operations, ..plan.clone() };
+        let traced = self.trace(&target, &plan, &trace);
+        OfTarget { target, plan, left_out, trace, traced }
+    }
+}
+
+fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+}
+
+/// The name of the file with a target's trace, which QEMU's options can hold: no two labels have
+/// one.
+#[must_use]
+pub fn trace_name(label: &str) -> String {
+    let mut name = String::new();
+    for &byte in label.as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'+' => {
+                name.push(char::from(byte));
+            }
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
+    format!("{name}.{EXTENSION}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trace_name;
+
+    #[test]
+    fn labels_have_names_of_their_own() {
+        assert_eq!(trace_name("xfs-5.1"), "xfs-5.1.trace");
+        assert_eq!(trace_name("xfs:mkfs=-m crc=0,a"), "xfs%3amkfs%3d-m%20crc%3d0%2ca.trace");
+        assert_ne!(trace_name("a b"), trace_name("a_b"));
+    }
+}

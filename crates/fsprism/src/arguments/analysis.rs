@@ -1,0 +1,161 @@
+//! The arguments of `fsprism stats`, and the forms of all answers that are no run.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::arguments::values;
+
+const ANOVA_EXAMPLES: &str = "\
+Examples:
+  fsprism stats anova rates.csv --response kb_per_s --factors file_system,action
+  fsprism stats anova rates.csv --wide --factors action,file_system --confidence 90,95
+
+TABLE.csv is in long form, one row for each observation, with a header; several rows with the same
+levels are replicates, and some combinations of levels may be missing. With --wide the first column
+holds one factor's levels, and every other column is a level of the second. - is standard input.
+";
+
+/// What to analyse, and how.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Analysis {
+    /// Analyse a designed experiment: effects, analysis of variance and contrasts
+    #[command(after_long_help = ANOVA_EXAMPLES)]
+    Anova(AnovaOptions),
+    /// Estimate the mean, median and quantiles of a series, with intervals
+    Interval(IntervalOptions),
+    /// Find where the mean or variance of a series changes
+    Changepoint(ChangepointOptions),
+    /// Test whether a series has become steady, by the SNIA's rule
+    SteadyState(SeriesOptions),
+    /// Fit Amdahl's and Gunther's laws to throughput over the number of workers (columns n, x)
+    Scalability(ScalabilityOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnovaOptions {
+    /// The table, comma-separated, with a header; - is standard input
+    #[arg(value_name = "TABLE.csv")]
+    pub(crate) table: PathBuf,
+    /// The column of measured values (long form)
+    #[arg(long, value_name = "COLUMN", required_unless_present = "wide", conflicts_with = "wide")]
+    pub(crate) response: Option<String>,
+    /// The factor columns; in wide form, names for the factors of rows and columns
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', required_unless_present = "wide")]
+    pub(crate) factors: Vec<String>,
+    /// The table is in wide form
+    #[arg(long)]
+    pub(crate) wide: bool,
+    /// Whether effects add or multiply; auto decides by the spread of the values and says so
+    #[arg(long, value_enum, default_value_t = Model::Auto)]
+    pub(crate) model: Model,
+    /// Confidence levels of the intervals
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "90,95",
+        value_delimiter = ',',
+        value_parser = values::confidence
+    )]
+    pub(crate) confidence: Vec<f64>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+/// How effects act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Model {
+    /// Effects are added
+    Additive,
+    /// Effects are multiplied: the logarithms are analysed
+    Multiplicative,
+    /// Chosen by the spread of the values
+    Auto,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IntervalOptions {
+    /// One number per line, or a comma-separated table with --column; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The column of a table
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) column: Option<String>,
+    /// Which quantiles, between 0 and 1
+    #[arg(
+        long,
+        value_name = "Q",
+        default_value = "0.5,0.9,0.99",
+        value_delimiter = ',',
+        value_parser = values::quantile
+    )]
+    pub(crate) quantiles: Vec<f64>,
+    /// Confidence level of the intervals
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
+    pub(crate) confidence: f64,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangepointOptions {
+    #[command(flatten)]
+    pub(crate) series: SeriesOptions,
+    /// Find the cheapest split into segments of normal values (PELT) at this cost per change; by
+    /// default changes are tested by permutation, for up to 2,000 values
+    #[arg(long, value_name = "COST", value_parser = values::cost)]
+    pub(crate) penalty: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SeriesOptions {
+    /// One number per line, or a comma-separated table with --column; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The column of a table
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) column: Option<String>,
+    /// What the values are: lower is better for times, higher for rates
+    #[arg(long, value_enum, default_value_t = Meaning::Times)]
+    pub(crate) values: Meaning,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+/// What the values of a series are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Meaning {
+    /// Less is better
+    Times,
+    /// More is better
+    Rates,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScalabilityOptions {
+    /// A comma-separated table with the columns n (workers) and x (throughput); - is standard
+    /// input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Confidence level of the intervals
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
+    pub(crate) confidence: f64,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerOptions {
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
+    pub(crate) format: AnswerFormat,
+}
+
+/// A form of output of what is no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// Sentences and tables for people
+    Terminal,
+    /// One JSON document
+    Json,
+}

@@ -1,0 +1,467 @@
+//! The command line, told once: parsing, help, completions and the manual page follow from it.
+
+pub(crate) mod analysis;
+pub(crate) mod cliff;
+pub(crate) mod footprint;
+pub(crate) mod footprint_values;
+pub(crate) mod lab;
+pub(crate) mod values;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use record::OfferedLoad;
+
+use file_system::FileSystem;
+
+use crate::arguments::analysis::{Analysis, AnswerFormat, AnswerOptions};
+use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
+use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
+use crate::arguments::lab::LabCommand;
+
+/// Where images of scratch targets lie unless it is said.
+const SCRATCH: &str = "/var/tmp";
+
+/// A file-system performance laboratory: which differences are real, how large and how certain
+#[derive(Debug, Parser)]
+#[command(name = "fsprism", version, max_term_width = 100, after_help = examples())]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What a survey measures by default: `tmpfs, ext4, xfs and btrfs`.
+fn defaults() -> String {
+    let names: Vec<String> = FileSystem::by_default().map(|one| one.name.to_owned()).collect();
+    textual::list(&names, "and")
+}
+
+fn targets_help() -> String {
+    format!("What to measure; by default {} as root, otherwise . and /dev/shm", defaults())
+}
+
+fn examples() -> String {
+    format!(
+        "\
+Examples:
+  sudo fsprism survey                        {} side by side
+  fsprism survey . /dev/shm                  two directories, without root
+  fsprism report fsprism-runs/RUN            write its page, report.html, again
+",
+        defaults()
+    )
+}
+
+fn survey_examples() -> String {
+    let made: Vec<&str> = FileSystem::made().map(|one| one.row().name).collect();
+    SURVEY_EXAMPLES.replace("FILE SYSTEMS", &made.join("  "))
+}
+
+const SURVEY_EXAMPLES: &str = "\
+Targets:
+  PATH                                       a directory on a mounted file system
+  FILE SYSTEMS
+                                             a scratch file system, made and removed (root)
+  LABEL=TARGET                               the same, under this label
+  FS:size=4G,mkfs=-O ^has_journal,mount=noatime
+                                             with this size and these mkfs and mount options
+  FS:image=allocated                         on an image written in full beforehand
+  FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
+                                             with memory and device limits
+  FS:read_ahead=64k                          with this kernel read-ahead (0 turns it off)
+  FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
+  FS:device=/dev/sdX                         on a device (needs --destroy-data /dev/sdX)
+
+Examples:
+  sudo fsprism survey
+  sudo fsprism survey ext4 xfs --budget 10m --precision 2%
+  sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
+  sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
+  fsprism survey . /dev/shm --budget 30s
+  sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
+  fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+  sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
+  sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
+
+Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line or input;
+130 interrupted (what was measured is kept).
+";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
+  fsprism report BEFORE AFTER --out page.html            both on one page
+  fsprism report RUN --terminal                          prints the report
+  fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
+";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fsprism compare fsprism-runs/RUN                       its targets with each other
+  fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
+  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  differences that would recur
+  fsprism compare RUN --factors target,dimension --margin 5%
+
+docs/verdicts.md defines the verdicts.
+";
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  fsprism reproduce                                      lists the papers
+  fsprism reproduce bonnie-anova                         computed from the paper's numbers
+  sudo fsprism reproduce rocket-science                  measured in about ten minutes
+  sudo fsprism reproduce rocket-science/figure-3         one of its figures
+  fsprism reproduce rocket-science --run fsprism-runs/RUN
+                                                         from an earlier run
+  fsprism reproduce densefs                              traced in guests in about a minute
+  fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
+                                                         from any run of the footprint suite
+";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure every dimension of file systems side by side, within a budget
+    #[command(after_long_help = survey_examples())]
+    Survey(SurveyOptions),
+    /// Measure one suite (--list names them)
+    #[command(after_long_help = survey_examples())]
+    Run(RunOptions),
+    /// Find where a performance curve breaks, and why
+    #[command(after_long_help = CLIFF_EXAMPLES)]
+    Cliff(CliffOptions),
+    /// Write a run's page again, or one page for several runs side by side
+    #[command(after_long_help = REPORT_EXAMPLES)]
+    Report(ReportOptions),
+    /// Compare the targets of a run, or several runs: effects, intervals, verdicts
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    Compare(CompareOptions),
+    /// Show which cache lines code touches: traces, maps, stacks and simulated caches
+    #[command(subcommand)]
+    Footprint(FootprintCommand),
+    /// Manage guest machines: get a kernel, make the image, boot
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// Analyse a table or series of your own
+    #[command(subcommand)]
+    Stats(Analysis),
+    /// Reproduce a paper's tables and figures, computed or measured here, beside the published ones
+    #[command(after_long_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceOptions),
+    /// Describe this computer and what fsprism may do on it
+    Machine(MachineOptions),
+    /// Print a completion script for a shell
+    Completions(CompletionOptions),
+    /// Print the manual page (roff)
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SurveyOptions {
+    #[arg(value_name = "TARGET", help = targets_help())]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// The suite, such as survey/metadata
+    #[arg(value_name = "SUITE", required_unless_present_any = ["list", "resume"])]
+    pub(crate) suite: Option<String>,
+    /// What to measure, as for survey
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// List the suites and what their benchmarks isolate
+    #[arg(long)]
+    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+    #[command(flatten)]
+    pub(crate) tracing: TracingOptions,
+    #[command(flatten)]
+    pub(crate) simulated: CachesOptions,
+}
+
+/// What a run that is resumed has in its manifest: the command line cannot change it.
+const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
+    "targets",
+    "benchmarks",
+    "order",
+    "budget",
+    "precision",
+    "confidence",
+    "blocks",
+    "runs",
+    "seed",
+    "size",
+    "verify",
+    "aged",
+    "rate",
+    "spacing",
+    "out",
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct Measuring {
+    /// Measure only these benchmarks: 'append*,rename*' (run --list --format json lists them)
+    #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) benchmarks: Vec<String>,
+    /// Time to spend measuring: 90s, 2m, 1h
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = values::time)]
+    pub(crate) budget: Duration,
+    /// Stop early once every interval is at most this wide on each side: 2%
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    pub(crate) precision: f64,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
+    pub(crate) confidence: f64,
+    /// Measure exactly this many blocks, however long they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) blocks: Option<u32>,
+    /// Measure N runs in sequence, each in its own process on newly made targets, and compare the
+    /// targets over all runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) runs: Option<u32>,
+    /// Seed for all random choices; by default taken from the time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Order of benchmarks within a block; change it to see whether it matters
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) order: Order,
+    /// Size of the file to read and of the file to write; by default 64m, or whatever fits
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(crate) size: Option<u64>,
+    /// Check that reads return what was written (outside the timed intervals)
+    #[arg(long)]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) offered: Offered,
+    #[command(flatten)]
+    pub(crate) making: Making,
+    /// Run directory; by default ./fsprism-runs/TIME-COMMAND
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Resume an interrupted run, on the targets it started with
+    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+/// The order of what a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// A new random order in each block
+    Random,
+    /// The order of declaration
+    Declared,
+    /// The reverse of that order
+    Reversed,
+}
+
+impl From<Order> for record::Order {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Random => Self::Random,
+            Order::Declared => Self::Declared,
+            Order::Reversed => Self::Reversed,
+        }
+    }
+}
+
+/// The load that operations on a schedule are offered.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Offered {
+    /// Start operations at this rate per second, however long earlier ones take: 2000 or 2k
+    /// (nano/io only; by default it chooses its own rates)
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub(crate) rate: Option<u64>,
+    /// How to space these operations; by default as if from independent users
+    #[arg(long, value_enum, requires = "rate")]
+    pub(crate) spacing: Option<Spacing>,
+}
+
+/// How operations on a schedule follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Spacing {
+    /// Exponential gaps, as if from independent users
+    Poisson,
+    /// Even gaps
+    Constant,
+}
+
+impl Offered {
+    /// As a run records it.
+    pub(crate) fn load(&self) -> Option<OfferedLoad> {
+        let spacing = match self.spacing {
+            Some(Spacing::Constant) => record::Spacing::Constant,
+            Some(Spacing::Poisson) | None => record::Spacing::Poisson,
+        };
+        self.rate.map(|rate_per_s| OfferedLoad { rate_per_s, spacing })
+    }
+}
+
+/// How scratch targets are made.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Making {
+    /// Age scratch targets before each block by N rounds of deleting and rewriting; a target's own
+    /// aged= takes precedence
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub(crate) aged: Option<u32>,
+    /// Directory for images of scratch targets; by default /var/tmp, or the same as before when
+    /// resuming
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Allow this device to be formatted, destroying its data; repeat for each device, and again to
+    /// resume
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) destroy_data: Vec<PathBuf>,
+    /// Exit instead of waiting if another run is measuring on this computer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+impl Making {
+    /// Where images of scratch targets lie.
+    pub(crate) fn scratch(&self) -> &Path {
+        self.scratch.as_deref().unwrap_or(Path::new(SCRATCH))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// Run directories; several are shown side by side on one page
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// File for the page; by default report.html in the run directory, or ./report.html for several
+    /// runs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["terminal", "format"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the report instead of writing the page
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) terminal: bool,
+    /// Print the run in this format instead of writing the page
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Run directories: one to compare its targets, several to compare the later ones with the
+    /// first. A directory made by --runs stands for all its runs
+    #[arg(value_name = "RUN", required_unless_present = "a")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// One side: two or more runs, to show how much runs vary by themselves
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
+    pub(crate) a: Vec<PathBuf>,
+    /// The other side: two or more runs; without it, the targets of side A are compared
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
+    pub(crate) b: Vec<PathBuf>,
+    /// Factors of the analysis of variance: side, run, target, benchmark, dimension; by default
+    /// side (or run) and target, where they vary
+    #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
+    pub(crate) factors: Vec<String>,
+    /// How far apart two values may be and still be called the same
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    pub(crate) margin: f64,
+    /// Confidence level of intervals and verdicts; by default that of the first run
+    #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
+    pub(crate) confidence: Option<f64>,
+    /// Also compare benchmarks that the runs measured with different file sizes or other parameters
+    #[arg(long)]
+    pub(crate) unlike: bool,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceOptions {
+    /// The paper, or one of its figures; without it, the papers are listed
+    #[arg(value_name = "PAPER[/ITEM]")]
+    pub(crate) paper: Option<String>,
+    /// Use an earlier run made for this paper instead of measuring
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<PathBuf>,
+    /// How many times to run each point, for papers that are measured
+    #[arg(long, value_name = "N", default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) blocks: u32,
+    /// Seed for all random choices; by default taken from the time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Directory for images of scratch targets
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub(crate) scratch: PathBuf,
+    /// Exit instead of waiting if another run is measuring on this computer
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Run directory; by default ./fsprism-runs/TIME-reproduce
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineOptions {
+    /// Directories whose storage to describe as well
+    #[arg(value_name = "DIR", default_values = ["/var/tmp", "."])]
+    pub(crate) directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionOptions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputOptions {
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    pub(crate) format: Format,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Sentences and tables for people
+    Terminal,
+    /// One JSON document
+    Json,
+    /// One row per replicate and metric
+    Csv,
+    /// The page
+    Html,
+    /// Bencher Metric Format, for `bencher run --adapter json`
+    Bmf,
+    /// For github-action-benchmark, tool customSmallerIsBetter: times, one per cell
+    GithubSmaller,
+    /// The same for tool customBiggerIsBetter: rates, one per cell
+    GithubBigger,
+    /// For Prometheus and its node exporter: medians, intervals, histograms
+    Openmetrics,
+    /// As `fio --output-format=json+`: cells that read or write data, one job each
+    Fio,
+}
+
+impl Format {
+    /// The same of an answer that is not a run, which has these two alone.
+    pub(crate) fn of_answers(self) -> Option<AnswerFormat> {
+        match self {
+            Self::Terminal => Some(AnswerFormat::Terminal),
+            Self::Json => Some(AnswerFormat::Json),
+            Self::Csv
+            | Self::Html
+            | Self::Bmf
+            | Self::GithubSmaller
+            | Self::GithubBigger
+            | Self::Openmetrics
+            | Self::Fio => None,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `fsprism cliff`: from the command line to a search and its report.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use measure::SystemClock;
+use record::{Axis, EndReason, Manifest, RunDirectory, RunRecord};
+use runner::{RunContext, conduct_searches};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Rig, Wanted};
+
+use crate::arguments::cliff::CliffOptions;
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::output;
+use crate::output::progress::Progress;
+use crate::session::start::{self, SinceStart};
+use crate::session::targets::Choice;
+
+/// `fsprism cliff`.
+pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
+    let stop = Arc::new(AtomicBool::new(false));
+    if let Some(path) = &options.out {
+        RunDirectory::check_new(path).blame_input()?;
+    }
+    let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
+    let run = runner::run_record("cliff", &suite, options.seed);
+    let asked = asked(options, run.seed);
+    asked.check().blame_input()?;
+    let (rig, _) = start::make(Choice::ForCliffs(&options.targets), &options.making, &stop)?;
+    let (clock, _, clock_record) = start::clock();
+    let scratch = options.making.scratch();
+    let manifest = runner::manifest(run, scratch, clock_record);
+    let plans: Result<Vec<Planned>, CliffError> =
+        rig.live.iter().map(|live| suites::plan(live, &manifest.machine, &asked)).collect();
+    let plans = plans.blame_input()?;
+    let manifest = Manifest {
+        targets: rig.records(),
+        scratch: runner::recorded_scratch(scratch),
+        run: run_record(options, &plans, manifest.run),
+        ..manifest
+    };
+    let path = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
+    let mut directory = RunDirectory::create(&path, &manifest).blame_input()?;
+    let searched = search(rig, &plans, options, &mut directory, (&stop, clock));
+    let reason = match searched {
+        Err(error) if error.is::<InterruptedEarly>() => return Err(error),
+        other => other,
+    };
+    let document = output::print_measured(&directory, options.output.format)?;
+    let reason = reason?;
+    output::print_path(&path, options.output.format)?;
+    Ok(Done::of(reason, &document))
+}
+
+/// What the command line asks for.
+fn asked(options: &CliffOptions, seed: u64) -> Wanted {
+    Wanted {
+        axis: options.axis.into(),
+        low: options.low,
+        high: options.high,
+        width_percent: options.width,
+        level: options.confidence,
+        probes_max: options.probes,
+        working_set_bytes: options.working_set,
+        request_bytes: options.request,
+        threads: options.threads,
+        read_percent: options.read_share,
+        sequential_percent: options.sequential_share,
+        seed,
+    }
+}
+
+/// Makes the files, searches, then takes everything away again.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
+fn search(
+    rig: Rig,
+    plans: &[Planned],
+    options: &CliffOptions,
+    directory: &mut RunDirectory,
+    (stop, clock): (&Arc<AtomicBool>, SystemClock),
+) -> anyhow::Result<EndReason> {
+    let Rig { live, workshop } = rig;
+    let made = CliffLaboratory::new(live, plans, stop, clock);
+    let mut laboratory = match made {
+        Ok(laboratory) => laboratory,
+        Err((error, live)) => {
+            Rig::close(live, workshop)?;
+            return Err(match error {
+                CliffError::Stopped => InterruptedEarly.into(),
+                other => other.into(),
+            });
+        }
+    };
+    let mut progress = Progress::new(&[], options.budget);
+    let stopwatch = SinceStart::now();
+    let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
+    let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
+    let conducted =
+        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
+    progress.finish();
+    let is_guarded = workshop.is_guarded();
+    let closed = Rig::close(laboratory.into_targets(), workshop);
+    let reason = conducted?;
+    start::check_guarded(is_guarded, "begin the search again")?;
+    closed?;
+    Ok(reason)
+}
+
+/// What is known of the run once its searches are planned.
+fn run_record(options: &CliffOptions, plans: &[Planned], run: RunRecord) -> RunRecord {
+    RunRecord {
+        seed: plans.first().map_or(run.seed, |plan| plan.search.seed),
+        budget_s: options.budget.as_secs_f64(),
+        precision_percent: options.width,
+        confidence_level: options.confidence,
+        data_file_bytes: plans.iter().map(|plan| plan.file_bytes).max().unwrap_or(0),
+        ..run
+    }
+}

@@ -1,0 +1,96 @@
+//! `fsprism compare`: targets of a run, runs, or several runs a side, with one another.
+
+use std::path::{Path, PathBuf};
+
+use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, name_runs};
+use anyhow::anyhow;
+use record::Run;
+
+use crate::arguments::analysis::AnswerFormat;
+use crate::arguments::{CompareOptions, Format};
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::session::runs;
+
+/// Reads the runs and prints how they compare.
+pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
+    let factors =
+        options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
+    let factors = factors.blame_input()?;
+    let Asked { paths, first_side } = asked(options).blame_input()?;
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
+    let runs = name_runs(&paths, runs.blame_input()?);
+    let (margin, level) = (options.margin / 100.0, options.confidence);
+    let how = How { factors, margin, level, unlike: options.unlike, first_side };
+    let document = compare_runs(&runs, &how).blame_input()?;
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &document, || document.text(width))
+}
+
+/// Prints how the targets of a directory of runs compare over all of them.
+pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
+    let paths = runs::of_group(group).unwrap_or_default();
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
+    let how = How { first_side: Some(runs.len()), ..How::default() };
+    let document = compare_runs(&name_runs(&paths, runs), &how)?;
+    let width = output::terminal_options().width;
+    let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
+    output::print_answer(format, &document, || document.text(width))
+}
+
+/// The runs in order, and how many of them are the first side where there are sides.
+struct Asked {
+    paths: Vec<PathBuf>,
+    first_side: Option<usize>,
+}
+
+impl Asked {
+    /// A run that counts twice would make chance look sure.
+    fn once(self) -> anyhow::Result<Self> {
+        let real: Vec<PathBuf> =
+            self.paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect();
+        let twice = (0..real.len()).find(|&place| real[..place].contains(&real[place]));
+        match twice {
+            Some(place) => {
+                let name = self.paths[place].display();
+                Err(anyhow!("{name} is named twice: each run counts once, on one side"))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
+/// A directory of runs stands for all of them, and makes a side.
+fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
+    if !options.a.is_empty() {
+        let mut paths = all_of(&options.a);
+        let first_side = Some(paths.len());
+        paths.extend(all_of(&options.b));
+        return Asked { paths, first_side }.once();
+    }
+    let groups: Vec<Option<Vec<PathBuf>>> =
+        options.runs.iter().map(|path| runs::of_group(path)).collect();
+    let of_group = groups.iter().flatten().count();
+    match (of_group, groups.len()) {
+        (0, _) => Ok(Asked { paths: options.runs.clone(), first_side: None }),
+        (1, 1) | (2, 2) => {
+            let mut sides = groups.into_iter().flatten();
+            let mut paths = sides.next().unwrap_or_default();
+            let first_side = Some(paths.len());
+            paths.extend(sides.flatten());
+            Asked { paths, first_side }.once()
+        }
+        _ => Err(anyhow!(
+            "name one or two directories of several runs and no single run, or choose the sides \
+             with --a and --b"
+        )),
+    }
+}
+
+/// Every run that is named, or is in a directory of runs that is.
+fn all_of(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let each = paths.iter().map(|path| runs::of_group(path).unwrap_or_else(|| vec![path.clone()]));
+    each.flatten().collect()
+}

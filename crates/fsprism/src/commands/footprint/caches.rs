@@ -1,0 +1,106 @@
+//! The caches that the command line gives, or that this machine has, as a hierarchy to simulate.
+
+use ::caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
+use record::machine::{Cache, CacheKind};
+
+use crate::arguments::footprint_values::CacheGiven;
+use crate::exit::Blame;
+
+/// What the command line says of caches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen<'a> {
+    /// The caches; without any, those of this machine.
+    pub(crate) caches: &'a [CacheGiven],
+    /// Which line leaves where a cache does not say.
+    pub(crate) policy: CachePolicy,
+    /// What becomes of lines above a lower level where it does not say.
+    pub(crate) inclusion: Inclusion,
+    /// Seed of the random policy.
+    pub(crate) seed: u64,
+}
+
+impl Chosen<'_> {
+    /// The caches, below each other.
+    pub(crate) fn hierarchy(&self) -> anyhow::Result<Hierarchy> {
+        if self.caches.is_empty() {
+            return below_each_other(&caches_of_machine()?, self);
+        }
+        below_each_other(self.caches, self)
+    }
+}
+
+/// The caches of this machine, as if they had been given.
+fn caches_of_machine() -> anyhow::Result<Vec<CacheGiven>> {
+    let caches = ::machine::describe::describe().caches;
+    let given: Option<Vec<CacheGiven>> = caches.iter().map(as_given).collect();
+    given.filter(|given| !given.is_empty()).ok_or_else(|| {
+        anyhow::anyhow!("this machine does not report its caches: give them with --cache")
+    })
+}
+
+fn as_given(cache: &Cache) -> Option<CacheGiven> {
+    let name = match (cache.level, cache.kind) {
+        (1, CacheKind::Instruction) => "l1i".to_owned(),
+        (1, CacheKind::Data) => "l1d".to_owned(),
+        (level, CacheKind::Unified) => format!("l{level}"),
+        _ => return None,
+    };
+    let (size_bytes, line_bytes, ways) = (cache.size_bytes?, cache.line_bytes?, cache.ways?);
+    Some(CacheGiven { name, size_bytes, line_bytes, ways, policy: None, inclusion: None })
+}
+
+/// Puts the caches below each other.
+fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Result<Hierarchy> {
+    let mut left: Vec<&CacheGiven> = caches.iter().collect();
+    let mut take = |name: &str| -> anyhow::Result<Option<&CacheGiven>> {
+        let Some(at) = left.iter().position(|cache| cache.name == name) else { return Ok(None) };
+        let cache = left.remove(at);
+        if left.iter().any(|other| other.name == name) {
+            return Err(anyhow::anyhow!("{name} is given twice: give each cache once"));
+        }
+        Ok(Some(cache))
+    };
+    let instruction = take("l1i").blame_input()?;
+    let (data, both) = (take("l1d").blame_input()?, take("l1").blame_input()?);
+    let shape = |cache| geometry(cache, options);
+    let first = match (instruction, data, both) {
+        (Some(instruction), Some(data), None) => {
+            First::Split { instruction: shape(instruction)?, data: shape(data)? }
+        }
+        (None, Some(data), None) => First::Data(shape(data)?),
+        (None, None, Some(both)) => First::Unified(shape(both)?),
+        _ => {
+            let why = "the first level must be l1i and l1d, or l1d alone, or l1 for both";
+            return Err(anyhow::anyhow!("{why}: give one of these with --cache")).blame_input();
+        }
+    };
+    if let Some(inclusive) =
+        [instruction, data, both].into_iter().flatten().find(|one| one.inclusion.is_some())
+    {
+        let name = &inclusive.name;
+        let why = anyhow::anyhow!("no level lies above {name}: give it no inclusion");
+        return Err(why).blame_input();
+    }
+    let mut lower = Vec::new();
+    for level in 2.. {
+        let Some(cache) = take(&format!("l{level}")).blame_input()? else { break };
+        let inclusion = cache.inclusion.unwrap_or(options.inclusion);
+        lower.push(Lower { geometry: shape(cache)?, inclusion });
+    }
+    if let Some(cache) = left.first() {
+        let (name, missing) = (&cache.name, lower.len() + 2);
+        let why = anyhow::anyhow!("{name} needs an l{missing} above it: give that too");
+        return Err(why).blame_input();
+    }
+    Hierarchy::new(first, lower).blame_input()
+}
+
+fn geometry(cache: &CacheGiven, options: &Chosen<'_>) -> anyhow::Result<Geometry> {
+    let CacheGiven { ref name, size_bytes, line_bytes, ways, .. } = *cache;
+    let policy = match cache.policy.unwrap_or(options.policy) {
+        CachePolicy::Random { .. } => CachePolicy::Random { seed: options.seed },
+        policy @ (CachePolicy::Lru | CachePolicy::TreePlru) => policy,
+    };
+    let geometry = Geometry::new(Shape { size_bytes, line_bytes, ways, policy });
+    geometry.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()
+}

@@ -1,0 +1,135 @@
+//! `fsprism footprint`: the naive model of a cache, and the simulation of caches.
+
+mod caches;
+mod diff;
+pub(crate) mod run;
+mod study;
+mod trace;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use ::caches::lackey;
+use ::caches::naive::{Naive, Question};
+use ::caches::synthetic::Extent;
+use ::caches::{Hierarchy, Report, Simulation};
+use footprint_study::Questions;
+use serde::Serialize;
+
+use crate::arguments::footprint::{FootprintCommand, ModelOptions, SimulateOptions};
+use crate::commands::footprint::caches::Chosen;
+use crate::exit::{Blame, Done};
+use crate::output;
+
+/// Computes and prints.
+pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
+    match command {
+        FootprintCommand::Trace(options) => trace::trace(options),
+        FootprintCommand::Model(options) => model(options),
+        FootprintCommand::Simulate(options) => simulate(options),
+        FootprintCommand::Map(options) => study::map(options),
+        FootprintCommand::Stacks(options) => study::stacks(options),
+        FootprintCommand::Diff(options) => diff::diff(options),
+    }
+}
+
+fn model(options: &ModelOptions) -> anyhow::Result<Done> {
+    let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
+    let phases = phases.clone();
+    let naive = Naive::new(Question { lines, footprint, file, phases }).blame_input()?;
+    let width = output::terminal_options().width;
+    output::print_answer(output.format, &naive.answer(), || naive.text(width))
+}
+
+/// What a simulation says.
+#[derive(Debug, Serialize)]
+struct Answer {
+    /// Whether the caches are those of this machine.
+    machine: bool,
+    regions: Vec<RegionReport>,
+}
+
+/// What one region of the stream did.
+#[derive(Debug, Serialize)]
+struct RegionReport {
+    /// The stream, or the file's name.
+    stream: String,
+    #[serde(flatten)]
+    report: Report,
+}
+
+fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
+    let is_machine = options.caches.is_empty();
+    let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
+    let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
+    if let Some(path) = options.file.as_deref().filter(|path| study::is_traced(path)) {
+        let regions = traced(path, hierarchy)?;
+        let answer = Answer { machine: is_machine, regions };
+        return output::print_answer(options.output.format, &answer, || text(&answer));
+    }
+    let mut simulation = Simulation::new(&hierarchy);
+    let regions = match &options.file {
+        Some(path) => vec![file(&mut simulation, path)?],
+        None => streams(&mut simulation, options)?,
+    };
+    let answer = Answer { machine: is_machine, regions };
+    output::print_answer(options.output.format, &answer, || text(&answer))
+}
+
+fn text(answer: &Answer) -> String {
+    let mut text = String::new();
+    if answer.machine {
+        text.push_str(
+            "The caches are this machine's. Replacement and inclusion are assumed; the\n",
+        );
+        text.push_str("machine does not report them.\n\n");
+    }
+    let regions = answer.regions.iter();
+    let regions = regions.map(|region| format!("{}\n{}", region.stream, region.report.text()));
+    text + &regions.collect::<Vec<_>>().join("\n")
+}
+
+fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport> {
+    let (name, text): (String, Box<dyn BufRead>) = if path.as_os_str() == "-" {
+        ("standard input".to_owned(), Box::new(io::stdin().lock()))
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path);
+        let file = file.map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"));
+        (name, Box::new(BufReader::with_capacity(1 << 16, file.blame_input()?)))
+    };
+    let read = lackey::read(text, |access| simulation.access(access));
+    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()?;
+    Ok(RegionReport { stream: name, report: simulation.report() })
+}
+
+/// Each operation of the traces on empty caches.
+fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<Vec<RegionReport>> {
+    let studied = study::studied(path, &Questions { caches: Some(caches) })?;
+    let mut regions = Vec::new();
+    for one in studied.traces.iter().flat_map(|studied| &studied.executed) {
+        let stream = format!("{}, {}", one.target, one.operation);
+        let report = one.outcome.as_ref().map(|outcome| outcome.report.clone());
+        regions.extend(report.map(|report| RegionReport { stream, report }));
+    }
+    Ok(regions)
+}
+
+fn streams(
+    simulation: &mut Simulation,
+    options: &SimulateOptions,
+) -> anyhow::Result<Vec<RegionReport>> {
+    let bytes = u32::try_from(options.bytes);
+    let bytes =
+        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).blame_input()?;
+    let extent = Extent { accesses: options.accesses, bytes, seed: options.seed };
+    let mut regions = Vec::new();
+    for stream in &options.streams {
+        simulation.begin_region();
+        let accesses = stream.accesses(extent).blame_input()?;
+        accesses.for_each(|access| simulation.access(access));
+        regions.push(RegionReport { stream: stream.to_string(), report: simulation.report() });
+    }
+    Ok(regions)
+}

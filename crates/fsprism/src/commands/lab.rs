@@ -1,0 +1,106 @@
+//! `fsprism lab`: guest machines.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ::lab::command::Command;
+use ::lab::kernel::{self, Request};
+use ::lab::{Boot, BootError, Image, Kernel, Lab, Parts, image};
+use anyhow::Context;
+use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::output;
+
+/// Does what was asked of the lab.
+pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
+    let lab = Lab::of_user().blame_input()?;
+    match command {
+        LabCommand::Build(options) => build(&lab, options),
+        LabCommand::Run(options) => run(&lab, options),
+        LabCommand::Status(options) => status(&lab, options),
+    }
+}
+
+/// What was built.
+#[derive(Debug, Serialize)]
+struct Built {
+    kernel: Kernel,
+    image: Image,
+}
+
+fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
+    let request = request(options).blame_input()?;
+    let made = || {
+        let plan = kernel::plan(lab, &request)?;
+        plan.sentence().iter().for_each(|sentence| output::say(sentence));
+        kernel::build(lab, &plan, &output::say)
+    };
+    let kernel = if let Request::Files(_) = request { made().blame_input()? } else { made()? };
+    let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let built = Built { kernel, image };
+    output::print_answer(options.output.format, &built, || {
+        let Built { kernel, image } = &built;
+        format!("kernel  {}\nimage   {}\n", kernel.directory.display(), image.file.display())
+    })
+}
+
+/// Which kernel is asked for: packages in files end in `.deb`.
+fn request(options: &BuildOptions) -> anyhow::Result<Request> {
+    let is_file = |word: &String| word.ends_with(".deb");
+    match (&options.kernel[..], &options.from_source) {
+        ([], Some(version)) if version.is_empty() => Ok(Request::Source(None)),
+        ([], Some(version)) => Ok(Request::Source(Some(version.clone()))),
+        ([], None) => Ok(Request::Newest),
+        (files, _) if files.iter().all(is_file) => {
+            Ok(Request::Files(files.iter().map(PathBuf::from).collect()))
+        }
+        ([release], _) if !release.contains('/') => Ok(Request::Release(release.clone())),
+        (words, _) => anyhow::bail!(
+            "--kernel {}: name one release, as uname -r prints it, or packages whose names end in \
+             .deb",
+            words.join(" ")
+        ),
+    }
+}
+
+fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Done> {
+    let status = ::lab::status::status(lab)?;
+    output::print_answer(options.output.format, &status, || status.text())
+}
+
+/// The file of this program, which is what guests run.
+pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find this program's own file")
+}
+
+fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let kernel = kernel::find(lab, options.kernel.as_deref()).blame_input()?;
+    let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let boot = Boot {
+        memory_bytes: options.memory,
+        time_limit: options.time_limit,
+        console: options.console.clone(),
+        arguments: options.arguments.clone(),
+        stop: Some(stop),
+        ..Boot::new(kernel, image)
+    };
+    let command = Command { load: options.load.clone(), ..Command::of_words(&options.command) };
+    match command.run(boot) {
+        Ok(ran) => {
+            let mut stdout = std::io::stdout().lock();
+            let _reader_has_gone = stdout.write_all(&ran.output).and_then(|()| stdout.flush());
+            Ok(Done::As(ran.status))
+        }
+        Err(BootError::Stopped) => Err(InterruptedEarly.into()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,13 @@
+//! The commands: each from its options to what it prints.
+
+pub(crate) mod cliff;
+pub(crate) mod compare;
+pub(crate) mod footprint;
+pub(crate) mod lab;
+mod list;
+pub(crate) mod machine;
+pub(crate) mod manual;
+pub(crate) mod report;
+pub(crate) mod reproduce;
+pub(crate) mod stats;
+pub(crate) mod survey;

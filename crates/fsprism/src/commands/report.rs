@@ -1,0 +1,39 @@
+//! `fsprism report`: the report of runs, written again.
+
+use ::report::Source;
+use record::Run;
+
+use crate::arguments::{Format, ReportOptions};
+use crate::exit::{Blame, Done};
+use crate::output::{self, page};
+
+/// Writes the page of run directories, or prints them in another form.
+pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
+    let runs = options.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
+    let runs = runs.blame_input()?;
+    let format = options.format.or(options.terminal.then_some(Format::Terminal));
+    if runs.len() > 1 && format.is_some_and(|format| format != Format::Html) {
+        let refusal = anyhow::anyhow!(
+            "only the page can show several runs: name one run, or leave out --format"
+        );
+        return Err(refusal).blame_input();
+    }
+    let sources: Vec<Source<'_>> =
+        options.runs.iter().zip(&runs).map(|(path, run)| Source::new(run, path)).collect();
+    match (format, sources.as_slice()) {
+        (Some(Format::Html), _) => output::print(&::report::render_html(&sources))?,
+        (Some(format), sources) => {
+            sources.iter().try_for_each(|source| output::print_report(source, format))?;
+        }
+        (None, sources) => {
+            let page = match (&options.out, options.runs.as_slice()) {
+                (Some(out), _) => out.clone(),
+                (None, [only]) => only.join(page::FILE),
+                (None, _) => page::FILE.into(),
+            };
+            page::write(&page, sources)?;
+            output::print(&format!("{}\n", page.display()))?;
+        }
+    }
+    Ok(Done::Well)
+}

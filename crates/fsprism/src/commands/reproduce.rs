@@ -1,0 +1,172 @@
+//! `fsprism reproduce`: a paper's numbers and figures, published beside computed or measured.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::report::Source;
+use ::reproduce::densefs::{self, Part};
+use ::reproduce::{bonnie_anova, rocket_science};
+use anyhow::Context;
+use record::{EndReason, Run, TRACES};
+use serde_json::json;
+
+use crate::arguments::footprint::TracingOptions;
+use crate::arguments::{
+    Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
+};
+use crate::commands::{footprint, survey};
+use crate::exit::{Blame, Done};
+use crate::output::{self, page};
+use crate::session::targets::Choice;
+use footprint_suite::trace_name;
+
+/// What can be reproduced, and what it is.
+const PAPERS: [(&str, &str); 3] = [
+    (
+        "bonnie-anova",
+        "Rondinelli, File Systems Performance Analysis: ext2, FAT16 and FAT32 under Bonnie",
+    ),
+    (
+        "rocket-science",
+        "Tarasov et al., It IS Rocket Science: its case study, measured (figure-1 to figure-4)",
+    ),
+    ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
+];
+/// Measuring ends by itself after the blocks; this is what it may take at most.
+const BUDGET: Duration = Duration::from_secs(3600);
+
+/// Prints what came of a paper, or which papers there are.
+pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let Some(wanted) = &options.paper else {
+        let list = PAPERS.map(|(name, paper)| json!({ "name": name, "paper": paper }));
+        let lines = PAPERS.map(|(name, what)| format!("{name:<14}  {what}\n"));
+        return output::print_answer(options.output.format, &list, || lines.concat());
+    };
+    let (paper, item) =
+        wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
+    match (paper, item) {
+        ("bonnie-anova", None) => {
+            let reproduction = bonnie_anova::reproduce()?;
+            let width = output::terminal_options().width;
+            output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
+        }
+        ("rocket-science", _) => rocket_science(wanted, options),
+        ("densefs", _) => densefs(item, options),
+        _ => {
+            let names = PAPERS.map(|(name, _)| name).join(", ");
+            let unknown = anyhow::anyhow!("no paper {wanted} to reproduce; choose from {names}");
+            Err(unknown).blame_input()
+        }
+    }
+}
+
+/// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
+fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let (path, reason) = match &options.run {
+        Some(path) => (path.clone(), EndReason::Blocks),
+        None => {
+            let targets = suites::ROCKET_SCIENCE_TARGETS.map(str::to_owned);
+            survey::measured("reproduce", (suite, Choice::OfPaper(&targets)), &measuring(options))?
+        }
+    };
+    let run = Run::read(&path).blame_input()?;
+    check_suite(&path, &run)?;
+    let reproduction = rocket_science::Reproduction::of(&run, &path.display().to_string());
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    if options.run.is_none() {
+        page::write_beside(&Source::new(&run, &path));
+    }
+    output::say(&path.display().to_string());
+    Ok(if reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well })
+}
+
+fn check_suite(path: &Path, run: &Run) -> anyhow::Result<()> {
+    let suite = &run.manifest.run.suite;
+    if suite.starts_with("rocket-science") {
+        return Ok(());
+    }
+    let refusal = anyhow::anyhow!(
+        "{} is a run of {suite}: --run needs one made by `fsprism reproduce rocket-science`",
+        path.display()
+    );
+    Err(refusal).blame_input()
+}
+
+/// Traces the operations of a part, or takes a run that has, and sets them beside the paper.
+fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let part = match item {
+        None => Part::Whole,
+        Some(name) => Part::of_name(name)
+            .with_context(|| format!("densefs has no {name}: choose figure-1, figure-2, section-2"))
+            .blame_input()?,
+    };
+    let path = match &options.run {
+        Some(path) => path.clone(),
+        None => traced_run(part, options)?,
+    };
+    let run = Run::read(&path).blame_input()?;
+    if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
+        let suite = &run.manifest.run.suite;
+        let refusal = anyhow::anyhow!(
+            "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
+            path.display()
+        );
+        return Err(refusal).blame_input();
+    }
+    let traced = traced(&path, &run);
+    let name = path.display().to_string();
+    let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::say(&name);
+    Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+}
+
+/// Makes a run of what a part needs.
+fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf> {
+    let targets: Vec<String> = part.file_systems().iter().map(|name| (*name).to_owned()).collect();
+    let operations = part.operations().iter().map(|name| name.parse());
+    let tracing = TracingOptions {
+        operations: operations.collect::<Result<_, _>>()?,
+        ..TracingOptions::default()
+    };
+    Ok(footprint::run::made("reproduce", &targets, (&tracing, &[]), &measuring(options))?.path)
+}
+
+/// What the traces of a run have. One that is gone or cannot be read is said, and left out.
+fn traced(path: &Path, run: &Run) -> Vec<densefs::Traced> {
+    let of_target = |target: &record::TargetRecord| {
+        let trace = path.join(TRACES).join(trace_name(&target.label));
+        let found = footprint_study::operation_stacks(&trace);
+        let found = found.map_err(|error| output::say(&format!("no stacks: {error}"))).ok()?;
+        let footprint_study::TraceStacks { kernel, operations } = found;
+        Some(densefs::Traced { target: target.label.clone(), kernel, operations })
+    };
+    run.manifest.targets.iter().filter_map(of_target).collect()
+}
+
+fn measuring(options: &ReproduceOptions) -> Measuring {
+    Measuring {
+        benchmarks: Vec::new(),
+        order: Order::Random,
+        budget: BUDGET,
+        precision: 0.02,
+        confidence: 0.95,
+        runs: None,
+        blocks: Some(options.blocks),
+        seed: options.seed,
+        size: None,
+        verify: false,
+        offered: Offered::default(),
+        making: Making {
+            aged: None,
+            scratch: Some(options.scratch.clone()),
+            destroy_data: Vec::new(),
+            no_wait: options.no_wait,
+        },
+        out: options.out.clone(),
+        resume: None,
+        output: OutputOptions { format: Format::Terminal },
+    }
+}

@@ -1,0 +1,110 @@
+//! `fsprism survey` and `fsprism run`: from the command line to a measured run and its report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use record::{EndReason, Run};
+use runner::Ledger;
+
+use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
+use crate::commands::{footprint, list};
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::session::runs;
+use crate::session::targets::Choice;
+use crate::session::timed::Session;
+
+/// `fsprism survey`.
+pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
+    if let Some(runs) = options.measuring.runs {
+        return runs::measure("survey", runs, &options.measuring);
+    }
+    measure("survey", "survey", &options.targets, &options.measuring)
+}
+
+/// `fsprism run`.
+pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
+    if options.list {
+        return list::list(options.measuring.output.format);
+    }
+    let suite = options.suite.as_deref().unwrap_or("survey");
+    if suite == footprint_suite::SUITE {
+        if options.measuring.offered.rate.is_some() {
+            let why = "--rate is for scheduled operations, but footprint traces single ones";
+            return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
+        }
+        if options.measuring.runs.is_some() {
+            let why = "--runs is for timed benchmarks, but footprint counts are exact";
+            return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
+        }
+        if !options.measuring.benchmarks.is_empty() {
+            let why = "--benchmark chooses benchmarks, but footprint has operations";
+            return Err(anyhow::anyhow!("{why}: choose them with --op")).blame_input();
+        }
+        if options.measuring.order != Order::Random {
+            let why = "--order is for timed benchmarks, but footprint counts";
+            return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
+        }
+        return footprint::run::run(options);
+    }
+    if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
+        let why = "--op, --warm-up, --cold, --cache and --kernel apply only to the footprint suite";
+        return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
+    }
+    if let Some(runs) = options.measuring.runs {
+        return runs::measure("run", runs, &options.measuring);
+    }
+    measure("run", suite, &options.targets, &options.measuring)
+}
+
+fn measure(
+    command: &str,
+    suite: &str,
+    texts: &[String],
+    measuring: &Measuring,
+) -> anyhow::Result<Done> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let session = match &measuring.resume {
+        Some(path) if has_ended(path)? => {
+            output::say(&format!("{}: nothing is left to measure", path.display()));
+            let document = output::print_run(path, measuring.output.format)?;
+            return Ok(Done::of(EndReason::NothingLeft, &document));
+        }
+        Some(path) => Session::resume(path, measuring, &stop)?,
+        None => {
+            let suite = suites::suite(suite).blame_input()?;
+            let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
+            let suite = suite.matching(&measuring.benchmarks).blame_input()?;
+            Session::begin(command, (&suite, Choice::Asked(texts)), measuring, &stop)?
+        }
+    };
+    let (directory, conducted) = session.conducted(&stop);
+    let printed = output::print_measured(&directory, measuring.output.format);
+    let (document, reason) = match (printed, conducted) {
+        // Where nothing can be read any more, what ended the run says why.
+        (Err(_), Err(why)) => return Err(why),
+        (printed, conducted) => (printed?, conducted?),
+    };
+    output::print_path(directory.path(), measuring.output.format)?;
+    Ok(Done::of(reason, &document))
+}
+
+/// Measures a suite for another command, which prints what it makes of the run.
+pub(crate) fn measured(
+    command: &str,
+    (suite, choice): (&str, Choice<'_>),
+    measuring: &Measuring,
+) -> anyhow::Result<(PathBuf, EndReason)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let suite = suites::suite(suite).blame_input()?;
+    let (directory, conducted) =
+        Session::begin(command, (&suite, choice), measuring, &stop)?.conducted(&stop);
+    Ok((directory.path().to_owned(), conducted?))
+}
+
+fn has_ended(path: &Path) -> anyhow::Result<bool> {
+    let run = Run::read(path).blame_input()?;
+    // What is damaged is refused by who would go on with it.
+    Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
+}

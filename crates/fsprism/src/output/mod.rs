@@ -1,0 +1,123 @@
+//! What goes to standard output, in the form that was asked for; nothing else goes there.
+
+pub(crate) mod page;
+pub(crate) mod progress;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use ::report::{Direction, Export, Latencies, Options, Source};
+use record::{Document, Run, RunDirectory};
+use serde::Serialize;
+use textual::plain_text;
+
+use crate::arguments::Format;
+use crate::arguments::analysis::AnswerFormat;
+use crate::exit::Done;
+
+/// Columns of a report: what the terminal has, between these bounds.
+const WIDTH_MIN: usize = 60;
+const WIDTH_MAX: usize = 120;
+/// Columns where there is no terminal and `COLUMNS` says nothing.
+const WIDTH_UNKNOWN: usize = 100;
+
+/// Options of the terminal's report, from the terminal and `NO_COLOR`.
+pub(crate) fn terminal_options() -> Options {
+    let is_terminal = io::stdout().is_terminal();
+    let columns = terminal_columns().unwrap_or(WIDTH_UNKNOWN);
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
+}
+
+/// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
+/// what was derived from it.
+pub(crate) fn print_measured(directory: &RunDirectory, format: Format) -> anyhow::Result<Document> {
+    let run = directory.read()?;
+    let source = Source::new(&run, directory.path());
+    print_report(&source, format)?;
+    page::write_into(directory, &source);
+    Ok(source.document)
+}
+
+/// The same for a run that is known by its path.
+pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
+    let run = Run::read(path)?;
+    let source = Source::new(&run, path);
+    print_report(&source, format)?;
+    page::write_beside(&source);
+    Ok(source.document)
+}
+
+/// Prints the report of a run in the form that was asked for.
+pub(crate) fn print_report(source: &Source<'_>, format: Format) -> anyhow::Result<()> {
+    let Source { run, path, document } = source;
+    let text = match format {
+        Format::Terminal => ::report::render_terminal(document, &terminal_options()),
+        Format::Json => ::report::render_json(document),
+        Format::Csv => ::report::render_csv(run),
+        Format::Html => ::report::render_html(std::slice::from_ref(source)),
+        Format::Bmf => told(::report::render_bmf(document, run)),
+        Format::GithubSmaller => told(::report::render_github(document, run, Direction::Smaller)),
+        Format::GithubBigger => told(::report::render_github(document, run, Direction::Bigger)),
+        Format::Openmetrics => {
+            told(::report::render_openmetrics(document, &Latencies::read(run, path)))
+        }
+        Format::Fio => told(::report::render_fio(document, run, &Latencies::read(run, path))),
+    };
+    print(&text)
+}
+
+/// The text of an export, once what it had to leave out is said.
+fn told(export: Export) -> String {
+    export.left_out.iter().for_each(|left_out| say(&left_out.to_string()));
+    export.text
+}
+
+/// Says where a run lies, and its page, once its report is printed.
+pub(crate) fn print_path(path: &Path, format: Format) -> anyhow::Result<()> {
+    if format == Format::Terminal {
+        let page = path.join(page::FILE);
+        let shown = |path: &Path| format!("{}\n", plain_text(&path.display().to_string()));
+        let page = if page.is_file() { shown(&page) } else { String::new() };
+        return print(&format!("\n{page}{}", shown(path)));
+    }
+    say(&path.display().to_string());
+    Ok(())
+}
+
+/// Puts an answer on standard output.
+pub(crate) fn print_answer(
+    format: AnswerFormat,
+    answer: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<Done> {
+    match format {
+        AnswerFormat::Terminal => print(&text())?,
+        AnswerFormat::Json => print(&(serde_json::to_string_pretty(answer)? + "\n"))?,
+    }
+    Ok(Done::Well)
+}
+
+/// Prints `text`. A reader that has gone away (as `head` does) is no failure.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => {
+            result.map_err(|error| anyhow::anyhow!("cannot write to standard output: {error}"))
+        }
+    }
+}
+
+/// Says a line on standard error. A terminal that has gone away must not end the run.
+///
+/// What it quotes of paths, kernels and programs is no order to the terminal.
+pub(crate) fn say(line: &str) {
+    let _nobody_listens = writeln!(io::stderr(), "{}", plain_text(line));
+}
+
+fn terminal_columns() -> Option<usize> {
+    let from_environment = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).or(from_environment)
+}

@@ -1,0 +1,149 @@
+//! From the command line's targets to those that are made: parsed, checked, some left out.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use file_system::FileSystem;
+use record::{Manifest, TargetRecord};
+use targets::{Place, Selection, SpecError, Surroundings, TargetSpec, availability};
+
+use crate::arguments::{Arguments, Command, Making};
+use crate::exit::Blame;
+use crate::output;
+
+const CLIFF_DEFAULT: &str = "ext4:memory=64m";
+const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
+
+/// Which targets are measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice<'a> {
+    /// Those that were asked for, which must be there; of the defaults, those that are not are
+    /// skipped.
+    Asked(&'a [String]),
+    /// A paper's own, which nobody chose: those that cannot be made here are left out and said, as
+    /// long as one is left.
+    OfPaper(&'a [String]),
+    /// Those of a search for cliffs: where none is named, one whose memory is limited, so that its
+    /// cliff is found in little time; without root, this directory.
+    ForCliffs(&'a [String]),
+    /// Those of a run that is resumed, as they were.
+    Recorded(&'a Manifest),
+}
+
+/// Chooses targets that can be made.
+pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
+    let around = Surroundings {
+        scratch: making.scratch().to_owned(),
+        destroy: making.destroy_data.clone(),
+        ..Surroundings::default()
+    };
+    let parsed = |texts: &[String]| parsed(texts, making.aged).blame_input();
+    let all = |specs: Vec<TargetSpec>, around| Selection::all(specs, around).blame_input();
+    match choice {
+        Choice::Asked([]) => defaults(around, making.aged).blame_input(),
+        Choice::ForCliffs([]) => {
+            let limited: TargetSpec = CLIFF_DEFAULT.parse()?;
+            let Err(why) = availability(&limited, &around) else {
+                return all(parsed(&[CLIFF_DEFAULT.to_owned()])?, around);
+            };
+            output::say(&format!("without a target, fsprism cliff uses {CLIFF_DEFAULT}: {why}"));
+            all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, around)
+        }
+        Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, around),
+        Choice::OfPaper(texts) => of_paper(parsed(texts)?, around),
+        Choice::Recorded(manifest) => {
+            let specs = manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>();
+            all(specs.blame_input()?, around)
+        }
+    }
+}
+
+/// The targets as the command line says, those aged that say nothing of it themselves.
+fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
+    let parse = |text: &T| {
+        let mut spec: TargetSpec = text.as_ref().parse()?;
+        if let Some(rounds) = aged {
+            spec.age_unless_said(rounds);
+        }
+        Ok(spec)
+    };
+    texts.iter().map(parse).collect()
+}
+
+fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
+    let names: Vec<&str> = FileSystem::by_default().map(|one| one.row().name).collect();
+    let mut selection = Selection::possible(parsed(&names, aged)?, around);
+    if selection.is_empty() {
+        let names = names.join(", ");
+        output::say(&format!("as root, fsprism would make and measure {names}"));
+        selection.extend(parsed(&PATH_DEFAULTS, None)?);
+    }
+    if selection.is_empty() {
+        let whys: Vec<&str> = selection.skipped().iter().map(|one| one.why.as_str()).collect();
+        anyhow::bail!("nothing can be measured here: {}", whys.join("; "));
+    }
+    Ok(selection)
+}
+
+fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Selection> {
+    let selection = Selection::possible(specs, around);
+    if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
+        let skipped = selection.skipped().iter();
+        let labels: Vec<&str> = skipped.map(|one| one.target.as_str()).collect();
+        let refusal = anyhow::anyhow!(
+            "the paper is measured on {}, none of which can be made here: {}",
+            labels.join(", "),
+            first.why
+        );
+        return Err(refusal).blame_input();
+    }
+    for one in selection.skipped() {
+        output::say(&format!("left out: {}: {}", one.target, one.why));
+    }
+    Ok(selection)
+}
+
+/// A recorded target, with the size it had: the room there is now may suggest another.
+fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
+    let mut spec: TargetSpec = target.specification.parse()?;
+    spec.label.clone_from(&target.label);
+    if let Place::Scratch(scratch) = &mut spec.place
+        && scratch.device.is_none()
+        && target.size_bytes > 0
+    {
+        scratch.size_bytes = Some(target.size_bytes);
+    }
+    Ok(spec)
+}
+
+/// How the targets of a run that is taken up again are made: as they were.
+pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Making> {
+    let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
+    let recorded = manifest.scratch.as_ref().map(PathBuf::from);
+    let Some(before) = recorded.or_else(|| scratch_of(&manifest.run.arguments)) else {
+        return Ok(making.clone());
+    };
+    match &making.scratch {
+        Some(now) if has_images && std::path::absolute(now)? != std::path::absolute(&before)? => {
+            // Elsewhere they would lie on another device, and one run would measure two.
+            let refusal = anyhow::anyhow!(
+                "the images of this run are in {}: resume without --scratch",
+                before.display()
+            );
+            Err(refusal).blame_input()
+        }
+        Some(_) => Ok(making.clone()),
+        None => Ok(Making { scratch: Some(before), ..making.clone() }),
+    }
+}
+
+/// The scratch directory that a command line asked for: for runs of before it was recorded.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
+fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
+    let making = match Arguments::try_parse_from(arguments).ok()?.command {
+        Command::Survey(options) => options.measuring.making,
+        Command::Run(options) => options.measuring.making,
+        _ => return None,
+    };
+    Some(making.scratch().to_owned())
+}

@@ -1,0 +1,189 @@
+//! A run of timed benchmarks, from its targets to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ::targets::Workshop;
+use measure::{ClockReport, SystemClock};
+use record::{Cell, EndReason, Manifest, Run, RunDirectory, RunRecord};
+use runner::{Ledger, Plan, RunContext, conduct};
+use suites::{Benchmark, DataFileError, Laboratory, Rig, Scope, Settings, Suite};
+use workload::Verification;
+
+use crate::arguments::Measuring;
+use crate::exit::Blame;
+use crate::output::progress::Progress;
+use crate::session::start::{self, SinceStart};
+use crate::session::targets::{self, Choice};
+
+/// A run of timed benchmarks, and everything that is needed to measure it.
+pub(crate) struct Session {
+    laboratory: Laboratory,
+    workshop: Workshop,
+    directory: RunDirectory,
+    plan: Plan,
+    ledger: Ledger,
+}
+
+impl Session {
+    /// A new run: makes the targets, plans the cells, makes the run directory.
+    pub(crate) fn begin(
+        command: &str,
+        (suite, choice): (&Suite, Choice<'_>),
+        measuring: &Measuring,
+        stop: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        if let Some(path) = &measuring.out {
+            RunDirectory::check_new(path).blame_input()?;
+        }
+        let (rig, skipped) = start::make(choice, &measuring.making, stop)?;
+        let data_file_bytes = match rig.data_file_bytes(measuring.size) {
+            Err(DataFileError::Target(error)) => return Err(error.into()),
+            size => size.blame_input()?,
+        };
+        let (clock, report, clock_record) = start::clock();
+        let budget = measuring.blocks.is_none().then_some(measuring.budget);
+        let scope = Scope { targets: rig.live.len(), data_file_bytes, budget };
+        let (cells, inapplicable) = suites::cells(suite, &rig.live, &scope);
+        let run = run_record(command, suite, measuring, data_file_bytes);
+        let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+        let scratch = measuring.making.scratch();
+        let manifest = Manifest {
+            targets: rig.records(),
+            skipped: skipped.into_iter().chain(inapplicable).collect(),
+            cells,
+            scratch: runner::recorded_scratch(scratch),
+            ..runner::manifest(run, scratch, clock_record)
+        };
+        let directory = RunDirectory::create(&path, &manifest).blame_input()?;
+        let calibrated = (clock, &report);
+        let opened = (directory, Ledger::default());
+        Ok(Self::assemble(rig, opened, &manifest, suite.benchmarks.clone(), calibrated, stop))
+    }
+
+    /// A run that was cut off: makes its targets again and goes on where its journal ends.
+    pub(crate) fn resume(
+        path: &Path,
+        measuring: &Measuring,
+        stop: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        let (directory, Run { manifest, lines, .. }) = RunDirectory::resume(path).blame_input()?;
+        if lines.iter().any(|line| matches!(line, record::Line::Search(_))) {
+            let refusal = anyhow::anyhow!(
+                "{} is a search for cliffs, which cannot be resumed: `fsprism report` shows what \
+                 it found; begin a new one with `fsprism cliff`",
+                path.display()
+            );
+            return Err(refusal).blame_input();
+        }
+        let ledger = Ledger::replay(&lines);
+        let suite = suites::suite(&manifest.run.suite).blame_input()?;
+        let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
+        let is_there = |cell: &Cell| {
+            suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
+                && manifest.targets.iter().any(|one| one.label == cell.target)
+        };
+        if let Some(cell) = manifest.cells.iter().find(|&cell| !is_there(cell)) {
+            let refusal = anyhow::anyhow!(
+                "in this fsprism, {} has no '{}' on '{}', which {} measures: continue with the \
+                 version that began the run, or begin a new run with --out",
+                suite.name,
+                cell.benchmark,
+                cell.target,
+                path.display()
+            );
+            return Err(refusal).blame_input();
+        }
+        let making = targets::making_again(&manifest, &measuring.making)?;
+        let (rig, _) = start::make(Choice::Recorded(&manifest), &making, stop)?;
+        let machine = runner::machine(making.scratch());
+        runner::check_resumable(&manifest, &machine, &rig.records()).blame_input()?;
+        let scope = Scope {
+            targets: rig.live.len(),
+            data_file_bytes: manifest.run.data_file_bytes,
+            budget: None,
+        };
+        let (declared, _) = suites::cells(&suite, &rig.live, &scope);
+        runner::check_cells(&manifest.cells, &declared).blame_input()?;
+        let (clock, report, _) = start::clock();
+        let calibrated = (clock, &report);
+        let opened = (directory, ledger);
+        Ok(Self::assemble(rig, opened, &manifest, suite.benchmarks, calibrated, stop))
+    }
+
+    fn assemble(
+        rig: Rig,
+        (directory, ledger): (RunDirectory, Ledger),
+        manifest: &Manifest,
+        benchmarks: Vec<Benchmark>,
+        clock: (SystemClock, &ClockReport),
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
+        let settings = Settings {
+            data_file_bytes: manifest.run.data_file_bytes,
+            seed: manifest.run.seed,
+            verification: if manifest.run.verify { Verification::On } else { Verification::Off },
+            stop: Arc::clone(stop),
+        };
+        let laboratory = Laboratory::new(rig.live, benchmarks, &manifest.cells, settings, clock);
+        let plan = Plan::from_manifest(manifest);
+        Self { laboratory, workshop: rig.workshop, directory, plan, ledger }
+    }
+
+    /// Measures until an end is reached, then takes everything away again; gives besides what was
+    /// measured, whatever came of it.
+    pub(crate) fn conducted(
+        mut self,
+        stop: &AtomicBool,
+    ) -> (RunDirectory, anyhow::Result<EndReason>) {
+        let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
+        let stopwatch = SinceStart::now();
+        let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
+        let conducted = conduct(
+            &self.plan,
+            self.ledger,
+            &mut self.laboratory,
+            &mut self.directory,
+            &mut surroundings,
+        );
+        progress.finish();
+        let is_guarded = self.workshop.is_guarded();
+        let full = self.laboratory.full_scratch().map(|scratch| scratch.display().to_string());
+        let closed = Rig::close(self.laboratory.into_targets(), self.workshop);
+        let reason = || {
+            let reason = conducted?;
+            let path = self.directory.path().display();
+            start::check_guarded(is_guarded, &format!("continue with --resume {path}"))?;
+            if let Some(full) = full {
+                anyhow::bail!(
+                    "measuring stopped because {full}, which holds the images, is full: free some \
+                     space there, then continue with --resume {path}"
+                );
+            }
+            closed?;
+            Ok(reason)
+        };
+        let reason = reason();
+        (self.directory, reason)
+    }
+}
+
+fn run_record(
+    command: &str,
+    suite: &Suite,
+    measuring: &Measuring,
+    data_file_bytes: u64,
+) -> RunRecord {
+    RunRecord {
+        budget_s: measuring.budget.as_secs_f64(),
+        precision_percent: measuring.precision,
+        confidence_level: measuring.confidence,
+        blocks: measuring.blocks,
+        verify: measuring.verify,
+        data_file_bytes,
+        offered_load: measuring.offered.load(),
+        order: measuring.order.into(),
+        ..runner::run_record(command, suite.name, measuring.seed)
+    }
+}

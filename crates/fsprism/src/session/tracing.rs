@@ -1,0 +1,62 @@
+//! Tracing targets in guests, several at a time: what `run footprint` and `footprint trace` share.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ::lab::{Kernel, Lab, Parts, image, kernel};
+use footprint_suite::{GuestTarget, OfTarget, Plan, Tracer};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tempfile::TempDir;
+
+use crate::commands::lab;
+use crate::exit::Blame;
+use crate::output;
+
+/// A lab that is ready to trace.
+pub(crate) struct Tracing {
+    tracer: Tracer,
+    stop: Arc<AtomicBool>,
+    /// Holds the plugin's library as long as guests need it.
+    _library: TempDir,
+}
+
+impl Tracing {
+    /// The guests' kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.tracer.kernel
+    }
+
+    /// Takes the kernel of this release, or the one that was built last, and packs the image.
+    pub(crate) fn open(release: Option<&str>) -> anyhow::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+        let lab = Lab::of_user().blame_input()?;
+        let kernel = kernel::find(&lab, release).blame_input()?;
+        let program = lab::this_program()?;
+        let image = image::build(&lab, Parts { kernel: &kernel, program: &program })?;
+        let directory = TempDir::new()?;
+        let library = footprint_library::write_into(directory.path())?;
+        let tracer = Tracer { kernel, image, library, stop: Arc::clone(&stop) };
+        Ok(Self { tracer, stop, _library: directory })
+    }
+
+    /// Whether a signal asked for the end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Traces the targets into a directory, and says each that is done.
+    pub(crate) fn trace(
+        &self,
+        targets: Vec<GuestTarget>,
+        plan: &Plan,
+        directory: &Path,
+    ) -> Vec<OfTarget> {
+        self.tracer.trace_all(targets, plan, directory, &|label, took| {
+            output::say(&format!("{label}: traced in {:.1} s", took.as_secs_f64()));
+        })
+    }
+}
