@@ -3,11 +3,11 @@
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
-import { Cachemap } from "./charts/Cachemap";
-import { FlameGraph } from "./charts/FlameGraph";
-import { Heatmap } from "./charts/Heatmap";
-import { Surface3d } from "./charts/Surface3d";
+import { Cachemap } from "./charts/cachemap/Cachemap";
+import { FlameGraph } from "./charts/flame/FlameGraph";
+import { Heatmap } from "./charts/heatmap/Heatmap";
 import { type Sample, sampleOf } from "./charts/sample";
+import { Surface3d } from "./charts/surface/Surface3d";
 import { type ThemeName, themes } from "./charts/theme";
 import { latencyAxis, timeAxis, timelineMatrix, timelineSummary } from "./charts/timeline";
 import { digits } from "./format/units";

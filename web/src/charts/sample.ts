@@ -1,6 +1,6 @@
 // Reads what scripts/record-sample.mjs wrote; for tests and the gallery, never in the page.
 
-import type { CachemapData } from "./cachemap-layout";
+import type { CachemapData } from "./cachemap/layout";
 
 export interface Sample {
   /** What was recorded, and with what. */

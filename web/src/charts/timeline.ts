@@ -2,7 +2,7 @@
 
 import { count as counted, figure, nanoseconds, trimmed } from "../format/units";
 import { linearTicks, type Tick } from "./axes";
-import type { CellAxis, Matrix } from "./heatmap";
+import type { CellAxis, Matrix } from "./heatmap/heatmap";
 
 /** The contract's timeline with its array decoded. */
 export interface Timeline {

@@ -1,6 +1,6 @@
 // What was traced, found by what the address names, and its stacks as the widgets take them.
 
-import type { CachemapData, StackTree } from "../charts/cachemap-layout";
+import type { CachemapData, StackTree } from "../charts/cachemap/layout";
 import type {
   Cachemap,
   CachemapOf,

@@ -1,7 +1,7 @@
 // Each target before and after: later runs over the first, benchmark by benchmark; what differs
 // comes first, the rest on demand.
 
-import { IntervalChart } from "../charts/IntervalChart";
+import { IntervalChart } from "../charts/interval/IntervalChart";
 import type { Better, CompareDocument, RunComparison, RunVerdict } from "../contract";
 import type { Report, Side } from "../data/model";
 import { meaningOf } from "../data/verdicts";

@@ -1,7 +1,7 @@
 // Searches for cliffs: every probe, the plateaus, and the interval in which each cliff lies, marked
 // with its cause.
 
-import { LineChart } from "../charts/LineChart";
+import { LineChart } from "../charts/line/LineChart";
 import type { CliffReport, MetricReport, SearchReport } from "../contract";
 import { type CellView, isOfOthers, metricOf } from "../data/model";
 import { figure, onAxis, typeset, words } from "../format/units";

@@ -1,8 +1,8 @@
 // How the time of an operation develops by its number, from the first after a state was made: the
 // start, which is a figure of its own, and what is measured.
 
-import { LineChart } from "../charts/LineChart";
-import type { LineChartModel, LineSeries, Marker } from "../charts/line-model";
+import { LineChart } from "../charts/line/LineChart";
+import type { LineChartModel, LineSeries, Marker } from "../charts/line/line-model";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { count, nanoseconds } from "../format/units";

@@ -1,8 +1,8 @@
 // A curve per metric: every target's medians with their intervals, and the sizes of the machine's
 // caches and memories where the axis is one of bytes.
 
-import { LineChart } from "../charts/LineChart";
-import type { LineChartModel, Marker } from "../charts/line-model";
+import { LineChart } from "../charts/line/LineChart";
+import type { LineChartModel, Marker } from "../charts/line/line-model";
 import type { ScaleKind } from "../charts/scales";
 import type { Theme } from "../charts/theme";
 import type { MetricReport } from "../contract";

@@ -1,7 +1,7 @@
 // One dimension: its benchmarks side by side, its curves, and what was seen besides.
 
-import { IntervalChart } from "../charts/IntervalChart";
-import type { IntervalModel } from "../charts/interval-svg";
+import { IntervalChart } from "../charts/interval/IntervalChart";
+import type { IntervalModel } from "../charts/interval/interval-svg";
 import type { Dimension, MetricReport } from "../contract";
 import {
   type Benchmark,

@@ -3,8 +3,8 @@
 // time, flat and as a view to turn.
 
 import { ChartFrame } from "../charts/frame";
-import { LineChart } from "../charts/LineChart";
-import type { LineChartModel } from "../charts/line-model";
+import { LineChart } from "../charts/line/LineChart";
+import type { LineChartModel } from "../charts/line/line-model";
 import type { CacheState } from "../contract";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";

@@ -2,8 +2,8 @@
 // happened to the machine meanwhile is seen at one look, for all cells or for one benchmark. Where
 // more is better the multiple is turned, so that above 1 is worse wherever it stands.
 
-import { LineChart } from "../charts/LineChart";
-import type { LineSeries } from "../charts/line-model";
+import { LineChart } from "../charts/line/LineChart";
+import type { LineSeries } from "../charts/line/line-model";
 import type { MetricReport } from "../contract";
 import type { CellView, Side } from "../data/model";
 import { primary } from "../data/model";

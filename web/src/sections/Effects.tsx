@@ -2,9 +2,9 @@
 // analysis of variance of the Bonnie paper, and what was said of each pair.
 
 import { ChartFrame } from "../charts/frame";
-import { GridTable } from "../charts/GridTable";
-import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
-import { IntervalChart } from "../charts/IntervalChart";
+import { GridTable } from "../charts/grid/GridTable";
+import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid/grid-svg";
+import { IntervalChart } from "../charts/interval/IntervalChart";
 import { pictureOf } from "../charts/picture";
 import type { AnovaAnswer, RatioDocument } from "../contract";
 import { count, digits, percent, pValue, ratio, ratioTick } from "../format/units";

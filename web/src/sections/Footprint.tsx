@@ -2,8 +2,8 @@
 // operation of one target, or of two targets side by side.
 
 import { useMemo } from "preact/hooks";
-import { Cachemap } from "../charts/Cachemap";
-import { FlameGraph } from "../charts/FlameGraph";
+import { Cachemap } from "../charts/cachemap/Cachemap";
+import { FlameGraph } from "../charts/flame/FlameGraph";
 import type { Cachemap as CachemapRefs, FlameGraph as GraphRefs } from "../contract";
 import {
   cachemapOf,

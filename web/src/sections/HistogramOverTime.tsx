@@ -2,8 +2,8 @@
 // turn (It IS Rocket Science, Figure 4).
 
 import { useState } from "preact/hooks";
-import { Heatmap } from "../charts/Heatmap";
-import { Surface3d } from "../charts/Surface3d";
+import { Heatmap } from "../charts/heatmap/Heatmap";
+import { Surface3d } from "../charts/surface/Surface3d";
 import {
   latencyAxis,
   sharesOf,

@@ -3,8 +3,8 @@
 
 import { useState } from "preact/hooks";
 import { ChartFrame } from "../charts/frame";
-import { GridTable } from "../charts/GridTable";
-import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid-svg";
+import { GridTable } from "../charts/grid/GridTable";
+import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid/grid-svg";
 import { pictureOf } from "../charts/picture";
 import type { DimensionComparison, Document, IntervalReport } from "../contract";
 import { dimensionName } from "../data/model";

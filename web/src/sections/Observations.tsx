@@ -2,8 +2,8 @@
 // write-back), which pages stayed in memory, and which replacement policy explains that.
 
 import { ChartFrame } from "../charts/frame";
-import { IntervalChart } from "../charts/IntervalChart";
-import { LineChart } from "../charts/LineChart";
+import { IntervalChart } from "../charts/interval/IntervalChart";
+import { LineChart } from "../charts/line/LineChart";
 import { pictureOf } from "../charts/picture";
 import type { ScaleKind } from "../charts/scales";
 import type { Observation, PageRuns, PolicyRanking, Series } from "../contract";

@@ -1,8 +1,8 @@
 // How throughput grows with what works at once: the values of all targets, and the law that was
 // fitted to them (Amdahl, or Gunther's Universal Scalability Law).
 
-import { LineChart } from "../charts/LineChart";
-import type { LinePoint, LineSeries, Marker } from "../charts/line-model";
+import { LineChart } from "../charts/line/LineChart";
+import type { LinePoint, LineSeries, Marker } from "../charts/line/line-model";
 import type { CurveFit } from "../contract";
 import { type Curve, metricOf, type Side } from "../data/model";
 import { count, figure, typeset } from "../format/units";

@@ -1,6 +1,6 @@
 // Cliffs and their causes in a few words, as marks on an axis.
 
-import type { Marker } from "../charts/line-model";
+import type { Marker } from "../charts/line/line-model";
 import type { Cause, CliffReport } from "../contract";
 import { onAxis } from "../format/units";
 

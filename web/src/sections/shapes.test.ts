@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { csvOf } from "../charts/frame";
-import { intervalDomain } from "../charts/interval-svg";
-import { lineSvg } from "../charts/line-svg";
+import { intervalDomain } from "../charts/interval/interval-svg";
+import { lineSvg } from "../charts/line/line-svg";
 import { themes } from "../charts/theme";
 import type { CurveFit } from "../contract";
 import { floats } from "../data/payload";

@@ -1,11 +1,11 @@
 // Dots with their intervals, a row each: the plot for figures that lie on no curve. Rows of one
 // group (a benchmark) stand together; what is beside the value says it in numbers.
 
-import { trimmed } from "../format/units";
-import type { Axis } from "./line-model";
-import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "./scales";
-import { element, escaped, file, text } from "./svg";
-import type { Theme } from "./theme";
+import { trimmed } from "../../format/units";
+import type { Axis } from "../line/line-model";
+import { domainOf, padded, place, type Scale, type ScaleKind, ticks, tickTexts } from "../scales";
+import { element, escaped, file, text } from "../svg";
+import type { Theme } from "../theme";
 
 export interface IntervalRow {
   /** Who: a target, a level. */

@@ -1,6 +1,6 @@
 // What a line chart shows, apart from how it is drawn: on the screen by uPlot, in files as SVG.
 
-import { domainOf, padded, type ScaleKind } from "./scales";
+import { domainOf, padded, type ScaleKind } from "../scales";
 
 /** A point with its interval, where there is one. */
 export interface LinePoint {

@@ -1,7 +1,7 @@
 // The projection keeps near things in front and below, and faces come from the back to the front.
 
 import { describe, expect, it } from "vitest";
-import type { Matrix } from "./heatmap";
+import type { Matrix } from "../heatmap/heatmap";
 import { facesOf, heightOf, heightsOf, projectionOf, turned, widened } from "./surface3d";
 
 const size = { width: 800, height: 440 };

@@ -2,14 +2,14 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { trimmed } from "../format/units";
-import { ChartFrame, type Table } from "./frame";
+import { trimmed } from "../../format/units";
+import { ChartFrame, type Table } from "../frame";
+import { pictureOf } from "../picture";
+import { ticks } from "../scales";
+import type { Theme } from "../theme";
+import { useDrawn } from "../visible";
 import { aligned, type LineChartModel, xDomain, yDomain } from "./line-model";
 import { lineSvg } from "./line-svg";
-import { pictureOf } from "./picture";
-import { ticks } from "./scales";
-import type { Theme } from "./theme";
-import { useDrawn } from "./visible";
 
 const HEIGHT = 300;
 const stepped = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;

@@ -1,12 +1,13 @@
 // Draws a surface with its walls, axes and faces.
 
-import { linearTicks, powersOfTen, type Tick, thinned } from "./axes";
-import type { Size } from "./bitmap";
-import { hexOf } from "./colour";
-import type { Matrix } from "./heatmap";
-import { firstOn } from "./legend";
-import type { Painter } from "./painter";
-import { colourOf, ENTRIES, entryOf, type Palette, rgbAt } from "./palettes";
+import { linearTicks, powersOfTen, type Tick, thinned } from "../axes";
+import type { Size } from "../bitmap";
+import { hexOf } from "../colour";
+import type { Matrix } from "../heatmap/heatmap";
+import { firstOn } from "../legend";
+import type { Painter } from "../painter";
+import { colourOf, ENTRIES, entryOf, type Palette, rgbAt } from "../palettes";
+import type { Theme } from "../theme";
 import {
   facesOf,
   HALF_DEPTH,
@@ -17,7 +18,6 @@ import {
   projectionOf,
   type View,
 } from "./surface3d";
-import type { Theme } from "./theme";
 
 export interface SurfaceDrawing {
   matrix: Matrix;

@@ -1,8 +1,13 @@
 // A heat map with axes, a legend, and a read-out of the cell that is pointed at or walked to.
 
 import { useMemo, useState } from "preact/hooks";
-import { canvasPicture, type Size } from "./bitmap";
-import { ChartFrame } from "./frame";
+import { canvasPicture, type Size } from "../bitmap";
+import { ChartFrame } from "../frame";
+import { firstOn } from "../legend";
+import type { Painter } from "../painter";
+import { type Palette, viridis } from "../palettes";
+import { Stage } from "../stage";
+import type { Theme } from "../theme";
 import {
   boxOf,
   type Cell,
@@ -15,11 +20,6 @@ import {
   tableOfCells,
   valueAt,
 } from "./heatmap";
-import { firstOn } from "./legend";
-import type { Painter } from "./painter";
-import { type Palette, viridis } from "./palettes";
-import { Stage } from "./stage";
-import type { Theme } from "./theme";
 
 export interface HeatmapProps extends Matrix {
   title: string;

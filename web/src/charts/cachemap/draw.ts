@@ -1,12 +1,12 @@
 // Draws a cachemap: a bitmap with one pixel per byte, made once, of which each column is a strip.
 
-import { bitmapOf, packedColour, packedPalette } from "./bitmap";
-import type { Byte, CachemapData, Layout, Region } from "./cachemap-layout";
-import { cornerOf, NAME_HEIGHT, namedRegions, TOP } from "./cachemap-layout";
-import { rgbOf } from "./colour";
-import { type ColourScale, entryFor, shareOn } from "./legend";
-import { clipped, type Painter } from "./painter";
-import type { Theme } from "./theme";
+import { bitmapOf, packedColour, packedPalette } from "../bitmap";
+import { rgbOf } from "../colour";
+import { type ColourScale, entryFor, shareOn } from "../legend";
+import { clipped, type Painter } from "../painter";
+import type { Theme } from "../theme";
+import type { Byte, CachemapData, Layout, Region } from "./layout";
+import { cornerOf, NAME_HEIGHT, namedRegions, TOP } from "./layout";
 
 /** One pixel per byte, one row per line; counts are mostly small, so their colours are kept. */
 export function cachemapPixels(map: CachemapData, scale: ColourScale, theme: Theme): Uint32Array {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { themes } from "../theme";
 import { depthOf, gridSvg } from "./grid-svg";
-import { themes } from "./theme";
 
 it("shades a ratio and its inverse alike, and never beyond the darkest", () => {
   expect(depthOf(1)).toBe(0);

@@ -1,10 +1,16 @@
 // A cachemap: each byte of each line that was touched, how often, and from where.
 
 import { useMemo, useState } from "preact/hooks";
-import { bytes, count, digits } from "../format/units";
-import { canvasPicture } from "./bitmap";
-import { type CachemapDrawing, cachemapPixels, columnBitmaps, drawCachemap } from "./cachemap-draw";
-import { addressOf, figuresOf, linesNamed, nameOf, timesOf } from "./cachemap-figures";
+import { bytes, count, digits } from "../../format/units";
+import { canvasPicture } from "../bitmap";
+import { ChartFrame, type Table } from "../frame";
+import { type ColourScale, drawLegend, firstOn, legendHeight } from "../legend";
+import type { Painter } from "../painter";
+import { type Palette, viridis } from "../palettes";
+import { Stage } from "../stage";
+import type { Theme } from "../theme";
+import { type CachemapDrawing, cachemapPixels, columnBitmaps, drawCachemap } from "./draw";
+import { addressOf, figuresOf, linesNamed, nameOf, timesOf } from "./figures";
 import {
   type Byte,
   byteBeside,
@@ -12,15 +18,9 @@ import {
   cellThatFits,
   layoutOf,
   regionsOf,
-} from "./cachemap-layout";
-import { ByteStacks } from "./cachemap-stacks";
-import { type CachemapView, useCachemapView } from "./cachemap-view";
-import { ChartFrame, type Table } from "./frame";
-import { type ColourScale, drawLegend, firstOn, legendHeight } from "./legend";
-import type { Painter } from "./painter";
-import { type Palette, viridis } from "./palettes";
-import { Stage } from "./stage";
-import type { Theme } from "./theme";
+} from "./layout";
+import { ByteStacks } from "./stacks";
+import { type CachemapView, useCachemapView } from "./view";
 
 export interface CachemapProps {
   map: CachemapData;

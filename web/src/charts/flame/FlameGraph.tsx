@@ -1,9 +1,15 @@
 // A flame graph: what was done in each stack of calls, to zoom, search and walk through.
 
 import { useMemo, useState } from "preact/hooks";
-import { changed, count, digits } from "../format/units";
-import { canvasPicture, type Size } from "./bitmap";
-import { drawFlame, flameHeight, rowAt } from "./flame-draw";
+import { changed, count, digits } from "../../format/units";
+import { canvasPicture, type Size } from "../bitmap";
+import { ChartFrame, type Table } from "../frame";
+import { drawLegend } from "../legend";
+import type { Painter } from "../painter";
+import { divergentOn } from "../palettes";
+import { Stage } from "../stage";
+import type { Theme } from "../theme";
+import { drawFlame, flameHeight, rowAt } from "./draw";
 import {
   type FlameTree,
   flameTree,
@@ -12,14 +18,8 @@ import {
   pathTo,
   type Rectangles,
   rectanglesOf,
-} from "./flame-layout";
-import { type Found, searched } from "./flame-search";
-import { ChartFrame, type Table } from "./frame";
-import { drawLegend } from "./legend";
-import type { Painter } from "./painter";
-import { divergentOn } from "./palettes";
-import { Stage } from "./stage";
-import type { Theme } from "./theme";
+} from "./layout";
+import { type Found, searched } from "./search";
 
 export interface FlameGraphProps {
   title: string;

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { escaped } from "../svg";
+import { themes } from "../theme";
 import {
   type IntervalModel,
   intervalDomain,
@@ -6,8 +8,6 @@ import {
   intervalSvg,
   shortened,
 } from "./interval-svg";
-import { escaped } from "./svg";
-import { themes } from "./theme";
 
 const model: IntervalModel = {
   title: "ratios",

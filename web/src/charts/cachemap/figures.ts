@@ -1,6 +1,6 @@
 // What is said of a cachemap in numbers, and what is known of one byte.
 
-import type { Byte, CachemapData } from "./cachemap-layout";
+import type { Byte, CachemapData } from "./layout";
 
 export interface CachemapFigures {
   lines: number;

@@ -3,8 +3,12 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { cachemapPixels } from "./cachemap-draw";
-import { addressOf, figuresOf, framesOf, linesNamed, stacksOf, timesOf } from "./cachemap-figures";
+import { flameTree } from "../flame/layout";
+import { viridis } from "../palettes";
+import { sampleOf } from "../sample";
+import { themes } from "../theme";
+import { cachemapPixels } from "./draw";
+import { addressOf, figuresOf, framesOf, linesNamed, stacksOf, timesOf } from "./figures";
 import {
   byteAt,
   byteBeside,
@@ -15,11 +19,7 @@ import {
   layoutOf,
   namedRegions,
   regionsOf,
-} from "./cachemap-layout";
-import { flameTree } from "./flame-layout";
-import { viridis } from "./palettes";
-import { sampleOf } from "./sample";
-import { themes } from "./theme";
+} from "./layout";
 
 /** Lines of 64 bytes: the first used once in one byte, the second in two with different counts. */
 function small(): CachemapData {
@@ -42,7 +42,7 @@ function small(): CachemapData {
   };
 }
 
-const sampleFile = new URL("../../fixtures/footprint-sample.bin.gz", import.meta.url);
+const sampleFile = new URL("../../../fixtures/footprint-sample.bin.gz", import.meta.url);
 const sample = sampleOf(gunzipSync(readFileSync(sampleFile)));
 const instructions = sample.cachemaps[0] as CachemapData;
 

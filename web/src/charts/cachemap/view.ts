@@ -2,8 +2,8 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Byte, CachemapData, Layout } from "./cachemap-layout";
-import { byteAt, CELLS, cellThatFits, cornerOf, layoutOf, TOP } from "./cachemap-layout";
+import type { Byte, CachemapData, Layout } from "./layout";
+import { byteAt, CELLS, cellThatFits, cornerOf, layoutOf, TOP } from "./layout";
 
 /** The most that is seen at once, in CSS pixels. */
 const VIEW_HEIGHT = 680;

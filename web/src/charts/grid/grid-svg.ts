@@ -1,8 +1,8 @@
 // A table of ratios as a picture: rows and columns with names, and places shaded by how far the
 // ratio is from 1. On the screen the same is a table, which readers of screens can walk through.
 
-import { element, file, text } from "./svg";
-import type { Theme } from "./theme";
+import { element, file, text } from "../svg";
+import type { Theme } from "../theme";
 
 /** One place: what stands in it, from the most important line on. */
 export interface GridCell {

@@ -1,16 +1,16 @@
 // A surface to turn: by dragging, with the arrow keys, or with buttons.
 
 import { useMemo, useState } from "preact/hooks";
-import { count } from "../format/units";
-import { canvasPicture, type Size } from "./bitmap";
-import { ChartFrame } from "./frame";
-import { type Matrix, tableOfCells } from "./heatmap";
-import type { Painter } from "./painter";
-import { type Palette, viridis } from "./palettes";
-import { Stage } from "./stage";
+import { count } from "../../format/units";
+import { canvasPicture, type Size } from "../bitmap";
+import { ChartFrame } from "../frame";
+import { type Matrix, tableOfCells } from "../heatmap/heatmap";
+import type { Painter } from "../painter";
+import { type Palette, viridis } from "../palettes";
+import { Stage } from "../stage";
+import type { Theme } from "../theme";
 import { FIRST_VIEW, heightsOf, turned, type View, widened } from "./surface3d";
 import { drawSurface } from "./surface3d-draw";
-import type { Theme } from "./theme";
 
 export interface Surface3dProps extends Matrix {
   title: string;

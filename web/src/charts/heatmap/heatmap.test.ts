@@ -1,8 +1,12 @@
 // A point on a heat map leads to the cell that is drawn there, and ticks stand where they say.
 
 import { describe, expect, it } from "vitest";
-import { trimmed } from "../format/units";
-import { linearTicks, powersOfTen, thinned } from "./axes";
+import { trimmed } from "../../format/units";
+import { linearTicks, powersOfTen, thinned } from "../axes";
+import { legendTicks } from "../legend";
+import { viridis } from "../palettes";
+import { themes } from "../theme";
+import { latencyAxis, powerOfTwo, sharesOf, timeAxis, timelineSummary } from "../timeline";
 import {
   boxOf,
   boxOfCell,
@@ -13,10 +17,6 @@ import {
   scaleOf,
   valueAt,
 } from "./heatmap";
-import { legendTicks } from "./legend";
-import { viridis } from "./palettes";
-import { themes } from "./theme";
-import { latencyAxis, powerOfTwo, sharesOf, timeAxis, timelineSummary } from "./timeline";
 
 const axis = (cells: number) => ({ label: "", cells, ticks: [], cell: String });
 const matrix: Matrix = { columns: axis(3), rows: axis(2), values: [0, 1, 10, 100, 0, 1000] };

@@ -1,9 +1,9 @@
 // What is known of one byte: its address, what lies there, and every stack that touched it.
 
 import { useState } from "preact/hooks";
-import { count } from "../format/units";
-import { addressOf, framesOf, nameOf, stacksOf, timesOf } from "./cachemap-figures";
-import type { Byte, CachemapData } from "./cachemap-layout";
+import { count } from "../../format/units";
+import { addressOf, framesOf, nameOf, stacksOf, timesOf } from "./figures";
+import type { Byte, CachemapData } from "./layout";
 
 /** Stacks that are shown until more are asked for. */
 const STACKS_SHOWN = 20;

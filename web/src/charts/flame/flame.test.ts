@@ -1,7 +1,8 @@
 // Totals are sums, what is drawn at a point is found there, and 100,000 nodes are no trouble.
 
 import { describe, expect, it } from "vitest";
-import { categoryOf, changeOf, rowAt, topOfRow } from "./flame-draw";
+import { clipped } from "../painter";
+import { categoryOf, changeOf, rowAt, topOfRow } from "./draw";
 import {
   childrenOf,
   type FlameTree,
@@ -10,9 +11,8 @@ import {
   nodeBeside,
   pathTo,
   rectanglesOf,
-} from "./flame-layout";
-import { searched } from "./flame-search";
-import { clipped } from "./painter";
+} from "./layout";
+import { searched } from "./search";
 
 const names = ["root", "b", "a", "c"];
 // root calls b, a and b again; each b calls c.

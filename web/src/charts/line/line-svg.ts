@@ -1,6 +1,9 @@
 // A line chart as an SVG file, the same that uPlot draws on the screen.
 
-import { trimmed } from "../format/units";
+import { trimmed } from "../../format/units";
+import { place, type Scale, ticks } from "../scales";
+import { element, file, text } from "../svg";
+import type { Theme } from "../theme";
 import {
   type LineChartModel,
   type LinePoint,
@@ -8,9 +11,6 @@ import {
   xDomain,
   yDomain,
 } from "./line-model";
-import { place, type Scale, ticks } from "./scales";
-import { element, file, text } from "./svg";
-import type { Theme } from "./theme";
 
 const MARGIN = { top: 40, right: 24, bottom: 48, left: 76 };
 const LEGEND_LINE = 18;

@@ -1,10 +1,10 @@
 // Draws a flame graph: a rectangle per frame that is seen, its name within, as much as fits.
 
-import type { Size } from "./bitmap";
-import type { FlameTree, Rectangles } from "./flame-layout";
-import { clipped, type Painter } from "./painter";
-import { colourOf, divergentOn, textOn } from "./palettes";
-import type { Theme } from "./theme";
+import type { Size } from "../bitmap";
+import { clipped, type Painter } from "../painter";
+import { colourOf, divergentOn, textOn } from "../palettes";
+import type { Theme } from "../theme";
+import type { FlameTree, Rectangles } from "./layout";
 
 export const ROW_HEIGHT = 18;
 

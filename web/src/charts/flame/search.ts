@@ -1,6 +1,6 @@
 // Finding frames by name, and how much of the whole they are.
 
-import type { FlameTree } from "./flame-layout";
+import type { FlameTree } from "./layout";
 
 export interface Found {
   /** 1 for each node whose name matches. */

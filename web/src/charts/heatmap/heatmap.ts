@@ -1,14 +1,14 @@
 // A matrix as colours: where its cells lie, what lies at a point, and how it is drawn. One pixel of
 // a bitmap per cell, scaled without smoothing, so that the cost does not grow with its size.
 
-import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from "./axes";
-import { bitmapOf, packedColour, packedPalette, type Size } from "./bitmap";
-import { rgbOf } from "./colour";
-import type { Table } from "./frame";
-import { type ColourScale, drawLegend, entryFor, legendHeight, shareOn } from "./legend";
-import type { Painter } from "./painter";
-import type { Palette } from "./palettes";
-import type { Theme } from "./theme";
+import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from "../axes";
+import { bitmapOf, packedColour, packedPalette, type Size } from "../bitmap";
+import { rgbOf } from "../colour";
+import type { Table } from "../frame";
+import { type ColourScale, drawLegend, entryFor, legendHeight, shareOn } from "../legend";
+import type { Painter } from "../painter";
+import type { Palette } from "../palettes";
+import type { Theme } from "../theme";
 
 /** Columns from left to right, or rows from the bottom upwards. */
 export interface CellAxis {

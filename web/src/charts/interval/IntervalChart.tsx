@@ -1,11 +1,11 @@
 // Dots with intervals on the screen: the same SVG that is saved.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ChartFrame, type Table } from "./frame";
+import { ChartFrame, type Table } from "../frame";
+import { pictureOf } from "../picture";
+import type { Theme } from "../theme";
+import { useDrawn } from "../visible";
 import { type IntervalModel, intervalHeight, intervalSvg } from "./interval-svg";
-import { pictureOf } from "./picture";
-import type { Theme } from "./theme";
-import { useDrawn } from "./visible";
 
 const WIDTH_SAVED = 820;
 

@@ -2,7 +2,7 @@
 // drawn from the back to the front (painter's algorithm). For a height field no sorting is needed:
 // rows and columns only have to be walked away from the far corner.
 
-import { type Matrix, valueAt } from "./heatmap";
+import { type Matrix, valueAt } from "../heatmap/heatmap";
 
 export interface View {
   /** Turn about the vertical, in degrees; 0 looks along the rows' axis. */
