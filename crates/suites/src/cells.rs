@@ -99,11 +99,11 @@ impl Bounds {
 
 /// What the benchmarks of a place have in common.
 fn of_place(place: Place) -> String {
-    match (place, place.directories()) {
-        (Place::Files(files), _) => format!("files of {} MiB", files.bytes >> 20),
-        (_, Some((_, entries))) => format!("directories of {}", grouped(entries as f64)),
-        _ => "data files".to_owned(),
+    if let Place::Files(files) = place {
+        return format!("files of {} MiB", files.bytes >> 20);
     }
+    let of_entries = |(_, entries)| format!("directories of {}", grouped(entries as f64));
+    place.directories().map_or_else(|| "data files".to_owned(), of_entries)
 }
 
 /// What a benchmark cannot mean on a target, if it cannot: which benchmarks, and why.
@@ -170,22 +170,21 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
     if live.target.supports_cold() {
         return None;
     }
-    match (state, of.workload.operation) {
-        _ if of.is_of_names_cold(state) => {
-            Some(("cold names", "its directories are only in memory, so its names are never cold"))
-        }
-        (CacheState::Cold, _) => Some((
-            "cold reads and writes",
-            "its pages are the only copy of its files, so they are never cold",
-        )),
-        (_, Operation::AppendFsync) => {
-            Some(("append and fsync", "it has no device that fsync could write to"))
-        }
-        _ if of.question == Question::DeviceWrites => {
-            Some(("device writes", "it has no device to write to"))
-        }
-        _ => None,
+    if of.is_of_names_cold(state) {
+        return Some((
+            "cold names",
+            "its directories are only in memory, so its names are never cold",
+        ));
     }
+    if state == CacheState::Cold {
+        let why = "its pages are the only copy of its files, so they are never cold";
+        return Some(("cold reads and writes", why));
+    }
+    if of.workload.operation.syncs() {
+        return Some(("append and fsync", "it has no device that fsync could write to"));
+    }
+    let asks_device = of.question == Question::DeviceWrites;
+    asks_device.then_some(("device writes", "it has no device to write to"))
 }
 
 /// What needs a file system that fsprism made, on a device that nobody else uses.
@@ -263,7 +262,7 @@ mod tests {
 
     #[test]
     fn several_threads_or_processes_want_two_processors() {
-        let all = nano::dimension("scaling");
+        let all = nano::Part::Scaling.benchmarks();
         let refused = |processors| {
             let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();
             all.iter().filter(is_it).count()

@@ -14,7 +14,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use targets::Target;
-use workload::{OnDevice, Operation, Verification, Workload, WriteMemory};
+use workload::{
+    DataOperation, GrowingOperation, NameOperation, OnDevice, Operation, Subject, Verification,
+    Workload, WriteMemory,
+};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Site};
@@ -163,14 +166,37 @@ impl Laboratory {
             return if lists { directories as u64 } else { entries };
         }
         let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
-        match (workload.operation, state) {
-            _ if of.keeps_writes(live) => kept_writes_max(target, workload).min(blocks).max(1),
-            // The second time around, nothing would be cold, and no page clean.
-            (Operation::Read, CacheState::Cold) | (Operation::Write, _) => blocks.max(1),
+        if of.keeps_writes(live) {
+            return kept_writes_max(target, workload).min(blocks).max(1);
+        }
+        match workload.operation.subject() {
+            // The second time around, nothing would be cold.
+            Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
+            // The second time around, no page would be clean.
+            Subject::Data(DataOperation::Write) => blocks.max(1),
             // The second time around, the name would be known to be missing.
-            (Operation::StatMissing, _) => of.missing_names_per_thread(),
-            (Operation::Append | Operation::AppendFsync, _) => appends_max(target, workload),
-            _ => u64::from(u32::MAX),
+            Subject::Names(NameOperation::StatMissing) => of.missing_names_per_thread(),
+            Subject::Growing(GrowingOperation::Append | GrowingOperation::AppendFsync) => {
+                appends_max(target, workload)
+            }
+            Subject::Data(DataOperation::Read | DataOperation::Mixed { .. })
+            | Subject::Growing(
+                GrowingOperation::Fsync | GrowingOperation::Fdatasync | GrowingOperation::Truncate,
+            )
+            | Subject::Names(
+                NameOperation::Open
+                | NameOperation::Close
+                | NameOperation::OpenClose
+                | NameOperation::StatPresent
+                | NameOperation::Readdir
+                | NameOperation::Create
+                | NameOperation::Mkdir
+                | NameOperation::Link
+                | NameOperation::Symlink
+                | NameOperation::Rename
+                | NameOperation::Unlink
+                | NameOperation::Rmdir,
+            ) => u64::from(u32::MAX),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use record::CacheState;
 use targets::{Conditions, Target};
-use workload::Operation;
+use workload::{DataOperation, GrowingOperation, Subject};
 
 use crate::operations::Operations;
 
@@ -30,11 +30,24 @@ impl Throttle {
     }
 
     fn under(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
-        let (bps, iops) = match (of.workload.operation, state) {
-            (Operation::Read, CacheState::Cold) => (limits.read_bps, limits.read_iops),
-            (Operation::AppendFsync, _) => (limits.write_bps, limits.write_iops),
-            (Operation::Write, _) if of.is_direct() => (limits.write_bps, limits.write_iops),
-            _ => (None, None),
+        let (bps, iops) = match of.workload.operation.subject() {
+            Subject::Data(DataOperation::Read) if state == CacheState::Cold => {
+                (limits.read_bps, limits.read_iops)
+            }
+            Subject::Data(DataOperation::Write) if of.is_direct() => {
+                (limits.write_bps, limits.write_iops)
+            }
+            Subject::Growing(
+                GrowingOperation::AppendFsync
+                | GrowingOperation::Fsync
+                | GrowingOperation::Fdatasync,
+            ) => (limits.write_bps, limits.write_iops),
+            // Served from memory, wholly or for a part that is not known.
+            Subject::Data(
+                DataOperation::Read | DataOperation::Write | DataOperation::Mixed { .. },
+            )
+            | Subject::Growing(GrowingOperation::Append | GrowingOperation::Truncate)
+            | Subject::Names(_) => (None, None),
         };
         let by_bytes = bps.map(|bps| bps as f64 / of.workload.request_bytes as f64);
         let rates_per_s = by_bytes.into_iter().chain(iops.map(|iops| iops as f64));

@@ -67,11 +67,11 @@ fn data_benchmark(
 /// A buffered write does not wait for the device, so even a cold one says nothing of I/O: it
 /// isolates how the page cache takes in pages it does not have.
 fn dimension_of_data(operation: Operation, state: CacheState) -> (Dimension, Vec<Dimension>) {
-    match (operation, state) {
-        (Operation::Read, CacheState::Cold) => {
-            (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::Caching])
-        }
-        (_, CacheState::Cold) => (Dimension::Caching, vec![Dimension::InMemory]),
-        _ => (Dimension::InMemory, vec![]),
+    if state != CacheState::Cold {
+        (Dimension::InMemory, vec![])
+    } else if operation == Operation::Read {
+        (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::Caching])
+    } else {
+        (Dimension::Caching, vec![Dimension::InMemory])
     }
 }

@@ -67,24 +67,39 @@ fn survey_rank(name: &str) -> u32 {
     }
 }
 
-/// A dimension's nano-benchmarks: its quick forms, then its curves.
-pub(crate) fn dimension(name: &str) -> Vec<Benchmark> {
-    match name {
-        "io" => [io::quick(), io::curves()].concat(),
-        "layout" => [layout::quick(), layout::curves()].concat(),
-        "in-memory" => [in_memory::quick(), in_memory::curves()].concat(),
-        "caching" => [caching::quick(), caching::curves()].concat(),
-        "metadata" => [metadata::quick(), metadata::curves()].concat(),
-        "scaling" => [scaling::baselines(), scaling::quick(), scaling::curves()].concat(),
-        _ => Vec::new(),
+/// The dimensions that nano-benchmarks isolate, in the order in which they are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Io,
+    Layout,
+    InMemory,
+    Caching,
+    Metadata,
+    Scaling,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Io, Self::Layout, Self::InMemory, Self::Caching, Self::Metadata, Self::Scaling];
+
+    /// Its nano-benchmarks: the quick forms, then the curves.
+    pub(crate) fn benchmarks(self) -> Vec<Benchmark> {
+        match self {
+            Self::Io => [io::quick(), io::curves()].concat(),
+            Self::Layout => [layout::quick(), layout::curves()].concat(),
+            Self::InMemory => [in_memory::quick(), in_memory::curves()].concat(),
+            Self::Caching => [caching::quick(), caching::curves()].concat(),
+            Self::Metadata => [metadata::quick(), metadata::curves()].concat(),
+            Self::Scaling => [scaling::baselines(), scaling::quick(), scaling::curves()].concat(),
+        }
     }
 }
 
 /// All of them.
 pub(crate) fn all() -> Vec<Benchmark> {
     let mut all: Vec<Benchmark> = Vec::new();
-    for name in ["io", "layout", "in-memory", "caching", "metadata", "scaling"] {
-        for benchmark in dimension(name) {
+    for part in Part::ALL {
+        for benchmark in part.benchmarks() {
             // The baselines of one dimension are benchmarks of another.
             if all.iter().all(|other| other.name != benchmark.name) {
                 all.push(benchmark);
