@@ -36,9 +36,15 @@ pub(crate) struct Row {
 
 /// There is no call of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no operation '{name}'; there are {}", TracedCall::names())]
+#[error("there is no operation '{name}'{}", hint(name))]
 pub struct UnknownCall {
     name: String,
+}
+
+/// The operation that was meant; where none is near, all of them.
+fn hint(name: &str) -> String {
+    let meant = textual::did_you_mean(name, TracedCall::all().map(TracedCall::name));
+    if meant.is_empty() { format!(": choose from {}", TracedCall::names()) } else { meant }
 }
 
 const fn row(
@@ -277,7 +283,7 @@ mod tests {
             assert_eq!(json, format!("\"{call}\""));
             assert_eq!(serde_json::from_str::<TracedCall>(&json).unwrap(), call);
         }
-        let error = "creat".parse::<TracedCall>().expect_err("no such call").to_string();
+        let error = "nonsense".parse::<TracedCall>().expect_err("no such call").to_string();
         assert!(error.contains("create, write"), "{error}");
         let names: Vec<&str> = TracedCall::by_default().map(TracedCall::name).collect();
         assert_eq!(names, ["create", "write", "read", "stat", "rename", "unlink", "getppid"]);

@@ -170,3 +170,123 @@ fn start_ns(course: &Course) -> Option<f64> {
     let first = || course.steady.first().copied().and_then(Stretch::mean_ns);
     course.whole_start().mean_ns().or_else(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use measure::{Histogram, ManualClock, Recorder};
+    use workload::{AsynchronousLatency, TaskWork};
+
+    use super::*;
+
+    /// Four operations of 1,000 ns each by two threads, in 8,000 ns.
+    fn outcome() -> Outcome {
+        let clock = ManualClock::new();
+        let mut recorder = Recorder::new(0, 1 << 30);
+        for start in 0..4 {
+            recorder.record(start * 1000, (start + 1) * 1000, &clock);
+        }
+        let thread = ThreadOutcome { operations: 2, bytes: 0, busy_ns: 2000, elapsed_ns: 2500 };
+        Outcome {
+            recorder,
+            course: Course {
+                start: vec![Stretch { operations: 2, busy_ns: 6000 }],
+                steady: vec![Stretch { operations: 4, busy_ns: 4000 }],
+            },
+            processor_ns: 3800,
+            threads_ns: 9000,
+            start_read_bytes: None,
+            bytes: 0,
+            elapsed_ns: 8000,
+            rate_per_s: 1e6,
+            overlap: 1.0,
+            threads: vec![thread; 2],
+            checked_bytes: 0,
+            tally: workload::Tally::default(),
+            interrupted: false,
+            asynchronous: None,
+        }
+    }
+
+    #[test]
+    fn each_metric_has_its_own_value() {
+        let outcome = outcome();
+        let evidence = CacheEvidence {
+            resident_after: Some(3),
+            device_read_bytes: Some(16_384),
+            ..CacheEvidence::default()
+        };
+        let written = Written { synced_time_ns: 7.0, bytes: 5.0, writes: 3.0 };
+        let values = Values {
+            outcome: &outcome,
+            evidence: &evidence,
+            written,
+            other_time_ns: Some(11.0),
+            request_bytes: 4096.0,
+            threads: 2.0,
+        };
+        let page_bytes = rustix::param::page_size() as f64;
+        for (metric, value) in [
+            (TIME, 1000.0),
+            (TIME_PER_KIB, 250.0),
+            (TIME_BETWEEN, 1000.0),
+            (THROUGHPUT, 1e6),
+            (THROUGHPUT_ELAPSED, 5e5),
+            (THROUGHPUT_PER_THREAD, 2.5e5),
+            (BANDWIDTH, 4.096e9),
+            (START_TIME, 3000.0),
+            // 3,800 ns less 500 ns between the operations of each thread.
+            (PROCESSOR_TIME, 700.0),
+            (OTHER_TIME, 11.0),
+            (RESIDENT, 3.0 * page_bytes),
+            (DEVICE_READ, 4096.0),
+            (SYNCED_TIME, 7.0),
+            (DEVICE_BYTES, 5.0),
+            (DEVICE_WRITES, 3.0),
+            (LATENCY, 1000.0),
+        ] {
+            let found = metric.value(&values);
+            assert!((found - value).abs() < 1e-6 * value, "{}: {found}", metric.name);
+        }
+    }
+
+    #[test]
+    fn operations_in_flight_have_parts_and_nothing_between() {
+        let of = |value| {
+            let mut histogram = Histogram::new();
+            histogram.record(value);
+            histogram
+        };
+        let asynchronous = AsynchronousLatency {
+            submission: of(200),
+            completion: of(800),
+            task_work: TaskWork::Interrupting,
+        };
+        let outcome =
+            Outcome { asynchronous: Some(asynchronous), rate_per_s: 4e6, ..self::outcome() };
+        let values = Values {
+            outcome: &outcome,
+            evidence: &CacheEvidence::default(),
+            written: Written { synced_time_ns: 0.0, bytes: 0.0, writes: 0.0 },
+            other_time_ns: None,
+            request_bytes: 4096.0,
+            threads: 1.0,
+        };
+        for (metric, low, high) in [
+            (SUBMISSION_LATENCY, 198.0, 202.0),
+            (COMPLETION_LATENCY, 792.0, 808.0),
+            (TIME_BETWEEN, 249.9, 250.1),
+            (PROCESSOR_TIME, 949.9, 950.1),
+        ] {
+            let found = metric.value(&values);
+            assert!((low..high).contains(&found), "{}: {found}", metric.name);
+        }
+    }
+
+    #[test]
+    fn without_a_start_the_first_part_stands_for_it() {
+        let stretch = |busy_ns| Stretch { operations: 2, busy_ns };
+        let course = Course { start: Vec::new(), steady: vec![stretch(4000), stretch(2000)] };
+        assert_eq!(start_ns(&course), Some(2000.0));
+        assert_eq!(start_ns(&Course::default()), None);
+    }
+}
