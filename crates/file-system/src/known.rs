@@ -65,7 +65,7 @@ impl FileSystem {
 
     /// Whether fsprism can make it on scratch space.
     #[must_use]
-    pub fn can_be_made(self) -> bool {
+    pub(crate) fn can_be_made(self) -> bool {
         self.mkfs.is_some() || self.lives_in_memory()
     }
 

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab::inside;
-use targets::{Place, TargetSpec};
+use targets::{Location, TargetSpec};
 
 use crate::{Job, perform};
 
 /// Where a guest has its job, as JSON.
 pub const JOB: &str = "/job/footprint.json";
-/// Under these names a guest hands back [what it did](crate::Outcome), as JSON ...
+/// Under these names a guest hands back [what it did](crate::JobOutcome), as JSON ...
 pub const OUTCOME: &str = "outcome.json";
 /// ... the text of its `/proc/kallsyms`, read when all modules were loaded ...
 pub const SYMBOLS: &str = "kallsyms";
@@ -71,7 +71,7 @@ fn run() -> Result<(), String> {
 /// Loads what the target needs. How large the device is, the kernel's arguments say.
 fn load(job: &Job) -> Result<(), String> {
     let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
-    let Place::Scratch(scratch) = spec.place else { return Ok(()) };
+    let Location::Scratch(scratch) = spec.location else { return Ok(()) };
     if scratch.device.is_some() {
         inside::load_modules_for("brd").map_err(|error| error.to_string())?;
     }

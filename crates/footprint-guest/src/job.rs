@@ -35,7 +35,7 @@ pub enum State {
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// Release of the guest's kernel, as `uname -r` says.
     pub kernel: String,
     /// The target, unless it could not be made.

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::marked::MarkedCall;
 use crate::prepared::Prepared;
-use crate::{Failed, Job, Outcome, State, TracedCall};
+use crate::{Failed, Job, JobOutcome, State, TracedCall};
 
 /// The block device on which a guest makes its target: memory, so that every request is served
 /// within the call that makes it.
@@ -35,16 +35,16 @@ pub enum PerformError {
 
 /// Makes the job's target and executes the operations on it. The process must have one thread.
 #[must_use]
-pub fn perform(job: &Job) -> Outcome {
+pub fn perform(job: &Job) -> JobOutcome {
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut outcome = Outcome { kernel, ..Outcome::default() };
+    let mut outcome = JobOutcome { kernel, ..JobOutcome::default() };
     if let Err(why) = on_target(job, &mut outcome) {
         outcome.failed.push(Failed { operation: None, why });
     }
     outcome
 }
 
-fn on_target(job: &Job, outcome: &mut Outcome) -> Result<(), String> {
+fn on_target(job: &Job, outcome: &mut JobOutcome) -> Result<(), String> {
     let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
     let mut on_target = || -> Result<(), PerformError> {
         let destroy = vec![PathBuf::from(DEVICE)];

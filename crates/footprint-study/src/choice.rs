@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use caches::Hierarchy;
 use footprint::description::Repetitions;
 use footprint::regions::Wanted;
-use footprint::simulated::{Outcome, Warmth};
+use footprint::simulated::{CacheOutcome, Warmth};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Region};
 
@@ -15,7 +15,7 @@ use crate::repetition::nearest_to_medians;
 
 /// What is shown of one execution: what it touched, and what caches made of it, if any were
 /// simulated.
-pub(crate) type Shown = (Footprint, Option<Outcome>);
+pub(crate) type Shown = (Footprint, Option<CacheOutcome>);
 
 /// What all repetitions have in common: region and operation.
 pub(crate) fn key(region: Region) -> Option<(u8, u16)> {
@@ -53,7 +53,12 @@ impl Choice {
     }
 
     /// Takes a region into account.
-    pub(crate) fn add(&mut self, figures: Figures, footprint: Footprint, outcome: Option<Outcome>) {
+    pub(crate) fn add(
+        &mut self,
+        figures: Figures,
+        footprint: Footprint,
+        outcome: Option<CacheOutcome>,
+    ) {
         let region = footprint.region;
         if matches!(region, Region::Marked { repetition, .. } if repetition < self.warm_up) {
             return;

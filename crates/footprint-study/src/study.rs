@@ -9,7 +9,7 @@ use footprint::categories::Categories;
 use footprint::cgstacks::Walked;
 use footprint::description::{Description, Named};
 use footprint::regions::{Wanted, for_each_region};
-use footprint::simulated::{Outcome, Warmth};
+use footprint::simulated::{CacheOutcome, Warmth};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Region, Walk};
 use footprint_trace::TraceError;
@@ -59,7 +59,7 @@ pub struct Executed {
     /// What it touched.
     pub footprint: Footprint,
     /// What simulated caches made of it, if any were.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<CacheOutcome>,
 }
 
 impl Studied {

@@ -2,7 +2,7 @@
 
 use file_system::{Feature, FileSystem, Storage};
 use footprint_guest::TracedCall;
-use targets::{Place, SpecError, TargetSpec, refuse_duplicate_labels};
+use targets::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use thiserror::Error;
 use workload::Operation;
 
@@ -71,7 +71,7 @@ impl GuestTarget {
     pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
         let spec: TargetSpec = text.parse()?;
         let label = spec.label.clone();
-        let Place::Scratch(scratch) = &spec.place else {
+        let Location::Scratch(scratch) = &spec.location else {
             return Err(TargetRefusal::NotInGuest { label });
         };
         if scratch.device.is_some() {
@@ -122,9 +122,9 @@ impl GuestTarget {
     /// Bytes of the device that it is made on, or of its memory.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        let asked = match &self.spec.place {
-            Place::Scratch(scratch) => scratch.size_bytes,
-            Place::Directory(_) => None,
+        let asked = match &self.spec.location {
+            Location::Scratch(scratch) => scratch.size_bytes,
+            Location::Directory(_) => None,
         };
         asked.unwrap_or_else(|| {
             DEVICE_BYTES.max(self.file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes))
@@ -139,10 +139,10 @@ impl GuestTarget {
 
     /// The target as the guest is told it: on the guest's device, unless it lives in memory.
     #[must_use]
-    pub fn in_guest(&self) -> TargetSpec {
+    pub(crate) fn in_guest(&self) -> TargetSpec {
         let size_bytes = self.size_bytes();
         let mut spec = self.spec.clone();
-        if let Place::Scratch(scratch) = &mut spec.place {
+        if let Location::Scratch(scratch) = &mut spec.location {
             match scratch.file_system.storage {
                 Storage::Memory { size_option: Some(_) } => scratch.size_bytes = Some(size_bytes),
                 Storage::Memory { size_option: None } => {}

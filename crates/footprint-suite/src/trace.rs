@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use footprint::description::{Description, Identity, Named, Repetitions, Subject};
-use footprint_guest::{Failed, Job, Outcome, TracedCall, inside};
+use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
 use footprint_symbols::SymbolsError;
-use footprint_symbols::describe::{Kernel as KernelSources, Sources, describe};
+use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
 use footprint_trace::TraceError;
 use footprint_trace::attachments;
@@ -89,7 +89,7 @@ pub enum TracingError {
 #[derive(Clone, Debug)]
 pub struct Traced {
     /// What the guest did.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// The names of the trace's addresses, which are in the trace too.
     pub description: Description,
 }
@@ -154,7 +154,8 @@ impl Tracer {
         error: &TracingError,
     ) -> Result<(), TracingError> {
         attachments::end_early(trace)?;
-        let mut outcome = Outcome { kernel: self.kernel.release.clone(), ..Outcome::default() };
+        let mut outcome =
+            JobOutcome { kernel: self.kernel.release.clone(), ..JobOutcome::default() };
         let mut nameless = "data has";
         let wants_end = matches!(error, TracingError::Boot(BootError::Stopped));
         if !wants_end && !handed.join(inside::SYMBOLS).exists() {
@@ -205,7 +206,7 @@ impl Tracer {
         target: &GuestTarget,
         plan: &Plan,
         (trace, handed): (&Path, &Path),
-        outcome: &Outcome,
+        outcome: &JobOutcome,
     ) -> Result<(Description, Option<Cut>), TracingError> {
         let file = File::open(trace).map_err(at(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
@@ -237,7 +238,7 @@ impl Tracer {
     }
 
     /// What was traced, without the names of any address.
-    fn labelled(&self, target: &GuestTarget, plan: &Plan, outcome: &Outcome) -> Description {
+    fn labelled(&self, target: &GuestTarget, plan: &Plan, outcome: &JobOutcome) -> Description {
         let operations =
             TracedCall::all().map(|call| Named { number: call.number(), name: call.to_string() });
         Description {
@@ -249,7 +250,7 @@ impl Tracer {
         }
     }
 
-    fn subject(&self, target: &GuestTarget, outcome: &Outcome) -> Subject {
+    fn subject(&self, target: &GuestTarget, outcome: &JobOutcome) -> Subject {
         let identity =
             |name: &str, value: &str| Identity { name: name.to_owned(), value: value.to_owned() };
         let facts = outcome.target.as_ref();
@@ -266,7 +267,7 @@ impl Tracer {
 }
 
 /// Has a guest do its job, and reads what it says of it.
-fn perform(boot: &Boot, handed: &Path) -> Result<Outcome, TracingError> {
+fn perform(boot: &Boot, handed: &Path) -> Result<JobOutcome, TracingError> {
     boot.run(handed)?;
     let outcome = handed.join(inside::OUTCOME);
     let outcome = fs::read(&outcome).map_err(at(&outcome))?;

@@ -8,7 +8,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
-use footprint_symbols::describe::{Kernel, Sources, describe};
+use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
 use footprint_trace::reader::TraceReader;
 
@@ -22,13 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let touched = Touched::of(&mut TraceReader::new(file)?)?;
     println!("read {:?}, bases {:x?}", start.elapsed(), touched.per_cpu_bases());
     let (kallsyms, memory) = (fs::read_to_string(kallsyms)?, fs::read_to_string(memory)?);
-    let kernel = Kernel {
+    let kernel = KernelSources {
         kallsyms: &kallsyms,
         vmlinux: vmlinux.first().map(Path::new),
         types: Some(&fs::read(btf)?),
         memory: Some(&memory),
         mappings: Some(&fs::read_to_string(mappings)?),
-        ..Kernel::default()
+        ..KernelSources::default()
     };
     let sources = Sources { kernel: Some(kernel), images: Vec::new() };
     let description = describe(&touched, &sources)?;

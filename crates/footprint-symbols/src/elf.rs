@@ -64,7 +64,7 @@ impl Binary {
     ///
     /// # Errors
     /// A file is damaged, or cannot be read.
-    pub fn separate_debug(&self) -> Result<Option<Self>, SymbolsError> {
+    pub(crate) fn separate_debug(&self) -> Result<Option<Self>, SymbolsError> {
         let id = self.build_id()?;
         let parts = id.as_deref().and_then(|id| id.split_at_checked(2));
         let Some((directory, name)) = parts else { return Ok(None) };

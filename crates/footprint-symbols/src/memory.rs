@@ -153,7 +153,7 @@ const TYPES: [(&str, &str); 55] = [
 
 /// The name of the type that the objects of a cache have, if it is known: by the table here, or as
 /// the cache's name says.
-pub fn type_of_cache(cache: &str) -> &str {
+pub(crate) fn type_of_cache(cache: &str) -> &str {
     let found = TYPES.binary_search_by_key(&cache, |&(name, _)| name);
     found.map_or(cache, |index| TYPES[index].1)
 }

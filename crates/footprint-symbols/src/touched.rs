@@ -88,7 +88,7 @@ impl Touched {
     }
 
     /// Whether an instruction that begins within was executed; `last` counts as within.
-    pub fn is_executed(&self, first: u64, last: u64) -> bool {
+    pub(crate) fn is_executed(&self, first: u64, last: u64) -> bool {
         first <= last && self.instructions.range(first..=last).next().is_some()
     }
 

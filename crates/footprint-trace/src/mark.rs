@@ -26,7 +26,7 @@ pub struct Mark {
 }
 
 /// Numbers of regions that a mark can hold.
-pub const REGIONS: u8 = 64;
+pub(crate) const REGIONS: u8 = 64;
 
 /// Numbers of operations that a mark can hold.
 pub const OPERATIONS: u16 = 4096;
@@ -50,7 +50,7 @@ impl Mark {
     }
 
     /// The mark that an instruction is, if it is one.
-    pub fn of_code(code: &[u8]) -> Option<Self> {
+    pub(crate) fn of_code(code: &[u8]) -> Option<Self> {
         let (opcode, displacement) = <&[u8; 8]>::try_from(code).ok()?.split_first_chunk()?;
         let displacement = u32::from_le_bytes(displacement.try_into().ok()?);
         if *opcode != OPCODE || displacement >> 19 != MAGIC << 1 {

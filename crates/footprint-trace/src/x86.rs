@@ -8,7 +8,7 @@ pub const ARCHITECTURE: u16 = 62;
 
 /// Whether the instruction can neither fail nor access memory: moves, arithmetic and jumps between
 /// registers and constants. Any other ends a block.
-pub fn is_harmless(code: &[u8]) -> bool {
+pub(crate) fn is_harmless(code: &[u8]) -> bool {
     if code == [0xf3, 0x0f, 0x1e, 0xfa] {
         return true;
     }
@@ -76,7 +76,7 @@ pub fn may_access(code: &[u8]) -> bool {
 
 /// Whether it is CPUID, or a division of registers. QEMU has functions of its own for them, from
 /// which the translated code goes on with the next instruction.
-pub fn is_helped(code: &[u8]) -> bool {
+pub(crate) fn is_helped(code: &[u8]) -> bool {
     let code = match code {
         [0x40..=0x4f, rest @ ..] => rest,
         _ => code,

@@ -201,7 +201,7 @@ impl Description {
 
     /// The number, in [`functions`](Self::functions), of the function that an address is in.
     #[must_use]
-    pub fn function_number(&self, address: u64) -> Option<usize> {
+    pub(crate) fn function_number(&self, address: u64) -> Option<usize> {
         let after = self.functions.partition_point(|function| function.address <= address);
         let number = after.checked_sub(1)?;
         let function = &self.functions[number];

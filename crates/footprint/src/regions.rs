@@ -6,7 +6,7 @@ use std::io::Read;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 
-use crate::simulated::{Outcome, Simulated, Warmth};
+use crate::simulated::{CacheOutcome, Simulated, Warmth};
 use crate::touched::{Collector, Footprint, Repeated, Selection};
 use crate::trace::{Names, Only, Region, Walk};
 use caches::Hierarchy;
@@ -29,7 +29,7 @@ pub fn for_each_region<N: Names, R: Read>(
     walk: &mut Walk<N>,
     reader: &mut TraceReader<R>,
     wanted: Wanted<'_>,
-    mut each: impl FnMut(&Walk<N>, Footprint, Option<Outcome>),
+    mut each: impl FnMut(&Walk<N>, Footprint, Option<CacheOutcome>),
 ) -> Result<(), TraceError> {
     let scope = walk.scope();
     let selection = Selection { warm_up: 0, repeated: Repeated::Apart };
@@ -44,7 +44,7 @@ pub fn for_each_region<N: Names, R: Read>(
         let goes_on = matches!(result, Ok(true));
         let footprints = if goes_on { collector.take_ended() } else { collector.take_all() };
         for footprint in footprints {
-            let is_its = |outcome: &Outcome| outcome.region == footprint.region;
+            let is_its = |outcome: &CacheOutcome| outcome.region == footprint.region;
             let outcome = outcomes.iter().position(is_its).map(|at| outcomes.swap_remove(at));
             each(walk, footprint, outcome);
         }

@@ -40,7 +40,7 @@ pub struct Missed {
 
 /// What the caches did in one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CacheOutcome {
     /// The region.
     pub region: Region,
     /// Whether the trace has all of it.
@@ -65,7 +65,7 @@ pub struct Simulated {
     noted: Vec<u64>,
     places: HashMap<(StackId, BlockId), usize, BuildMix>,
     runs: Runs,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<CacheOutcome>,
     /// The latest stack, and whether its context counts.
     latest: (StackId, bool),
 }
@@ -108,12 +108,12 @@ impl Simulated {
 
     /// What the caches did in each region, in the order in which the regions ended.
     #[must_use]
-    pub fn into_outcomes(self) -> Vec<Outcome> {
+    pub fn into_outcomes(self) -> Vec<CacheOutcome> {
         self.outcomes
     }
 
     /// Takes what is known of the regions that have ended.
-    pub fn take_outcomes(&mut self) -> Vec<Outcome> {
+    pub(crate) fn take_outcomes(&mut self) -> Vec<CacheOutcome> {
         std::mem::take(&mut self.outcomes)
     }
 
@@ -156,7 +156,7 @@ impl Simulated {
         self.places.clear();
         let missed = std::mem::take(&mut self.missed);
         let report = self.simulation.report();
-        self.outcomes.push(Outcome { region, completeness, report, missed });
+        self.outcomes.push(CacheOutcome { region, completeness, report, missed });
     }
 }
 

@@ -11,7 +11,7 @@ pub const SCRIPT: &str = "/job/run";
 /// Names of file systems and devices that are loaded before it, one per line.
 pub const LOAD: &str = "/job/load";
 /// What the script leaves here is handed back.
-pub const HAND_BACK: &str = "/hand-back";
+pub(crate) const HAND_BACK: &str = "/hand-back";
 
 /// Runs the job and powers off. Only for the first process of a guest.
 pub fn init() -> ! {

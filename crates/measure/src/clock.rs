@@ -45,15 +45,9 @@ const SHIFT: u32 = 58;
 
 impl TscClock {
     /// The slowest counter this clock can represent, in hertz.
-    pub const FREQUENCY_HZ_MIN: f64 = 20e6;
+    pub(crate) const FREQUENCY_HZ_MIN: f64 = 20e6;
     /// The fastest counter this clock can represent, in hertz.
-    pub const FREQUENCY_HZ_MAX: f64 = 60e9;
-
-    /// The counter at this frequency, or `None` where this processor's counter is no clock or the
-    /// frequency lies outside [`Self::FREQUENCY_HZ_MIN`] to [`Self::FREQUENCY_HZ_MAX`].
-    pub fn from_frequency_hz(frequency_hz: f64) -> Option<Self> {
-        if tsc::unusable().is_some() { None } else { Self::converting_at(frequency_hz) }
-    }
+    pub(crate) const FREQUENCY_HZ_MAX: f64 = 60e9;
 
     /// The conversion alone. Only for a counter that has been found usable.
     #[expect(

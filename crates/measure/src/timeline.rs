@@ -52,7 +52,7 @@ impl Slice<'_> {
 
 impl Timeline {
     /// The size of what [`new`](Self::new) allocates.
-    pub const HEAP_BYTES: usize = size_of::<[OctaveCounts; SLICES]>();
+    pub(crate) const HEAP_BYTES: usize = size_of::<[OctaveCounts; SLICES]>();
 
     /// An empty timeline that begins at `origin_ticks`, with slices of at least `slice_ticks`: the
     /// next power of two.

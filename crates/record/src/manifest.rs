@@ -224,11 +224,11 @@ impl Ageing {
     /// The fill where none is said, in percent.
     pub const FILL_PERCENT: u32 = 80;
     /// How full it is made once, in percent: what was never used would stay in one piece.
-    pub const PEAK_PERCENT: u32 = 90;
+    pub(crate) const PEAK_PERCENT: u32 = 90;
     /// The share of the fill that a round writes again, in percent.
-    pub const ROUND_PERCENT: u32 = 25;
+    pub(crate) const ROUND_PERCENT: u32 = 25;
     /// What is left at most, in percent: the benchmarks need the rest.
-    pub const LEFT_PERCENT_MAX: u32 = 50;
+    pub(crate) const LEFT_PERCENT_MAX: u32 = 50;
 
     /// So many rounds at this fill, 1 to 100 percent.
     #[must_use]

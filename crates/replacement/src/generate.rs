@@ -84,7 +84,7 @@ impl Generator {
     ///
     /// # Panics
     /// When `share` is outside 0 to 1.
-    pub fn with_writes(&mut self, mut accesses: Vec<Access>, share: f64) -> Vec<Access> {
+    pub(crate) fn with_writes(&mut self, mut accesses: Vec<Access>, share: f64) -> Vec<Access> {
         for access in &mut accesses {
             if self.random.random_bool(share) {
                 access.kind = Kind::Write;

@@ -6,9 +6,6 @@
 //! noise that make the observation most likely. It ranks the policies, and says whether the data
 //! tell the first apart from the others.
 //!
-//! [`StackDistances`] gives the share of a trace's accesses that LRU would hit, by capacity: a
-//! reference for a warm-up or a cliff.
-//!
 //! This crate uses no I/O, no clock and no threads: the same input and seed give the same answer.
 
 #![forbid(unsafe_code)]
@@ -19,7 +16,6 @@ pub mod fit;
 pub mod generate;
 mod observed;
 pub mod policy;
-mod stack_distance;
 mod trace;
 
 pub use battery::{LIMIT_MIN_PAGES, battery};
@@ -27,5 +23,4 @@ pub use error::FitError;
 pub use fit::{Fit, FitVerdict, Grouping, Question, Scored, fit};
 pub use observed::Observed;
 pub use policy::{Cache, Policy, Size};
-pub use stack_distance::StackDistances;
 pub use trace::{Access, Kind, Trace};

@@ -50,7 +50,7 @@ impl Benchmark {
     /// A benchmark of the engine's operations, in no curve, without baseline or floor, that is not
     /// left out for want of time.
     #[must_use]
-    pub fn of_operations(workload: Workload, place: Place) -> Self {
+    pub(crate) fn of_operations(workload: Workload, place: Place) -> Self {
         let name = workload.operation.name().replace(' ', "-");
         Self {
             title: name.clone(),
@@ -71,7 +71,7 @@ impl Benchmark {
         }
     }
 
-    /// The same reads as [`Benchmark::of_operations`], on the device below the file system; or
+    /// The same reads as one of operations, on the device below the file system; or
     /// writes, of what lies there already.
     #[must_use]
     pub fn of_device(workload: Workload, place: Place) -> Self {
@@ -93,7 +93,11 @@ impl Benchmark {
 
     /// An experiment of this name, in the same way.
     #[must_use]
-    pub fn of_experiment(name: &str, title: &str, experiment: impl Experiment + 'static) -> Self {
+    pub(crate) fn of_experiment(
+        name: &str,
+        title: &str,
+        experiment: impl Experiment + 'static,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             title: title.to_owned(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use machine::describe;
 use record::TargetRecord;
-use targets::{Place as TargetPlace, Target, TargetError, TargetSpec};
+use targets::{Location, Target, TargetError, TargetSpec};
 use workload::FileSet;
 
 use crate::counters::Counters;
@@ -68,7 +68,7 @@ impl LiveTarget {
     /// Whether fsprism made the file system.
     #[must_use]
     pub fn is_scratch(&self) -> bool {
-        matches!(self.target.spec().place, TargetPlace::Scratch(_))
+        matches!(self.target.spec().location, Location::Scratch(_))
     }
 
     /// What can be done with its files; tried when it is asked for first.
@@ -159,7 +159,7 @@ pub(crate) struct Fill<'a> {
 /// any directory.
 fn specification(spec: &TargetSpec) -> String {
     let mut spec = spec.clone();
-    if let TargetPlace::Directory(path) = &mut spec.place
+    if let Location::Directory(path) = &mut spec.location
         && let Ok(whole) = std::path::absolute(&path)
     {
         *path = whole;
@@ -184,9 +184,9 @@ pub fn target_record(live: &LiveTarget) -> TargetRecord {
         size_bytes: facts.size_bytes,
         device,
         loop_direct_io: facts.loop_direct_io,
-        image_allocated: match &live.target.spec().place {
-            TargetPlace::Scratch(scratch) => scratch.allocated,
-            TargetPlace::Directory(_) => false,
+        image_allocated: match &live.target.spec().location {
+            Location::Scratch(scratch) => scratch.allocated,
+            Location::Directory(_) => false,
         },
         read_ahead_bytes: facts.read_ahead_bytes,
         aged: live.target.spec().ageing(),

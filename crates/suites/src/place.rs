@@ -89,7 +89,7 @@ impl Place {
     /// enough that small and large directories stay what they are; in the two directories, enough
     /// that threads overlap for much longer than they take to start.
     #[must_use]
-    pub fn additions_max(self) -> u64 {
+    pub(crate) fn additions_max(self) -> u64 {
         match self {
             Self::TwoDirectories => 1_152,
             Self::Directories(set) => set.additions,

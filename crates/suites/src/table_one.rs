@@ -29,7 +29,7 @@ pub enum Relation {
 
 /// One row: a benchmark, or all points of a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TableOneRow {
     /// Its name.
     pub name: String,
     /// The same in words.
@@ -42,8 +42,8 @@ pub struct Row {
 
 /// The table of these benchmarks, in their order.
 #[must_use]
-pub fn table_one(benchmarks: &[Benchmark]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn table_one(benchmarks: &[Benchmark]) -> Vec<TableOneRow> {
+    let mut rows: Vec<TableOneRow> = Vec::new();
     for benchmark in benchmarks {
         let (name, title) = benchmark.family();
         let marks = COLUMNS.map(|(dimension, _)| mark(benchmark, dimension));
@@ -51,7 +51,7 @@ pub fn table_one(benchmarks: &[Benchmark]) -> Vec<Row> {
             Some(row) => row.points += 1,
             None => {
                 let (name, title) = (name.to_owned(), title.to_owned());
-                rows.push(Row { name, title, points: 1, marks });
+                rows.push(TableOneRow { name, title, points: 1, marks });
             }
         }
     }

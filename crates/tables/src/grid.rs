@@ -51,7 +51,7 @@ impl Grid {
     ///
     /// # Errors
     /// As [`Grid::parse`], and rows of another length than `names`.
-    pub fn headless(file: &str, text: &str, names: &[&str]) -> Result<Self, InputError> {
+    pub(crate) fn headless(file: &str, text: &str, names: &[&str]) -> Result<Self, InputError> {
         let mut builder = ReaderBuilder::new();
         builder.has_headers(false).flexible(true).trim(Trim::All);
         let rows = rows(file, text, builder.from_reader(text.as_bytes()))?;

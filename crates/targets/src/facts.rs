@@ -12,7 +12,7 @@ use crate::conditions::control_groups::ConditionsInForce;
 use crate::conditions::read_ahead::ReadAhead;
 use crate::scratch::home::Source;
 use crate::scratch::mkfs;
-use crate::spec::{Place, TargetSpec};
+use crate::spec::{Location, TargetSpec};
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
 
@@ -104,9 +104,9 @@ impl TargetFacts {
             Some(Source::Device(device)) => (device.size_bytes()?, None),
             Some(Source::Memory) | None => (file_system_bytes, None),
         };
-        let mkfs_version = match &spec.place {
-            Place::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
-            Place::Directory(_) | Place::Scratch(_) => None,
+        let mkfs_version = match &spec.location {
+            Location::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
+            Location::Directory(_) | Location::Scratch(_) => None,
         };
         // Btrfs and others show a number of no device; what they are mounted from tells more.
         let shown = DeviceNumbers::of(fs::metadata(root)?.dev());

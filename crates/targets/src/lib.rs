@@ -33,7 +33,7 @@ pub use live::{Space, Target};
 pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
 pub use selection::{Selection, SelectionError};
 pub use spec::{
-    Ageing, Conditions, Place, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
+    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
     parse_size, refuse_duplicate_labels,
 };
 pub use surroundings::{Step, Surroundings};

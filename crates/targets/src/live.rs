@@ -21,7 +21,7 @@ use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
 use crate::scratch::mkfs;
 use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
 use crate::spec::availability::memory_available_bytes;
-use crate::spec::{Place, TargetSpec};
+use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
 use crate::workshop::Shop;
 
@@ -291,9 +291,9 @@ impl Target {
         spec: &TargetSpec,
         device: Option<NamedDevice>,
     ) -> Result<Self, TargetError> {
-        let home = match &spec.place {
-            Place::Directory(directory) => make_work_directory(&shop, directory)?,
-            Place::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
+        let home = match &spec.location {
+            Location::Directory(directory) => make_work_directory(&shop, directory)?,
+            Location::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
         };
         // From here on dropping it removes what was made.
         let mut target = Self {

@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::error::TargetError;
 use crate::live::Target;
 use crate::spec::availability::Unavailable;
-use crate::spec::{Place, SpecError, TargetSpec, availability, refuse_duplicate_labels};
+use crate::spec::{Location, SpecError, TargetSpec, availability, refuse_duplicate_labels};
 use crate::surroundings::Surroundings;
 use crate::workshop::Workshop;
 
@@ -89,7 +89,7 @@ impl Selection {
 }
 
 fn fitted(mut surroundings: Surroundings, specs: &[TargetSpec]) -> Surroundings {
-    if specs.iter().any(|spec| matches!(spec.place, Place::Scratch(_))) {
+    if specs.iter().any(|spec| matches!(spec.location, Location::Scratch(_))) {
         surroundings.fit_images(specs);
     }
     surroundings

@@ -7,7 +7,7 @@ use file_system::Storage;
 use rustix::fs::statvfs;
 
 use crate::spec::availability::memory_available_bytes;
-use crate::spec::{Place, ScratchSpec, TargetSpec};
+use crate::spec::{Location, ScratchSpec, TargetSpec};
 
 const MIB: u64 = 1 << 20;
 
@@ -61,9 +61,9 @@ impl Surroundings {
     /// Shrinks [`Self::image_bytes`] until the images and tmpfs of all `specs` that name no size
     /// fit beside each other: targets to be compared should be of one size.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
-        let scratch = specs.iter().filter_map(|spec| match &spec.place {
-            Place::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
-            Place::Directory(_) | Place::Scratch(_) => None,
+        let scratch = specs.iter().filter_map(|spec| match &spec.location {
+            Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
+            Location::Directory(_) | Location::Scratch(_) => None,
         });
         let (tmpfs, images): (Vec<_>, Vec<_>) = scratch
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })

@@ -372,7 +372,11 @@ impl EngineError {
 
     /// The error of `operation` on `path` that the kernel answered with `errno`.
     #[must_use]
-    pub fn from_errno(operation: &'static str, path: impl AsRef<Path>, errno: Errno) -> Self {
+    pub(crate) fn from_errno(
+        operation: &'static str,
+        path: impl AsRef<Path>,
+        errno: Errno,
+    ) -> Self {
         let path = path.as_ref().to_path_buf();
         let source = io::Error::from(errno);
         match errno {
@@ -387,7 +391,7 @@ impl EngineError {
     /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that
     /// it is refused.
     #[must_use]
-    pub fn from_direct_errno(
+    pub(crate) fn from_direct_errno(
         operation: &'static str,
         path: impl AsRef<Path>,
         errno: Errno,

@@ -52,7 +52,7 @@ impl Fault {
 
     /// The error that it is, when `path` was acted on.
     #[must_use]
-    pub fn into_error(self, path: &Path) -> EngineError {
+    pub(crate) fn into_error(self, path: &Path) -> EngineError {
         let operation = self.call;
         match self.kind {
             Kind::Errno { errno } => EngineError::from_errno(operation, path, errno),

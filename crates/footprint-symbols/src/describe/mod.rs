@@ -20,7 +20,7 @@ pub use program::{images, program};
 
 /// What is known of a kernel and of what it was doing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Kernel<'a> {
+pub struct KernelSources<'a> {
     /// Text of its `/proc/kallsyms`, read when all modules were loaded.
     pub kallsyms: &'a str,
     /// Its file with symbols and DWARF, where it was built from source.
@@ -48,7 +48,7 @@ pub struct Image {
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
     /// The kernel, where the trace is of a machine.
-    pub kernel: Option<Kernel<'a>>,
+    pub kernel: Option<KernelSources<'a>>,
     /// Programs and libraries (see [`images`] for those of a program's trace).
     pub images: Vec<Image>,
 }

@@ -2,7 +2,7 @@
 
 use footprint::description::{DataKind, DataObject, Description};
 use footprint_symbols::SymbolsError;
-use footprint_symbols::describe::{Kernel, Sources, describe};
+use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
 use footprint_trace::TracedBlock;
 use footprint_trace::event::{Access, AccessKind, EventEncoder};
@@ -86,12 +86,12 @@ fn a_kernels_functions_and_data_are_named() {
         struct file { char none[100]; } f;
         struct page { long flags; int other[14]; } p;";
     let types = compile(types);
-    let kernel = Kernel {
+    let kernel = KernelSources {
         kallsyms: KALLSYMS,
         types: types.as_deref(),
         memory: Some(MEMORY),
         mappings: Some(MAPPINGS),
-        ..Kernel::default()
+        ..KernelSources::default()
     };
     let sources = Sources { kernel: Some(kernel), images: Vec::new() };
     let description = describe(&touched, &sources).unwrap();
@@ -139,7 +139,8 @@ fn a_kernels_functions_and_data_are_named() {
 #[test]
 fn only_what_is_touched_is_described() {
     let touched = touched(&[], &[]);
-    let kernel = Kernel { kallsyms: KALLSYMS, memory: Some(MEMORY), ..Kernel::default() };
+    let kernel =
+        KernelSources { kallsyms: KALLSYMS, memory: Some(MEMORY), ..KernelSources::default() };
     let sources = Sources { kernel: Some(kernel), images: Vec::new() };
     let description = describe(&touched, &sources).unwrap();
     assert_eq!(description.functions.len(), 1);
@@ -149,26 +150,26 @@ fn only_what_is_touched_is_described() {
 #[test]
 fn sources_that_are_wrong_say_so() {
     let touched = touched(&[], &[]);
-    let kernel = Kernel { kallsyms: KALLSYMS, ..Kernel::default() };
+    let kernel = KernelSources { kallsyms: KALLSYMS, ..KernelSources::default() };
     let error = |kernel| {
         let sources = Sources { kernel: Some(kernel), images: Vec::new() };
         describe(&touched, &sources).unwrap_err()
     };
     let hidden = KALLSYMS.lines().map(|line| format!("{:016x}{}\n", 0, &line[16..]));
     let hidden: String = hidden.collect();
-    let found = error(Kernel { kallsyms: &hidden, ..kernel });
+    let found = error(KernelSources { kallsyms: &hidden, ..kernel });
     assert!(matches!(found, SymbolsError::NoAddresses), "{found}");
     let hashed = "0x000000000cd93160-0x000000001df2e64a   20480 irq+0xf0/0x120 vmap\n";
-    let found = error(Kernel { mappings: Some(hashed), ..kernel });
+    let found = error(KernelSources { mappings: Some(hashed), ..kernel });
     assert!(found.to_string().contains("no_hash_pointers"), "{found}");
-    let found = error(Kernel { types: Some(b"\x9f\xeb\x01"), ..kernel });
+    let found = error(KernelSources { types: Some(b"\x9f\xeb\x01"), ..kernel });
     assert!(matches!(found, SymbolsError::Btf { .. }), "{found}");
-    let found = error(Kernel { memory: Some("ff 12 slabs"), ..kernel });
+    let found = error(KernelSources { memory: Some("ff 12 slabs"), ..kernel });
     assert!(matches!(found, SymbolsError::Line { line: 1, .. }), "{found}");
     // A program is no kernel, and what is no program is none either.
     let program = std::env::current_exe().unwrap();
-    let found = error(Kernel { vmlinux: Some(&program), ..kernel });
+    let found = error(KernelSources { vmlinux: Some(&program), ..kernel });
     assert!(found.to_string().contains("a different kernel"), "{found}");
-    let found = error(Kernel { vmlinux: Some("/proc/self/status".as_ref()), ..kernel });
+    let found = error(KernelSources { vmlinux: Some("/proc/self/status".as_ref()), ..kernel });
     assert!(matches!(found, SymbolsError::Elf { .. }), "{found}");
 }

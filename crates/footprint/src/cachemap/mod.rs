@@ -89,7 +89,7 @@ impl MappedLine {
 
     /// The most that a byte was touched.
     #[must_use]
-    pub fn count_max(&self) -> u64 {
+    pub(crate) fn count_max(&self) -> u64 {
         self.counts.iter().copied().max().unwrap_or(0)
     }
 }
@@ -138,7 +138,7 @@ impl Cachemap {
 
     /// The lines that bring the most bytes for nothing, the worst first; of equals, the first.
     #[must_use]
-    pub fn by_waste(&self) -> Vec<&MappedLine> {
+    pub(crate) fn by_waste(&self) -> Vec<&MappedLine> {
         let mut lines: Vec<&MappedLine> = self.lines.iter().collect();
         lines.sort_by_key(|line| (line.bytes_used(), line.count_max()));
         lines

@@ -103,7 +103,7 @@ impl Collector {
     }
 
     /// Takes all footprints that were not taken yet, in the order in which their regions began.
-    pub fn take_all(&mut self) -> Vec<Footprint> {
+    pub(crate) fn take_all(&mut self) -> Vec<Footprint> {
         let mut tables = std::mem::take(&mut self.tables);
         self.free.sort_unstable();
         self.free.drain(..).rev().for_each(|place| drop(tables.swap_remove(place)));
@@ -116,7 +116,7 @@ impl Collector {
 
     /// Takes the footprints of repetitions that have ended, if each has one of its own: what is
     /// collected stays small that way, however many there are.
-    pub fn take_ended(&mut self) -> Vec<Footprint> {
+    pub(crate) fn take_ended(&mut self) -> Vec<Footprint> {
         let mut taken = Vec::with_capacity(self.ended.len());
         for place in self.ended.drain(..) {
             let footprint = &mut self.tables[place].footprint;

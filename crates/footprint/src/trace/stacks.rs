@@ -111,7 +111,7 @@ impl StackTree {
 
     /// Where the function on top was called from.
     #[must_use]
-    pub fn call_site(&self, stack: StackId) -> CallSite {
+    pub(crate) fn call_site(&self, stack: StackId) -> CallSite {
         self.node(stack).call_site
     }
 

@@ -155,7 +155,7 @@ impl<N: Names> Walk<N> {
     ///
     /// # Errors
     /// As [`Walk::run`].
-    pub fn run_region<R: Read>(
+    pub(crate) fn run_region<R: Read>(
         &mut self,
         reader: &mut TraceReader<R>,
         observer: &mut impl Observer,

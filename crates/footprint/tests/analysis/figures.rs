@@ -6,7 +6,7 @@ use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::difference;
 use footprint::metrics;
-use footprint::simulated::{Outcome, Simulated, Warmth};
+use footprint::simulated::{CacheOutcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
 };
@@ -68,7 +68,7 @@ fn trace(repetitions: u32) -> Vec<u8> {
 struct Seen {
     walk: Walk<Description>,
     footprints: Vec<Footprint>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<CacheOutcome>,
 }
 
 fn see(trace: &[u8], selection: Selection, warmth: Warmth) -> Seen {
@@ -158,7 +158,7 @@ fn maps_count_each_byte() {
 fn caches_are_warm_or_empty() {
     let misses = |warmth| {
         let seen = see(&trace(2), Selection::default(), warmth);
-        let of = |outcome: &Outcome| {
+        let of = |outcome: &CacheOutcome| {
             let levels = outcome.report.levels.iter().map(LevelReport::misses);
             let levels: Vec<u64> = levels.collect();
             let by_stack = outcome.missed.iter().map(|missed| missed.misses.iter().sum::<u64>());

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use measure::SystemClock;
 use record::{Axis, EndReason, Manifest, RunDirectory, RunRecord};
 use runner::{RunContext, conduct_searches};
-use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Rig, Wanted};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
 
 use crate::arguments::cliff::CliffOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
@@ -25,22 +25,22 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let run = runner::run_record("cliff", &suite, options.seed);
     let asked = asked(options, run.seed);
     asked.check().blame_input()?;
-    let (rig, _) = start::make(Choice::ForCliffs(&options.targets), &options.making, &stop)?;
+    let (testbed, _) = start::make(Choice::ForCliffs(&options.targets), &options.making, &stop)?;
     let (clock, _, clock_record) = start::clock();
     let scratch = options.making.scratch();
     let manifest = runner::manifest(run, scratch, clock_record);
     let plans: Result<Vec<Planned>, CliffError> =
-        rig.live.iter().map(|live| suites::plan(live, &manifest.machine, &asked)).collect();
+        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &asked)).collect();
     let plans = plans.blame_input()?;
     let manifest = Manifest {
-        targets: rig.records(),
+        targets: testbed.records(),
         scratch: runner::recorded_scratch(scratch),
         run: run_record(options, &plans, manifest.run),
         ..manifest
     };
     let path = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
     let mut directory = RunDirectory::create(&path, &manifest).blame_input()?;
-    let searched = search(rig, &plans, options, &mut directory, (&stop, clock));
+    let searched = search(testbed, &plans, options, &mut directory, (&stop, clock));
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
@@ -72,18 +72,18 @@ fn asked(options: &CliffOptions, seed: u64) -> Wanted {
 /// Makes the files, searches, then takes everything away again.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn search(
-    rig: Rig,
+    testbed: Testbed,
     plans: &[Planned],
     options: &CliffOptions,
     directory: &mut RunDirectory,
     (stop, clock): (&Arc<AtomicBool>, SystemClock),
 ) -> anyhow::Result<EndReason> {
-    let Rig { live, workshop } = rig;
+    let Testbed { live, workshop } = testbed;
     let made = CliffLaboratory::new(live, plans, stop, clock);
     let mut laboratory = match made {
         Ok(laboratory) => laboratory,
         Err((error, live)) => {
-            Rig::close(live, workshop)?;
+            Testbed::close(live, workshop)?;
             return Err(match error {
                 CliffError::Stopped => InterruptedEarly.into(),
                 other => other.into(),
@@ -98,7 +98,7 @@ fn search(
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
     progress.finish();
     let is_guarded = workshop.is_guarded();
-    let closed = Rig::close(laboratory.into_targets(), workshop);
+    let closed = Testbed::close(laboratory.into_targets(), workshop);
     let reason = conducted?;
     start::check_guarded(is_guarded, "begin the search again")?;
     closed?;

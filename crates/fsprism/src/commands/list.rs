@@ -2,7 +2,7 @@
 
 use footprint_guest::TracedCall;
 use serde_json::{Value, json};
-use suites::{Benchmark, COLUMNS, Relation, Row, Suite};
+use suites::{Benchmark, COLUMNS, Relation, Suite, TableOneRow};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
@@ -66,7 +66,7 @@ fn table(suites: &[Suite]) -> String {
 }
 
 /// A row whose title is broken at words where it is too long for its column.
-fn table_row(row: &Row) -> String {
+fn table_row(row: &TableOneRow) -> String {
     let title = match row.points {
         1 => row.title.clone(),
         points => format!("{} ({points} points)", row.title),

@@ -10,7 +10,7 @@ use record::{ClockRecord, Skipped};
 use runner::Stopwatch;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use suites::Rig;
+use suites::Testbed;
 
 use crate::arguments::Making;
 use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
@@ -44,7 +44,7 @@ pub(crate) fn make(
     choice: Choice<'_>,
     making: &Making,
     stop: &Arc<AtomicBool>,
-) -> anyhow::Result<(Rig, Vec<Skipped>)> {
+) -> anyhow::Result<(Testbed, Vec<Skipped>)> {
     let selection = choose(choice, making)?;
     let skipped = selection.skipped().to_vec();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -56,16 +56,16 @@ pub(crate) fn make(
     suites::notice_stops()?;
     allow_descriptors();
     take_turn(making.no_wait, stop)?;
-    let rig = Rig::make(selection);
+    let testbed = Testbed::make(selection);
     if stop.load(Ordering::Relaxed) {
         // The signal may have reached mkfs as well, whose end is then no failure.
-        if let Ok(Rig { live, workshop }) = rig {
-            Rig::close(live, workshop)?;
+        if let Ok(Testbed { live, workshop }) = testbed {
+            Testbed::close(live, workshop)?;
         }
         return Err(InterruptedEarly.into());
     }
-    match rig {
-        Ok(rig) => Ok((rig, skipped)),
+    match testbed {
+        Ok(testbed) => Ok((testbed, skipped)),
         Err(error) if error.is_of_input() => Err(error).blame_input(),
         Err(error) => Err(error.into()),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use file_system::FileSystem;
 use record::{Manifest, TargetRecord};
-use targets::{Place, Selection, SpecError, Surroundings, TargetSpec, availability};
+use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability};
 
 use crate::arguments::{Arguments, Command, Making};
 use crate::exit::Blame;
@@ -107,7 +107,7 @@ fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Sele
 fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
     let mut spec: TargetSpec = target.specification.parse()?;
     spec.label.clone_from(&target.label);
-    if let Place::Scratch(scratch) = &mut spec.place
+    if let Location::Scratch(scratch) = &mut spec.location
         && scratch.device.is_none()
         && target.size_bytes > 0
     {

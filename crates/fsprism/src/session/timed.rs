@@ -8,7 +8,7 @@ use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
 use record::{Cell, EndReason, Manifest, Run, RunDirectory, RunRecord};
 use runner::{Ledger, Plan, RunContext, conduct};
-use suites::{Benchmark, DataFileError, Laboratory, Rig, Scope, Settings, Suite};
+use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
 use workload::Verification;
 
 use crate::arguments::Measuring;
@@ -37,20 +37,20 @@ impl Session {
         if let Some(path) = &measuring.out {
             RunDirectory::check_new(path).blame_input()?;
         }
-        let (rig, skipped) = start::make(choice, &measuring.making, stop)?;
-        let data_file_bytes = match rig.data_file_bytes(measuring.size) {
+        let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
+        let data_file_bytes = match testbed.data_file_bytes(measuring.size) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             size => size.blame_input()?,
         };
         let (clock, report, clock_record) = start::clock();
         let budget = measuring.blocks.is_none().then_some(measuring.budget);
-        let scope = Scope { targets: rig.live.len(), data_file_bytes, budget };
-        let (cells, inapplicable) = suites::cells(suite, &rig.live, &scope);
+        let scope = Scope { targets: testbed.live.len(), data_file_bytes, budget };
+        let (cells, inapplicable) = suites::cells(suite, &testbed.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
         let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
         let scratch = measuring.making.scratch();
         let manifest = Manifest {
-            targets: rig.records(),
+            targets: testbed.records(),
             skipped: skipped.into_iter().chain(inapplicable).collect(),
             cells,
             scratch: runner::recorded_scratch(scratch),
@@ -59,7 +59,7 @@ impl Session {
         let directory = RunDirectory::create(&path, &manifest).blame_input()?;
         let calibrated = (clock, &report);
         let opened = (directory, Ledger::default());
-        Ok(Self::assemble(rig, opened, &manifest, suite.benchmarks.clone(), calibrated, stop))
+        Ok(Self::assemble(testbed, opened, &manifest, suite.benchmarks.clone(), calibrated, stop))
     }
 
     /// A run that was cut off: makes its targets again and goes on where its journal ends.
@@ -96,24 +96,24 @@ impl Session {
             return Err(refusal).blame_input();
         }
         let making = targets::making_again(&manifest, &measuring.making)?;
-        let (rig, _) = start::make(Choice::Recorded(&manifest), &making, stop)?;
+        let (testbed, _) = start::make(Choice::Recorded(&manifest), &making, stop)?;
         let machine = runner::machine(making.scratch());
-        runner::check_resumable(&manifest, &machine, &rig.records()).blame_input()?;
+        runner::check_resumable(&manifest, &machine, &testbed.records()).blame_input()?;
         let scope = Scope {
-            targets: rig.live.len(),
+            targets: testbed.live.len(),
             data_file_bytes: manifest.run.data_file_bytes,
             budget: None,
         };
-        let (declared, _) = suites::cells(&suite, &rig.live, &scope);
+        let (declared, _) = suites::cells(&suite, &testbed.live, &scope);
         runner::check_cells(&manifest.cells, &declared).blame_input()?;
         let (clock, report, _) = start::clock();
         let calibrated = (clock, &report);
         let opened = (directory, ledger);
-        Ok(Self::assemble(rig, opened, &manifest, suite.benchmarks, calibrated, stop))
+        Ok(Self::assemble(testbed, opened, &manifest, suite.benchmarks, calibrated, stop))
     }
 
     fn assemble(
-        rig: Rig,
+        testbed: Testbed,
         (directory, ledger): (RunDirectory, Ledger),
         manifest: &Manifest,
         benchmarks: Vec<Benchmark>,
@@ -126,9 +126,10 @@ impl Session {
             verification: if manifest.run.verify { Verification::On } else { Verification::Off },
             stop: Arc::clone(stop),
         };
-        let laboratory = Laboratory::new(rig.live, benchmarks, &manifest.cells, settings, clock);
+        let laboratory =
+            Laboratory::new(testbed.live, benchmarks, &manifest.cells, settings, clock);
         let plan = Plan::from_manifest(manifest);
-        Self { laboratory, workshop: rig.workshop, directory, plan, ledger }
+        Self { laboratory, workshop: testbed.workshop, directory, plan, ledger }
     }
 
     /// Measures until an end is reached, then takes everything away again; gives besides what was
@@ -150,7 +151,7 @@ impl Session {
         progress.finish();
         let is_guarded = self.workshop.is_guarded();
         let full = self.laboratory.full_scratch().map(|scratch| scratch.display().to_string());
-        let closed = Rig::close(self.laboratory.into_targets(), self.workshop);
+        let closed = Testbed::close(self.laboratory.into_targets(), self.workshop);
         let reason = || {
             let reason = conducted?;
             let path = self.directory.path().display();

@@ -29,7 +29,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// The stream cannot be written, the reader cannot be read or has fewer bytes.
-    pub fn file_from(
+    pub(crate) fn file_from(
         &mut self,
         name: &str,
         length_bytes: u64,

@@ -63,7 +63,7 @@ impl Kernel {
 
     /// Which modules a file system needs, in order: the file that the guest gets.
     #[must_use]
-    pub fn modules_list(&self) -> PathBuf {
+    pub(crate) fn modules_list(&self) -> PathBuf {
         self.directory.join("modules.list")
     }
 

@@ -16,14 +16,6 @@ pub struct CpuTimes {
     pub total_ns: u64,
 }
 
-impl CpuTimes {
-    /// The stolen share of the time, 0 to 1; 0 if no time passed.
-    #[must_use]
-    pub fn steal_share(self) -> f64 {
-        if self.total_ns == 0 { 0.0 } else { self.steal_ns as f64 / self.total_ns as f64 }
-    }
-}
-
 /// How often and how long CPU quotas stopped this process's control groups, summed over the
 /// groups along its path (`cpu.stat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,8 +153,6 @@ mod tests {
         let later = CpuTimes { steal_ns: 25, total_ns: 160 };
         assert_eq!(later - earlier, CpuTimes { steal_ns: 15, total_ns: 60 });
         assert_eq!(earlier - later, CpuTimes::default());
-        assert!(((later - earlier).steal_share() - 0.25).abs() < 1e-12);
-        assert!(CpuTimes::default().steal_share().abs() < 1e-12);
     }
 
     #[test]

@@ -132,13 +132,6 @@ impl Extents {
         self.placed().filter(begins_run).count()
     }
 
-    /// The mean length of a run, in bytes; `None` without one.
-    #[must_use]
-    pub fn mean_run_bytes(&self) -> Option<f64> {
-        let runs = self.runs();
-        (runs > 0).then(|| self.placed_bytes() as f64 / runs as f64)
-    }
-
     fn placed(&self) -> impl Iterator<Item = &Extent> {
         self.list.iter().filter(|extent| extent.flags.has_place())
     }
@@ -207,8 +200,7 @@ mod tests {
         let extents = Extents { list };
         // 100..115, 200..205, and 190..205 in which the last goes on.
         assert_eq!((extents.count(), extents.runs(), extents.placed_bytes()), (7, 3, 35));
-        assert_eq!(extents.mean_run_bytes(), Some(35.0 / 3.0));
-        assert_eq!((Extents::default().runs(), Extents::default().mean_run_bytes()), (0, None));
+        assert_eq!(Extents::default().runs(), 0);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub fn describe() -> Machine {
 
 /// Describes the machine whose files `sources` names.
 #[must_use]
-pub fn describe_sources(sources: &Sources) -> Machine {
+pub(crate) fn describe_sources(sources: &Sources) -> Machine {
     let reader = Reader::new(sources);
     let kernel = system::kernel(&reader);
     let processor = processor::processor(&reader);
@@ -100,7 +100,7 @@ pub fn block_device(major: u32, minor: u32) -> Result<BlockDevice, DescribeError
 ///
 /// # Errors
 /// If `path` does not exist or cannot be looked at, or its device or mount cannot be found.
-pub fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>, DescribeError> {
+pub(crate) fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>, DescribeError> {
     block::device_below(&Sources::default(), path.as_ref())
 }
 
@@ -119,7 +119,7 @@ pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storag
 ///
 /// # Errors
 /// If `path` does not exist or cannot be looked at, or this process cannot see the mount.
-pub fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
+pub(crate) fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
     mounts::mount_of(&Sources::default(), path.as_ref())
 }
 
@@ -127,14 +127,6 @@ pub fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
 #[must_use]
 pub fn dirty_limits() -> DirtyLimits {
     system::dirty_limits(&Reader::new(&Sources::default()))
-}
-
-/// Stolen and total processor time until now; to read it often, keep a [`CpuTimesReader`].
-///
-/// # Errors
-/// If `/proc/stat` cannot be read or understood.
-pub fn steal() -> Result<CpuTimes, DescribeError> {
-    CpuTimesReader::open()?.read()
 }
 
 #[cfg(test)]

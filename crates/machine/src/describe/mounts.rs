@@ -57,7 +57,7 @@ impl MountEntry {
 
     /// The value of a super option such as `upperdir=/a`.
     #[must_use]
-    pub fn super_option(&self, name: &str) -> Option<&str> {
+    pub(crate) fn super_option(&self, name: &str) -> Option<&str> {
         self.super_options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 }

@@ -42,16 +42,16 @@ impl Default for Sources {
 
 impl Sources {
     /// A machine whose files lie under `root`, and its tools in `root/usr/sbin`.
-    #[must_use]
-    pub fn rooted_at(root: impl Into<PathBuf>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn rooted_at(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         let tool_directories = vec![root.join("usr/sbin")];
         Self { root, tool_directories, ..Self::default() }
     }
 
     /// The same, but tools may take as long as `timeout` to tell their version (2 s unless said).
-    #[must_use]
-    pub fn with_tool_timeout(self, timeout: Duration) -> Self {
+    #[cfg(test)]
+    pub(crate) fn with_tool_timeout(self, timeout: Duration) -> Self {
         Self { tool_timeout: timeout, ..self }
     }
 

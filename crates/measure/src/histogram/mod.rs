@@ -77,7 +77,7 @@ impl Histogram {
     }
 
     /// The size of what [`new`](Self::new) allocates.
-    pub const HEAP_BYTES: usize = size_of::<[u64; BUCKETS]>();
+    pub(crate) const HEAP_BYTES: usize = size_of::<[u64; BUCKETS]>();
 
     /// Counts one value.
     #[inline]
@@ -184,11 +184,6 @@ impl Histogram {
         self.max as f64
     }
 
-    /// How many values are at most `value`; values in its bucket count as equal to it.
-    pub fn count_at_or_below(&self, value: u64) -> u64 {
-        self.counts[..=bucket_of(value)].iter().fold(0, |sum, &count| sum.saturating_add(count))
-    }
-
     /// The buckets that hold something, by rising value.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         let filled = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
@@ -209,7 +204,9 @@ impl Histogram {
     /// # Errors
     ///
     /// Where bounds are not those of a bucket, or the counts add up to more than `u64::MAX`.
-    pub fn from_buckets(buckets: impl IntoIterator<Item = Bucket>) -> Result<Self, HistogramError> {
+    pub(crate) fn from_buckets(
+        buckets: impl IntoIterator<Item = Bucket>,
+    ) -> Result<Self, HistogramError> {
         let mut histogram = Self::new();
         let mut total = 0_u64;
         for Bucket { low, high, count } in buckets {
@@ -231,7 +228,7 @@ impl Histogram {
     /// # Errors
     ///
     /// Where they contradict the buckets.
-    pub fn with_exact(self, exact: Exact) -> Result<Self, HistogramError> {
+    pub(crate) fn with_exact(self, exact: Exact) -> Result<Self, HistogramError> {
         let sum_of = |bound: fn(&Bucket) -> u64| {
             let products = self.buckets().map(|b| u128::from(bound(&b)) * u128::from(b.count));
             products.fold(0, u128::saturating_add)

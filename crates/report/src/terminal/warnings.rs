@@ -79,7 +79,7 @@ impl Kind<'_> {
         let worst = if self.is_same {
             String::new()
         } else {
-            format!(", the worst of {}", plural(self.cells.len(), "cell"))
+            format!(" (worst of {})", plural(self.cells.len(), "cell"))
         };
         let message = capitalised(&message(self.worst));
         let places = places(document, &self.cells);
@@ -260,8 +260,8 @@ mod tests {
         for cell in [0, 1, 2, 2, 4, 6, 8] {
             discard(&mut sample, cell);
         }
-        let expected = "2 replicates were thrown away (the last time: 2 pages were resident), the \
-            worst of 6 cells: a; b (ext4); c (ext4); 2 other benchmarks [It IS";
+        let expected = "2 replicates were thrown away (the last time: 2 pages were resident) \
+            (worst of 6 cells): a; b (ext4); c (ext4); 2 other benchmarks [It IS";
         assert!(text(&sample).starts_with(expected), "{}", text(&sample));
     }
 

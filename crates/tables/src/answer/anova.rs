@@ -327,7 +327,7 @@ impl AnovaAnswer {
 
     /// Whether effects multiply.
     #[must_use]
-    pub fn is_multiplicative(&self) -> bool {
+    pub(crate) fn is_multiplicative(&self) -> bool {
         self.model == Model::Multiplicative.to_string()
     }
 

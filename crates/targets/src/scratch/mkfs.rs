@@ -179,7 +179,7 @@ pub(crate) fn try_modprobe(module: impl AsRef<OsStr>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Place, TargetSpec};
+    use crate::{Location, TargetSpec};
 
     fn mkfs(name: &str) -> &'static Mkfs {
         FileSystem::named(name).and_then(|known| known.row().mkfs.as_ref()).unwrap()
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(line("f2fs", ""), "-f -t 0");
         let mounted = |text: &str| {
             let spec: TargetSpec = text.parse().unwrap();
-            let Place::Scratch(scratch) = spec.place else { unreachable!("it is made") };
+            let Location::Scratch(scratch) = spec.location else { unreachable!("it is made") };
             mount_options(&scratch, 7)
         };
         assert_eq!(mounted("btrfs:image=allocated,mount=noatime"), "noatime,nodiscard");
@@ -238,7 +238,7 @@ mod tests {
 
     fn hfs() -> ScratchSpec {
         let spec: TargetSpec = "hfs".parse().unwrap();
-        let Place::Scratch(scratch) = spec.place else { unreachable!("hfs is made") };
+        let Location::Scratch(scratch) = spec.location else { unreachable!("hfs is made") };
         scratch
     }
 

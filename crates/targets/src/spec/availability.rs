@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::conditions::hierarchy::{Controller, Hierarchy};
 use crate::scratch::device::{DeviceError, NamedDevice};
 use crate::scratch::mkfs::try_modprobe;
-use crate::spec::{Conditions, Place, ScratchSpec, TargetSpec};
+use crate::spec::{Conditions, Location, ScratchSpec, TargetSpec};
 use crate::surroundings::Surroundings;
 
 /// A directory with less than this is no place to measure.
@@ -178,12 +178,12 @@ pub(crate) fn check(
     surroundings: &Surroundings,
     promised_bytes: u64,
 ) -> Result<Option<NamedDevice>, Unavailable> {
-    let scratch = match &spec.place {
-        Place::Directory(path) => {
+    let scratch = match &spec.location {
+        Location::Directory(path) => {
             check_directory(path)?;
             return check_conditions(&spec.conditions).map(|()| None);
         }
-        Place::Scratch(scratch) => scratch,
+        Location::Scratch(scratch) => scratch,
     };
     let file_system = scratch.file_system;
     if !may_mount() {

@@ -35,14 +35,14 @@ pub struct TargetSpec {
     /// The name by which reports call it.
     pub label: String,
     /// Where it lies.
-    pub place: Place,
+    pub location: Location,
     /// What is made scarce while it is measured.
     pub conditions: Conditions,
 }
 
 /// Where a target lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A directory of a mounted file system; work happens in a fresh directory inside it.
     Directory(PathBuf),
     /// A file system made for the run and removed after it.
@@ -76,14 +76,14 @@ impl TargetSpec {
     /// How it is to be aged; `None` for one that stays fresh, and for a directory.
     #[must_use]
     pub fn ageing(&self) -> Option<Ageing> {
-        let Place::Scratch(scratch) = &self.place else { return None };
+        let Location::Scratch(scratch) = &self.location else { return None };
         let rounds = scratch.aged_rounds.filter(|&rounds| rounds > 0)?;
         Some(Ageing::of(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
     }
 
     /// Has a scratch target on a device aged that says nothing of it itself.
     pub fn age_unless_said(&mut self, rounds: u32) {
-        if let Place::Scratch(scratch) = &mut self.place
+        if let Location::Scratch(scratch) = &mut self.location
             && !scratch.file_system.lives_in_memory()
         {
             scratch.aged_rounds.get_or_insert(rounds);
@@ -254,14 +254,14 @@ impl FromStr for TargetSpec {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let (label, rest) = split_label(text)?;
-        let (place, options) = if begins_like_a_path(rest) {
+        let (location, options) = if begins_like_a_path(rest) {
             directory(rest)?
         } else {
             let (name, options) = rest.split_once(':').unwrap_or((rest, ""));
             match name.parse::<FileSystem>() {
                 Ok(file_system) => {
                     let options = Options::parse(options, text)?;
-                    (Place::Scratch(options.scratch(file_system)?), options)
+                    (Location::Scratch(options.scratch(file_system)?), options)
                 }
                 Err(UnknownName) => {
                     let (path, _) = split_path(rest);
@@ -279,7 +279,7 @@ impl FromStr for TargetSpec {
         };
         Ok(Self {
             label: label.unwrap_or(text).to_owned(),
-            place,
+            location,
             conditions: options.conditions()?,
         })
     }
@@ -289,13 +289,13 @@ impl TargetSpec {
     /// Its text without its label: what the target is, whatever it is called.
     #[must_use]
     pub fn specification(&self) -> String {
-        let mut text = match &self.place {
+        let mut text = match &self.location {
             // A dot in front keeps a relative path from being taken for a file system.
-            Place::Directory(path) if path.is_relative() && !path.starts_with(".") => {
+            Location::Directory(path) if path.is_relative() && !path.starts_with(".") => {
                 format!("./{}", path.display())
             }
-            Place::Directory(path) => path.display().to_string(),
-            Place::Scratch(scratch) => scratch.file_system.to_string(),
+            Location::Directory(path) => path.display().to_string(),
+            Location::Scratch(scratch) => scratch.file_system.to_string(),
         };
         let options = Options::of(self).to_string();
         if !options.is_empty() {
@@ -316,11 +316,11 @@ impl fmt::Display for TargetSpec {
     }
 }
 
-fn directory(text: &str) -> Result<(Place, Options), SpecError> {
+fn directory(text: &str) -> Result<(Location, Options), SpecError> {
     let (path, options) = split_path(text);
     let options = Options::parse(options, text)?;
     options.refuse_beside_conditions()?;
-    Ok((Place::Directory(PathBuf::from(path)), options))
+    Ok((Location::Directory(PathBuf::from(path)), options))
 }
 
 fn split_label(text: &str) -> Result<(Option<&str>, &str), SpecError> {

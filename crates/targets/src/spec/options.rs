@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::spec::device_words::{has_name, names_a_device};
-use crate::spec::{Conditions, Place, ScratchSpec, SpecError, TargetSpec, parse_size};
+use crate::spec::{Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size};
 use file_system::{FileSystem, Storage};
 use textual::nearest;
 
@@ -136,7 +136,7 @@ impl Options {
         let mut options = Vec::new();
         let number = |value: Option<u64>| value.map(|value| value.to_string());
         let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
-        if let Place::Scratch(scratch) = &spec.place {
+        if let Location::Scratch(scratch) = &spec.location {
             add(Key::Size, number(scratch.size_bytes));
             add(Key::Image, scratch.allocated.then(|| ALLOCATED.to_owned()));
             add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
@@ -323,16 +323,16 @@ mod tests {
     use crate::spec::Ageing;
 
     fn scratch(text: &str) -> ScratchSpec {
-        match text.parse::<TargetSpec>().expect(text).place {
-            Place::Scratch(scratch) => scratch,
-            Place::Directory(path) => panic!("{text} was taken for the path {}", path.display()),
+        match text.parse::<TargetSpec>().expect(text).location {
+            Location::Scratch(scratch) => scratch,
+            Location::Directory(path) => panic!("{text} was taken for the path {}", path.display()),
         }
     }
 
     fn path(text: &str) -> PathBuf {
-        match text.parse::<TargetSpec>().expect(text).place {
-            Place::Directory(path) => path,
-            Place::Scratch(_) => panic!("{text} was taken for a file system"),
+        match text.parse::<TargetSpec>().expect(text).location {
+            Location::Directory(path) => path,
+            Location::Scratch(_) => panic!("{text} was taken for a file system"),
         }
     }
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_getres, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::error::DescribeError;
 use super::mounts::{MOUNTINFO, MountEntry, entries};
@@ -79,7 +79,6 @@ impl fmt::Display for ProcessorTimeSource {
 pub struct ProcessorTimeReader {
     file: CounterFile,
     source: ProcessorTimeSource,
-    resolution_ns: u64,
 }
 
 impl ProcessorTimeReader {
@@ -112,24 +111,13 @@ impl ProcessorTimeReader {
         path: PathBuf,
     ) -> Result<Self, DescribeError> {
         let file = CounterFile::open(sources, path)?;
-        let resolution_ns = match source {
-            ProcessorTimeSource::Cpuacct | ProcessorTimeSource::Schedstat => 1,
-            ProcessorTimeSource::CpuStat => tick_ns(),
-            ProcessorTimeSource::Stat => user_tick_ns(),
-        };
-        Ok(Self { file, source, resolution_ns })
+        Ok(Self { file, source })
     }
 
     /// Where it reads.
     #[must_use]
     pub fn source(&self) -> ProcessorTimeSource {
         self.source
-    }
-
-    /// The least step by which one processor's time grows there, in nanoseconds.
-    #[must_use]
-    pub fn resolution_ns(&self) -> u64 {
-        self.resolution_ns
     }
 
     /// The time of all processors together until now in which they were not idle, in nanoseconds.
@@ -174,12 +162,6 @@ fn root_of_groups(reader: &Reader<'_>, kind: &str) -> Option<PathBuf> {
     let mounts = entries(&reader.text(MOUNTINFO)?);
     let mount = mounts.into_iter().rfind(|mount| is_wanted(mount))?;
     (mount.root == Path::new("/")).then_some(mount.mount_point)
-}
-
-/// The tick of this machine's kernel: what its coarse clock goes by.
-fn tick_ns() -> u64 {
-    let tick = clock_getres(ClockId::MonotonicCoarse);
-    u64::try_from(tick.tv_nsec).unwrap_or(u64::MAX)
 }
 
 /// The unit of `/proc/stat`.

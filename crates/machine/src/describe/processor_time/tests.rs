@@ -62,19 +62,6 @@ fn a_container_is_not_the_machine() {
 }
 
 #[test]
-fn resolution_goes_with_the_source() {
-    let resolution = |source: ProcessorTimeSource, file: &str| {
-        let made = ProcessorTimeReader::of(&with_all().sources(), source, file.into());
-        (made.expect("it is there").resolution_ns(), source.is_sampled())
-    };
-    assert_eq!(resolution(ProcessorTimeSource::Cpuacct, "/cpuacct/cpuacct.usage"), (1, false));
-    assert_eq!(resolution(ProcessorTimeSource::Schedstat, "/proc/schedstat"), (1, false));
-    let (tick_ns, is_sampled) = resolution(ProcessorTimeSource::CpuStat, "/groups/cpu.stat");
-    assert!((100_000..=10_000_000).contains(&tick_ns) && is_sampled, "{tick_ns}");
-    assert_eq!(resolution(ProcessorTimeSource::Stat, "/proc/stat"), (user_tick_ns(), true));
-}
-
-#[test]
 fn a_long_schedstat_is_read_to_its_end() {
     let domains = "domain0 3 0 0 0 0 0 0 9 9 9\n".repeat(500);
     let machine = with_all();

@@ -17,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Better, CacheState, Dimension, MetricDefinition, Observation, Quantity, Series};
 use runner::Failure;
 use serde_json::{Value, json};
-use targets::Place;
+use targets::Location;
 
 use crate::benchmark::Benchmark;
 use crate::counters::Reading;
@@ -121,11 +121,13 @@ impl Experiment for Attributes {
                     .to_owned(),
             );
         }
-        match live.target().spec().place {
-            Place::Scratch(_) => Ok(()),
-            Place::Directory(_) => Err("only mounting makes attributes cold, but fsprism did not \
+        match live.target().spec().location {
+            Location::Scratch(_) => Ok(()),
+            Location::Directory(_) => {
+                Err("only mounting makes attributes cold, but fsprism did not \
                  mount it; give a scratch target, such as ext4"
-                .to_owned()),
+                    .to_owned())
+            }
         }
     }
 

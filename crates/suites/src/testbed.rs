@@ -15,7 +15,7 @@ const DIRECTORIES_BYTES: u64 = 48 << 20;
 
 /// Live targets in their workshop.
 #[derive(Debug)]
-pub struct Rig {
+pub struct Testbed {
     /// The targets.
     pub live: Vec<LiveTarget>,
     /// Where they were made.
@@ -53,7 +53,7 @@ pub enum DataFileError {
     NoRoom,
 }
 
-impl Rig {
+impl Testbed {
     /// Makes the targets. The process must still have one thread.
     ///
     /// # Errors
