@@ -26,7 +26,7 @@ pub struct Mark {
 }
 
 /// Numbers of regions that a mark can hold.
-pub(crate) const REGIONS: u8 = 64;
+pub const REGIONS: u8 = 64;
 
 /// Numbers of operations that a mark can hold.
 pub const OPERATIONS: u16 = 4096;

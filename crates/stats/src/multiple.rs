@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 ///
 /// # Errors
 /// Refuses a p value that is not a number or lies outside 0 to 1.
-pub(crate) fn holm(p_values: &[f64]) -> Result<Vec<f64>, Refusal> {
+pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Refusal> {
     let ascending = ascending_order(p_values)?;
     let mut adjusted = vec![0.0; p_values.len()];
     let mut largest_so_far: f64 = 0.0;

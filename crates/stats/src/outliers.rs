@@ -7,11 +7,11 @@ use crate::refusal::{Refusal, check_count, check_finite};
 use crate::sample::Sample;
 
 /// The fewest values among which one can stand off.
-pub(crate) const VALUES_MIN: u64 = 5;
+pub const VALUES_MIN: u64 = 5;
 
 /// The modified z-score beyond which a value is marked (Iglewicz & Hoaglin, "How to Detect and
 /// Handle Outliers", 1993, section 3.3).
-pub(crate) const MODIFIED_Z_MAX: f64 = 3.5;
+pub const MODIFIED_Z_MAX: f64 = 3.5;
 
 /// The normal quantile of 0.75 as Iglewicz & Hoaglin round it: the median absolute deviation of
 /// normal values in standard deviations.

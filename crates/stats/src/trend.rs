@@ -9,7 +9,7 @@ use crate::distribution::student;
 use crate::sample;
 
 /// The fewest values through which a line is told from chance.
-pub(crate) const VALUES_MIN: usize = 6;
+pub const VALUES_MIN: usize = 6;
 
 /// A straight line through a series.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -139,7 +139,7 @@ pub struct Preadv2Options {
 
 impl Preadv2Options {
     /// The most segments of a request.
-    pub(crate) const SEGMENTS: usize = 16;
+    pub const SEGMENTS: usize = 16;
 }
 
 /// No flags, one segment, through the page cache.

@@ -12,21 +12,21 @@ use crate::sample;
 
 /// The fewest values whose lag-1 autocorrelation is estimated: with less the warning's threshold
 /// at 95 % is above 0.6.
-pub(crate) const LAG_VALUES_MIN: u64 = 10;
+pub const LAG_VALUES_MIN: u64 = 10;
 
 /// The fewest values whose effective number is estimated (Box, Jenkins & Reinsel, "Time Series
 /// Analysis", section 2.1.6: autocorrelations need some fifty values to be of use).
-pub(crate) const EFFECTIVE_VALUES_MIN: u64 = 50;
+pub const EFFECTIVE_VALUES_MIN: u64 = 50;
 
 /// The batches commonly used: between 10 and 30 whatever the length of the series (Schmeiser,
 /// "Batch Size Effects in the Analysis of Simulation Output", Operations Research 30(3), 1982).
 pub const BATCHES: u32 = 20;
 
 /// The fewest batches: the lower of Schmeiser's bounds.
-pub(crate) const BATCHES_MIN: u32 = 10;
+pub const BATCHES_MIN: u32 = 10;
 
 /// The fewest values of a batch.
-pub(crate) const BATCH_SIZE_MIN: u64 = 10;
+pub const BATCH_SIZE_MIN: u64 = 10;
 
 /// How much each value of a series goes with the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -25,7 +25,7 @@ use crate::sample::{self, Sample};
 
 /// The fewest values that are resampled: 7 values have C(13, 7) = 1716 different resamples, and 6
 /// only 462 (Efron & Tibshirani, chapter 6), whose tails are too coarse to read quantiles off.
-pub(crate) const VALUES_MIN: u64 = 7;
+pub const VALUES_MIN: u64 = 7;
 
 /// Which interval is read off the resampled statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,7 +59,7 @@ use model::Model;
 pub use scale::Scale;
 
 /// How often a size on the way down is probed before it counts as undecided.
-pub(crate) const REPLICATES_MAX: usize = 4;
+pub const REPLICATES_MAX: usize = 4;
 
 /// The value whose crossing is a cliff's position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

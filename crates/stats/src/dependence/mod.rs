@@ -23,7 +23,7 @@ use crate::estimated::Estimated;
 use crate::sample;
 
 /// The fewest values of a series that says something of how they follow one another.
-pub(crate) const VALUES_MIN: usize = 6;
+pub const VALUES_MIN: usize = 6;
 
 /// How often reports take values that are independent of the ones before for dependent ones.
 /// Missing a dependence costs more: of runs with six blocks and a correlation of 0.5, 8 % called

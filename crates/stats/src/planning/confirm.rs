@@ -14,7 +14,7 @@ use crate::refusal::{Refusal, check_count, check_open_unit, check_positive};
 use crate::sample::Sample;
 
 /// The fewest blocks that CONFIRM answers.
-pub(crate) const BLOCKS_MIN: u64 = 10;
+pub const BLOCKS_MIN: u64 = 10;
 
 /// How many blocks the wanted precision of a median takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
