@@ -1,10 +1,9 @@
 //! What this computer is, as the kernel and the tools report it.
 //!
-//! [`describe`] gathers everything a run should remember of its machine, as a
-//! [`Machine`]; [`block_device`] answers questions about one device, [`extents`] and [`chunks`] where
-//! a file lies. The readers give the counters that
-//! are read around every replicate. Nothing here changes the machine, and nothing here panics on
-//! what it finds in a file.
+//! [`describe`] gathers everything a run should remember of its machine, as a [`Machine`];
+//! [`block_device`] answers questions about one device, [`extents`] and [`chunks`] where a file
+//! lies. The readers give the counters that are read around every replicate. Nothing here changes
+//! the machine, and nothing here panics on what it finds in a file.
 //!
 //! Every fact comes from files under `/proc`, `/sys` and `/etc`, so that tests can describe a
 //! machine from a copy of those files.
