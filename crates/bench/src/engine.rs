@@ -11,11 +11,11 @@ use std::sync::atomic::AtomicBool;
 use measure::{Clock, SystemClock};
 use serde_json::{Value, json};
 use stats::Sample;
-use workload::harness_cost::{
-    Ratios, engine_to_bare, noop_to_two_readings, replicate_to_bare, set_up_to_bare_loop,
-};
 use workload::{Access, DataFiles, FileSet, FileSetSpec, Operation, Sharing, Workload};
 
+use crate::harness_cost::{
+    Ratios, engine_to_bare, noop_to_two_readings, replicate_to_bare, set_up_to_bare_loop,
+};
 use crate::new_process;
 use crate::table::Table;
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use measure::MonotonicClock;
 use serde_json::Value;
-use workload::harness_cost::bare_rate_per_s;
 use workload::{DataFiles, FileSet, FileSetSpec, Operation, Workload};
 
 use crate::engine::FILE_BYTES;
+use crate::harness_cost::bare_rate_per_s;
 use crate::table::Table;
 
 const ROUNDS: usize = 8;

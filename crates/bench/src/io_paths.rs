@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 
 use measure::{Clock, SystemClock};
 use rustix::time::{ClockId, clock_gettime};
-use workload::harness_cost::{Ratios, characters_to_bare};
 use workload::{
     Access, DataFiles, FileSet, FileSetSpec, IoPath, MapAdvice, MapOptions, Operation, Pinning,
     Preadv2Options, Role, StdioLocking, Workload, prepare,
@@ -19,6 +18,7 @@ use workload::{
 
 use crate::engine::FILE_BYTES;
 use crate::fio::{self, Job, Length, Rate};
+use crate::harness_cost::{Ratios, characters_to_bare};
 use crate::table::Table;
 
 /// Of a pair.

@@ -11,6 +11,7 @@ mod budget;
 mod engine;
 mod fio;
 mod footprints;
+mod harness_cost;
 mod honesty;
 mod io_paths;
 mod new_process;

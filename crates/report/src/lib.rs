@@ -1,7 +1,7 @@
 //! The analysis of a run, and its rendering for the terminal, as JSON, as CSV and in the formats of
 //! other tools.
 //!
-//! [`document`] turns a run directory into a [`record::Document`]: estimates with intervals,
+//! [`Source::new`] turns a run directory into a [`record::Document`]: estimates with intervals,
 //! comparisons between targets, and what makes each of them doubtful. The `render_*` functions turn
 //! the document into text and decide nothing: all they say is in the document. Nothing here prints.
 //!
@@ -18,7 +18,6 @@ mod sample;
 mod sample_search;
 mod terminal;
 
-pub use analysis::document;
 pub use export::{
     Direction, Export, Latencies, LeftOut, render_bmf, render_csv, render_fio, render_github,
     render_json, render_openmetrics,

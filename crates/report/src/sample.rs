@@ -196,7 +196,7 @@ impl Sample {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
         let run = self.write(&path);
-        crate::document(&run, &path)
+        crate::Source::new(&run, &path).document
     }
 
     /// Writes the run directory, with all its histograms.

@@ -43,7 +43,6 @@ mod edge;
 mod error;
 mod fault;
 mod file_set;
-pub mod harness_cost;
 mod io_path;
 mod names;
 mod on_device;
@@ -63,6 +62,7 @@ pub use description::{
     WriteMemory,
 };
 pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
+pub use edge::Stream;
 pub use error::{AtOffset, EngineError, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
@@ -78,7 +78,8 @@ pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
 };
 pub use session::{
-    ClosedSession, Course, Outcome, Session, Stretch, ThreadOutcome, prepare, prepare_on_device,
+    ClosedSession, Course, Outcome, Session, Stretch, ThreadLoop, ThreadOutcome, prepare,
+    prepare_on_device,
 };
 pub use steps::Noop;
 pub use uring::{

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use measure::Histogram;
 use record::{CellReport, Manifest, MetricDefinition, MetricReport, RecordError, Warning};
 
 use stats::dependence::Dependence;
 
-use super::{Gathered, doubts, estimates, percentiles, stalls, working_set};
+use super::{Gathered, OperationTimes, doubts, estimates, percentiles, stalls, working_set};
 
 /// The report of `gathered`; `all` holds its baseline, where it has one.
 pub(super) fn report(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
-    histograms: Result<Vec<Histogram>, RecordError>,
+    times: &Result<OperationTimes, RecordError>,
     manifest: &Manifest,
     dependence: &Dependence,
 ) -> CellReport {
@@ -21,11 +20,11 @@ pub(super) fn report(
     let level = manifest.run.confidence_level;
     let mut warnings = doubts::of_cell(gathered, all, manifest);
     // What is lost are the percentiles of this cell; all else comes from the journal.
-    let histograms = histograms.unwrap_or_else(|error| {
-        warnings.push(Warning::HistogramLost { why: why(&error) });
-        Vec::new()
-    });
-    warnings.extend(stalls::of(&histograms));
+    if let Err(error) = times {
+        warnings.push(Warning::HistogramLost { why: why(error) });
+    }
+    let times = times.as_ref().ok();
+    warnings.extend(times.and_then(|times| stalls::of(&times.pooled)));
     CellReport {
         target: cell.target.clone(),
         suite: cell.suite.clone(),
@@ -44,7 +43,7 @@ pub(super) fn report(
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
         working_set: working_set::of(cell, &manifest.machine),
-        metrics: metrics(gathered, all, &histograms, (level, dependence)),
+        metrics: metrics(gathered, all, times, (level, dependence)),
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
@@ -56,7 +55,7 @@ pub(super) fn report(
 fn metrics(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
-    histograms: &[Histogram],
+    times: Option<&OperationTimes>,
     (level, dependence): (f64, &Dependence),
 ) -> Vec<MetricReport> {
     let metric_report = |metric: &MetricDefinition, by_block: &BTreeMap<u32, f64>| {
@@ -73,8 +72,8 @@ fn metrics(
         .iter()
         .find_map(|name| reports.iter().position(|report| report.name == *name));
     let time = position.map(|position| &mut reports[position]);
-    if let (Some(time), true) = (time, is_single) {
-        time.percentiles = percentiles::of(histograms, level, dependence);
+    if let (Some(time), Some(times), true) = (time, times, is_single) {
+        time.percentiles = percentiles::of(times, level, dependence);
     }
     let speed_up = gathered.speed_up(all);
     reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up));
@@ -161,7 +160,7 @@ mod tests {
         let sample = Sample::new(&["tmpfs", "ext4"]).benchmark("create", &[&TIMES, &TIMES]);
         let run = sample.write(&path);
         damage(&path.join("histograms/0000.hlog"));
-        crate::document(&run, &path)
+        crate::Source::new(&run, &path).document
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod fits;
 mod fragile;
 mod gathered;
 mod judged;
+mod operation_times;
 mod percentiles;
 mod spending;
 mod stalls;
@@ -22,6 +23,7 @@ mod working_set;
 use std::path::Path;
 
 use file_system::FileSystem;
+use measure::Bucket;
 use record::{
     CacheState, CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord,
     Warning, WarningReport,
@@ -33,24 +35,33 @@ pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
     Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,
 };
+use operation_times::OperationTimes;
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
 const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
 
+/// A run analysed.
+#[derive(Clone, Debug)]
+pub(crate) struct Analysis {
+    pub(crate) document: Document,
+    /// The operations of each cell by the time they took, for plots.
+    pub(crate) latencies: Vec<Vec<Bucket>>,
+}
+
 /// What the run at `path` says.
 ///
 /// A histogram log that cannot be read costs its cell the percentiles, and a warning says so.
-#[must_use]
-pub fn document(run: &Run, path: &Path) -> Document {
+pub(crate) fn analyse(run: &Run, path: &Path) -> Analysis {
     let manifest = &run.manifest;
     let gathered = gather(run);
     let level = manifest.run.confidence_level;
     let of_figures = judged::dependence_of_figures(&gathered);
     let reports = gathered.iter().map(|one| {
-        let histograms = run.replicate_histograms(path, one.index);
-        cells::report(one, &gathered, histograms, manifest, &of_figures)
+        let times = run.replicate_histograms(path, one.index).map(OperationTimes::of);
+        let report = cells::report(one, &gathered, &times, manifest, &of_figures);
+        (report, times.map_or_else(|_| Vec::new(), |times| times.pooled.buckets().collect()))
     });
-    let mut cells: Vec<CellReport> = reports.collect();
+    let (mut cells, latencies): (Vec<CellReport>, _) = reports.unzip();
     let (searches, cliffs) = cliffs::all(run, &gathered);
     cliffs::warn(&mut cells, &cliffs);
     let end = run
@@ -62,7 +73,7 @@ pub fn document(run: &Run, path: &Path) -> Document {
     let mut warnings = run_warnings(run);
     let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
     warnings.extend(of_blocks.into_iter().map(WarningReport::from));
-    Document {
+    let document = Document {
         schema_version: SCHEMA_VERSION,
         tool: Some(manifest.tool.clone()),
         run: manifest.run.clone(),
@@ -79,7 +90,8 @@ pub fn document(run: &Run, path: &Path) -> Document {
         warnings,
         end,
         spending: spending::of(run),
-    }
+    };
+    Analysis { document, latencies }
 }
 
 /// What the run left out once it knew what things take.

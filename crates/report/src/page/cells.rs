@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::Histogram;
+use measure::Bucket;
 use record::{Replicate, TimelineRecord};
 
 use super::block::Bulk;
@@ -16,18 +16,18 @@ const SLICE_SHARE_LEAST: f64 = 0.25;
 /// At least so many of every four replicates are in a timeline; the rest took much longer.
 const OF_FOUR_REPLICATES: usize = 3;
 
-/// The cell behind `gathered`, with its replicates' histograms; `level` is that of intervals.
+/// The cell behind `gathered`, whose operations took `latencies`; `level` is that of intervals.
 pub(super) fn of(
     block: &mut Bulk,
     gathered: &Gathered<'_>,
-    histograms: &[Histogram],
+    latencies: &[Bucket],
     level: f64,
 ) -> PageCell {
     let mut replicates: Vec<&Replicate> = gathered.replicates.values().copied().collect();
     replicates.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
     PageCell {
         replicates: (!replicates.is_empty()).then(|| in_run_order(block, &replicates)),
-        histogram: histogram(block, histograms),
+        histogram: histogram(block, latencies),
         timeline: timeline(block, &replicates, level),
         course: course::of(block, &replicates, level),
     }
@@ -44,10 +44,7 @@ fn in_run_order(block: &mut Bulk, replicates: &[&Replicate]) -> Replicates {
     }
 }
 
-fn histogram(block: &mut Bulk, histograms: &[Histogram]) -> Option<HistogramArrays> {
-    let mut pooled = Histogram::new();
-    histograms.iter().for_each(|histogram| pooled.merge(histogram));
-    let buckets: Vec<_> = pooled.buckets().collect();
+fn histogram(block: &mut Bulk, buckets: &[Bucket]) -> Option<HistogramArrays> {
     (!buckets.is_empty()).then(|| HistogramArrays {
         low_ns: block.f64s(buckets.iter().map(|bucket| bucket.low as f64)),
         end_ns: block.f64s(buckets.iter().map(|bucket| (bucket.high + 1) as f64)),

@@ -14,12 +14,12 @@ mod html;
 
 use std::path::Path;
 
-use measure::Histogram;
+use measure::Bucket;
 use record::{Document, Line, Run};
 
-use crate::analysis::gather;
+use crate::analysis::{Analysis, analyse, gather};
 use crate::compare::{self, CompareOptions, NamedRun};
-use crate::{Options, document, render_csv, render_json, render_terminal, terminal};
+use crate::{Options, render_csv, render_json, render_terminal, terminal};
 use block::Bulk;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
 use footprints::Footprints;
@@ -39,13 +39,16 @@ pub struct Source<'a> {
     pub run: &'a Run,
     /// What is derived from that.
     pub document: Document,
+    /// The operations of each cell by the time they took.
+    latencies: Vec<Vec<Bucket>>,
 }
 
 impl<'a> Source<'a> {
     /// Analyses a run that was read from `path`, where the logs of its latencies lie.
     #[must_use]
     pub fn new(run: &'a Run, path: &'a Path) -> Self {
-        Self { path, run, document: document(run, path) }
+        let Analysis { document, latencies } = analyse(run, path);
+        Self { path, run, document, latencies }
     }
 }
 
@@ -96,17 +99,13 @@ fn title(sources: &[Source<'_>]) -> String {
 }
 
 fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
-    let Source { run, path, document } = source;
+    let Source { run, document, latencies, .. } = source;
     let gathered = gather(run);
     let level = run.manifest.run.confidence_level;
     let cells: Vec<PageCell> = gathered
         .iter()
-        .map(|one| {
-            // A log that cannot be read is a warning of its cell already.
-            let histograms: Vec<Histogram> =
-                run.replicate_histograms(path, one.index).unwrap_or_default();
-            cells::of(block, one, &histograms, level)
-        })
+        .zip(latencies)
+        .map(|(one, latencies)| cells::of(block, one, latencies, level))
         .collect();
     PageRun {
         name: named.name.clone(),

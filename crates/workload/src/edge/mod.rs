@@ -5,4 +5,4 @@ mod mapping;
 mod stream;
 
 pub(crate) use mapping::{MapAccess, Mapping};
-pub(crate) use stream::Stream;
+pub use stream::Stream;

@@ -23,7 +23,7 @@ unsafe extern "C" {
 
 /// An open stream; dropping it closes it.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     file: NonNull<libc::FILE>,
     locking: StdioLocking,
 }
@@ -37,11 +37,7 @@ fn last_errno() -> Errno {
 
 impl Stream {
     /// A stream over `descriptor`, which has to be open in the way that `mode` says.
-    pub(crate) fn open(
-        descriptor: OwnedFd,
-        mode: &CStr,
-        locking: StdioLocking,
-    ) -> Result<Self, Fault> {
+    pub fn open(descriptor: OwnedFd, mode: &CStr, locking: StdioLocking) -> Result<Self, Fault> {
         let number = descriptor.into_raw_fd();
         // SAFETY: `number` is open, and nobody else's since `into_raw_fd`; `mode` ends in a nul.
         let file = unsafe { libc::fdopen(number, mode.as_ptr()) };
@@ -57,7 +53,7 @@ impl Stream {
     }
 
     /// Goes to `offset_bytes`, whatever that reads, writes or discards.
-    pub(crate) fn seek(&mut self, offset_bytes: u64) -> Result<(), Fault> {
+    pub fn seek(&mut self, offset_bytes: u64) -> Result<(), Fault> {
         let offset = libc::off_t::try_from(offset_bytes)
             .map_err(|_| Fault::errno("fseeko", Errno::OVERFLOW))?;
         // SAFETY: the stream is open until dropped.
@@ -71,7 +67,7 @@ impl Stream {
     /// file. One function, so that the engine and the loop that it is compared with run the same
     /// code per character.
     #[inline(never)]
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         let file = self.file.as_ptr();
         let done = match self.locking {
             // SAFETY: the stream is open until dropped.
@@ -89,7 +85,7 @@ impl Stream {
     /// Writes all of `bytes`, character by character, to the buffer and on from there as that
     /// fills.
     #[inline(never)]
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let file = self.file.as_ptr();
         let is_done = match self.locking {
             StdioLocking::EachCharacter => {
@@ -105,7 +101,7 @@ impl Stream {
     }
 
     /// Writes what is buffered to the file.
-    pub(crate) fn flush(&mut self) -> Result<(), Fault> {
+    pub fn flush(&mut self) -> Result<(), Fault> {
         // SAFETY: the stream is open until dropped.
         match unsafe { libc::fflush(self.file.as_ptr()) } {
             0 => Ok(()),

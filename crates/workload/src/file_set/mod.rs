@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 pub use create::create_empty_files;
-pub(crate) use create::{FILE_MODE, Maker, make_directory};
+pub(crate) use create::{FILE_MODE, Maker};
 
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};

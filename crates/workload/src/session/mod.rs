@@ -12,6 +12,7 @@ mod restore;
 mod rewrite;
 mod rounds;
 mod run;
+mod thread_loop;
 mod thread_reads;
 
 use std::path::{Path, PathBuf};
@@ -23,10 +24,11 @@ use crate::file_set::FileSet;
 pub use course::{Course, Stretch};
 pub use outcome::{Outcome, ThreadOutcome};
 pub use prepare::{prepare, prepare_on_device};
-pub(crate) use run::SLICE_NS;
+pub use thread_loop::ThreadLoop;
 
 pub(crate) use any_step::AnyStep;
 pub(crate) use prepare::Plan;
+use run::SLICE_NS;
 
 /// A workload ready to run once over a file set.
 ///

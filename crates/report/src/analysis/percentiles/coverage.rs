@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use measure::Histogram;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -56,7 +57,7 @@ fn held(
     };
     let holds = |_: &u32| {
         let histograms: Vec<Histogram> = (0..blocks).map(|_| histogram(&mut random)).collect();
-        let found = super::of(&histograms, 0.95, &Dependence::NONE);
+        let found = super::of(&OperationTimes::of(histograms), 0.95, &Dependence::NONE);
         let one = found.iter().find(|one| one.percentile == 100.0 * quantile).expect("enough");
         let interval = one.interval.expect("enough blocks");
         (interval.low..=interval.high).contains(&(SCALE * truth(quantile)))

@@ -1,9 +1,9 @@
 //! Percentiles of single operations, over a cell's replicates.
 
-use measure::Histogram;
 use record::{Percentile, PercentileOf};
 use stats::dependence::Dependence;
 
+use super::OperationTimes;
 use super::estimates;
 
 /// Those that are reported, each where enough operations support it;
@@ -16,20 +16,18 @@ const PERCENTILES: [(f64, f64); 5] =
 /// median over many replicates does not settle on something else (docs/coverage.md). Operations of
 /// one replicate share what happened to it, so an interval comes from replicates, not from
 /// operations. Where a replicate has too few, all operations are taken together.
-pub(super) fn of(histograms: &[Histogram], level: f64, dependence: &Dependence) -> Vec<Percentile> {
-    let mut pooled = Histogram::new();
-    histograms.iter().for_each(|histogram| pooled.merge(histogram));
+pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) -> Vec<Percentile> {
+    let OperationTimes { each, pooled } = times;
     let of_quantile = |(percentile, quantile): (f64, f64)| {
         let need = estimates::least_n(quantile, level)?;
         if pooled.count() < need {
             return None;
         }
-        if histograms.iter().any(|histogram| histogram.count() < need) {
+        if each.iter().any(|histogram| histogram.count() < need) {
             let (of, value) = (PercentileOf::AllOperations, pooled.quantile(quantile));
             return Some(Percentile { percentile, of, value, interval: None });
         }
-        let own: Vec<f64> =
-            histograms.iter().map(|histogram| histogram.quantile(quantile)).collect();
+        let own: Vec<f64> = each.iter().map(|histogram| histogram.quantile(quantile)).collect();
         let summary = estimates::summary_of_blocks(&own, level, dependence)?;
         let of = PercentileOf::EachReplicate;
         Some(Percentile { percentile, of, value: summary.median, interval: summary.interval })
@@ -42,6 +40,8 @@ mod coverage;
 
 #[cfg(test)]
 mod tests {
+    use measure::Histogram;
+
     use super::*;
     use crate::sample::Sample;
 
@@ -86,14 +86,15 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_percentile_is_wider_where_blocks_resemble_one_another() {
-        let histograms = [6100, 6000, 6200, 6050, 6150, 6080, 6120, 6090].map(|time_ns| {
+        let times = [6100, 6000, 6200, 6050, 6150, 6080, 6120, 6090].map(|time_ns| {
             let mut histogram = Histogram::new();
             histogram.record_n(time_ns, 100);
             histogram
         });
+        let times = OperationTimes::of(times.to_vec());
         let of = |correlation| {
             let dependence = Dependence { correlation, p: 0.0, series: 9 };
-            let interval = super::of(&histograms, 0.95, &dependence)[0].interval.unwrap();
+            let interval = super::of(&times, 0.95, &dependence)[0].interval.unwrap();
             interval.high - interval.low
         };
         assert!(of(0.5) > 1.3 * of(0.0));

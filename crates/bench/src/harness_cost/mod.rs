@@ -13,6 +13,7 @@
 mod bare;
 mod characters;
 
+use std::fs::{File, create_dir, remove_dir_all};
 use std::hint::black_box;
 use std::ops::Range;
 use std::path::Path;
@@ -20,37 +21,35 @@ use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use anyhow::bail;
 use measure::{Clock, Recorder};
 use rustix::fs::{FileType, Mode, mknodat};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
+use workload::{
+    DataOperation, FileSet, LoopLength, Noop, Operation, Role, Sharing, Subject, ThreadLoop,
+    Workload, create_empty_files, prepare, run_loop,
+};
 
 use bare::Bare;
-pub use characters::characters_to_bare;
-
-use crate::buffer::{AlignedBuffer, Payload};
-use crate::choose::{AnyChooser, Choices};
-use crate::description::{Sharing, Workload};
-use crate::error::{EngineError, WorkloadError};
-use crate::file_set::{FileSet, Role, create_empty_files, make_directory, open_directory};
-use crate::operation::{DataOperation, Operation, Subject};
-use crate::processors;
-use crate::run_loop::{LoopLength, run_loop};
-use crate::session::{AnyStep, Plan, SLICE_NS, prepare};
-use crate::steps::Noop;
+pub(crate) use characters::characters_to_bare;
 
 /// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
 const BLOCKS: u64 = 1 << 16;
+
+/// The width of a slice of the timeline at first, as a session has it.
+const SLICE_NS: u64 = 100_000;
 
 /// Files that one side makes before it is the other's turn: some milliseconds.
 const FILES_PER_TURN: usize = 2_000;
 
 /// One ratio per round.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ratios {
+pub(crate) struct Ratios {
     /// Of elapsed times.
-    pub elapsed: Vec<f64>,
+    pub(crate) elapsed: Vec<f64>,
     /// Of the processor times of all threads.
-    pub processor: Vec<f64>,
+    pub(crate) processor: Vec<f64>,
 }
 
 impl Ratios {
@@ -78,43 +77,36 @@ impl std::ops::AddAssign for Cost {
 /// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
 /// costs nothing.
 ///
-/// Only for reads and writes, over one file that all threads share; on both sides each thread stays
-/// on one processor.
-///
-/// # Errors
-/// As [`crate::prepare`] and [`crate::Session::run`].
-pub fn engine_to_bare<C: Clock>(
+/// Only for reads and writes by psync, over one file that all threads share; on both sides each
+/// thread stays on one processor.
+pub(crate) fn engine_to_bare<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
     rounds: usize,
     clock: &C,
-) -> Result<Ratios, EngineError> {
+) -> anyhow::Result<Ratios> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
-    workload.check()?;
-    let plan = Plan { workload: &workload, file_set, seed: 1, on_device: None };
-    let mut rivals: Vec<Rivals<Bare>> = (0..workload.threads)
-        .map(|thread| Rivals::new(bare(&plan, thread)?, &plan, thread, clock))
-        .collect::<Result<_, _>>()?;
-    race(&mut rivals, &workload, rounds, clock)
+    let rivals = |thread| {
+        let bare = Bare::new(&workload, file_set, thread)?;
+        let engine = ThreadLoop::new(&workload, file_set, thread, clock)?;
+        Ok(Rivals { bare, engine })
+    };
+    let mut rivals: Vec<Rivals<Bare>> =
+        (0..workload.threads).map(rivals).collect::<anyhow::Result<_>>()?;
+    race(&mut rivals, workload.operations_per_thread, rounds, clock)
 }
 
 /// Rounds of the bare loops and of the engine's, in turn.
 fn race<C: Clock, B: BareLoop>(
     rivals: &mut [Rivals<B>],
-    workload: &Workload,
+    operations: u64,
     rounds: usize,
     clock: &C,
-) -> Result<Ratios, EngineError> {
-    let operations = workload.operations_per_thread;
-    let length = LoopLength { first: 0, operations, batch: workload.batch };
+) -> anyhow::Result<Ratios> {
     let mut run = |side| {
         together(rivals, clock, &|rivals: &mut Rivals<B>| match side {
             Side::First => rivals.bare.run(operations),
-            Side::Second => {
-                let recorder = &mut rivals.recorder;
-                rivals.engine.run(length, clock, recorder, &|| false)?;
-                rivals.engine.end()
-            }
+            Side::Second => Ok(rivals.engine.run(operations, clock)?),
         })
     };
     // One of each that does not count: it faults in what is new to the process.
@@ -126,18 +118,14 @@ fn race<C: Clock, B: BareLoop>(
 /// The rate of a whole replicate with its thread, barrier and pinning over the rate of the bare
 /// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as
 /// in a survey.
-///
-/// # Errors
-/// As [`crate::prepare`] and [`crate::Session::run`].
-pub fn replicate_to_bare<C: Clock>(
+pub(crate) fn replicate_to_bare<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
     rounds: usize,
     clock: &C,
-) -> Result<Vec<f64>, EngineError> {
+) -> anyhow::Result<Vec<f64>> {
     let workload = Workload { sharing: Sharing::Same, threads: 1, ..workload.clone() };
-    workload.check()?;
-    let mut bare = [bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?];
+    let mut bare = [Bare::new(&workload, file_set, 0)?];
     let mut seed = 1;
     let ratios = interleaved(rounds, |side| match side {
         Side::First => {
@@ -155,17 +143,13 @@ pub fn replicate_to_bare<C: Clock>(
 }
 
 /// The rate of the bare loop in one thread, in operations per second of elapsed time.
-///
-/// # Errors
-/// As [`crate::prepare`] and [`crate::Session::run`].
-pub fn bare_rate_per_s<C: Clock>(
+pub(crate) fn bare_rate_per_s<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
     clock: &C,
-) -> Result<f64, EngineError> {
+) -> anyhow::Result<f64> {
     let workload = Workload { sharing: Sharing::Same, ..workload.clone() };
-    workload.check()?;
-    let mut bare = bare(&Plan { workload: &workload, file_set, seed: 1, on_device: None }, 0)?;
+    let mut bare = Bare::new(&workload, file_set, 0)?;
     let watch = Watch::start(clock);
     bare.run(workload.operations_per_thread)?;
     let elapsed_ns = watch.stop().elapsed_ns.max(1);
@@ -175,73 +159,33 @@ pub fn bare_rate_per_s<C: Clock>(
 /// The loop that the engine's is compared with.
 trait BareLoop: Send {
     /// Goes on where the last round ended.
-    fn run(&mut self, operations: u64) -> Result<(), EngineError>;
+    fn run(&mut self, operations: u64) -> anyhow::Result<()>;
 }
 
 /// Both sides of one thread. Each has the file open for itself, and a buffer.
 struct Rivals<B> {
     bare: B,
-    engine: AnyStep,
-    recorder: Recorder,
-}
-
-impl<B> Rivals<B> {
-    fn new<C: Clock>(
-        bare: B,
-        plan: &Plan<'_>,
-        thread: usize,
-        clock: &C,
-    ) -> Result<Self, EngineError> {
-        Ok(Self {
-            bare,
-            engine: plan.step(thread)?,
-            recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
-        })
-    }
+    engine: ThreadLoop,
 }
 
 /// The role of the file that a read or a write is of.
-fn role_of(operation: Operation) -> Result<Role, WorkloadError> {
+fn role_of(operation: Operation) -> anyhow::Result<Role> {
     match operation.subject() {
         Subject::Data(DataOperation::Read) => Ok(Role::Read),
         Subject::Data(DataOperation::Write) => Ok(Role::Write),
         Subject::Data(DataOperation::Mixed { .. }) | Subject::Growing(_) | Subject::Names(_) => {
-            Err(WorkloadError::NotATransfer(operation.name()))
+            bail!("a bare loop reads or writes; it does not {}", operation.name())
         }
     }
 }
 
-/// The bare loop of one thread of a workload whose threads share one file.
-fn bare(plan: &Plan<'_>, thread: usize) -> Result<Bare, EngineError> {
-    let workload = plan.workload;
-    let role = role_of(workload.operation)?;
-    if !workload.io_path.is_psync() {
-        return Err(WorkloadError::NotATransfer(workload.io_path.name()).into());
-    }
-    let request_bytes = workload.request_bytes;
-    let (spacing, choices) = plan.spacing(role)?;
-    // Other places than the engine's: whoever came second to the same ones would find them in the
-    // processor's caches. Sequential ones begin half a thread's share away.
-    let (sharers, thread_between) = (2 * workload.threads, 2 * thread + 1);
-    let elsewhere = Choices { thread: thread_between, sharers, ..plan.choices(thread, 1, choices) };
-    let choose = AnyChooser::new(workload.access, &elsewhere)?;
-    let missing = WorkloadError::Zero("the number of files");
-    let file = plan.data_files(thread, role)?.pop().ok_or(missing)?;
-    let buffer = AlignedBuffer::new(request_bytes);
-    let payload = Payload::incompressible(request_bytes, plan.unverified_content(thread));
-    Ok(Bare { role, file, buffer, payload, spacing, choose })
-}
-
 /// The time of one recorded operation that does nothing over the time of the two clock readings it
 /// has to make, per round.
-///
-/// # Errors
-/// None in practice: the step that does nothing does not fail.
-pub fn noop_to_two_readings<C: Clock>(
+pub(crate) fn noop_to_two_readings<C: Clock>(
     operations: u64,
     rounds: usize,
     clock: &C,
-) -> Result<Ratios, EngineError> {
+) -> anyhow::Result<Ratios> {
     let mut step = Noop::new(BLOCKS, 1);
     let length = LoopLength { first: 0, operations, batch: 1 };
     let mut recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
@@ -261,20 +205,17 @@ pub fn noop_to_two_readings<C: Clock>(
 /// The time to make `count` empty files as a file set does over the time of a loop with nothing in
 /// it but the call, per round. Both make a new directory below `root` each round, and remove it
 /// untimed; within a round they take turns, so that what the machine does hits both alike.
-///
-/// # Errors
-/// The first call that failed.
-pub fn set_up_to_bare_loop<C: Clock>(
+pub(crate) fn set_up_to_bare_loop<C: Clock>(
     root: &Path,
     count: u64,
     rounds: usize,
     clock: &C,
-) -> Result<Ratios, EngineError> {
+) -> anyhow::Result<Ratios> {
     let paths = [root.join("set-up"), root.join("bare")];
     let mut ratios = Ratios::default();
     for _ in 0..rounds {
         for path in &paths {
-            make_directory(path)?;
+            create_dir(path)?;
         }
         let mut costs = [Cost::default(); 2];
         for (turn, first) in (0..count).step_by(FILES_PER_TURN).enumerate() {
@@ -295,11 +236,7 @@ pub fn set_up_to_bare_loop<C: Clock>(
         }
         ratios.push(costs);
         for path in &paths {
-            std::fs::remove_dir_all(path).map_err(|source| EngineError::System {
-                operation: "remove",
-                path: path.clone(),
-                source,
-            })?;
+            remove_dir_all(path)?;
         }
     }
     Ok(ratios)
@@ -315,8 +252,8 @@ enum Side {
 /// Per round, what the first side took over what the second took.
 fn interleaved(
     rounds: usize,
-    mut run: impl FnMut(Side) -> Result<Cost, EngineError>,
-) -> Result<Ratios, EngineError> {
+    mut run: impl FnMut(Side) -> anyhow::Result<Cost>,
+) -> anyhow::Result<Ratios> {
     let mut ratios = Ratios::default();
     for _ in 0..rounds {
         let mut first = run(Side::First)?;
@@ -361,18 +298,17 @@ fn thread_processor_ns() -> u64 {
 fn together<C: Clock, R: Send>(
     rivals: &mut [R],
     clock: &C,
-    run: &(impl Fn(&mut R) -> Result<(), EngineError> + Sync),
-) -> Result<Cost, EngineError> {
+    run: &(impl Fn(&mut R) -> anyhow::Result<()> + Sync),
+) -> anyhow::Result<Cost> {
     let barrier = Barrier::new(rivals.len());
     let body = |number: usize, rivals: &mut R| {
-        let pinned = processors::allowed().and_then(|all| processors::stay_on(&all, number));
+        let pinned = stay_on(number);
         barrier.wait();
-        let failed = |errno| EngineError::from_errno("sched_setaffinity", Path::new("/"), errno);
-        pinned.map_err(failed)?;
+        pinned?;
         let watch = Watch::start(clock);
         run(rivals).map(|()| watch.stop())
     };
-    let costs: Vec<Result<Cost, EngineError>> = thread::scope(|scope| {
+    let costs: Vec<anyhow::Result<Cost>> = thread::scope(|scope| {
         let body = &body;
         let rivals = rivals.iter_mut().enumerate();
         let threads: Vec<_> =
@@ -391,6 +327,16 @@ fn together<C: Clock, R: Send>(
     Ok(total)
 }
 
+/// Keeps the calling thread on the processor with this number among those that it may use, counted
+/// round.
+fn stay_on(number: usize) -> rustix::io::Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|one| allowed.is_set(*one)).collect();
+    let mut one = CpuSet::new();
+    one.set(all[number % all.len()]);
+    sched_setaffinity(None, &one)
+}
+
 #[inline(never)]
 fn two_readings<C: Clock>(times: u64, clock: &C) {
     for _ in 0..times {
@@ -402,13 +348,12 @@ fn two_readings<C: Clock>(times: u64, clock: &C) {
 
 /// The loop that set-up is measured against: count in the name itself, make the node, nothing else.
 #[inline(never)]
-fn bare_creates(path: &Path, numbers: Range<u64>) -> Result<(), EngineError> {
-    let failed = |errno| EngineError::from_errno("mknodat", path, errno);
-    let directory = open_directory(path)?;
+fn bare_creates(path: &Path, numbers: Range<u64>) -> anyhow::Result<()> {
+    let directory = File::open(path)?;
     let mut name = format!("e{:011x}", numbers.start).into_bytes();
     for _ in numbers {
         let mode = Mode::RUSR | Mode::WUSR;
-        mknodat(&directory, &name[..], FileType::RegularFile, mode, 0).map_err(failed)?;
+        mknodat(&directory, &name[..], FileType::RegularFile, mode, 0)?;
         for digit in name[1..].iter_mut().rev() {
             *digit = match *digit {
                 b'9' => b'a',

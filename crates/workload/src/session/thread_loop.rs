@@ -1,0 +1,56 @@
+//! One thread's loop by itself, for whoever asks what the engine costs.
+
+use measure::{Clock, Recorder};
+
+use super::{AnyStep, Plan, SLICE_NS};
+use crate::description::Workload;
+use crate::error::{EngineError, WorkloadError};
+use crate::file_set::FileSet;
+use crate::operation::Subject;
+use crate::run_loop::LoopLength;
+
+/// One thread's part of a workload of reads or writes, run by the thread that calls it, in as many
+/// pieces as it likes: the loop of [`super::Session::run`] without the threads, the pinning and
+/// the stages around it.
+#[derive(Debug)]
+pub struct ThreadLoop {
+    step: AnyStep,
+    recorder: Recorder,
+    batch: usize,
+}
+
+impl ThreadLoop {
+    /// Opens what the thread with this number, counted from 0, works on.
+    ///
+    /// # Errors
+    /// As [`super::prepare`]; [`WorkloadError::NotATransfer`] where the workload neither reads nor
+    /// writes.
+    pub fn new<C: Clock>(
+        workload: &Workload,
+        file_set: &FileSet,
+        thread: usize,
+        clock: &C,
+    ) -> Result<Self, EngineError> {
+        workload.check()?;
+        match workload.operation.subject() {
+            Subject::Data(_) => {}
+            Subject::Growing(_) | Subject::Names(_) => {
+                return Err(WorkloadError::NotATransfer(workload.operation.name()).into());
+            }
+        }
+        let plan = Plan { workload, file_set, seed: 1, on_device: None };
+        let recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
+        Ok(Self { step: plan.step(thread)?, recorder, batch: workload.batch })
+    }
+
+    /// Does and records so many operations, where the last piece ended, and hands over what is
+    /// buffered.
+    ///
+    /// # Errors
+    /// The first operation that failed.
+    pub fn run<C: Clock>(&mut self, operations: u64, clock: &C) -> Result<(), EngineError> {
+        let length = LoopLength { first: 0, operations, batch: self.batch };
+        self.step.run(length, clock, &mut self.recorder, &|| false)?;
+        self.step.end()
+    }
+}
