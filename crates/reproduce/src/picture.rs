@@ -16,7 +16,7 @@ const COLUMNS: usize = 58;
 pub(crate) fn render(bars: &[Bar]) -> String {
     let least = bars.iter().map(|bar| bar.low).fold(f64::INFINITY, f64::min).min(0.0);
     let most = bars.iter().map(|bar| bar.high).fold(f64::NEG_INFINITY, f64::max).max(0.0);
-    let name_width = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+    let name_width = textual::widest(bars.iter().map(|bar| &bar.name));
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -2,6 +2,44 @@
 
 use std::fmt::Write as _;
 
+/// What stands before the first column.
+pub const INDENT: usize = 2;
+/// What stands between two columns.
+pub const GAP: usize = 2;
+
+/// The width of the widest of these texts, in characters.
+#[must_use]
+pub fn widest<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> usize {
+    texts.into_iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0)
+}
+
+/// The columns of a table: the first ones flush left, all others flush right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// How many are flush left.
+    pub left: usize,
+    /// How wide each is.
+    pub widths: Vec<usize>,
+}
+
+impl Layout {
+    /// A line of these cells, indented. Cells that it lacks at the end are empty.
+    #[must_use]
+    pub fn line<S: AsRef<str>>(&self, cells: impl IntoIterator<Item = S>) -> String {
+        let mut line = " ".repeat(INDENT);
+        for (position, (cell, &width)) in cells.into_iter().zip(&self.widths).enumerate() {
+            let (gap, cell) = (if position == 0 { 0 } else { GAP }, cell.as_ref());
+            let _infallible = if position < self.left {
+                write!(line, "{:gap$}{cell:<width$}", "")
+            } else {
+                write!(line, "{:gap$}{cell:>width$}", "")
+            };
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
 /// A table of text cells: the first column flush left, all others flush right.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
@@ -22,36 +60,22 @@ impl Columns {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The text, each line indented by two and ended by a newline. A column in which there is
-    /// nothing but a heading is left out.
+    /// The text, each line ended by a newline. A column in which there is nothing but a heading is
+    /// left out.
     #[must_use]
     pub fn render(&self) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let cell = |row: &'_ [String], column: usize| -> String {
-            row.get(column).cloned().unwrap_or_default()
-        };
+        let cell = |row: &'_ [String], column: usize| row.get(column).cloned().unwrap_or_default();
         let filled =
             |column: &usize| self.rows.iter().skip(1).any(|row| !cell(row, *column).is_empty());
         let shown: Vec<usize> = (0..count).filter(filled).collect();
-        let width = |column: usize| {
-            self.rows.iter().map(|row| cell(row, column).chars().count()).max().unwrap_or(0)
+        let width = |&column: &usize| widest(self.rows.iter().map(|row| cell(row, column)));
+        let layout = Layout { left: 1, widths: shown.iter().map(width).collect() };
+        let line = |row: &Vec<String>| {
+            let line = layout.line(shown.iter().map(|&column| cell(row, column)));
+            format!("{line}\n")
         };
-        let widths: Vec<usize> = shown.iter().map(|&column| width(column)).collect();
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut line = String::from("  ");
-            for (position, (&column, &width)) in shown.iter().zip(&widths).enumerate() {
-                let content = cell(row, column);
-                if position == 0 {
-                    let _infallible = write!(line, "{content:<width$}");
-                } else {
-                    let _infallible = write!(line, "  {content:>width$}");
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
+        self.rows.iter().map(line).collect()
     }
 }
 

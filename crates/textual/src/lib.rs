@@ -7,7 +7,7 @@ mod numbers;
 mod plain;
 mod words;
 
-pub use columns::Columns;
+pub use columns::{Columns, GAP, INDENT, Layout, widest};
 pub use lines::{Indent, UNBREAKABLE, unbroken, wrap, wrapped};
 pub use numbers::{figure, grouped, p_equation, p_value, percent, two_digits};
 pub use plain::plain_text;

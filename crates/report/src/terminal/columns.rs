@@ -5,14 +5,13 @@
 //! itself. Where the targets do not fit side by side, they stand in several tables one below the
 //! other.
 
+use std::iter::{once, repeat_n};
+
 use record::MetricReport;
 
 use super::text::{Page, Style, shortened};
 use super::units::{self, Wording};
-use textual::two_digits;
-
-const INDENT: usize = 2;
-const GAP: usize = 2;
+use textual::{GAP, INDENT, Layout, two_digits, widest};
 
 /// A row: what it is about, and a figure per target; without figures it is a heading within.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,21 +28,19 @@ impl Row {
 
 /// The rows below their head, as many targets beside each other as there is room for.
 pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
-    let both = || std::iter::once(head).chain(rows);
+    let both = || once(head).chain(rows);
     let with_figures = both().filter(|row| !row.figures.is_empty());
-    let label_width = with_figures.map(|row| row.label.chars().count()).max().unwrap_or(0);
-    let texts = both().flat_map(|row| &row.figures);
-    let width = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    let label_width = widest(with_figures.map(|row| &row.label));
+    let width = widest(both().flat_map(|row| &row.figures));
     let room = page.width().saturating_sub(INDENT + label_width) / (width + GAP).max(1);
     let room = room.max(1);
+    let widths = once(label_width).chain(repeat_n(width, room)).collect();
+    let layout = Layout { left: 1, widths };
     for part in (0..head.figures.len()).step_by(room) {
         for row in both() {
-            let mut line = format!("{:INDENT$}{:<label_width$}", "", row.label);
-            for figure in row.figures.iter().skip(part).take(room) {
-                line.push_str(&format!("{:GAP$}{figure:>width$}", ""));
-            }
+            let line = layout.line(once(&row.label).chain(row.figures.iter().skip(part)));
             let style = if std::ptr::eq(row, head) { Style::Dim } else { Style::Plain };
-            page.line(&shortened(line.trim_end(), page.width()), style);
+            page.line(&shortened(&line, page.width()), style);
         }
     }
 }

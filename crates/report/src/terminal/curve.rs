@@ -124,8 +124,8 @@ impl<'a> Curve<'a> {
 
     fn table(&self, page: &mut Page, metric: &str, axis_name: &str) {
         let axis = self.axis();
-        let width = axis.iter().map(|(_, text)| text.chars().count());
-        let width = width.chain([axis_name.chars().count()]).max().unwrap_or(0);
+        let texts = axis.iter().map(|(_, text)| text.as_str());
+        let width = textual::widest(texts.chain([axis_name]));
         let targets = self.targets();
         let row = |(value, text): &(f64, String)| {
             let figure = |target: &&str| {

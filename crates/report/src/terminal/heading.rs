@@ -8,7 +8,7 @@ use super::text::{Page, SENTENCE, Style};
 use super::units;
 use super::{footprint, names};
 use crate::analysis::BLOCKS_LEAST;
-use textual::{list, plural, unbroken};
+use textual::{list, plural, unbroken, widest};
 
 /// Mount options that nearly every file system has and that say nothing.
 const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
@@ -33,7 +33,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
     footprint::caches(document).iter().for_each(|text| page.sentence(text));
     page.heading("Targets");
-    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let width = widest(&labels);
     for (target, label) in document.targets.iter().zip(&labels) {
         page.entry(label, width, &description(target, label, &document.machine));
     }

@@ -6,7 +6,7 @@ use record::{CellReport, Observation, PageRuns, Series};
 use super::names;
 use super::text::{Page, Style};
 use super::units::{self, Wording};
-use textual::Indent;
+use textual::{Indent, widest};
 
 /// Values from least to most; what was not measured is blank.
 const RAMP: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '#'];
@@ -49,7 +49,7 @@ fn of_benchmark(page: &mut Page, cells: &[&CellReport]) {
             continue;
         }
         page.sentence(&format!("{title}, {own} ({scale}):"));
-        let width = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0);
+        let width = widest(rows.iter().map(|(label, ..)| label));
         let width = width.min(page.width() / 4);
         for (label, drawn, words) in rows {
             let label: String = label.chars().take(width).collect();

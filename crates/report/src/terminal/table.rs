@@ -9,12 +9,11 @@ use super::names;
 use super::ranking::{Entry, Ranking};
 use super::text::{Page, Style};
 use super::units::{self, Wording};
-use textual::{Indent, wrap};
+use textual::{GAP, INDENT, Indent, Layout, widest, wrap};
 
 /// Titles are not squeezed below this while there are columns to leave out.
 const TITLE_WIDTH_LEAST: usize = 21;
-const INDENT: usize = 2;
-const GAP: usize = 2;
+const TARGET: &str = "target";
 
 /// A column of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +72,14 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     let level = first.metric.interval.map_or(0.95, |interval| interval.level);
     let filled = |column: &Column| entries().any(|entry| !column.text(*entry).is_empty());
     let mut columns: Vec<Column> = Column::ALL.into_iter().filter(filled).collect();
-    let label_width =
-        entries().map(|entry| label(*entry).chars().count()).max().unwrap_or(0).max(6);
-    let width_of = |column: Column| {
+    let label_width = widest(entries().map(|entry| label(*entry)).chain([TARGET.to_owned()]));
+    let column_width = |column: Column| {
         let texts = entries().map(|entry| column.text(*entry));
-        texts.chain([column.head(level)]).map(|text| text.chars().count()).max().unwrap_or(0)
+        widest(texts.chain([column.head(level)]))
     };
-    let longest = benchmarks.iter().map(|(title, _)| title.chars().count()).max().unwrap_or(0);
+    let longest = widest(benchmarks.iter().map(|(title, _)| title));
     let title_room = |columns: &[Column]| {
-        let figures: usize = columns.iter().map(|column| width_of(*column) + GAP).sum();
+        let figures: usize = columns.iter().map(|column| column_width(*column) + GAP).sum();
         page.width().saturating_sub(INDENT + GAP + label_width + figures)
     };
     for least in Column::LEAST_FIRST {
@@ -90,50 +88,30 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
         }
         columns.retain(|column| *column != least);
     }
-    let widths: Vec<usize> = columns.iter().map(|column| width_of(*column)).collect();
     let title_width = longest.min(title_room(&columns)).max(1);
-    let layout = Layout { title_width, label_width, widths };
+    let figures = columns.iter().map(|column| column_width(*column));
+    let widths = [title_width, label_width].into_iter().chain(figures).collect();
+    let layout = Layout { left: 2, widths };
     page.blank();
-    let head: Vec<String> = columns.iter().map(|column| column.head(level)).collect();
-    page.line(&layout.line("", "target", &head), Style::Dim);
+    let head = columns.iter().map(|column| column.head(level));
+    page.line(&layout.line([String::new(), TARGET.to_owned()].into_iter().chain(head)), Style::Dim);
     for (title, ranking) in benchmarks.iter().filter(|(_, ranking)| !ranking.entries.is_empty()) {
         let row = |entry: &Entry<'_>| {
             let figures = columns.iter().map(|column| column.text(*entry));
             std::iter::once(label(*entry)).chain(figures).collect()
         };
         let group = Group { title, rows: ranking.entries.iter().map(row).collect() };
-        layout.render(page, &group);
+        render_group(page, &layout, &group);
     }
 }
 
-/// Widths of the columns.
-struct Layout {
-    title_width: usize,
-    label_width: usize,
-    widths: Vec<usize>,
-}
-
-impl Layout {
-    fn render(&self, page: &mut Page, group: &Group<'_>) {
-        let titles = wrap(group.title, Indent { first: 0, rest: 1 }, self.title_width);
-        for index in 0..titles.len().max(group.rows.len()) {
-            let title = titles.get(index).map_or("", String::as_str);
-            let line = match group.rows.get(index).map(Vec::as_slice) {
-                Some([label, figures @ ..]) => self.line(title, label, figures),
-                _ => self.line(title, "", &[]),
-            };
-            page.line(&line, Style::Plain);
-        }
-    }
-
-    fn line(&self, title: &str, label: &str, figures: &[String]) -> String {
-        let Self { title_width, label_width, widths } = self;
-        let mut line =
-            format!("{:INDENT$}{title:<title_width$}{:GAP$}{label:<label_width$}", "", "");
-        for (text, width) in figures.iter().zip(widths) {
-            line.push_str(&format!("{:GAP$}{text:>width$}", ""));
-        }
-        line.trim_end().to_owned()
+/// The title at the left of its rows, wrapped in its column.
+fn render_group(page: &mut Page, layout: &Layout, group: &Group<'_>) {
+    let titles = wrap(group.title, Indent { first: 0, rest: 1 }, layout.widths[0]);
+    for index in 0..titles.len().max(group.rows.len()) {
+        let title = titles.get(index).map_or("", String::as_str);
+        let row = group.rows.get(index).into_iter().flatten().map(String::as_str);
+        page.line(&layout.line(std::iter::once(title).chain(row)), Style::Plain);
     }
 }
 

@@ -18,10 +18,9 @@ use super::text::{Page, Style, shortened};
 use super::units;
 use axis::{Axis, Span};
 use map::{Group, Row, groups};
-use textual::{list, plural, unbroken};
+use textual::{GAP, list, plural, unbroken, widest};
 
 const INDENT: usize = 4;
-const GAP: usize = 2;
 /// Below so many characters of axis, figures are shortened; above, nothing is gained.
 const AXIS_LEAST: usize = 24;
 const AXIS_MOST: usize = 64;
@@ -145,11 +144,12 @@ impl Layout {
     fn of(width: usize, groups: &[Group<'_>], spans: &[Span]) -> Self {
         let rows =
             || groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-        let labels = rows().map(|(_, row)| names::label(row.target).chars().count());
-        let label_width = labels.max().unwrap_or(0);
+        let label_width = widest(rows().map(|(_, row)| names::label(row.target)));
         let room = |wording| {
-            let texts = rows().map(|(group, row)| figure(group, row, wording).chars().count());
-            let figures = texts.max().filter(|width| *width > 0).map_or(0, |width| width + GAP);
+            let figures = match widest(rows().map(|(group, row)| figure(group, row, wording))) {
+                0 => 0,
+                width => width + GAP,
+            };
             width.saturating_sub(INDENT + label_width + GAP + figures)
         };
         let wordings = [Wording::Full, Wording::Short, Wording::None];
