@@ -32,10 +32,11 @@ pub(crate) fn measure<N: Names>(
     names: N,
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, StudyError> {
-    Ok(regions(path, names, caches)?.iter().filter_map(measured).collect())
+    Ok(regions(path, names, caches)?.iter().filter_map(of_region).collect())
 }
 
-fn measured(of: &RegionFigures) -> Option<Measured> {
+/// Nothing of what was executed outside of marks.
+fn of_region(of: &RegionFigures) -> Option<Measured> {
     let Region::Marked { operation, repetition, .. } = of.region else { return None };
     let operation = TracedCall::of_number(operation)?;
     let values = metrics::values(&of.figures, of.report.as_ref());

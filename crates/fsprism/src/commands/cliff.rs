@@ -94,12 +94,12 @@ fn search(
     let stopwatch = SinceStart::now();
     let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
     let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
-    let conducted =
+    let ended =
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
     progress.finish();
     let is_guarded = workshop.is_guarded();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
-    let reason = conducted?;
+    let reason = ended?;
     start::check_guarded(is_guarded, "begin the search again")?;
     closed?;
     Ok(reason)

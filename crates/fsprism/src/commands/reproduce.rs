@@ -66,7 +66,11 @@ fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Don
         Some(path) => (path.clone(), EndReason::Blocks),
         None => {
             let targets = suites::ROCKET_SCIENCE_TARGETS.map(str::to_owned);
-            survey::measured("reproduce", (suite, Choice::OfPaper(&targets)), &measuring(options))?
+            survey::measure_silently(
+                "reproduce",
+                (suite, Choice::OfPaper(&targets)),
+                &measuring(options),
+            )?
         }
     };
     let run = Run::read(&path).blame_input()?;
@@ -114,7 +118,7 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
         );
         return Err(refusal).blame_input();
     }
-    let traced = traced(&path, &run);
+    let traced = traces_of(&path, &run);
     let name = path.display().to_string();
     let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
     let width = output::terminal_options().width;
@@ -135,7 +139,7 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
 }
 
 /// What the traces of a run have. One that is gone or cannot be read is said, and left out.
-fn traced(path: &Path, run: &Run) -> Vec<densefs::Traced> {
+fn traces_of(path: &Path, run: &Run) -> Vec<densefs::Traced> {
     let of_target = |target: &record::TargetRecord| {
         let trace = path.join(TRACES).join(trace_name(&target.label));
         let found = footprint_study::operation_stacks(&trace);

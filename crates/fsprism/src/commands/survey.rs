@@ -79,28 +79,28 @@ fn measure(
             Session::begin(command, (&suite, Choice::Asked(texts)), measuring, &stop)?
         }
     };
-    let (directory, conducted) = session.conducted(&stop);
+    let (directory, ended) = session.measure(&stop);
     let printed = output::print_measured(&directory, measuring.output.format);
-    let (document, reason) = match (printed, conducted) {
+    let (document, reason) = match (printed, ended) {
         // Where nothing can be read any more, what ended the run says why.
         (Err(_), Err(why)) => return Err(why),
-        (printed, conducted) => (printed?, conducted?),
+        (printed, ended) => (printed?, ended?),
     };
     output::print_path(directory.path(), measuring.output.format)?;
     Ok(Done::of(reason, &document))
 }
 
-/// Measures a suite for another command, which prints what it makes of the run.
-pub(crate) fn measured(
+/// Measures a suite and prints nothing: that is left to the command that makes something of it.
+pub(crate) fn measure_silently(
     command: &str,
     (suite, choice): (&str, Choice<'_>),
     measuring: &Measuring,
 ) -> anyhow::Result<(PathBuf, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
     let suite = suites::suite(suite).blame_input()?;
-    let (directory, conducted) =
-        Session::begin(command, (&suite, choice), measuring, &stop)?.conducted(&stop);
-    Ok((directory.path().to_owned(), conducted?))
+    let session = Session::begin(command, (&suite, choice), measuring, &stop)?;
+    let (directory, ended) = session.measure(&stop);
+    Ok((directory.path().to_owned(), ended?))
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {

@@ -50,7 +50,7 @@ pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document>
 
 /// Prints the report of a run in the form that was asked for.
 pub(crate) fn print_report(source: &Source<'_>, format: Format) -> anyhow::Result<()> {
-    let Source { run, path, document } = source;
+    let Source { run, path, document, .. } = source;
     let text = match format {
         Format::Terminal => ::report::render_terminal(document, &terminal_options()),
         Format::Json => ::report::render_json(document),

@@ -132,16 +132,16 @@ impl Session {
         Self { laboratory, workshop: testbed.workshop, directory, plan, ledger }
     }
 
-    /// Measures until an end is reached, then takes everything away again; gives besides what was
-    /// measured, whatever came of it.
-    pub(crate) fn conducted(
+    /// Measures until an end is reached, then takes everything away again. The run directory comes
+    /// back whatever came of it, with what was measured until then.
+    pub(crate) fn measure(
         mut self,
         stop: &AtomicBool,
     ) -> (RunDirectory, anyhow::Result<EndReason>) {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
         let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
-        let conducted = conduct(
+        let ended = conduct(
             &self.plan,
             self.ledger,
             &mut self.laboratory,
@@ -153,7 +153,7 @@ impl Session {
         let full = self.laboratory.full_scratch().map(|scratch| scratch.display().to_string());
         let closed = Testbed::close(self.laboratory.into_targets(), self.workshop);
         let reason = || {
-            let reason = conducted?;
+            let reason = ended?;
             let path = self.directory.path().display();
             start::check_guarded(is_guarded, &format!("continue with --resume {path}"))?;
             if let Some(full) = full {

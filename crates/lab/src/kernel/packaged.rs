@@ -99,14 +99,14 @@ fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
     if let Some(files) = installed {
         // What is installed changes under the same release, when a developer builds it again.
         let name = format!("installed-{release}-{}", files.state()?);
-        return Ok(planned(lab, &name, Origin::Installed(files)));
+        return Ok(in_its_directory(lab, &name, Origin::Installed(files)));
     }
     let name = format!("packaged-{release}");
     if let Some(kernel) = Kernel::at(&directory_of(lab, &name)) {
-        return Ok(planned(lab, &name, Origin::Lab(kernel)));
+        return Ok(in_its_directory(lab, &name, Origin::Lab(kernel)));
     }
     let packages = package::with_parts(&format!("linux-image-{release}"), release)?;
-    Ok(planned(lab, &name, Origin::Packages { release: release.to_owned(), packages }))
+    Ok(in_its_directory(lab, &name, Origin::Packages { release: release.to_owned(), packages }))
 }
 
 fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
@@ -118,7 +118,7 @@ fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
     // Packages of one release differ when a developer builds them again.
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     let name = format!("files-{}", name_of(&parts));
-    Ok(planned(lab, &name, Origin::Files(files.to_owned())))
+    Ok(in_its_directory(lab, &name, Origin::Files(files.to_owned())))
 }
 
 fn directory_of(lab: &Lab, name: &str) -> PathBuf {
@@ -126,7 +126,7 @@ fn directory_of(lab: &Lab, name: &str) -> PathBuf {
 }
 
 /// A plan for a kernel in a directory, where it may be already.
-fn planned(lab: &Lab, name: &str, origin: Origin) -> Plan {
+fn in_its_directory(lab: &Lab, name: &str, origin: Origin) -> Plan {
     let directory = directory_of(lab, name);
     let origin = Kernel::at(&directory).map_or(origin, Origin::Lab);
     Plan { directory, origin }
