@@ -9,7 +9,7 @@
 
 mod analysis;
 pub mod compare;
-mod export;
+pub mod export;
 pub mod footprint;
 pub mod page;
 #[cfg(test)]
@@ -18,9 +18,5 @@ mod sample;
 mod sample_search;
 mod terminal;
 
-pub use export::{
-    Direction, Export, Latencies, LeftOut, render_bmf, render_csv, render_fio, render_github,
-    render_json, render_openmetrics,
-};
 pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
 pub use terminal::{Options, render_machine, render_terminal};

@@ -6,7 +6,8 @@ pub(crate) mod progress;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use ::report::{Direction, Export, Latencies, Options, Source};
+use ::report::export::{self, Direction, Export, Latencies};
+use ::report::{Options, Source};
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
 use textual::plain_text;
@@ -53,16 +54,16 @@ pub(crate) fn print_report(source: &Source<'_>, format: Format) -> anyhow::Resul
     let Source { run, path, document, .. } = source;
     let text = match format {
         Format::Terminal => ::report::render_terminal(document, &terminal_options()),
-        Format::Json => ::report::render_json(document),
-        Format::Csv => ::report::render_csv(run),
+        Format::Json => export::render_json(document),
+        Format::Csv => export::render_csv(run),
         Format::Html => ::report::render_html(std::slice::from_ref(source)),
-        Format::Bmf => told(::report::render_bmf(document, run)),
-        Format::GithubSmaller => told(::report::render_github(document, run, Direction::Smaller)),
-        Format::GithubBigger => told(::report::render_github(document, run, Direction::Bigger)),
+        Format::Bmf => told(export::render_bmf(document, run)),
+        Format::GithubSmaller => told(export::render_github(document, run, Direction::Smaller)),
+        Format::GithubBigger => told(export::render_github(document, run, Direction::Bigger)),
         Format::Openmetrics => {
-            told(::report::render_openmetrics(document, &Latencies::read(run, path)))
+            told(export::render_openmetrics(document, &Latencies::read(run, path)))
         }
-        Format::Fio => told(::report::render_fio(document, run, &Latencies::read(run, path))),
+        Format::Fio => told(export::render_fio(document, run, &Latencies::read(run, path))),
     };
     print(&text)
 }

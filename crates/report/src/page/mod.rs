@@ -19,7 +19,8 @@ use record::{Document, Line, Run};
 
 use crate::analysis::{Analysis, analyse, gather};
 use crate::compare::{self, CompareOptions, NamedRun};
-use crate::{Options, render_csv, render_json, render_terminal, terminal};
+use crate::export::{render_csv, render_json};
+use crate::{Options, render_terminal, terminal};
 use block::Bulk;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
 use footprints::Footprints;
