@@ -13,12 +13,12 @@ export type Dimension = ("io" | "on-disk-layout" | "in-memory" | "caching" | "me
  */
 export type Better = ("higher" | "lower" | "neither")
 /**
- * What a percentile is taken over. The two kinds differ wherever some replicates are slower than
- * others: the slowest of all operations are then mostly from the slow replicates.
+ * What a percentile is taken over. The two kinds differ if some replicates are slower than others:
+ * the slowest of all operations then come mostly from the slow replicates.
  */
 export type PercentileOf = ("each-replicate" | "all-operations")
 /**
- * One thing that was seen during a replicate.
+ * One observation made during a replicate.
  */
 export type Observation = ((Series & {
 kind: "series"
@@ -30,44 +30,45 @@ kind: "policies"
 kind: "probe"
 }))
 /**
- * A warning with its sentence.
+ * A warning and its message.
  */
 export type WarningReport = ({
 /**
- * The sentence.
+ * The warning as a sentence.
  */
 message: string
 /**
- * Where the danger is described.
+ * Where the problem is described.
  */
 source: string
 } & WarningReport1)
 export type WarningReport1 = ({
 /**
- * Median of the first quarter of the window over that of the rest.
+ * Time per operation in the first quarter of the window over that in the rest: the median
+ * over replicates.
  */
 first_over_rest: number
 kind: "warm-up-inside"
 } | {
 kind: "stalls"
 /**
- * What all of them took at least, in nanoseconds.
+ * What each long operation took at least, in nanoseconds.
  */
 longer_than_ns: number
 /**
- * The longest, in nanoseconds.
+ * The longest operation, in nanoseconds.
  */
 longest_ns: number
 /**
- * Of how many, in all replicates.
+ * Number of operations in all replicates.
  */
 of: number
 /**
- * How many.
+ * Number of long operations.
  */
 operations: number
 /**
- * Their share of the time of all operations, in percent.
+ * Share of the long operations in the time of all operations, in percent.
  */
 share_percent: number
 } | {
@@ -78,7 +79,7 @@ dirty_bytes: number
 kind: "dirty-carried"
 } | {
 /**
- * Which cache.
+ * The cache, in words.
  */
 cache: string
 /**
@@ -87,12 +88,12 @@ cache: string
 cache_bytes: number
 kind: "fragile-zone"
 /**
- * Relative standard deviation of replicates within the zone, in percent, where there are
- * enough.
+ * Relative standard deviation of replicates within the zone, in percent; none if there are
+ * too few.
  */
 spread_inside_percent?: (number | null)
 /**
- * The same beside the zone.
+ * The same outside the zone.
  */
 spread_outside_percent?: (number | null)
 /**
@@ -112,7 +113,7 @@ kind: "unaligned-random-access"
 call_ns: number
 kind: "call-overhead-dominates"
 /**
- * Median of the operation, in nanoseconds.
+ * Median time of an operation, in nanoseconds.
  */
 operation_ns: number
 } | {
@@ -121,40 +122,40 @@ operation_ns: number
  */
 clock_ns: number
 /**
- * Median of the timed interval, in nanoseconds.
+ * Median length of the timed interval, in nanoseconds.
  */
 interval_ns: number
 kind: "clock-overhead"
 } | {
 /**
- * How many there are.
+ * Number of replicates.
  */
 have: number
 kind: "too-few-replicates"
 /**
- * How many are needed.
+ * Number of replicates needed.
  */
 need: number
 } | {
 /**
- * How many were thrown away.
+ * Number of replicates discarded.
  */
 discarded: number
 kind: "cache-state-not-as-asked"
 /**
- * What was found instead, the last time.
+ * What was found instead in the last of them.
  */
 why: string
 } | {
 kind: "cpu-stolen"
 /**
- * Share of the time of all processors while this was measured, in percent.
+ * Share of the time of all processors during the measurement, in percent.
  */
 percent: number
 } | {
 kind: "cpu-throttled"
 /**
- * Periods in which it did.
+ * Number of quota periods in which it did.
  */
 periods: number
 } | {
@@ -167,17 +168,17 @@ what: string
 kind: "fresh-file-system"
 } | {
 /**
- * Rise or fall over the window, in percent of its mean.
+ * Rise or fall over the last rounds, in percent of their mean.
  */
 excursion_percent: number
 kind: "no-steady-state"
 /**
- * Largest less smallest round of the window, in percent of its mean.
+ * Largest minus smallest of the last rounds, in percent of their mean.
  */
 range_percent: number
 } | {
 /**
- * Cores that they run on.
+ * Number of processors or cores that they can use, as limited by a CPU quota.
  */
 cores: number
 kind: "more-concurrency-than-cores"
@@ -197,7 +198,7 @@ kind: "loop-buffered"
 kind: "sparse-image"
 } | {
 /**
- * The hypervisor that the device belongs to.
+ * The hypervisor that provides the device.
  */
 hypervisor: string
 kind: "hidden-below"
@@ -209,7 +210,7 @@ kind: "clock-drift"
 ppm: number
 } | {
 /**
- * Blocks of the cell that has most.
+ * Number of blocks in the cell with the most.
  */
 blocks: number
 /**
@@ -217,17 +218,17 @@ blocks: number
  */
 correlation: number
 /**
- * How many independent blocks those are worth.
+ * Number of independent blocks that these are worth.
  */
 effective: number
 kind: "dependent-blocks"
 /**
- * The probability that chance alone gives a correlation at least this large.
+ * Probability of a correlation at least this large by chance alone.
  */
 p: number
 } | {
 /**
- * Blocks of the comparison that has most.
+ * Number of blocks in the comparison with the most.
  */
 blocks: number
 /**
@@ -235,32 +236,32 @@ blocks: number
  */
 correlation: number
 /**
- * How many independent blocks those are worth.
+ * Number of independent blocks that these are worth.
  */
 effective: number
 kind: "dependent-ratios"
 /**
- * The probability that chance alone gives a correlation at least this large.
+ * Probability of a correlation at least this large by chance alone.
  */
 p: number
 } | {
 /**
- * The farthest, divided by the median.
+ * Value of the farthest one, divided by the median.
  */
 farthest: number
 kind: "far-outliers"
 /**
- * Of how many blocks.
+ * Number of all blocks.
  */
 of: number
 /**
- * How many.
+ * Number of such blocks.
  */
 outliers: number
 } | {
 /**
- * The last block less the first, on the straight line through all, in percent of the
- * first.
+ * Change from the first block to the last, on a straight line fitted to all blocks, in
+ * percent of the first.
  */
 change_percent: number
 kind: "trend"
@@ -273,11 +274,11 @@ why: string
 } | {
 kind: "journal-damaged"
 /**
- * The first line among them, from 1.
+ * The first damaged line, counting from 1.
  */
 line: number
 /**
- * How many.
+ * Number of damaged places.
  */
 places: number
 /**
@@ -286,12 +287,12 @@ places: number
 why: string
 })
 /**
- * The axis along which performance is searched: the parameters of Chen & Patterson, "A New
- * Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4.
+ * The axis of a search for cliffs: a parameter of Chen & Patterson, "A New Approach to I/O
+ * Performance Evaluation", SIGMETRICS 1993, section 4.
  */
 export type Axis = ("working-set" | "request-size" | "threads" | "read-share" | "sequential-share")
 /**
- * What makes a cliff, with the numbers that prove it.
+ * What causes a cliff, with the numbers that prove it.
  */
 export type Cause = ({
 kind: "memory-limit"
@@ -301,15 +302,15 @@ kind: "memory-limit"
 limit_bytes: number
 of: LimitOwner
 /**
- * The smallest working set beyond it for which the device was read.
+ * The smallest working set beyond that for which the device was read, in bytes.
  */
 read_from_bytes: number
 /**
- * What was resident beyond the cliff: the median, in bytes.
+ * How much was resident beyond the cliff: the median, in bytes.
  */
 resident_bytes: number
 /**
- * The largest working set that was wholly resident.
+ * The largest working set that was entirely resident, in bytes.
  */
 resident_to_bytes: number
 } | {
@@ -323,13 +324,13 @@ kind: "processor-cache"
  */
 level: number
 /**
- * Replicates on both sides that prove it.
+ * Number of replicates, on both sides, that prove it.
  */
 replicates: number
 } | {
 kind: "processors"
 /**
- * Processors that this process may use.
+ * Number of processors that this process may use.
  */
 processors: number
 /**
@@ -342,68 +343,68 @@ together_after: number
 together_before: number
 } | {
 /**
- * The same after it.
+ * The same after the cliff.
  */
 dirty_after_bytes?: (number | null)
 /**
- * Dirty data and data on its way, the most of a probe: the median before the cliff, in
- * bytes.
+ * Maximum amount of dirty data during a probe, including data being written back: the
+ * median over probes before the cliff, in bytes.
  */
 dirty_before_bytes?: (number | null)
 kind: "dirty-limit"
 /**
- * The tightest limit that the kernel's settings give, in bytes, where they are known.
+ * The tightest limit that the kernel's settings impose, in bytes; none if unknown.
  */
 limit_bytes?: (number | null)
 /**
- * The same after it.
+ * The same after the cliff.
  */
 waiting_after_percent: number
 /**
- * The share of looks at which a thread waited, before the cliff, in percent.
+ * Share of samples before the cliff in which a thread was waiting, in percent.
  */
 waiting_before_percent: number
 } | {
 kind: "journal"
 /**
- * The same after it.
+ * The same after the cliff.
  */
 waiting_after_percent: number
 /**
- * The share of looks at which a thread waited, before the cliff, in percent.
+ * Share of samples before the cliff in which a thread was waiting, in percent.
  */
 waiting_before_percent: number
 /**
- * The same after it.
+ * The same after the cliff.
  */
 written_after?: (number | null)
 /**
- * What the device wrote per byte that operations wrote, before the cliff.
+ * Bytes that the device wrote per byte that operations wrote, before the cliff.
  */
 written_before?: (number | null)
 } | {
 /**
- * The same after it.
+ * The same after the cliff.
  */
 device_read_after_bytes: number
 /**
- * What one read of the device brought before the cliff, in bytes.
+ * Mean size of a device read before the cliff, in bytes.
  */
 device_read_before_bytes: number
 kind: "read-ahead"
 /**
- * What an operation asked for on the faster side, in bytes.
+ * Mean size of an operation's request on the faster side, in bytes.
  */
 request_bytes: number
 /**
- * How far the kernel reads ahead at most, in bytes.
+ * Maximum read-ahead of the kernel, in bytes.
  */
 window_bytes: number
 } | {
 kind: "unknown"
 })
 /**
- * Whose limit of memory it is.
+ * Whose memory limit it is.
  */
 export type LimitOwner = ("target" | "control-group" | "machine")
 /**
@@ -411,7 +412,7 @@ export type LimitOwner = ("target" | "control-group" | "machine")
  */
 export type Reached = ("width" | "noise" | "probes")
 /**
- * What may be said of two targets.
+ * What can be said about two targets.
  */
 export type Verdict = ("real" | "real-size-unknown" | "not-told-apart" | "not-enough-data")
 /**
@@ -427,7 +428,7 @@ export type CacheKind = ("data" | "instruction" | "unified")
  */
 export type CgroupVersion = ("v1" | "v2" | "hybrid")
 /**
- * How the kernel offers a file system.
+ * How the kernel supports a file system.
  */
 export type KernelSupport = ("registered" | "module" | "missing")
 /**
@@ -436,7 +437,7 @@ export type KernelSupport = ("registered" | "module" | "missing")
 export type Permission = ("granted" | {
 denied: {
 /**
- * What is lacking.
+ * What is missing.
  */
 reason: string
 }
@@ -446,7 +447,7 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
- * How the moments at which operations are to begin are spaced.
+ * How the intended start times of operations are spaced.
  */
 export type Spacing = ("poisson" | "constant")
 /**
@@ -454,22 +455,22 @@ export type Spacing = ("poisson" | "constant")
  */
 export type Order = ("random" | "declared" | "reversed")
 /**
- * Which line of a full set leaves.
+ * Which line of a full set is replaced.
  */
 export type Replacement = ("lru" | "tree-plru" | {
 random: {
 /**
- * The seed of the choice.
+ * Seed of the random choice.
  */
 seed: number
 }
 })
 /**
- * Where the shapes of simulated caches are from.
+ * Where the parameters of simulated caches come from.
  */
 export type CachesOrigin = ("machine" | "given")
 /**
- * How values that a device served are compared with those that came from memory.
+ * How values served by a device are compared with values served from memory.
  */
 export type Compared = ("device-apart" | "alike")
 /**
@@ -501,7 +502,7 @@ document: Document
 payload: Payload
 }
 /**
- * A run and what follows from it.
+ * The report of one run.
  */
 export interface Document {
 /**
@@ -509,42 +510,43 @@ export interface Document {
  */
 cells: CellReport[]
 /**
- * The breaks of performance curves that searches found, by target and position.
+ * The cliffs that searches found, by target and position.
  */
 cliffs?: CliffReport[]
 clock: ClockRecord
 /**
- * Each pair of targets on each benchmark.
+ * Comparison of each pair of targets on each benchmark.
  */
 comparisons: Comparison[]
 /**
- * Each pair of targets in each dimension: relative costs, never added up over dimensions.
+ * Comparison of each pair of targets in each dimension, as relative costs. There is no total
+ * across dimensions.
  */
 dimensions?: DimensionComparison[]
 /**
- * How measuring ended; none when it was cut off.
+ * How measuring ended; none if it was cut off.
  */
 end?: (End | null)
 /**
- * Each curve along which a law can hold, for each target.
+ * Scalability laws fitted to each target's curves over threads or processes.
  */
 fits?: CurveFit[]
 machine: Machine
 run: RunRecord
 /**
- * Version of the format; fields are added, never renamed.
+ * Version of this format. Fields may be added but are never renamed.
  */
 schema_version: number
 /**
- * How far each search for them came.
+ * The searches for cliffs, and how far each got.
  */
 searches?: SearchReport[]
 /**
- * What was not measured, with why.
+ * What was not measured, and why.
  */
 skipped: Skipped[]
 /**
- * What the time of the run went into; none where that was not recorded.
+ * How the run's time was spent; none if this was not recorded.
  */
 spending?: (Spending | null)
 /**
@@ -556,16 +558,16 @@ targets: TargetRecord[]
  */
 tool?: (Tool | null)
 /**
- * What makes the whole run doubtful.
+ * Warnings about the run as a whole.
  */
 warnings: WarningReport[]
 }
 /**
- * One cell's figures.
+ * The results for one cell.
  */
 export interface CellReport {
 /**
- * Benchmark whose throughput this one's speed-up is relative to.
+ * Benchmark whose throughput this one's speed-up is relative to, if any.
  */
 baseline?: (string | null)
 /**
@@ -574,50 +576,50 @@ baseline?: (string | null)
 benchmark: string
 cache_state: CacheState
 /**
- * The curve that it is a point of, if it is one.
+ * The cell's point on a curve, if it belongs to one.
  */
 curve?: (CurvePoint | null)
 dimension: Dimension
 /**
- * How many were thrown away.
+ * Number of replicates discarded.
  */
 discarded: number
 /**
- * Why the cell was given up, if it was.
+ * Why the cell was abandoned, if it was.
  */
 failed?: (string | null)
 /**
- * Benchmark of the layer below, whose time is taken away to get this layer's own cost.
+ * Benchmark of the layer below, whose time is subtracted to get this layer's own cost, if any.
  */
 floor?: (string | null)
 /**
- * What a replicate must have to count; none where it is a procedure with its own measure.
+ * The minimum that a replicate needs to count; none for procedures with their own criteria.
  */
 least?: (Least | null)
 /**
- * Each metric's figures; the first is the primary one.
+ * Its metrics, the primary one first; empty if no replicate counts.
  */
 metrics: MetricReport[]
 /**
- * What was seen besides, in the first block that counts.
+ * Observations other than metrics, from the first block that counts.
  */
 observations?: Observation[]
 /**
- * Operations of all replicates together.
+ * Total number of operations in all replicates.
  */
 operations: number
 /**
- * Operations per thread of each replicate, those of its start apart; none without a pilot.
+ * Operations per thread in each replicate, excluding the start; none if there was no pilot.
  */
 operations_per_replicate?: (number | null)
 /**
- * Its parameters.
+ * Its parameters, by name.
  */
 parameters: {
 [k: string]: unknown
 }
 /**
- * How many replicates count.
+ * Number of replicates that count.
  */
 replicates: number
 /**
@@ -629,24 +631,24 @@ suite: string
  */
 target: string
 /**
- * The same in words.
+ * Title of the benchmark, for people.
  */
 title: string
 /**
- * What makes this cell doubtful.
+ * Reasons to doubt this cell's results.
  */
 warnings: WarningReport[]
 /**
- * What its operations range over, beside the processor's caches.
+ * Its working set compared with the processor's caches; none if either is unknown.
  */
 working_set?: (WorkingSet | null)
 }
 /**
- * A point of a curve: cells that are alike but for one parameter.
+ * A point of a curve, whose cells differ only in one parameter.
  */
 export interface CurvePoint {
 /**
- * The parameter along the axis, in words: `request size`.
+ * The parameter along the axis, in words, such as `request size`.
  */
 axis: string
 /**
@@ -654,42 +656,42 @@ axis: string
  */
 curve: string
 /**
- * The same in words, for people.
+ * Title of the curve, for people.
  */
 title: string
 /**
- * Unit of the axis: `bytes`, or `count`.
+ * Unit of the axis: `bytes` or `count`.
  */
 unit: string
 /**
- * Where the point lies on the axis.
+ * Position of the point on the axis.
  */
 value: number
 }
 /**
- * What a replicate must have for its figure to mean what the benchmark's name says. It does not
- * depend on the budget, and nothing is shrunk below it: what cannot have it is left out.
+ * The minimum that a replicate needs for its figure to mean what the benchmark's name says. It
+ * does not depend on the budget and is never lowered: what cannot reach it is left out.
  */
 export interface Least {
 /**
- * Operations of each thread that are measured.
+ * Operations per thread that are measured.
  */
 operations: number
 /**
- * Share of that time in which all threads run, in percent; none with a single one.
+ * Minimum share of that time in which all threads run, in percent; none for a single thread.
  */
 overlap_percent?: (number | null)
 /**
- * Operations of each thread before those that are measured: the start, which is a figure of
- * its own.
+ * Operations per thread before those that are measured: the start, which has figures of its
+ * own.
  */
 start_operations: number
 /**
- * Time that these take, in nanoseconds.
+ * Minimum time for these, in nanoseconds.
  */
 time_ns: number
 /**
- * Why these numbers.
+ * The reason for these numbers.
  */
 why: string
 }
@@ -699,7 +701,7 @@ why: string
 export interface MetricReport {
 better: Better
 /**
- * Interval of the median; none with too few replicates.
+ * Confidence interval of the median; none if there are too few replicates.
  */
 interval?: (IntervalReport | null)
 /**
@@ -715,7 +717,8 @@ median: number
  */
 name: string
 /**
- * Percentiles of single operations, where the metric is their time and enough were recorded.
+ * Percentiles of individual operations, if the metric is their time and enough were timed
+ * individually.
  */
 percentiles: Percentile[]
 /**
@@ -723,7 +726,7 @@ percentiles: Percentile[]
  */
 unit: string
 /**
- * One value per replicate, in the order of the blocks.
+ * One value per replicate, in block order.
  */
 values: number[]
 }
@@ -745,17 +748,17 @@ level: number
 low: number
 }
 /**
- * A percentile of single operations.
+ * A percentile of the times of individual operations.
  */
 export interface Percentile {
 /**
- * Interval of the median over replicates. None where there are too few replicates, or where
- * the percentile is of all operations.
+ * Confidence interval of the median over replicates; none if there are too few replicates, or
+ * if the percentile is taken over all operations.
  */
 interval?: (IntervalReport | null)
 of: PercentileOf
 /**
- * Which, in percent: 99.9 is the 99.9th percentile.
+ * Which percentile: 99.9 is the 99.9th.
  */
 percentile: number
 /**
@@ -769,17 +772,17 @@ value: number
 export interface Series {
 axis: Quantity
 /**
- * Places on the axis, and the values there.
+ * Positions on the axis, each with the value there.
  */
 points: [number, number][]
 /**
- * What it shows, in words: `resident pages over time`.
+ * What it shows, in words: `throughput over time`.
  */
 title: string
 value: Quantity
 }
 /**
- * A quantity by name and unit.
+ * A quantity: its name and unit.
  */
 export interface Quantity {
 /**
@@ -787,24 +790,24 @@ export interface Quantity {
  */
 name: string
 /**
- * Unit, as those of metrics.
+ * Unit, as for metrics.
  */
 unit: string
 }
 /**
- * Which pages of a file were resident at a moment.
+ * Which pages of a file were resident at one moment.
  */
 export interface PageRuns {
 /**
- * Pages of the file, resident or not.
+ * Number of pages in the file, resident or not.
  */
 pages: number
 /**
- * Runs of resident pages: the first of each, and how many.
+ * Runs of resident pages: the first page of each, and the number of pages.
  */
 resident: [number, number][]
 /**
- * The moment, in words: `after the first read`.
+ * The moment, in words: `after one read`.
  */
 title: string
 }
@@ -813,11 +816,11 @@ title: string
  */
 export interface PolicyRanking {
 /**
- * How many neighbouring pages come and go together.
+ * Number of neighbouring pages that are loaded and evicted together.
  */
 pages_per_group: number
 /**
- * The policies, the one that explains most first.
+ * The policies, the most likely first.
  */
 ranking: PolicyFit[]
 /**
@@ -825,7 +828,7 @@ ranking: PolicyFit[]
  */
 title: string
 /**
- * Whether the first is told apart from the others, as a sentence.
+ * Whether the first policy can be told apart from the others, as a sentence.
  */
 verdict: string
 }
@@ -834,57 +837,58 @@ verdict: string
  */
 export interface PolicyFit {
 /**
- * Cohen's kappa of prediction and observation, page by page: 1 is perfect agreement, 0 that
- * of chance.
+ * Cohen's kappa of prediction and observation, page by page: 1 is perfect agreement, 0 is no
+ * better than chance, and less than 0 is worse.
  */
 agreement: number
 /**
- * The capacity under which it explains most, in pages.
+ * The capacity at which it explains most, in pages.
  */
 capacity_pages: number
 /**
- * The share of what chance leaves unexplained that the policy explains, 0 to 1.
+ * How much of what chance leaves unexplained the policy explains, from 0 to 1.
  */
 explained: number
 /**
- * The interval of the agreement: low, high.
+ * Confidence interval of the agreement: low, high.
  * 
  * @minItems 2
  * @maxItems 2
  */
 interval: [number, number]
 /**
- * Its name, as in the literature.
+ * Name of the policy, as in the literature.
  */
 policy: string
 }
 /**
- * What was seen during the timed operations of one probe.
+ * What was observed during the timed operations of one probe.
  */
 export interface ProbeEvidence {
 /**
- * That of the device, where it has one of its own (`strict_limit`), in bytes.
+ * The device's own limit on dirty data, if it has one (`strict_limit`), in bytes.
  */
 device_dirty_limit_bytes?: (number | null)
 /**
- * Requests that the device read for; none where the target has no device of its own.
+ * Number of read requests to the device; none if the target has no device of its own.
  */
 device_reads?: (number | null)
 /**
- * Requests that the device wrote for.
+ * Number of write requests to the device; none if the target has no device of its own.
  */
 device_writes?: (number | null)
 /**
- * The most of the working set that was dirty or on its way to the device, in bytes; none
- * where nothing is written, or the kernel does not tell.
+ * The largest amount of the working set that was dirty or being written back, in bytes; none
+ * if nothing is written or the kernel does not report it.
  */
 dirty_bytes_max?: (number | null)
 /**
- * The limit on dirty data of the whole machine, as memory allowed then, in bytes.
+ * The machine-wide limit on dirty data, given the memory available at the time, in bytes; none
+ * if nothing is written or the kernel does not report it.
  */
 machine_dirty_limit_bytes?: (number | null)
 /**
- * What threads waited for; none where nothing is written, or the kernel does not tell.
+ * What threads waited for; none if nothing is written or the kernel does not report it.
  */
 waits?: (Waits | null)
 /**
@@ -893,68 +897,68 @@ waits?: (Waits | null)
 written_bytes: number
 }
 /**
- * What threads waited for, as the kernel's stacks say: they were looked at again and again.
+ * What threads waited for, from repeated samples of their kernel stacks.
  */
 export interface Waits {
 /**
- * Of these, waiting until there is less dirty data (`balance_dirty_pages`).
+ * Of these, waiting for dirty data to be written (`balance_dirty_pages`).
  */
 dirty_limit: number
 /**
- * Of these, waiting for a file system's journal: for room in it, or for a commit.
+ * Of these, waiting for a file system's journal: for room in it or for a commit.
  */
 journal: number
 /**
- * Looks, each at one thread that does operations.
+ * Number of samples, each of one thread that performs operations.
  */
 looks: number
 /**
- * Of these, waiting until memory is reclaimed.
+ * Of these, waiting for memory to be reclaimed.
  */
 reclaim: number
 }
 /**
- * A working set, beside the processor's caches.
+ * A working set compared with the processor's caches.
  */
 export interface WorkingSet {
 /**
- * Bytes that the operations of one replicate range over, all threads together.
+ * Size of the range that one replicate's operations cover, all threads together, in bytes.
  */
 bytes: number
 /**
- * Size of that cache; none of memory.
+ * Size of that cache, in bytes; none for memory.
  */
 cache_bytes?: (number | null)
 /**
- * The first cache that one processor has and that holds all of it, `L1d`, `L2` or `L3`;
- * `memory` where none does. Other data share the cache.
+ * The smallest single cache that can hold all of it, such as `L1d`, `L2` or `L3`; `memory` if
+ * none can. Other data shares the cache.
  */
 fits_into: string
 }
 /**
- * A break of a performance curve.
+ * A cliff: a break in a performance curve.
  */
 export interface CliffReport {
 /**
- * The least position of the plateau after it.
+ * The smallest position on the plateau after it.
  */
 after_from: number
 /**
- * The largest position of the plateau after it.
+ * The largest position on the plateau after it.
  */
 after_to: number
 axis: Axis
 /**
- * The least position of the plateau before it.
+ * The smallest position on the plateau before it.
  */
 before_from: number
 /**
- * The largest position of the plateau before it.
+ * The largest position on the plateau before it.
  */
 before_to: number
 cause: Cause
 /**
- * The smallest position found after it.
+ * Upper end of the interval: the smallest position found to be after the cliff.
  */
 high: number
 /**
@@ -962,10 +966,11 @@ high: number
  */
 level: number
 /**
- * The largest position found before the cliff. The cliff's own position is where the device
- * begins to be read, if one side is served from memory and the other is not (and
- * [`Compared::DeviceApart`] was asked); else where the metric crosses the geometric mean of
- * both plateaus.
+ * Lower end of the interval: the largest position found to be before the cliff. The cliff's
+ * position is where the device begins to be read, if one side is served from memory and the
+ * other is not, and [`Compared::DeviceApart`] was chosen. Otherwise, it is where the metric
+ * crosses the geometric mean of the two plateaus, or on the axis of threads, where it has
+ * changed from the plateau before by a factor of [`SearchPlan::ratio_least`].
  */
 low: number
 /**
@@ -977,12 +982,12 @@ metric: string
  */
 metric_unit: string
 /**
- * The level after it. Behind a cache there is no plateau in truth: the level is that of
- * `after_from` to `after_to`.
+ * Level after it: the median of the values from `after_from` to `after_to`. Beyond a cache,
+ * there is no true plateau.
  */
 plateau_after: number
 /**
- * The level of the plateau before it: the median of what was measured there.
+ * Level of the plateau before it: the median of the values measured there.
  */
 plateau_before: number
 reached: Reached
@@ -995,13 +1000,13 @@ target: string
  */
 unit: string
 /**
- * How much values spread within it; none where too few were measured there.
+ * How much values vary within it; none if too few were measured there.
  */
 zone?: (FragileZone | null)
 }
 /**
- * How much values spread within a cliff and beside it: relative standard deviations over
- * replicates of one position, in percent.
+ * How much values vary within a cliff and on either side of it: relative standard deviations over
+ * replicates of the same position, in percent.
  */
 export interface FragileZone {
 /**
@@ -1009,15 +1014,15 @@ export interface FragileZone {
  */
 position: number
 /**
- * Replicates there.
+ * Number of replicates there.
  */
 replicates: number
 /**
- * The same on the plateau after it.
+ * The same on the plateau after the cliff.
  */
 spread_after_percent?: (number | null)
 /**
- * The spread of replicates on the plateau before it, pooled over positions; none where none
+ * The spread on the plateau before the cliff, pooled over positions; none if no position there
  * was repeated.
  */
 spread_before_percent?: (number | null)
@@ -1027,7 +1032,7 @@ spread_before_percent?: (number | null)
 spread_inside_percent: number
 }
 /**
- * The clock behind every time of the run, as calibrated when it began.
+ * The clock behind all times of the run, as calibrated when it began.
  */
 export interface ClockRecord {
 /**
@@ -1043,11 +1048,12 @@ cost_ns: number
  */
 frequency_hz: number
 /**
- * Least non-zero difference between two successive readings, in nanoseconds.
+ * Smallest non-zero difference between two successive readings, in nanoseconds.
  */
 precision_ns: number
 /**
- * `tsc` or `monotonic`, and why where it is not the TSC.
+ * Which clock it is, in words: `invariant TSC`, or `CLOCK_MONOTONIC` and why the TSC is not
+ * used.
  */
 source: string
 /**
@@ -1056,7 +1062,7 @@ source: string
 system_call_ns: number
 }
 /**
- * Two targets on one benchmark, paired by block.
+ * Comparison of two targets on one benchmark, paired by block.
  */
 export interface Comparison {
 /**
@@ -1064,7 +1070,7 @@ export interface Comparison {
  */
 benchmark: string
 /**
- * Blocks in which both were measured.
+ * Number of blocks in which both were measured.
  */
 blocks: number
 /**
@@ -1072,33 +1078,33 @@ blocks: number
  */
 first: string
 /**
- * Interval of the ratio. Of a difference that is called real it is wider than at the run's
- * level, for having been picked out: see its level.
+ * Confidence interval of the ratio. For a difference called real, it is wider than at the
+ * run's confidence level, to allow for selection: see its own level.
  */
 interval?: (IntervalReport | null)
 /**
- * Name of the metric: the primary one, or `speed_up` where the benchmark has a baseline.
+ * Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline.
  */
 metric: string
 /**
- * The ratio of geometric means over all blocks alone, where it and that of the middle blocks
- * say different things: some block was far off.
+ * The ratio of geometric means over all blocks, given if it disagrees with that of the middle
+ * blocks or is far less certain, because some block was far off.
  */
 of_means?: (RatioReport | null)
 /**
- * The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+ * The ratio over the middle three fifths of the blocks, given together with `of_means`.
  */
 of_the_middle?: (RatioReport | null)
 /**
- * Two-sided p of "the ratio is 1".
+ * Two-sided p-value of "the ratio is 1".
  */
 p?: (number | null)
 /**
- * The same, adjusted for the number of comparisons in the run.
+ * The p-value adjusted for the number of comparisons in the run.
  */
 p_adjusted?: (number | null)
 /**
- * Second over first: what is typical of the blocks' ratios; none with too few blocks.
+ * Typical ratio over the blocks, second over first; none if there are too few blocks.
  */
 ratio?: (number | null)
 /**
@@ -1108,12 +1114,12 @@ second: string
 verdict: Verdict
 }
 /**
- * A ratio by one way of estimating it.
+ * A ratio, by one of the ways to estimate it.
  */
 export interface RatioReport {
 interval: IntervalReport
 /**
- * Two-sided p of "the ratio is 1".
+ * Two-sided p-value of "the ratio is 1".
  */
 p: number
 /**
@@ -1122,19 +1128,19 @@ p: number
 ratio: number
 }
 /**
- * Two targets in one dimension, over the benchmarks that both have, paired by block.
+ * Comparison of two targets in one dimension, over the benchmarks that both have, paired by block.
  * 
- * The cost of a benchmark is its primary metric turned so that less is better; a curve counts as
- * one benchmark. What is no cost of the target does not count: speed-ups and what they are
- * relative to, floors, and metrics that describe and do not judge.
+ * The cost of a benchmark is its primary metric, inverted if necessary so that less is better; a
+ * curve counts as one benchmark. Metrics that are not costs of the target are left out: speed-ups
+ * and their baselines, floors, and metrics that describe without judging.
  */
 export interface DimensionComparison {
 /**
- * How many benchmarks and curves of the dimension both have a cost of.
+ * Number of benchmarks and curves compared.
  */
 benchmarks: number
 /**
- * Blocks in which all of these were measured on both.
+ * Number of blocks in which all of these were measured on both targets.
  */
 blocks: number
 dimension: Dimension
@@ -1143,20 +1149,20 @@ dimension: Dimension
  */
 first: string
 /**
- * Interval of the ratio over blocks, as in [`Comparison`].
+ * Confidence interval of the ratio, as in [`Comparison`].
  */
 interval?: (IntervalReport | null)
 /**
- * Two-sided p of "the ratio is 1".
+ * Two-sided p-value of "the ratio is 1".
  */
 p?: (number | null)
 /**
- * The same, adjusted for the number of comparisons in this list.
+ * The p-value adjusted for the number of comparisons in this list.
  */
 p_adjusted?: (number | null)
 /**
- * Cost of the second over that of the first: the geometric mean over benchmarks and blocks;
- * none with too few blocks.
+ * Typical ratio over the blocks of the geometric mean cost over benchmarks, second over first;
+ * none if there are too few blocks.
  */
 ratio?: (number | null)
 /**
@@ -1170,7 +1176,7 @@ verdict: Verdict
  */
 export interface End {
 /**
- * How far the clock went astray since its calibration, in parts per million.
+ * How far the clock has drifted since its calibration, in parts per million.
  */
 clock_drift_ppm: number
 reason: EndReason
@@ -1180,11 +1186,12 @@ reason: EndReason
 used_s: number
 }
 /**
- * A law fitted to one target's values along a curve.
+ * A scalability law fitted to one target's values along a curve.
  */
 export interface CurveFit {
 /**
- * Of a law without alpha: the largest alpha that the values do not exclude.
+ * For the `linear` law, if the full law could not be fitted: the largest `alpha` that the
+ * values do not exclude.
  */
 alpha_max?: (number | null)
 /**
@@ -1196,20 +1203,22 @@ axis: string
  */
 curve: string
 /**
- * `linear`, `amdahl`, `coherency` or `usl`; none where none could be fitted.
+ * `linear`, `amdahl`, `coherency` or `usl`; none if no law could be fitted.
  */
 law?: (string | null)
 /**
- * The law's parameters: `gamma`, the throughput of one; `alpha`, the cost of waiting for each
- * other; `beta`, that of agreeing with each other; where throughput peaks, `peak_n`.
+ * `gamma`, the throughput of one thread or process; `alpha`, the cost of waiting for each
+ * other; `beta`, the cost of agreeing with each other; and `peak_n`, where throughput peaks,
+ * if that is known. They belong to the full law (`usl`) if there is enough data to fit it,
+ * otherwise to `law`.
  */
 parameters: FitParameter[]
 /**
- * Places on the axis that it was fitted to.
+ * Positions on the axis at which there are values.
  */
 points: number[]
 /**
- * Processors that the run might use: beyond so many, threads take turns.
+ * Number of processors that the run could use; beyond it, threads take turns.
  */
 processors?: (number | null)
 /**
@@ -1221,7 +1230,7 @@ refused?: string[]
  */
 target: string
 /**
- * The same in words.
+ * Title of the curve, for people.
  */
 title: string
 }
@@ -1235,7 +1244,7 @@ interval: IntervalReport
  */
 name: string
 /**
- * Unit of its values; empty of a pure number.
+ * Unit of its value; empty for a pure number.
  */
 unit: string
 /**
@@ -1244,7 +1253,7 @@ unit: string
 value: number
 }
 /**
- * All that is known of a computer, at the moment when it was described.
+ * Everything known about a computer at the time it was described.
  */
 export interface Machine {
 /**
@@ -1256,23 +1265,24 @@ boot_time_unix_s?: (number | null)
  */
 caches?: Cache[]
 /**
- * The control groups that this process is in; `None` where the kernel shows none.
+ * The control groups that this process is in; `None` if the kernel shows none.
  */
 cgroup?: (Cgroup | null)
 clock_source?: ClockSource
 dirty_limits?: DirtyLimits
 /**
- * The file systems that can become scratch targets: what the kernel and the tools offer.
+ * The file systems that can become scratch targets, and what the kernel and the installed
+ * tools offer for each.
  */
 file_systems?: FileSystemSupport[]
 /**
- * The hypervisor underneath, `unknown` when there is one that gives no name; `None` on bare
- * metal, or where nothing tells.
+ * The hypervisor, or `unknown` if there is one that does not give its name; `None` on bare
+ * metal or if there is no way to tell.
  */
 hypervisor?: (string | null)
 kernel?: Kernel
 /**
- * The names of all file systems the kernel has registered now (`/proc/filesystems`).
+ * The names of all file systems that are registered with the kernel (`/proc/filesystems`).
  */
 kernel_file_systems?: string[]
 memory?: Memory
@@ -1287,12 +1297,11 @@ os_release?: OsRelease
 permissions?: Permissions
 processor?: Processor
 /**
- * What lies below the directories that matter to the run.
+ * The storage below the directories that matter to the run.
  */
 storage?: Storage[]
 /**
- * The tendency to swap rather than to drop page cache, 0 to 200
- * (`/proc/sys/vm/swappiness`).
+ * The tendency to swap rather than drop page cache, from 0 to 200 (`/proc/sys/vm/swappiness`).
  */
 swappiness?: (number | null)
 /**
@@ -1310,16 +1319,16 @@ vfs_cache_pressure?: (number | null)
  */
 export interface Cache {
 /**
- * How many such caches there are among the online CPUs.
+ * The number of such caches among the online CPUs.
  */
 instances: number
 kind: CacheKind
 /**
- * The level, 1 next to the core.
+ * The level; 1 is closest to the core.
  */
 level: number
 /**
- * The size of a line.
+ * The size of a line, in bytes.
  */
 line_bytes?: (number | null)
 /**
@@ -1327,29 +1336,30 @@ line_bytes?: (number | null)
  */
 sets?: (number | null)
 /**
- * The CPUs that share the first instance, the one with the lowest CPU number.
+ * The CPUs that share the first instance, which is the one with the lowest CPU number.
  */
 shared_by: number[]
 /**
- * The size of one instance.
+ * The size of one instance, in bytes.
  */
 size_bytes?: (number | null)
 /**
- * Ways of associativity; 0 is fully associative.
+ * Ways of associativity; 0 means fully associative.
  */
 ways?: (number | null)
 }
 /**
  * This process's control groups and the limits they set. Each limit is the effective one, the
- * least along the path; a limit set above a container's own root cannot be seen from inside.
+ * lowest along the path; a limit set above a container's own root is not visible from inside.
  */
 export interface Cgroup {
 /**
- * CPU time per time, in cores (`cpu.max`, `cpu.cfs_quota_us`); `None` is unlimited.
+ * The limit on CPU time per unit of time, in cores (`cpu.max`, `cpu.cfs_quota_us`); `None`
+ * means unlimited.
  */
 cpu_quota_cores?: (number | null)
 /**
- * The CPUs of the cpuset; `None` without a cpuset controller.
+ * The CPUs of the cpuset; `None` if there is no cpuset controller.
  */
 cpuset?: (number[] | null)
 /**
@@ -1357,17 +1367,17 @@ cpuset?: (number[] | null)
  */
 io_limits: IoLimit[]
 /**
- * The size above which allocations are slowed and pages reclaimed (`memory.high`);
- * version 2 only; `None` is unlimited.
+ * The size above which allocations are slowed down and pages are reclaimed (`memory.high`);
+ * version 2 only; `None` means unlimited.
  */
 memory_high_bytes?: (number | null)
 /**
- * The hard limit (`memory.max`, `memory.limit_in_bytes`); `None` is unlimited.
+ * The hard limit (`memory.max`, `memory.limit_in_bytes`); `None` means unlimited.
  */
 memory_limit_bytes?: (number | null)
 /**
- * The path for each controller or named hierarchy of version 1, and for `unified`, the
- * hierarchy of version 2 (`/proc/self/cgroup`).
+ * The path for each controller or named hierarchy of version 1, and under `unified`, that for
+ * the hierarchy of version 2 (`/proc/self/cgroup`).
  */
 paths: {
 [k: string]: string
@@ -1375,7 +1385,7 @@ paths: {
 version: CgroupVersion
 }
 /**
- * The limits on one block device (`io.max`, `blkio.throttle.*`); `None` is unlimited.
+ * The limits on one block device (`io.max`, `blkio.throttle.*`); `None` means unlimited.
  */
 export interface IoLimit {
 device?: DeviceNumber
@@ -1414,7 +1424,7 @@ minor: number
  */
 export interface ClockSource {
 /**
- * Those that could be used, in the kernel's order of preference.
+ * The available ones, in the kernel's order of preference.
  */
 available?: string[]
 /**
@@ -1423,12 +1433,12 @@ available?: string[]
 current?: (string | null)
 }
 /**
- * When the kernel writes dirty data back, from `/proc/sys/vm`. Of each pair of ratio and bytes
- * one is in force; the other reads 0.
+ * When the kernel writes dirty data back, from `/proc/sys/vm`. In each pair of a ratio and a
+ * number of bytes, only one is in force; the other reads 0.
  */
 export interface DirtyLimits {
 /**
- * `dirty_background_bytes`: the same as a size.
+ * `dirty_background_bytes`: the same, in bytes.
  */
 dirty_background_bytes?: (number | null)
 /**
@@ -1436,11 +1446,11 @@ dirty_background_bytes?: (number | null)
  */
 dirty_background_ratio_percent?: (number | null)
 /**
- * `dirty_bytes`: the same as a size.
+ * `dirty_bytes`: the same, in bytes.
  */
 dirty_bytes?: (number | null)
 /**
- * `dirty_expire_centisecs`: the age, in hundredths of a second, at which data is written.
+ * `dirty_expire_centisecs`: the age, in hundredths of a second, at which data is written back.
  */
 dirty_expire_centisecs?: (number | null)
 /**
@@ -1448,18 +1458,18 @@ dirty_expire_centisecs?: (number | null)
  */
 dirty_ratio_percent?: (number | null)
 /**
- * `dirty_writeback_centisecs`: how often, in hundredths of a second, the flusher wakes;
- * 0 is never.
+ * `dirty_writeback_centisecs`: how often, in hundredths of a second, the flusher wakes up; 0
+ * means never.
  */
 dirty_writeback_centisecs?: (number | null)
 }
 /**
- * What is there of one file system.
+ * What is available for one file system.
  */
 export interface FileSystemSupport {
 kernel: KernelSupport
 /**
- * Its formatting tool; `None` if none is found, or none is needed.
+ * Its formatting tool; `None` if none was found or none is needed.
  */
 mkfs?: (Mkfs | null)
 /**
@@ -1467,7 +1477,7 @@ mkfs?: (Mkfs | null)
  */
 mkfs_package?: (string | null)
 /**
- * Its name, as `mount -t` takes it.
+ * Its name, as `mount -t` expects it.
  */
 name: string
 }
@@ -1476,11 +1486,11 @@ name: string
  */
 export interface Mkfs {
 /**
- * Where it is.
+ * Its path.
  */
 path: string
 /**
- * The version it tells, such as `1.47.0`; `None` if it tells none in time.
+ * The version it reports, such as `1.47.0`; `None` if it does not report one in time.
  */
 version?: (string | null)
 }
@@ -1489,12 +1499,12 @@ version?: (string | null)
  */
 export interface Kernel {
 /**
- * The instruction set, as `uname -m` gives it, such as `x86_64` or `aarch64`.
+ * The instruction set as reported by `uname -m`, such as `x86_64` or `aarch64`.
  */
 architecture?: (string | null)
 /**
- * Those parameters of `/proc/cmdline` that change measurements, each as it was given:
- * `mitigations`, `isolcpus`, `nohz_full` and `transparent_hugepage`.
+ * The parameters in `/proc/cmdline` that affect measurements, as given: `mitigations`,
+ * `isolcpus`, `nohz_full` and `transparent_hugepage`.
  */
 command_line?: string[]
 /**
@@ -1508,19 +1518,19 @@ release?: (string | null)
 version?: (string | null)
 }
 /**
- * Main memory, from `/proc/meminfo` where nothing else is said.
+ * Main memory, from `/proc/meminfo` unless stated otherwise.
  */
 export interface Memory {
 /**
- * `MemAvailable`: what can be had without swapping.
+ * `MemAvailable`: the memory that can be had without swapping.
  */
 available_bytes?: (number | null)
 /**
- * The number of NUMA nodes online (`/sys/devices/system/node/online`).
+ * The number of online NUMA nodes (`/sys/devices/system/node/online`).
  */
 numa_nodes?: (number | null)
 /**
- * The size of a base page.
+ * The size of a base page, in bytes.
  */
 page_bytes?: (number | null)
 /**
@@ -1528,7 +1538,7 @@ page_bytes?: (number | null)
  */
 swap_total_bytes?: (number | null)
 /**
- * `MemTotal`: what the kernel can use.
+ * `MemTotal`: the memory that the kernel can use.
  */
 total_bytes?: (number | null)
 /**
@@ -1567,7 +1577,7 @@ cgroup_memory?: Permission
 drop_caches?: Permission
 fiemap?: Permission
 /**
- * Whether the processor's performance counters are there
+ * Whether the processor's performance counters are available
  * (`/sys/bus/event_source/devices`); `None` if that directory cannot be read.
  */
 hardware_counters?: (boolean | null)
@@ -1576,7 +1586,7 @@ loop_devices?: Permission
 mincore?: Permission
 mount?: Permission
 /**
- * -1 allows everybody nearly everything; 2 is the kernel's default; Debian's own 3 and 4
+ * -1 allows almost everything to everyone; 2 is the kernel's default; Debian's own 3 and 4
  * allow nothing to users without capabilities (`/proc/sys/kernel/perf_event_paranoid`).
  */
 perf_event_paranoid?: (number | null)
@@ -1595,7 +1605,7 @@ export interface Processor {
  */
 allowed?: number[]
 /**
- * The greatest guaranteed frequency of any core (`cpufreq/base_frequency`, else
+ * The highest guaranteed frequency of any core, in Hz (`cpufreq/base_frequency`, or else
  * `acpi_cppc/nominal_freq`).
  */
 base_frequency_hz?: (number | null)
@@ -1604,16 +1614,16 @@ base_frequency_hz?: (number | null)
  */
 cores?: (number | null)
 /**
- * The frequency governors in use, sorted, each once; empty where the kernel does not
+ * The frequency governors in use, sorted, without duplicates; empty if the kernel does not
  * control the frequency.
  */
 governors?: string[]
 /**
- * The greatest frequency of any core, turbo included (`cpufreq/cpuinfo_max_freq`).
+ * The highest frequency of any core, including turbo, in Hz (`cpufreq/cpuinfo_max_freq`).
  */
 max_frequency_hz?: (number | null)
 /**
- * The model's name; on ARM the part numbers, such as `part 0xd0c`.
+ * The name of the model; on ARM, the part numbers, such as `part 0xd0c`.
  */
 model?: (string | null)
 /**
@@ -1629,21 +1639,22 @@ sockets?: (number | null)
  */
 threads?: (number | null)
 /**
- * Those flags of `/proc/cpuinfo` that describe the time-stamp counter: `tsc`, `rdtscp`,
+ * The flags in `/proc/cpuinfo` that describe the time-stamp counter: `tsc`, `rdtscp`,
  * `constant_tsc`, `nonstop_tsc`, `tsc_known_freq`, `tsc_reliable`.
  */
 tsc_flags?: string[]
 /**
- * The maker, such as `GenuineIntel`, or `ARM` for an implementer code that is known.
+ * The vendor, such as `GenuineIntel`; on ARM, what the implementer code stands for, such as
+ * `ARM`, or the code itself if unknown.
  */
 vendor?: (string | null)
 }
 /**
- * What lies below a directory.
+ * The storage below a directory.
  */
 export interface Storage {
 /**
- * The device below; `None` where files live in memory or on another machine.
+ * The underlying device; `None` if the files are in memory or on another machine.
  */
 device?: (BlockDevice | null)
 /**
@@ -1651,13 +1662,13 @@ device?: (BlockDevice | null)
  */
 mount?: (Mount | null)
 /**
- * The directory, as it was named.
+ * The directory, as it was given.
  */
 path?: string
 }
 /**
- * A block device or partition, from `/sys/dev/block/MAJOR:MINOR`. A partition has its own size,
- * and everything else from the disk it is on.
+ * A block device or partition, from `/sys/dev/block/MAJOR:MINOR`. A partition has its own name,
+ * number and size, and everything else from the disk it is on.
  */
 export interface BlockDevice {
 /**
@@ -1665,16 +1676,16 @@ export interface BlockDevice {
  */
 backing?: (LoopBacking | null)
 /**
- * Whether discard (trim) works.
+ * Whether it supports discard (trim).
  */
 discard?: (boolean | null)
 /**
- * The smallest unit that can be addressed.
+ * The smallest addressable unit, in bytes.
  */
 logical_block_bytes?: (number | null)
 major_minor?: DeviceNumber
 /**
- * The model, as the disk tells it.
+ * The model, as the disk reports it.
  */
 model?: (string | null)
 /**
@@ -1682,15 +1693,15 @@ model?: (string | null)
  */
 name?: string
 /**
- * The smallest unit that is written without reading first.
+ * The smallest unit that can be written without reading first, in bytes.
  */
 physical_block_bytes?: (number | null)
 /**
- * How far the kernel reads ahead, at most.
+ * Maximum read-ahead of the kernel, in bytes.
  */
 read_ahead_bytes?: (number | null)
 /**
- * Whether it is a spinning disk, or says that it behaves as one.
+ * Whether it is a spinning disk, or says that it behaves like one.
  */
 rotational?: (boolean | null)
 /**
@@ -1698,7 +1709,7 @@ rotational?: (boolean | null)
  */
 scheduler?: (string | null)
 /**
- * Its size.
+ * Its size, in bytes.
  */
 size_bytes?: (number | null)
 /**
@@ -1706,7 +1717,7 @@ size_bytes?: (number | null)
  */
 slaves?: BlockDevice[]
 /**
- * The write cache, as the kernel believes it to be.
+ * The write cache, as far as the kernel knows.
  */
 write_cache?: (WriteCache | null)
 }
@@ -1715,8 +1726,8 @@ write_cache?: (WriteCache | null)
  */
 export interface LoopBacking {
 /**
- * The device that holds the backing file; `None` if the file is in memory, on a network, or
- * has no name here.
+ * The device that holds the backing file; `None` if the file is in memory or on a network, or
+ * cannot be found under its name.
  */
 device?: (BlockDevice | null)
 /**
@@ -1724,7 +1735,7 @@ device?: (BlockDevice | null)
  */
 direct_io?: (boolean | null)
 /**
- * The backing file; the kernel appends ` (deleted)` once it has no name.
+ * The backing file; the kernel appends ` (deleted)` once it has been deleted.
  */
 file?: string
 }
@@ -1737,7 +1748,7 @@ export interface Mount {
  */
 file_system?: string
 /**
- * Where.
+ * Where it is mounted.
  */
 mount_point?: string
 /**
@@ -1745,24 +1756,24 @@ mount_point?: string
  */
 options?: string[]
 /**
- * What is mounted: a device's path, or a word of the file system's own.
+ * What is mounted: the path of a device, or a word that is specific to the file system.
  */
 source?: string
 /**
- * The options of the file system, the same for each of its mounts, such as `discard`.
+ * The options of the file system, which all its mounts share, such as `discard`.
  */
 super_options?: string[]
 }
 /**
- * One file that exists but gave no fact.
+ * A file that exists but yielded no information.
  */
 export interface Unread {
 /**
- * Why it gave no fact.
+ * Why it yielded none.
  */
 reason: string
 /**
- * The file's path, as on the described machine.
+ * The file's path on the described machine.
  */
 source: string
 }
@@ -1771,11 +1782,11 @@ source: string
  */
 export interface RunRecord {
 /**
- * The whole command line, program name first.
+ * The full command line, starting with the program's name.
  */
 arguments: string[]
 /**
- * Number of blocks asked for in so many words, if any.
+ * Number of blocks explicitly requested, if any; for footprints, the number of repetitions.
  */
 blocks?: (number | null)
 /**
@@ -1783,7 +1794,7 @@ blocks?: (number | null)
  */
 budget_s: number
 /**
- * The command: `survey`, `run` or `cliff`.
+ * The command: `survey`, `run`, `cliff` or `reproduce`.
  */
 command: string
 /**
@@ -1795,31 +1806,31 @@ confidence_level: number
  */
 data_file_bytes: number
 /**
- * Release of the kernel whose operations were traced in guests, as `uname -r` says it; none
- * where nothing was, and in runs of before it was recorded.
+ * Release of the kernel whose operations were traced in guests, as reported by `uname -r`;
+ * none if nothing was traced or the run predates this field.
  */
 guest_kernel?: (string | null)
 /**
- * The load that was asked for where operations begin on a schedule; none where the declared
- * ones were measured, and in runs of before it was recorded.
+ * The load requested for operations that begin on a schedule; none if the declared loads were
+ * used or the run predates this field.
  */
 offered_load?: (OfferedLoad | null)
 order?: Order
 /**
- * Wanted relative half-width of every cell's interval, in percent.
+ * Desired relative half-width of every cell's interval, in percent; for `cliff`, the desired
+ * width of the interval around a cliff.
  */
 precision_percent: number
 /**
- * Seed of every random choice: order of cells, offsets, names, content.
+ * Seed of all random choices: order of cells, offsets, names and content.
  */
 seed: number
 /**
- * The caches whose misses were simulated; none where none were, and in runs of
- * before they were recorded.
+ * The caches whose misses were simulated; none if none were or the run predates this field.
  */
 simulated_caches?: (SimulatedCaches | null)
 /**
- * When it began: RFC 3339, UTC.
+ * When it began, in UTC, in the format of RFC 3339.
  */
 started: string
 /**
@@ -1827,12 +1838,12 @@ started: string
  */
 suite: string
 /**
- * Whether the content of what was read was verified.
+ * Whether the content read was verified.
  */
 verify: boolean
 }
 /**
- * How many operations are to begin per second, and how they follow each other.
+ * How many operations are meant to begin per second, and how they are spaced.
  */
 export interface OfferedLoad {
 /**
@@ -1842,11 +1853,11 @@ rate_per_s: number
 spacing: Spacing
 }
 /**
- * Caches below each other.
+ * A hierarchy of simulated caches.
  */
 export interface SimulatedCaches {
 /**
- * The caches by name, from the first level down.
+ * The caches, from the first level down.
  */
 caches: SimulatedCache[]
 origin: CachesOrigin
@@ -1856,33 +1867,34 @@ origin: CachesOrigin
  */
 export interface SimulatedCache {
 /**
- * Whether lines of the levels above leave with its own; of a first level it says nothing.
+ * Whether evicting a line also evicts it from the levels above; of no meaning for a first
+ * level.
  */
 inclusive: boolean
 /**
- * Bytes of a line.
+ * Size of a line, in bytes.
  */
 line_bytes: number
 /**
- * `l1i` and `l1d`, or `l1` where one holds both, or `l1d` alone; then `l2` and so on.
+ * `l1i` and `l1d`, or `l1` if one cache holds both, or `l1d` alone; then `l2` and so on.
  */
 name: string
 replacement: Replacement
 /**
- * Bytes of data that it holds.
+ * Capacity, in bytes.
  */
 size_bytes: number
 /**
- * Lines of a set.
+ * Number of lines in a set.
  */
 ways: number
 }
 /**
- * How far one search came.
+ * How far one search got.
  */
 export interface SearchReport {
 /**
- * Whether nothing more could be learnt within the probes allowed; otherwise what was found is
+ * Whether the search has learned all that its probes allow; otherwise its findings are
  * preliminary.
  */
 finished: boolean
@@ -1891,17 +1903,17 @@ finished: boolean
  */
 metric_unit: string
 /**
- * The relative standard deviation of a value, in percent; none before the grid is measured.
- * Values that a device served count with a tenth of theirs.
+ * Relative standard deviation of a value, in percent; none before the grid has been measured.
+ * With [`Compared::DeviceApart`], positions at which the device served a value are excluded.
  */
 noise_percent?: (number | null)
 plan: SearchPlan
 /**
- * Different positions among them.
+ * Number of different positions among them.
  */
 positions: number
 /**
- * Values measured for the search, without those that show how fragile a cliff is.
+ * Number of values measured for the search, excluding those that show how fragile a cliff is.
  */
 probes: number
 /**
@@ -1910,8 +1922,8 @@ probes: number
 unit: string
 }
 /**
- * What is searched on one target. With the values that were measured it names every next
- * position, so that a search can be gone through again.
+ * What is searched on one target. Together with the values measured, it determines every next
+ * position, so a search can be replayed.
  */
 export interface SearchPlan {
 axis: Axis
@@ -1925,11 +1937,11 @@ grain: number
  */
 high: number
 /**
- * How often an interval shall hold the position, between 0 and 1.
+ * Confidence level of the intervals, between 0 and 1.
  */
 level: number
 /**
- * The least position, in the axis' unit.
+ * The smallest position, in the axis's unit.
  */
 low: number
 /**
@@ -1937,20 +1949,20 @@ low: number
  */
 metric: string
 /**
- * The most probes for the grid and the highest cliff.
+ * Maximum number of probes for the grid and the largest cliff.
  */
 probes_max: number
 /**
- * The most further probes for each further cliff.
+ * Maximum number of additional probes for each further cliff.
  */
 probes_max_further: number
 /**
- * Changes by a smaller factor over a factor of 2 in position, or over a tenth of a range of
- * shares, are no cliff.
+ * The smallest change that can be a cliff: the factor by which values change while the
+ * position changes by a factor of 2, or by a tenth of a range of shares.
  */
 ratio_least: number
 /**
- * The seed of the order of probes.
+ * Seed for the order of probes.
  */
 seed: number
 /**
@@ -1958,11 +1970,12 @@ seed: number
  */
 target: string
 /**
- * The wanted width of an interval, in percent of its lower end; of a share, in points.
+ * The desired width of an interval, in percent of its lower end; for shares, in percentage
+ * points.
  */
 width_percent: number
 /**
- * What is done at each position, in words, the axis apart.
+ * What is done at each position, in words, apart from what the axis varies.
  */
 workload?: string
 }
@@ -1971,7 +1984,7 @@ workload?: string
  */
 export interface Skipped {
 /**
- * The target, or `target: benchmark`.
+ * What it is: a target's label, `label: benchmark`, or the title of a benchmark or curve.
  */
 target: string
 /**
@@ -1980,57 +1993,57 @@ target: string
 why: string
 }
 /**
- * What the time of a run went into, in seconds.
+ * How the run's time was spent, in seconds.
  */
 export interface Spending {
 /**
- * All of it.
+ * Total.
  */
 all_s: number
 /**
- * Replicates that were thrown away, and everything else.
+ * Discarded replicates and everything else.
  */
 other_s: number
 /**
- * The pilot, making file systems for it apart.
+ * The pilot, without the time to make its file systems.
  */
 pilot_s: number
 /**
- * Proving states: counting pages, reading counters.
+ * Verifying cache states: counting pages and reading counters.
  */
 proofs_s: number
 /**
- * Making cache states, and what operations need.
+ * Preparing cache states and whatever the operations need.
  */
 states_s: number
 /**
- * Making file systems, and the files that benchmarks work on.
+ * Making file systems and the files that benchmarks use.
  */
 targets_s: number
 /**
- * Operations that were timed, those of starts among them.
+ * Timed operations, including those of the start.
  */
 timed_s: number
 /**
- * Undoing what operations did, and writing it back.
+ * Undoing the effects of operations and writing the changes back.
  */
 undoing_s: number
 }
 /**
- * A target: a file system under test in one stated configuration.
+ * A target: a file system under test in one particular configuration.
  */
 export interface TargetRecord {
 /**
- * How it was aged; none for a fresh file system, and for a path.
+ * How it was aged; none for a fresh file system or a path.
  */
 aged?: (Ageing | null)
 /**
- * What these limits do not do here, in sentences.
+ * What these limits do not cover here, one sentence each.
  */
 condition_caveats: string[]
 conditions: Conditions
 /**
- * The device below, where there is one.
+ * The underlying block device, if there is one.
  */
 device?: (BlockDevice | null)
 /**
@@ -2042,11 +2055,11 @@ file_system: string
  */
 image_allocated?: boolean
 /**
- * What the target is called throughout the run.
+ * The target's name throughout the run.
  */
 label: string
 /**
- * For an image behind a loop device: whether it bypasses the backing file's page cache.
+ * For an image behind a loop device: whether the device bypasses the image's page cache.
  */
 loop_direct_io?: (boolean | null)
 /**
@@ -2054,7 +2067,7 @@ loop_direct_io?: (boolean | null)
  */
 mkfs?: (string | null)
 /**
- * Version text of that mkfs program.
+ * Version that this mkfs program reports.
  */
 mkfs_version?: (string | null)
 /**
@@ -2062,12 +2075,12 @@ mkfs_version?: (string | null)
  */
 mount_options: string
 /**
- * How far the kernel reads ahead in its files, at most, whoever set that, in bytes; none
- * where no setting governs them.
+ * Maximum read-ahead in its files, in bytes, whoever set it; none if no setting governs it, as
+ * on tmpfs.
  */
 read_ahead_bytes?: (number | null)
 /**
- * Whether fsprism made it (and makes it anew for every block) or it was there before.
+ * Whether fsprism made it, anew for every block; if not, it already existed.
  */
 scratch: boolean
 /**
@@ -2075,14 +2088,15 @@ scratch: boolean
  */
 size_bytes: number
 /**
- * As written on the command line, label apart.
+ * The target as specified on the command line, without its label; a directory is given by its
+ * absolute path.
  */
 specification: string
 }
 /**
- * How a scratch target was aged before each block: filled, and in rounds deleted and written
- * again, so that its free space lies in fragments. Shares are of the space that the fresh file
- * system offers.
+ * How a scratch target was aged before each block: it was filled, then partly deleted and
+ * rewritten in rounds, so that its free space is fragmented. Percentages are of the space that the
+ * fresh file system offers, unless stated otherwise.
  */
 export interface Ageing {
 /**
@@ -2094,15 +2108,15 @@ fill_percent: number
  */
 left_percent: number
 /**
- * How full it was once, at first, in percent.
+ * How full it was made at first, in percent.
  */
 peak_percent: number
 /**
- * How much of the fill was deleted and written again in each round, in percent.
+ * How much of the fill was deleted and rewritten in each round, in percent.
  */
 round_percent: number
 /**
- * Rounds of deleting and writing again.
+ * Number of rounds of deleting and rewriting.
  */
 rounds: number
 }
@@ -2111,27 +2125,27 @@ rounds: number
  */
 export interface Conditions {
 /**
- * Limit of the memory control group, in bytes.
+ * Memory limit of the control group, in bytes.
  */
 memory_bytes?: (number | null)
 /**
- * How far the kernel reads ahead, at most, where that was set; 0 is not at all, in bytes.
+ * Maximum read-ahead, in bytes, if it was set; 0 turns read-ahead off.
  */
 read_ahead_bytes?: (number | null)
 /**
- * Throttle of device reads, in bytes per second.
+ * Limit on device reads, in bytes per second.
  */
 read_bps?: (number | null)
 /**
- * Throttle of device reads, in operations per second.
+ * Limit on device reads, in operations per second.
  */
 read_iops?: (number | null)
 /**
- * Throttle of device writes, in bytes per second.
+ * Limit on device writes, in bytes per second.
  */
 write_bps?: (number | null)
 /**
- * Throttle of device writes, in operations per second.
+ * Limit on device writes, in operations per second.
  */
 write_iops?: (number | null)
 }
@@ -2153,16 +2167,16 @@ version: string
  */
 export interface Payload {
 /**
- * Cache lines touched, for each run's targets and operations in their order.
+ * Cache lines touched, in the order of the runs, their targets and operations.
  */
 cachemaps: Cachemap[]
 /**
- * The subject of a page without runs: traces side by side.
+ * The traces compared, on a page that has no runs.
  */
 compared?: (ComparedTraces | null)
 effects: Effects
 /**
- * Where work was done, by call stack, for each run's targets and operations in their order.
+ * Where work was done, by call stack, in the order of the runs, their targets and operations.
  */
 flame_graphs: FlameGraph[]
 /**
@@ -2170,7 +2184,7 @@ flame_graphs: FlameGraph[]
  */
 page_version: number
 /**
- * The runs, in the order in which they were named.
+ * The runs, in the order in which they were given.
  */
 runs: PageRun[]
 stacks: Stacks
@@ -2201,7 +2215,7 @@ touches: ArrayRef
 traced: Traced
 }
 /**
- * Where an array lies within the block of bytes, little endian.
+ * Where an array is in the block of bytes, which is little-endian.
  */
 export interface ArrayRef {
 /**
@@ -2223,7 +2237,7 @@ export interface Traced {
  */
 operation: string
 /**
- * Which repetition of it, from 1: the one whose counts are nearest to their medians.
+ * Which of its repetitions, from 1: the one whose counts are closest to the medians.
  */
 repetition: number
 /**
@@ -2231,7 +2245,7 @@ repetition: number
  */
 repetitions: number
 /**
- * The run, as an index into the page's runs.
+ * Index of the run among the page's runs; 0 on a page without runs.
  */
 run: number
 /**
@@ -2240,7 +2254,7 @@ run: number
 target: string
 }
 /**
- * Traces side by side, whose cachemaps and flame graphs the page holds.
+ * Traces compared side by side; the page holds their cachemaps and flame graphs.
  */
 export interface ComparedTraces {
 /**
@@ -2253,28 +2267,28 @@ caches?: (string | null)
  */
 differences: Difference[]
 /**
- * What makes the traces doubtful.
+ * Reasons to doubt the traces.
  */
 warnings: string[]
 }
 /**
- * One operation of two traces.
+ * One operation in two traces.
  */
 export interface Difference {
 /**
- * The same for the second.
+ * The same for the second trace.
  */
 after: string
 /**
- * The target of the first trace, with its kernel if the second's differs.
+ * The target of the first trace, with its kernel if that of the second trace differs.
  */
 before: string
 /**
- * By category, the largest changes first.
+ * The categories, largest changes first.
  */
 categories: Row[]
 /**
- * By function, the largest changes first; functions that are the same in both are left out.
+ * The functions, largest changes first, without those that are the same in both.
  */
 functions: Row[]
 /**
@@ -2283,7 +2297,7 @@ functions: Row[]
 operation: string
 }
 /**
- * A function or category in both footprints.
+ * A function or category, as it is in both footprints.
  */
 export interface Row {
 after: Share
@@ -2293,7 +2307,7 @@ before: Share
  */
 category: string
 /**
- * The function; none in rows of categories.
+ * The function; none in a category's row.
  */
 function?: (string | null)
 }
@@ -2319,7 +2333,7 @@ instructions: number
  */
 export interface Effects {
 /**
- * What `fsprism compare --format json` prints; none where nothing can be compared.
+ * What `fsprism compare --format json` prints; none if nothing can be compared.
  */
 comparison?: (CompareDocument | null)
 /**
@@ -2328,7 +2342,7 @@ comparison?: (CompareDocument | null)
 refused?: (string | null)
 }
 /**
- * What a comparison of runs says.
+ * The result of comparing runs.
  */
 export interface CompareDocument {
 /**
@@ -2344,11 +2358,12 @@ analysis_refused?: (string | null)
  */
 comparisons: RunComparison[]
 /**
- * How the later runs differ from the first, apart from what is compared.
+ * How the later runs differ from the first, other than in what is compared.
  */
 differences: RunDifference[]
 /**
- * Benchmarks left out of the analysis because not every side has them.
+ * Titles of the benchmarks left out of the analysis: those that do not have a cost above 0 on
+ * every target of every run, in the blocks that count.
  */
 left_out: string[]
 /**
@@ -2356,11 +2371,11 @@ left_out: string[]
  */
 level: number
 /**
- * How far from 1 a ratio may be and still count as the same.
+ * How far from 1 a ratio may be and still count as the same: 0.02 is 2 %.
  */
 margin: number
 /**
- * What this number of runs a side can show.
+ * What this number of runs per side can show.
  */
 power?: (Power | null)
 /**
@@ -2372,12 +2387,12 @@ runs: RunDocument[]
  */
 unlike: Unlike[]
 /**
- * What makes the comparison doubtful.
+ * Reasons to doubt the comparison.
  */
 warnings: string[]
 }
 /**
- * What an experiment says.
+ * The analysis of an experiment.
  */
 export interface AnovaAnswer {
 /**
@@ -2393,7 +2408,7 @@ contrasts: ContrastDocument[]
  */
 design: string
 /**
- * What the errors look like.
+ * Checks of the errors.
  */
 diagnostics: DiagnosticDocument[]
 /**
@@ -2416,7 +2431,7 @@ model: string
 rank_tests: RankTestDocument[]
 totals: TotalsDocument
 /**
- * Why that model.
+ * Why this model was chosen.
  */
 why: string
 }
@@ -2433,7 +2448,7 @@ df: number
  */
 f?: (number | null)
 /**
- * The F that chance exceeds with probability 1 minus the level.
+ * For each confidence level, the F that chance exceeds with probability 1 minus the level.
  */
 f_quantiles: FQuantileDocument[]
 /**
@@ -2441,11 +2456,11 @@ f_quantiles: FQuantileDocument[]
  */
 mean_sq: number
 /**
- * p of such an F if there is no effect.
+ * Probability of an F at least this large if there is no effect.
  */
 p?: (number | null)
 /**
- * Share of the variation.
+ * Share of the variation, in percent.
  */
 percent_of_variation: number
 /**
@@ -2458,7 +2473,7 @@ source: string
 sum_sq: number
 }
 /**
- * An entry of a table of F.
+ * A quantile of the F distribution.
  */
 export interface FQuantileDocument {
 /**
@@ -2503,7 +2518,7 @@ p_adjusted: number
  */
 ratio?: (RatioDocument | null)
 /**
- * The other.
+ * The level that is subtracted.
  */
 second: string
 /**
@@ -2529,7 +2544,7 @@ level: number
 low: number
 }
 /**
- * An estimate that is a ratio: its error acts as a factor, so there is no standard error to add.
+ * An estimate that is a ratio: its error is a factor, so it has no standard error.
  */
 export interface RatioDocument {
 /**
@@ -2546,7 +2561,7 @@ intervals: IntervalDocument[]
  */
 export interface DiagnosticDocument {
 /**
- * The sentence with its number.
+ * The result in a sentence, with its number.
  */
 message: string
 /**
@@ -2579,7 +2594,7 @@ level: string
  */
 ratio?: (RatioDocument | null)
 /**
- * Its standard error; none where the model fits exactly.
+ * Its standard error; none if the model fits exactly.
  */
 std_error?: (number | null)
 }
@@ -2596,7 +2611,7 @@ estimate: number
  */
 intervals: IntervalDocument[]
 /**
- * Its standard error; none where the model fits exactly.
+ * Its standard error; none if the model fits exactly.
  */
 std_error?: (number | null)
 }
@@ -2613,7 +2628,7 @@ df: number
  */
 factor: string
 /**
- * p of such a statistic if there is no effect.
+ * Probability of a statistic at least this large if there is no effect.
  */
 p: number
 /**
@@ -2626,7 +2641,7 @@ statistic: number
 test: string
 }
 /**
- * Sums of squares about 0.
+ * Sums of squares: the first two about 0, the third about the mean.
  */
 export interface TotalsDocument {
 /**
@@ -2634,7 +2649,7 @@ export interface TotalsDocument {
  */
 about_mean: number
 /**
- * Degrees of freedom of the last.
+ * Degrees of freedom of `about_mean`.
  */
 df: number
 /**
@@ -2663,20 +2678,20 @@ first: string
  */
 first_run: string
 /**
- * Runs of the first series.
+ * Number of runs in the first series.
  */
 first_runs: number
 /**
- * Values of the first series that count: one per run if there are several runs.
+ * Number of values in the first series that count: one per run if there are several runs.
  */
 first_values: number
 /**
- * The interval of the ratio. It is wider for a difference called real, because that was picked
- * out: see its level.
+ * Confidence interval of the ratio. For a difference called real, it is wider than at the
+ * confidence level, to allow for selection: see its own level.
  */
 interval?: (IntervalDocument | null)
 /**
- * The least ratio above 1 that pairs or runs like these show four times in five.
+ * The smallest ratio above 1 that pairs or runs like these show four times out of five.
  */
 least_detectable_ratio?: (number | null)
 /**
@@ -2684,32 +2699,33 @@ least_detectable_ratio?: (number | null)
  */
 metric: string
 /**
- * The ratio of geometric means over all blocks, present where it disagrees with that of the
- * middle blocks because some block was far off.
+ * The ratio of geometric means over all blocks, given if it disagrees with that of the middle
+ * blocks or is far less certain, because some block was far off.
  */
 of_means?: (RatioReport | null)
 /**
- * The ratio over the middle three fifths of the blocks; present together with `of_means`.
+ * The ratio over the middle three fifths of the blocks, given together with `of_means`.
  */
 of_the_middle?: (RatioReport | null)
 /**
- * p of "the ratio is 1".
+ * The p-value of "the ratio is 1".
  */
 p?: (number | null)
 /**
- * The same, adjusted for all comparisons.
+ * The p-value adjusted for all comparisons.
  */
 p_adjusted?: (number | null)
 /**
- * p of "the ratio is beyond the margin": two one-sided tests.
+ * The p-value of "the ratio is beyond the margin": two one-sided tests.
  */
 p_within?: (number | null)
 /**
- * Whether values of one block, or of one of several runs, were paired.
+ * Whether values were paired: those of the same block, or of the same run if there are
+ * several.
  */
 paired: boolean
 /**
- * The typical ratio, second over first.
+ * The typical ratio, second over first; none if there are too few values.
  */
 ratio?: (number | null)
 /**
@@ -2721,11 +2737,11 @@ second: string
  */
 second_run: string
 /**
- * Runs of the second series.
+ * Number of runs in the second series.
  */
 second_runs: number
 /**
- * Values of the second series that count.
+ * Number of values in the second series that count: one per run if there are several runs.
  */
 second_values: number
 /**
@@ -2755,35 +2771,35 @@ run: string
  */
 second: string
 /**
- * What differs: `kernel`, or `ext4: mount options`.
+ * What differs, such as `kernel` or `ext4: mount options`.
  */
 what: string
 }
 /**
- * What runs like these show, benchmark by benchmark.
+ * What runs like these can show about a single benchmark.
  */
 export interface Power {
 /**
- * Runs on the first side.
+ * Number of runs on the first side.
  */
 first_runs: number
 /**
- * The least ratio above 1 that this many runs show four times in five, before p is adjusted
- * for the number of comparisons.
+ * The smallest ratio above 1 that this many runs show four times out of five, before p is
+ * adjusted for the number of comparisons.
  */
 least_detectable_ratio: number
 /**
- * How much results differ from run to run: the standard deviation of their logarithm, in
- * percent; the median over the benchmarks.
+ * How much results vary from run to run: the standard deviation of their logarithm, in
+ * percent, as a median over the benchmarks.
  */
 runs_differ_percent: number
 /**
- * How many runs a side it takes to show a ratio of 1.05 four times in five; none if more than
- * 100.
+ * Number of runs per side needed to show a ratio of 1.05 four times out of five; none if more
+ * than 100.
  */
 runs_for_5_percent?: (number | null)
 /**
- * Runs on the second.
+ * Number of runs on the second side.
  */
 second_runs: number
 }
@@ -2792,7 +2808,7 @@ second_runs: number
  */
 export interface RunDocument {
 /**
- * Its name here.
+ * Its name in this document.
  */
 name: string
 /**
@@ -2809,7 +2825,7 @@ side?: (string | null)
 targets: string[]
 }
 /**
- * A benchmark that two runs measured in different ways, so its figures are not compared.
+ * A benchmark that two runs measured differently, so its figures are not compared.
  */
 export interface Unlike {
 /**
@@ -2830,7 +2846,7 @@ title: string
 why: string
 }
 /**
- * Call stacks with what was done in each.
+ * Call stacks with the work done in each.
  */
 export interface FlameGraph {
 frames: FlameFrames
@@ -2841,7 +2857,7 @@ stack: ArrayRef
 title: string
 traced: Traced
 /**
- * The work done in them, counted in each way.
+ * The work done in them, by each way of counting.
  */
 weights: FlameWeight[]
 }
@@ -2864,7 +2880,7 @@ unit: string
  */
 export interface PageRun {
 /**
- * What the document lacks about each cell, in its order.
+ * What the document does not hold about each cell, in the document's order.
  */
 cells: PageCell[]
 /**
@@ -2874,7 +2890,7 @@ command: string
 csv: TextRef
 document: TextRef
 /**
- * Its name on the page, different from that of every other run there.
+ * Its name on the page, which no other run there has.
  */
 name: string
 /**
@@ -2887,34 +2903,35 @@ prose: Said[]
 seed: string
 }
 /**
- * What the document lacks about a cell.
+ * What the document does not hold about a cell.
  */
 export interface PageCell {
 /**
- * How their time developed with their number, from the first after a state was made.
+ * How the time per operation developed with the number of operations, from the first one after
+ * a state was made.
  */
 course?: (CourseArrays | null)
 /**
- * All operations of all replicates.
+ * Histogram of all operations of all replicates.
  */
 histogram?: (HistogramArrays | null)
 /**
- * Its replicates, in the order in which they were executed.
+ * Its replicates, in order of execution.
  */
 replicates?: (Replicates | null)
 /**
- * How they developed from the start of a replicate.
+ * How operations developed over time, from the start of a replicate.
  */
 timeline?: (TimelineArrays | null)
 }
 /**
- * The time of operations by their number: arrays of equal length, one entry per stretch of
+ * Time per operation by operation number: arrays of equal length, one entry per stretch of
  * operations.
  */
 export interface CourseArrays {
 operation: ArrayRef
 /**
- * Stretches of the start, before those that are measured.
+ * Number of stretches in the start, before the operations that are measured.
  */
 starts: number
 time_high_ns: ArrayRef
@@ -2922,7 +2939,7 @@ time_low_ns: ArrayRef
 time_ns: ArrayRef
 }
 /**
- * A histogram: arrays of equal length, one entry per bucket that is not empty.
+ * A histogram: arrays of equal length, one entry per non-empty bucket.
  */
 export interface HistogramArrays {
 count: ArrayRef
@@ -2930,7 +2947,7 @@ end_ns: ArrayRef
 low_ns: ArrayRef
 }
 /**
- * Replicates of one cell, in the order in which they were executed: arrays of equal length.
+ * Replicates of one cell, in order of execution: arrays of equal length.
  */
 export interface Replicates {
 at_s: ArrayRef
@@ -2939,23 +2956,23 @@ device_read_bytes: ArrayRef
 value: ArrayRef
 }
 /**
- * Log2 histograms per slice of time, over all replicates whose slices make one width.
+ * Log2 histograms per time slice, over all replicates whose slices can be brought to one width.
  */
 export interface TimelineArrays {
 count: ArrayRef
 /**
- * The least exponent: row 0 holds latencies from 2 to this power, in nanoseconds.
+ * The smallest exponent: row 0 holds latencies from 2 to this power upwards, in nanoseconds.
  */
 log2_first: number
 rate: ArrayRef
 rate_high: ArrayRef
 rate_low: ArrayRef
 /**
- * Number of replicates it is made of.
+ * Number of replicates included.
  */
 replicates: number
 /**
- * Rows of `count`, one per exponent.
+ * Number of rows in `count`, one per exponent.
  */
 rows: number
 /**
@@ -2968,7 +2985,7 @@ slice_ns: number
 slices: number
 }
 /**
- * Where a text lies within the block of bytes, in UTF-8.
+ * Where a text is in the block of bytes, encoded in UTF-8.
  */
 export interface TextRef {
 /**
@@ -2990,7 +3007,7 @@ export interface Said {
 dimension?: (Dimension | null)
 kind: SaidKind
 /**
- * The benchmark or curve it is about.
+ * What it is about: a benchmark, a curve, or another topic.
  */
 subject?: (string | null)
 /**
@@ -3003,12 +3020,12 @@ targets: string[]
 text: string
 }
 /**
- * Call stacks as one tree, so that what targets and operations share is stored once.
+ * Call stacks as one tree, so that stacks shared by targets and operations are stored only once.
  */
 export interface Stacks {
 name: ArrayRef
 /**
- * Names of frames, and of what lies in lines.
+ * Names of frames, and of what is in cache lines.
  */
 names: string[]
 parent: ArrayRef

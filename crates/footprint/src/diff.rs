@@ -26,16 +26,16 @@ pub struct Share {
     pub data_lines: u64,
 }
 
-/// A function or category in both footprints.
+/// A function or category, as it is in both footprints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Row {
     /// The category.
     pub category: String,
-    /// The function; none in rows of categories.
+    /// The function; none in a category's row.
     pub function: Option<String>,
-    /// What it did before.
+    /// What it does in the first footprint.
     pub before: Share,
-    /// What it does after.
+    /// What it does in the second footprint.
     pub after: Share,
 }
 

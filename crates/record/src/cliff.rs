@@ -9,20 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::manifest::Cell;
 
-/// The axis along which performance is searched: the parameters of Chen & Patterson, "A New
-/// Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4.
+/// The axis of a search for cliffs: a parameter of Chen & Patterson, "A New Approach to I/O
+/// Performance Evaluation", SIGMETRICS 1993, section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
-    /// Bytes that the operations range over.
+    /// Size of the range that the operations cover, in bytes.
     WorkingSet,
     /// Bytes moved by one operation.
     RequestSize,
-    /// Threads that work at the same time.
+    /// Number of threads that work at the same time.
     Threads,
-    /// Reads among the operations, the others being writes.
+    /// Share of operations that are reads, in percent; the others are writes.
     ReadShare,
-    /// Operations that begin where the one before ended, the others being anywhere.
+    /// Share of operations that begin where the previous one ended, in percent; the others begin
+    /// anywhere.
     SequentialShare,
 }
 
@@ -80,20 +81,20 @@ impl Axis {
     }
 }
 
-/// How values that a device served are compared with those that came from memory.
+/// How values served by a device are compared with values served from memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// As a class of their own, within which there are no cliffs: the way to find where a device
-    /// begins to be read, whatever its mood. What was read decides, never what was written.
+    /// As a class of their own, within which there are no cliffs. This finds where a device begins
+    /// to be read, however much its speed varies. Only reads decide the class, never writes.
     #[default]
     DeviceApart,
-    /// Like any others: for ranges on which nothing but the device serves, or nothing but memory.
+    /// Like any others: for ranges served entirely by the device or entirely from memory.
     Alike,
 }
 
-/// What is searched on one target. With the values that were measured it names every next
-/// position, so that a search can be gone through again.
+/// What is searched on one target. Together with the values measured, it determines every next
+/// position, so a search can be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchPlan {
     /// Label of the target.
@@ -102,34 +103,35 @@ pub struct SearchPlan {
     pub axis: Axis,
     /// The metric whose breaks are searched for.
     pub metric: String,
-    /// What is done at each position, in words, the axis apart.
+    /// What is done at each position, in words, apart from what the axis varies.
     #[serde(default)]
     pub workload: String,
-    /// How values of a device are compared with those of memory.
+    /// How values served by the device are compared with values served from memory.
     #[serde(default)]
     pub compared: Compared,
-    /// The least position, in the axis' unit.
+    /// The smallest position, in the axis's unit.
     pub low: f64,
     /// The largest position.
     pub high: f64,
     /// Positions are multiples of this.
     pub grain: f64,
-    /// The wanted width of an interval, in percent of its lower end; of a share, in points.
+    /// The desired width of an interval, in percent of its lower end; for shares, in percentage
+    /// points.
     pub width_percent: f64,
-    /// Changes by a smaller factor over a factor of 2 in position, or over a tenth of a range of
-    /// shares, are no cliff.
+    /// The smallest change that can be a cliff: the factor by which values change while the
+    /// position changes by a factor of 2, or by a tenth of a range of shares.
     pub ratio_least: f64,
-    /// How often an interval shall hold the position, between 0 and 1.
+    /// Confidence level of the intervals, between 0 and 1.
     pub level: f64,
-    /// The most probes for the grid and the highest cliff.
+    /// Maximum number of probes for the grid and the largest cliff.
     pub probes_max: u32,
-    /// The most further probes for each further cliff.
+    /// Maximum number of additional probes for each further cliff.
     pub probes_max_further: u32,
-    /// The seed of the order of probes.
+    /// Seed for the order of probes.
     pub seed: u64,
 }
 
-/// A cell that a search asks for: its index is the next after those that the run has.
+/// A cell that a search adds; its index follows those that the run already has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellAdded {
     /// Its index.
@@ -138,7 +140,7 @@ pub struct CellAdded {
     pub definition: Cell,
 }
 
-/// How far one search came.
+/// How far one search got.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchReport {
     /// What was searched.
@@ -147,19 +149,19 @@ pub struct SearchReport {
     pub unit: String,
     /// The unit of values.
     pub metric_unit: String,
-    /// Values measured for the search, without those that show how fragile a cliff is.
+    /// Number of values measured for the search, excluding those that show how fragile a cliff is.
     pub probes: u32,
-    /// Different positions among them.
+    /// Number of different positions among them.
     pub positions: u32,
-    /// Whether nothing more could be learnt within the probes allowed; otherwise what was found is
+    /// Whether the search has learned all that its probes allow; otherwise its findings are
     /// preliminary.
     pub finished: bool,
-    /// The relative standard deviation of a value, in percent; none before the grid is measured.
-    /// Values that a device served count with a tenth of theirs.
+    /// Relative standard deviation of a value, in percent; none before the grid has been measured.
+    /// With [`Compared::DeviceApart`], positions at which the device served a value are excluded.
     pub noise_percent: Option<f64>,
 }
 
-/// A break of a performance curve.
+/// A cliff: a break in a performance curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CliffReport {
     /// Label of the target.
@@ -168,12 +170,13 @@ pub struct CliffReport {
     pub axis: Axis,
     /// The unit of `low` and `high`.
     pub unit: String,
-    /// The largest position found before the cliff. The cliff's own position is where the device
-    /// begins to be read, if one side is served from memory and the other is not (and
-    /// [`Compared::DeviceApart`] was asked); else where the metric crosses the geometric mean of
-    /// both plateaus.
+    /// Lower end of the interval: the largest position found to be before the cliff. The cliff's
+    /// position is where the device begins to be read, if one side is served from memory and the
+    /// other is not, and [`Compared::DeviceApart`] was chosen. Otherwise, it is where the metric
+    /// crosses the geometric mean of the two plateaus, or on the axis of threads, where it has
+    /// changed from the plateau before by a factor of [`SearchPlan::ratio_least`].
     pub low: f64,
-    /// The smallest position found after it.
+    /// Upper end of the interval: the smallest position found to be after the cliff.
     pub high: f64,
     /// Confidence level of the interval, between 0 and 1.
     pub level: f64,
@@ -183,22 +186,22 @@ pub struct CliffReport {
     pub metric: String,
     /// Its unit.
     pub metric_unit: String,
-    /// The level of the plateau before it: the median of what was measured there.
+    /// Level of the plateau before it: the median of the values measured there.
     pub plateau_before: f64,
-    /// The level after it. Behind a cache there is no plateau in truth: the level is that of
-    /// `after_from` to `after_to`.
+    /// Level after it: the median of the values from `after_from` to `after_to`. Beyond a cache,
+    /// there is no true plateau.
     pub plateau_after: f64,
-    /// The least position of the plateau before it.
+    /// The smallest position on the plateau before it.
     pub before_from: f64,
-    /// The largest position of the plateau before it.
+    /// The largest position on the plateau before it.
     pub before_to: f64,
-    /// The least position of the plateau after it.
+    /// The smallest position on the plateau after it.
     pub after_from: f64,
-    /// The largest position of the plateau after it.
+    /// The largest position on the plateau after it.
     pub after_to: f64,
-    /// What makes it, as far as the measured state proves it.
+    /// What causes it, as far as the measured state proves it.
     pub cause: Cause,
-    /// How much values spread within it; none where too few were measured there.
+    /// How much values vary within it; none if too few were measured there.
     pub zone: Option<FragileZone>,
 }
 
@@ -206,115 +209,117 @@ pub struct CliffReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reached {
-    /// It is as narrow as was asked, or as the axis allows.
+    /// It is as narrow as requested, or as the axis allows.
     Width,
-    /// Whatever is left undecided lies on a slope, or is too noisy.
+    /// What remains undecided lies on a slope or is too noisy.
     Noise,
     /// The probes or the budget are used up.
     Probes,
 }
 
-/// How much values spread within a cliff and beside it: relative standard deviations over
-/// replicates of one position, in percent.
+/// How much values vary within a cliff and on either side of it: relative standard deviations over
+/// replicates of the same position, in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FragileZone {
     /// The position within the cliff at which replicates were measured.
     pub position: f64,
-    /// Replicates there.
+    /// Number of replicates there.
     pub replicates: u32,
     /// Their spread.
     pub spread_inside_percent: f64,
-    /// The spread of replicates on the plateau before it, pooled over positions; none where none
+    /// The spread on the plateau before the cliff, pooled over positions; none if no position there
     /// was repeated.
     pub spread_before_percent: Option<f64>,
-    /// The same on the plateau after it.
+    /// The same on the plateau after the cliff.
     pub spread_after_percent: Option<f64>,
 }
 
-/// What makes a cliff, with the numbers that prove it.
+/// What causes a cliff, with the numbers that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Cause {
-    /// A limit of memory: up to it all pages stay resident and the device is hardly read (less than
-    /// one byte in a hundred, for something else), beyond it the device is read and pages are
-    /// missing, and those that are resident are as many as the limit allows.
+    /// A memory limit. Up to it, all pages stay resident and the device is hardly read (at most 1 %
+    /// of the bytes that operations move, for other purposes). Beyond it, the device is read, pages
+    /// are missing, and those that are resident fill between half and all of the limit.
     MemoryLimit {
         /// Whose limit it is.
         of: LimitOwner,
         /// The limit, in bytes.
         limit_bytes: u64,
-        /// The largest working set that was wholly resident.
+        /// The largest working set that was entirely resident, in bytes.
         resident_to_bytes: u64,
-        /// The smallest working set beyond it for which the device was read.
+        /// The smallest working set beyond that for which the device was read, in bytes.
         read_from_bytes: u64,
-        /// What was resident beyond the cliff: the median, in bytes.
+        /// How much was resident beyond the cliff: the median, in bytes.
         resident_bytes: u64,
     },
-    /// A cache of the processor: on both sides all pages are resident and the device is not read,
-    /// and the interval is within a factor of 2 of the cache's size.
+    /// A processor cache: on both sides, all pages are resident and the device is hardly used, and
+    /// the cliff is within a factor of 2 of the cache's size.
     ProcessorCache {
         /// Its level, from 1.
         level: u32,
         /// Its size, in bytes.
         cache_bytes: u64,
-        /// Replicates on both sides that prove it.
+        /// Number of replicates, on both sides, that prove it.
         replicates: u32,
     },
-    /// More threads than processors: the interval begins at their number, every page is resident
-    /// and the device is not read, and all threads together do no more beyond it.
+    /// More threads than processors: the interval includes the number of processors or begins at
+    /// most 25 % above it, all pages are resident, the device is hardly used, and beyond it all
+    /// threads together do at most 1.25 times as much.
     Processors {
-        /// Processors that this process may use.
+        /// Number of processors that this process may use.
         processors: u32,
         /// Operations per second of all threads together at the last position before the cliff.
         together_before: f64,
         /// The same at the last position of the axis.
         together_after: f64,
     },
-    /// A limit on dirty data: on the slower side threads were seen waiting until there is less of
-    /// it (at least one look in ten), on the other they were not.
+    /// A limit on dirty data: on the slower side, threads were seen waiting for dirty data to be
+    /// written (in at least 10 % of samples), and on the other side they were not (in at most 2 %).
     DirtyLimit {
-        /// The tightest limit that the kernel's settings give, in bytes, where they are known.
+        /// The tightest limit that the kernel's settings impose, in bytes; none if unknown.
         limit_bytes: Option<u64>,
-        /// Dirty data and data on its way, the most of a probe: the median before the cliff, in
-        /// bytes.
+        /// Maximum amount of dirty data during a probe, including data being written back: the
+        /// median over probes before the cliff, in bytes.
         dirty_before_bytes: Option<u64>,
-        /// The same after it.
+        /// The same after the cliff.
         dirty_after_bytes: Option<u64>,
-        /// The share of looks at which a thread waited, before the cliff, in percent.
+        /// Share of samples before the cliff in which a thread was waiting, in percent.
         waiting_before_percent: f64,
-        /// The same after it.
+        /// The same after the cliff.
         waiting_after_percent: f64,
     },
-    /// The file system's journal: on the slower side threads were seen waiting for room in it or
-    /// for a commit (at least one look in ten), on the other they were not.
+    /// The file system's journal: on the slower side, threads were seen waiting for room in it or
+    /// for a commit (in at least 10 % of samples), and on the other side they were not (in at most
+    /// 2 %).
     Journal {
-        /// What the device wrote per byte that operations wrote, before the cliff.
+        /// Bytes that the device wrote per byte that operations wrote, before the cliff.
         written_before: Option<f64>,
-        /// The same after it.
+        /// The same after the cliff.
         written_after: Option<f64>,
-        /// The share of looks at which a thread waited, before the cliff, in percent.
+        /// Share of samples before the cliff in which a thread was waiting, in percent.
         waiting_before_percent: f64,
-        /// The same after it.
+        /// The same after the cliff.
         waiting_after_percent: f64,
     },
-    /// Read-ahead: on the faster side a read of the device brings more than an operation asks for,
-    /// and that the device is read less often accounts for half of the change or more, in
-    /// logarithms.
+    /// Read-ahead: on the faster side, one device read fetches more than an operation requests, and
+    /// the smaller number of device reads accounts for at least half of the change, on a
+    /// logarithmic scale.
     ReadAhead {
-        /// How far the kernel reads ahead at most, in bytes.
+        /// Maximum read-ahead of the kernel, in bytes.
         window_bytes: u64,
-        /// What one read of the device brought before the cliff, in bytes.
+        /// Mean size of a device read before the cliff, in bytes.
         device_read_before_bytes: u64,
-        /// The same after it.
+        /// The same after the cliff.
         device_read_after_bytes: u64,
-        /// What an operation asked for on the faster side, in bytes.
+        /// Mean size of an operation's request on the faster side, in bytes.
         request_bytes: u64,
     },
     /// Nothing that was measured proves a cause.
     Unknown,
 }
 
-/// Whose limit of memory it is.
+/// Whose memory limit it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitOwner {

@@ -1,4 +1,4 @@
-//! The document that `--format json` prints: what a run says.
+//! The document that `--format json` prints: the report of a run.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::metric::Better;
 use crate::observation::Observation;
 use crate::warning::Warning;
 
-/// A run and what follows from it.
+/// The report of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// Version of the format; fields are added, never renamed.
+    /// Version of this format. Fields may be added but are never renamed.
     pub schema_version: u32,
     /// The program that made the run.
     pub tool: Option<Tool>,
@@ -32,53 +32,54 @@ pub struct Document {
     pub targets: Vec<TargetRecord>,
     /// Each cell with its metrics.
     pub cells: Vec<CellReport>,
-    /// Each pair of targets on each benchmark.
+    /// Comparison of each pair of targets on each benchmark.
     pub comparisons: Vec<Comparison>,
-    /// Each pair of targets in each dimension: relative costs, never added up over dimensions.
+    /// Comparison of each pair of targets in each dimension, as relative costs. There is no total
+    /// across dimensions.
     #[serde(default)]
     pub dimensions: Vec<DimensionComparison>,
-    /// Each curve along which a law can hold, for each target.
+    /// Scalability laws fitted to each target's curves over threads or processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<CurveFit>,
-    /// The breaks of performance curves that searches found, by target and position.
+    /// The cliffs that searches found, by target and position.
     #[serde(default)]
     pub cliffs: Vec<CliffReport>,
-    /// How far each search for them came.
+    /// The searches for cliffs, and how far each got.
     #[serde(default)]
     pub searches: Vec<SearchReport>,
-    /// What was not measured, with why.
+    /// What was not measured, and why.
     pub skipped: Vec<Skipped>,
-    /// What makes the whole run doubtful.
+    /// Warnings about the run as a whole.
     pub warnings: Vec<WarningReport>,
-    /// How measuring ended; none when it was cut off.
+    /// How measuring ended; none if it was cut off.
     pub end: Option<End>,
-    /// What the time of the run went into; none where that was not recorded.
+    /// How the run's time was spent; none if this was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spending: Option<Spending>,
 }
 
-/// What the time of a run went into, in seconds.
+/// How the run's time was spent, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spending {
-    /// All of it.
+    /// Total.
     pub all_s: f64,
-    /// Operations that were timed, those of starts among them.
+    /// Timed operations, including those of the start.
     pub timed_s: f64,
-    /// Making cache states, and what operations need.
+    /// Preparing cache states and whatever the operations need.
     pub states_s: f64,
-    /// Making file systems, and the files that benchmarks work on.
+    /// Making file systems and the files that benchmarks use.
     pub targets_s: f64,
-    /// Proving states: counting pages, reading counters.
+    /// Verifying cache states: counting pages and reading counters.
     pub proofs_s: f64,
-    /// Undoing what operations did, and writing it back.
+    /// Undoing the effects of operations and writing the changes back.
     pub undoing_s: f64,
-    /// The pilot, making file systems for it apart.
+    /// The pilot, without the time to make its file systems.
     pub pilot_s: f64,
-    /// Replicates that were thrown away, and everything else.
+    /// Discarded replicates and everything else.
     pub other_s: f64,
 }
 
-/// One cell's figures.
+/// The results for one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellReport {
     /// Label of the target.
@@ -87,79 +88,82 @@ pub struct CellReport {
     pub suite: String,
     /// Name of the benchmark.
     pub benchmark: String,
-    /// The same in words.
+    /// Title of the benchmark, for people.
     pub title: String,
     /// The dimension that the benchmark isolates.
     pub dimension: Dimension,
-    /// Its parameters.
+    /// Its parameters, by name.
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// The verified cache state.
     pub cache_state: CacheState,
-    /// Benchmark whose throughput this one's speed-up is relative to.
+    /// Benchmark whose throughput this one's speed-up is relative to, if any.
     pub baseline: Option<String>,
-    /// How many replicates count.
+    /// Number of replicates that count.
     pub replicates: u32,
-    /// How many were thrown away.
+    /// Number of replicates discarded.
     pub discarded: u32,
-    /// Why the cell was given up, if it was.
+    /// Why the cell was abandoned, if it was.
     pub failed: Option<String>,
-    /// Operations of all replicates together.
+    /// Total number of operations in all replicates.
     pub operations: u64,
-    /// Operations per thread of each replicate, those of its start apart; none without a pilot.
+    /// Operations per thread in each replicate, excluding the start; none if there was no pilot.
     pub operations_per_replicate: Option<u64>,
-    /// What a replicate must have to count; none where it is a procedure with its own measure.
+    /// The minimum that a replicate needs to count; none for procedures with their own criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,
-    /// The curve that it is a point of, if it is one.
+    /// The cell's point on a curve, if it belongs to one.
     pub curve: Option<CurvePoint>,
-    /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.
+    /// Benchmark of the layer below, whose time is subtracted to get this layer's own cost, if any.
     pub floor: Option<String>,
-    /// What its operations range over, beside the processor's caches.
+    /// Its working set compared with the processor's caches; none if either is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_set: Option<WorkingSet>,
-    /// Each metric's figures; the first is the primary one.
+    /// Its metrics, the primary one first; empty if no replicate counts.
     pub metrics: Vec<MetricReport>,
-    /// What was seen besides, in the first block that counts.
+    /// Observations other than metrics, from the first block that counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
-    /// What makes this cell doubtful.
+    /// Reasons to doubt this cell's results.
     pub warnings: Vec<WarningReport>,
 }
 
-/// A working set, beside the processor's caches.
+/// A working set compared with the processor's caches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkingSet {
-    /// Bytes that the operations of one replicate range over, all threads together.
+    /// Size of the range that one replicate's operations cover, all threads together, in bytes.
     pub bytes: u64,
-    /// The first cache that one processor has and that holds all of it, `L1d`, `L2` or `L3`;
-    /// `memory` where none does. Other data share the cache.
+    /// The smallest single cache that can hold all of it, such as `L1d`, `L2` or `L3`; `memory` if
+    /// none can. Other data shares the cache.
     pub fits_into: String,
-    /// Size of that cache; none of memory.
+    /// Size of that cache, in bytes; none for memory.
     pub cache_bytes: Option<u64>,
 }
 
-/// A law fitted to one target's values along a curve.
+/// A scalability law fitted to one target's values along a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurveFit {
     /// Label of the target.
     pub target: String,
     /// Name of the curve.
     pub curve: String,
-    /// The same in words.
+    /// Title of the curve, for people.
     pub title: String,
     /// The axis along which the law holds: `threads` or `processes`.
     pub axis: String,
-    /// `linear`, `amdahl`, `coherency` or `usl`; none where none could be fitted.
+    /// `linear`, `amdahl`, `coherency` or `usl`; none if no law could be fitted.
     pub law: Option<String>,
-    /// The law's parameters: `gamma`, the throughput of one; `alpha`, the cost of waiting for each
-    /// other; `beta`, that of agreeing with each other; where throughput peaks, `peak_n`.
+    /// `gamma`, the throughput of one thread or process; `alpha`, the cost of waiting for each
+    /// other; `beta`, the cost of agreeing with each other; and `peak_n`, where throughput peaks,
+    /// if that is known. They belong to the full law (`usl`) if there is enough data to fit it,
+    /// otherwise to `law`.
     pub parameters: Vec<FitParameter>,
-    /// Of a law without alpha: the largest alpha that the values do not exclude.
+    /// For the `linear` law, if the full law could not be fitted: the largest `alpha` that the
+    /// values do not exclude.
     #[serde(default)]
     pub alpha_max: Option<f64>,
-    /// Places on the axis that it was fitted to.
+    /// Positions on the axis at which there are values.
     pub points: Vec<f64>,
-    /// Processors that the run might use: beyond so many, threads take turns.
+    /// Number of processors that the run could use; beyond it, threads take turns.
     pub processors: Option<u32>,
     /// What could not be fitted, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -171,11 +175,11 @@ pub struct CurveFit {
 pub struct FitParameter {
     /// Its name.
     pub name: String,
-    /// Unit of its values; empty of a pure number.
+    /// Unit of its value; empty for a pure number.
     pub unit: String,
     /// The estimate.
     pub value: f64,
-    /// Its interval.
+    /// Its confidence interval.
     pub interval: IntervalReport,
 }
 
@@ -192,11 +196,12 @@ pub struct MetricReport {
     pub median: f64,
     /// Mean over the replicates.
     pub mean: f64,
-    /// Interval of the median; none with too few replicates.
+    /// Confidence interval of the median; none if there are too few replicates.
     pub interval: Option<IntervalReport>,
-    /// Percentiles of single operations, where the metric is their time and enough were recorded.
+    /// Percentiles of individual operations, if the metric is their time and enough were timed
+    /// individually.
     pub percentiles: Vec<Percentile>,
-    /// One value per replicate, in the order of the blocks.
+    /// One value per replicate, in block order.
     pub values: Vec<f64>,
 }
 
@@ -211,81 +216,81 @@ pub struct IntervalReport {
     pub high: f64,
 }
 
-/// A percentile of single operations.
+/// A percentile of the times of individual operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentile {
-    /// Which, in percent: 99.9 is the 99.9th percentile.
+    /// Which percentile: 99.9 is the 99.9th.
     pub percentile: f64,
-    /// What it is a percentile of.
+    /// What it is taken over.
     pub of: PercentileOf,
     /// Its value, in the metric's unit.
     pub value: f64,
-    /// Interval of the median over replicates. None where there are too few replicates, or where
-    /// the percentile is of all operations.
+    /// Confidence interval of the median over replicates; none if there are too few replicates, or
+    /// if the percentile is taken over all operations.
     pub interval: Option<IntervalReport>,
 }
 
-/// What a percentile is taken over. The two kinds differ wherever some replicates are slower than
-/// others: the slowest of all operations are then mostly from the slow replicates.
+/// What a percentile is taken over. The two kinds differ if some replicates are slower than others:
+/// the slowest of all operations then come mostly from the slow replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PercentileOf {
-    /// The median over the replicates of each one's own percentile: a typical replicate's.
+    /// The median over replicates of each replicate's own percentile: that of a typical replicate.
     EachReplicate,
     /// All operations of all replicates together, because at least one replicate has too few
-    /// operations for a percentile of its own.
+    /// operations for its own percentile.
     AllOperations,
 }
 
-/// Two targets on one benchmark, paired by block.
+/// Comparison of two targets on one benchmark, paired by block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Name of the metric: the primary one, or `speed_up` where the benchmark has a baseline.
+    /// Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline.
     pub metric: String,
     /// Label of the first target.
     pub first: String,
     /// Label of the second target.
     pub second: String,
-    /// Blocks in which both were measured.
+    /// Number of blocks in which both were measured.
     pub blocks: u32,
-    /// Second over first: what is typical of the blocks' ratios; none with too few blocks.
+    /// Typical ratio over the blocks, second over first; none if there are too few blocks.
     pub ratio: Option<f64>,
-    /// Interval of the ratio. Of a difference that is called real it is wider than at the run's
-    /// level, for having been picked out: see its level.
+    /// Confidence interval of the ratio. For a difference called real, it is wider than at the
+    /// run's confidence level, to allow for selection: see its own level.
     pub interval: Option<IntervalReport>,
-    /// Two-sided p of "the ratio is 1".
+    /// Two-sided p-value of "the ratio is 1".
     pub p: Option<f64>,
-    /// The same, adjusted for the number of comparisons in the run.
+    /// The p-value adjusted for the number of comparisons in the run.
     pub p_adjusted: Option<f64>,
-    /// The ratio of geometric means over all blocks alone, where it and that of the middle blocks
-    /// say different things: some block was far off.
+    /// The ratio of geometric means over all blocks, given if it disagrees with that of the middle
+    /// blocks or is far less certain, because some block was far off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_means: Option<RatioReport>,
-    /// The ratio over the middle three fifths of the blocks alone; where `of_means` is.
+    /// The ratio over the middle three fifths of the blocks, given together with `of_means`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_the_middle: Option<RatioReport>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// A ratio by one way of estimating it.
+/// A ratio, by one of the ways to estimate it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioReport {
     /// Second over first.
     pub ratio: f64,
-    /// Its interval.
+    /// Its confidence interval.
     pub interval: IntervalReport,
-    /// Two-sided p of "the ratio is 1".
+    /// Two-sided p-value of "the ratio is 1".
     pub p: f64,
 }
 
-/// Two targets in one dimension, over the benchmarks that both have, paired by block.
+/// Comparison of two targets in one dimension, over the benchmarks that both have, paired by block.
 ///
-/// The cost of a benchmark is its primary metric turned so that less is better; a curve counts as
-/// one benchmark. What is no cost of the target does not count: speed-ups and what they are
-/// relative to, floors, and metrics that describe and do not judge.
+/// The cost of a benchmark is its primary metric, inverted if necessary so that less is better; a
+/// curve counts as one benchmark. Metrics that are not costs of the target are left out: speed-ups
+/// and their baselines, floors, and metrics that describe without judging.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DimensionComparison {
     /// The dimension.
@@ -294,24 +299,24 @@ pub struct DimensionComparison {
     pub first: String,
     /// Label of the second target.
     pub second: String,
-    /// How many benchmarks and curves of the dimension both have a cost of.
+    /// Number of benchmarks and curves compared.
     pub benchmarks: u32,
-    /// Blocks in which all of these were measured on both.
+    /// Number of blocks in which all of these were measured on both targets.
     pub blocks: u32,
-    /// Cost of the second over that of the first: the geometric mean over benchmarks and blocks;
-    /// none with too few blocks.
+    /// Typical ratio over the blocks of the geometric mean cost over benchmarks, second over first;
+    /// none if there are too few blocks.
     pub ratio: Option<f64>,
-    /// Interval of the ratio over blocks, as in [`Comparison`].
+    /// Confidence interval of the ratio, as in [`Comparison`].
     pub interval: Option<IntervalReport>,
-    /// Two-sided p of "the ratio is 1".
+    /// Two-sided p-value of "the ratio is 1".
     pub p: Option<f64>,
-    /// The same, adjusted for the number of comparisons in this list.
+    /// The p-value adjusted for the number of comparisons in this list.
     pub p_adjusted: Option<f64>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What may be said of two targets.
+/// What can be said about two targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -336,15 +341,15 @@ impl Verdict {
     }
 }
 
-/// A warning with its sentence.
+/// A warning and its message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarningReport {
-    /// The numbers.
+    /// The warning with its numbers.
     #[serde(flatten)]
     pub warning: Warning,
-    /// The sentence.
+    /// The warning as a sentence.
     pub message: String,
-    /// Where the danger is described.
+    /// Where the problem is described.
     pub source: String,
 }
 

@@ -36,14 +36,14 @@ const UNFOLDED: u32 = 0x1c84_9313;
 /// Bytes of an unfolded histogram before its counts.
 const HEADER_BYTES: usize = 40;
 
-/// Where a replicate's line lies in its cell's log.
+/// Where a replicate's line is in its cell's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistogramLocation {
     /// Offset of the line's first byte.
     pub offset_bytes: u64,
-    /// Length of the line, its end included.
+    /// Length of the line, including its end.
     pub length_bytes: u64,
-    /// Checksum of the line (CRC-32 as in IEEE 802.3); none in runs of before it was recorded.
+    /// Checksum of the line (CRC-32 as in IEEE 802.3); none if the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crc32: Option<u32>,
 }

@@ -14,28 +14,28 @@ use crate::warning::Warning;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Line {
-    /// Measuring began, or was taken up again.
+    /// Measuring began or was resumed.
     Start(Start),
-    /// A search was planned; one line per target, before its first cell.
+    /// A search was planned: one line per target, before its first cell.
     Search(Box<SearchPlan>),
     /// A search asks for a cell that the manifest does not have.
     CellAdded(Box<CellAdded>),
     /// Targets were made for a block.
     Block(Block),
-    /// The pilot is done: every cell's operations are counted out. Again after the first block,
-    /// which tells what a block takes.
+    /// The pilot is done, and the number of operations in each cell is settled. Written again after
+    /// the first block, which shows how long a block takes.
     Planned(Planned),
     /// A replicate was measured in the state that its cell asks for.
     Replicate(Box<Replicate>),
-    /// A replicate was thrown away.
+    /// A replicate was discarded.
     Discarded(Discarded),
-    /// A cell was given up.
+    /// A cell was abandoned.
     CellFailed(CellFailed),
     /// Measuring ended in an orderly way.
     End(End),
 }
 
-/// Measuring began, or was taken up again after being cut off.
+/// Measuring began, or was resumed after being cut off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Start {
     /// Budget already used by earlier parts of this run, in seconds.
@@ -47,55 +47,54 @@ pub struct Start {
 pub struct Block {
     /// The block, from 0.
     pub block: u32,
-    /// Moment within the run's budget when they were made, in seconds.
+    /// Budget used when they were ready, in seconds.
     pub at_s: f64,
-    /// How long that took, in seconds.
+    /// How long making them took, in seconds.
     pub making_s: f64,
-    /// The cells that it is to hold, where it does not hold all that are measured.
+    /// The cells that the block is to contain, if not all that are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<Vec<u32>>,
 }
 
-/// What the pilot led to. One line for all cells: a run has all of it, or none; a later one takes
-/// the place of an earlier.
+/// What the pilot led to, for all cells at once. A later line replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
-    /// Moment within the run's budget, in seconds.
+    /// Budget used at that moment, in seconds.
     pub at_s: f64,
-    /// Blocks that fit into the budget.
+    /// Number of blocks that fit into the budget.
     pub blocks: u32,
-    /// Each cell that is measured.
+    /// The cells that are measured.
     pub pilots: Vec<Pilot>,
-    /// What is not, for want of time or of operations; by name.
+    /// The benchmarks that are not, for lack of time or of operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// How long the pilot took, in seconds, making targets apart; 0 where it is not known.
+    /// How long the pilot took, in seconds, without making targets; 0 if unknown.
     #[serde(default)]
     pub pilot_s: f64,
 }
 
-/// A benchmark that is left out, rather than measured with less than it needs.
+/// A benchmark that is left out rather than measured with less than it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Its name.
     pub benchmark: String,
-    /// Its indices into the manifest's cells.
+    /// Indices of its cells in the manifest.
     pub cells: Vec<u32>,
     /// Why, and what would change it.
     pub why: String,
 }
 
-/// How many operations a replicate of a cell holds, and what that was derived from.
+/// How many operations a replicate of a cell has, and what this was derived from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pilot {
     /// Index into the manifest's cells.
     pub cell: u32,
-    /// Operations per thread of every replicate, those of its start apart.
+    /// Operations per thread in every replicate, excluding the start.
     pub operations: u64,
-    /// Operations per thread of its start.
+    /// Operations per thread in the start.
     #[serde(default)]
     pub start_operations: u64,
-    /// Operations per timed interval: 1, or more where one is too short for the clock.
+    /// Operations per timed interval: 1, or more if a single one is too short for the clock.
     pub batch: u32,
     /// Time per operation seen in the pilot, in nanoseconds.
     pub time_per_operation_ns: f64,
@@ -112,72 +111,74 @@ pub struct Replicate {
     pub block: u32,
     /// Position within the block, from 0.
     pub order: u32,
-    /// 1 for the first execution in this block, more after discarded ones.
+    /// 1 for the first execution in this block, higher after discarded ones.
     pub attempt: u32,
-    /// When it began, within the run's budget, in seconds.
+    /// Budget used when it began, in seconds.
     pub at_s: f64,
-    /// One value per metric of the cell, in its order.
+    /// One value for each metric of the cell, in the cell's order.
     pub metrics: Vec<f64>,
-    /// Operations, all threads together.
+    /// Number of operations, all threads together.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes that they moved.
     pub bytes: u64,
     /// From the barrier to the end of the last thread, in nanoseconds.
     pub elapsed_ns: u64,
     /// Sum of all operations' times, in nanoseconds.
     pub busy_ns: u64,
-    /// The distribution in short; the histogram has it whole.
+    /// Summary of the latency distribution, which the histogram has in full.
     pub latency: LatencySummary,
-    /// Where the histogram of this replicate lies.
+    /// Where this replicate's histogram is stored.
     pub histogram: Option<HistogramLocation>,
-    /// How the latency developed within the replicate, its start apart.
+    /// How latency developed within the replicate, excluding its start.
     pub timeline: Option<TimelineRecord>,
-    /// How the time of operations developed by their number, from the first of the start on.
+    /// How the time per operation developed with the number of operations, from the first of the
+    /// start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<CourseRecord>,
-    /// Where the time around the operations went; none in runs of before it was recorded.
+    /// How the time of the cell's turn was spent; none if the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
-    /// What was in the cache before and after, and what the device was asked for meanwhile.
+    /// What was in the cache before and after, and what the device was asked for in between.
     pub evidence: CacheEvidence,
-    /// Processor time stolen by the hypervisor meanwhile, in nanoseconds.
+    /// Processor time stolen by the hypervisor during the replicate, in nanoseconds.
     pub steal_ns: u64,
-    /// What is doubtful about this replicate.
+    /// Reasons to doubt this replicate.
     pub warnings: Vec<Warning>,
-    /// What was seen besides its metrics.
+    /// Observations other than metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
 }
 
-/// Stretch by stretch, the operations of one replicate in their order: how many, and the time spent
-/// in them in nanoseconds, all threads together.
+/// The operations of one replicate in order, stretch by stretch: how many there are, and the time
+/// spent in them in nanoseconds, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CourseRecord {
-    /// Those of the start: of each thread 1, 1, 2, 4 and so on.
+    /// Stretches of the start: 1, 1, 2, 4 and so on operations of each thread.
     pub start: Vec<(u64, u64)>,
-    /// Those that follow, in parts of equal numbers.
+    /// Stretches after the start, with equal numbers of operations.
     pub steady: Vec<(u64, u64)>,
 }
 
-/// Where the time of one turn of a cell went, in nanoseconds.
+/// How the time of one turn of a cell was spent, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// In operations that were timed, those of the start among them; of several threads, of one.
+    /// In timed operations, including those of the start; of several threads, the time of one.
     pub timed_ns: u64,
-    /// Making the cache state, and what operations need: files opened, filled, rehearsed.
+    /// Preparing the cache state and whatever operations need: opening, filling and rehearsing
+    /// files.
     pub state_ns: u64,
-    /// Proving the state: pages counted, counters read.
+    /// Verifying the state: counting pages and reading counters.
     pub proof_ns: u64,
-    /// Undoing what operations did, and writing it back.
+    /// Undoing the effects of operations and writing the changes back.
     pub undo_ns: u64,
-    /// The whole turn, attempts that were thrown away and everything else among it.
+    /// The whole turn, including discarded attempts and everything else.
     pub turn_ns: u64,
 }
 
-/// The distribution of one replicate's latencies in short, in nanoseconds.
+/// Summary of one replicate's latency distribution, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
-    /// Least.
+    /// Minimum.
     pub min_ns: u64,
     /// Median.
     pub p50_ns: u64,
@@ -185,7 +186,7 @@ pub struct LatencySummary {
     pub p90_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// Largest.
+    /// Maximum.
     pub max_ns: u64,
 }
 
@@ -194,41 +195,43 @@ pub struct LatencySummary {
 pub struct TimelineRecord {
     /// Width of a slice, in nanoseconds.
     pub slice_ns: u64,
-    /// Per slice, from the barrier on: pairs of (floor of log2 of the latency in ns, operations).
+    /// For each slice, from the barrier on: pairs of (floor of log2 of the latency in ns,
+    /// operations).
     pub slices: Vec<Vec<(u8, u64)>>,
 }
 
 /// What proves (or refutes) the cache state of a replicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheEvidence {
-    /// Pages of the touched files, resident or not; none where no data file is touched.
+    /// Number of pages in the files touched, resident or not; none if no data file is touched.
     pub pages: Option<u64>,
-    /// Of these, resident before the first operation.
+    /// How many of them were resident before the first operation.
     pub resident_before: Option<u64>,
-    /// Of these, resident after the last.
+    /// How many of them were resident after the last operation.
     pub resident_after: Option<u64>,
-    /// Dirty pages before the first operation.
+    /// Number of dirty pages before the first operation.
     pub dirty_before: Option<u64>,
-    /// Resident pages of a warm file by the order of the folio that they lie in (order 4 is 16
-    /// pages in one), as they were read in: once per file of a run, where the kernel tells.
+    /// Resident pages of a warm file as it was read in, by the order of their folio (order 4 is a
+    /// folio of 16 pages). Recorded once per file of a run, if the kernel provides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folio_pages: Option<BTreeMap<u32, u64>>,
-    /// Bytes read from the device meanwhile; none where the target has no device.
+    /// Bytes read from the device during the replicate; none if the target has no device.
     pub device_read_bytes: Option<u64>,
-    /// Requests in which they were read; none where the target has no device of its own, and in
-    /// runs of before they were recorded.
+    /// Number of requests for these bytes; none if the target has no device of its own or the run
+    /// predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_reads: Option<u64>,
-    /// Of these, at most so many were asked for by the measuring process: its threads, and worker
-    /// processes that have ended. The rest was read by the file system's own threads, or by other
-    /// processes. None where that cannot be told apart.
+    /// Upper limit on how many of these bytes the measuring process requested: its threads, and
+    /// worker processes that have ended. The rest was read by the file system's own threads or by
+    /// other processes. None if the two cannot be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_read_bytes: Option<u64>,
-    /// Of these, so many were read before the operations that are measured, by those of the start;
-    /// none where there were none.
+    /// How many bytes the measuring threads read from devices during the start, before the
+    /// operations that are measured; none if there were none or they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_read_bytes: Option<u64>,
-    /// Bytes written to the device meanwhile; none where the target has no device of its own.
+    /// Bytes written to the device during the replicate; none if the target has no device of its
+    /// own.
     pub device_written_bytes: Option<u64>,
 }
 
@@ -241,17 +244,17 @@ pub struct Discarded {
     pub block: u32,
     /// Which execution in this block it was, from 1.
     pub attempt: u32,
-    /// Time since the cell's turn in this block began, in nanoseconds; not in runs of before it
-    /// was recorded.
+    /// Time since the cell's turn in this block began, in nanoseconds; none if the run predates
+    /// this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ns: Option<u64>,
-    /// What was not as asked.
+    /// What was not as required.
     pub why: String,
     /// The measured state.
     pub evidence: CacheEvidence,
 }
 
-/// A cell that is not measured any more.
+/// A cell that is no longer measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFailed {
     /// Index into the manifest's cells.
@@ -269,7 +272,7 @@ pub struct End {
     pub reason: EndReason,
     /// Budget used, in seconds.
     pub used_s: f64,
-    /// How far the clock went astray since its calibration, in parts per million.
+    /// How far the clock has drifted since its calibration, in parts per million.
     pub clock_drift_ppm: f64,
 }
 
@@ -277,16 +280,16 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
-    /// Every interval is as narrow as was asked.
+    /// Every interval is as narrow as requested.
     Precision,
-    /// The number of blocks that was asked for is done.
+    /// The requested number of blocks is done.
     Blocks,
-    /// The budget is used.
+    /// The budget is used up.
     Budget,
-    /// A signal asked for the end.
+    /// A signal interrupted it.
     Interrupted,
     /// No cell is left to measure.
     NothingLeft,
-    /// Every search for cliffs has learnt what its probes allow.
+    /// Every search for cliffs has learned all that its probes allow.
     Searched,
 }

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::metric::MetricDefinition;
 use crate::simulated::SimulatedCaches;
 
-/// Everything that is known of a run before its first replicate.
+/// Everything known about a run before its first replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of the format of the run directory; see [`crate::SCHEMA_VERSION`].
@@ -24,12 +24,12 @@ pub struct Manifest {
     pub clock: ClockRecord,
     /// The targets that were measured.
     pub targets: Vec<TargetRecord>,
-    /// The targets and benchmarks that were not, each with why.
+    /// The targets and benchmarks that were not measured, and why.
     pub skipped: Vec<Skipped>,
-    /// The cells, in the order of their declaration; journal lines refer to them by index.
+    /// The cells, in order of declaration; journal lines refer to them by index.
     pub cells: Vec<Cell>,
-    /// The whole path of the directory in which images of scratch targets lie; none where it is no
-    /// plain text, and in runs of before it was recorded.
+    /// Absolute path of the directory that holds the images of scratch targets; none if it is not
+    /// valid UTF-8 or the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratch: Option<String>,
 }
@@ -46,38 +46,38 @@ pub struct Tool {
 /// What one command was asked to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// The command: `survey`, `run` or `cliff`.
+    /// The command: `survey`, `run`, `cliff` or `reproduce`.
     pub command: String,
-    /// The whole command line, program name first.
+    /// The full command line, starting with the program's name.
     pub arguments: Vec<String>,
-    /// When it began: RFC 3339, UTC.
+    /// When it began, in UTC, in the format of RFC 3339.
     pub started: String,
     /// The suite that was run.
     pub suite: String,
-    /// Seed of every random choice: order of cells, offsets, names, content.
+    /// Seed of all random choices: order of cells, offsets, names and content.
     pub seed: u64,
     /// Time allowed for measuring, in seconds.
     pub budget_s: f64,
-    /// Wanted relative half-width of every cell's interval, in percent.
+    /// Desired relative half-width of every cell's interval, in percent; for `cliff`, the desired
+    /// width of the interval around a cliff.
     pub precision_percent: f64,
     /// Confidence level of all intervals, between 0 and 1.
     pub confidence_level: f64,
-    /// Number of blocks asked for in so many words, if any.
+    /// Number of blocks explicitly requested, if any; for footprints, the number of repetitions.
     pub blocks: Option<u32>,
-    /// Whether the content of what was read was verified.
+    /// Whether the content read was verified.
     pub verify: bool,
     /// Size of the data file that reads and writes work on, in bytes.
     pub data_file_bytes: u64,
-    /// Release of the kernel whose operations were traced in guests, as `uname -r` says it; none
-    /// where nothing was, and in runs of before it was recorded.
+    /// Release of the kernel whose operations were traced in guests, as reported by `uname -r`;
+    /// none if nothing was traced or the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_kernel: Option<String>,
-    /// The caches whose misses were simulated; none where none were, and in runs of
-    /// before they were recorded.
+    /// The caches whose misses were simulated; none if none were or the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_caches: Option<SimulatedCaches>,
-    /// The load that was asked for where operations begin on a schedule; none where the declared
-    /// ones were measured, and in runs of before it was recorded.
+    /// The load requested for operations that begin on a schedule; none if the declared loads were
+    /// used or the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_load: Option<OfferedLoad>,
     /// The order of cells within a block.
@@ -89,16 +89,16 @@ pub struct RunRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Another random one in each block.
+    /// A new random order in each block.
     #[default]
     Random,
-    /// As they are declared, target by target.
+    /// In order of declaration, target by target.
     Declared,
-    /// The same backwards.
+    /// The reverse of that.
     Reversed,
 }
 
-/// How many operations are to begin per second, and how they follow each other.
+/// How many operations are meant to begin per second, and how they are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedLoad {
     /// Operations per second.
@@ -107,24 +107,25 @@ pub struct OfferedLoad {
     pub spacing: Spacing,
 }
 
-/// How the moments at which operations are to begin are spaced.
+/// How the intended start times of operations are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// As independent users come: gaps are exponential.
+    /// As if from independent users: the gaps are exponentially distributed.
     Poisson,
-    /// All gaps are the same.
+    /// The gaps are equal.
     Constant,
 }
 
-/// The clock behind every time of the run, as calibrated when it began.
+/// The clock behind all times of the run, as calibrated when it began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockRecord {
-    /// `tsc` or `monotonic`, and why where it is not the TSC.
+    /// Which clock it is, in words: `invariant TSC`, or `CLOCK_MONOTONIC` and why the TSC is not
+    /// used.
     pub source: String,
     /// Ticks per second.
     pub frequency_hz: f64,
-    /// Least non-zero difference between two successive readings, in nanoseconds.
+    /// Smallest non-zero difference between two successive readings, in nanoseconds.
     pub precision_ns: f64,
     /// Cost of one reading, in nanoseconds.
     pub cost_ns: f64,
@@ -134,57 +135,58 @@ pub struct ClockRecord {
     pub system_call_ns: f64,
 }
 
-/// A target: a file system under test in one stated configuration.
+/// A target: a file system under test in one particular configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
-    /// What the target is called throughout the run.
+    /// The target's name throughout the run.
     pub label: String,
-    /// As written on the command line, label apart.
+    /// The target as specified on the command line, without its label; a directory is given by its
+    /// absolute path.
     pub specification: String,
     /// The file system's type as the kernel reports it.
     pub file_system: String,
-    /// Whether fsprism made it (and makes it anew for every block) or it was there before.
+    /// Whether fsprism made it, anew for every block; if not, it already existed.
     pub scratch: bool,
     /// The mkfs command that made it, with its options; none for a path, tmpfs or ramfs.
     pub mkfs: Option<String>,
-    /// Version text of that mkfs program.
+    /// Version that this mkfs program reports.
     pub mkfs_version: Option<String>,
     /// Mount options as the kernel reports them.
     pub mount_options: String,
     /// Size of the file system, in bytes.
     pub size_bytes: u64,
-    /// The device below, where there is one.
+    /// The underlying block device, if there is one.
     pub device: Option<crate::machine::BlockDevice>,
-    /// For an image behind a loop device: whether it bypasses the backing file's page cache.
+    /// For an image behind a loop device: whether the device bypasses the image's page cache.
     pub loop_direct_io: Option<bool>,
     /// Whether every block of that image was written before it was used (`image=allocated`).
     #[serde(default)]
     pub image_allocated: bool,
-    /// How far the kernel reads ahead in its files, at most, whoever set that, in bytes; none
-    /// where no setting governs them.
+    /// Maximum read-ahead in its files, in bytes, whoever set it; none if no setting governs it, as
+    /// on tmpfs.
     pub read_ahead_bytes: Option<u64>,
-    /// How it was aged; none for a fresh file system, and for a path.
+    /// How it was aged; none for a fresh file system or a path.
     pub aged: Option<Ageing>,
     /// Limits put on the target, as the kernel reports them.
     pub conditions: Conditions,
-    /// What these limits do not do here, in sentences.
+    /// What these limits do not cover here, one sentence each.
     pub condition_caveats: Vec<String>,
 }
 
 /// Conditions of a target: limits that the kernel enforces while it is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
-    /// Limit of the memory control group, in bytes.
+    /// Memory limit of the control group, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Throttle of device reads, in bytes per second.
+    /// Limit on device reads, in bytes per second.
     pub read_bps: Option<u64>,
-    /// Throttle of device writes, in bytes per second.
+    /// Limit on device writes, in bytes per second.
     pub write_bps: Option<u64>,
-    /// Throttle of device reads, in operations per second.
+    /// Limit on device reads, in operations per second.
     pub read_iops: Option<u64>,
-    /// Throttle of device writes, in operations per second.
+    /// Limit on device writes, in operations per second.
     pub write_iops: Option<u64>,
-    /// How far the kernel reads ahead, at most, where that was set; 0 is not at all, in bytes.
+    /// Maximum read-ahead, in bytes, if it was set; 0 turns read-ahead off.
     pub read_ahead_bytes: Option<u64>,
 }
 
@@ -203,18 +205,18 @@ impl Conditions {
     }
 }
 
-/// How a scratch target was aged before each block: filled, and in rounds deleted and written
-/// again, so that its free space lies in fragments. Shares are of the space that the fresh file
-/// system offers.
+/// How a scratch target was aged before each block: it was filled, then partly deleted and
+/// rewritten in rounds, so that its free space is fragmented. Percentages are of the space that the
+/// fresh file system offers, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ageing {
-    /// Rounds of deleting and writing again.
+    /// Number of rounds of deleting and rewriting.
     pub rounds: u32,
-    /// How full it was once, at first, in percent.
+    /// How full it was made at first, in percent.
     pub peak_percent: u32,
     /// How full it was in each round, in percent.
     pub fill_percent: u32,
-    /// How much of the fill was deleted and written again in each round, in percent.
+    /// How much of the fill was deleted and rewritten in each round, in percent.
     pub round_percent: u32,
     /// How full it was left for the benchmarks, in percent.
     pub left_percent: u32,
@@ -246,7 +248,7 @@ impl Ageing {
 /// Something that was not measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// The target, or `target: benchmark`.
+    /// What it is: a target's label, `label: benchmark`, or the title of a benchmark or curve.
     pub target: String,
     /// Why, and what would change it.
     pub why: String,
@@ -262,7 +264,7 @@ pub enum Dimension {
     Io,
     /// Where data and metadata lie on the device.
     OnDiskLayout,
-    /// Served from memory alone.
+    /// Operations served entirely from memory.
     InMemory,
     /// Warm-up, eviction, prefetch.
     Caching,
@@ -270,9 +272,9 @@ pub enum Dimension {
     Metadata,
     /// Behaviour under concurrent load.
     Scaling,
-    /// Cache lines of the processor that are touched.
+    /// Processor cache lines that are touched.
     CpuFootprint,
-    /// What is pushed out of the application's caches.
+    /// What is evicted from the application's caches.
     Pollution,
 }
 
@@ -301,10 +303,10 @@ pub enum CacheState {
     Cold,
     /// Every page of the touched files is resident, and the device is not read.
     Warm,
-    /// The state that the operations themselves keep up: brought about before they are timed, and
+    /// The state that the operations themselves maintain: reached before they are timed, and
     /// recorded with each replicate.
     Steady,
-    /// No state is asked for: the operation goes to the device by its nature.
+    /// No state is required: by its nature, the operation goes to the device.
     Any,
 }
 
@@ -317,65 +319,67 @@ pub struct Cell {
     pub suite: String,
     /// Name of the benchmark, unique within the suite.
     pub benchmark: String,
-    /// The same in words, for people.
+    /// Title of the benchmark, for people.
     pub title: String,
     /// The dimension that the benchmark isolates.
     pub dimension: Dimension,
     /// Dimensions that it merely exercises.
     pub exercises: Vec<Dimension>,
-    /// Its parameters, by standard name with the unit in the name.
+    /// Its parameters, by standard names that include the unit.
     pub parameters: BTreeMap<String, serde_json::Value>,
-    /// The cache state that is made and verified for each replicate.
+    /// The cache state that is set up and verified for each replicate.
     pub cache_state: CacheState,
     /// What is measured; the first is the primary metric, which is compared between targets.
     pub metrics: Vec<MetricDefinition>,
-    /// Benchmark whose throughput this one's speed-up is relative to.
+    /// Benchmark whose throughput this one's speed-up is relative to, if any.
     pub baseline: Option<String>,
-    /// Bytes that the operations of one replicate range over, where that is meaningful.
+    /// Size of the range that one replicate's operations cover, in bytes; none if that is
+    /// meaningless.
     pub working_set_bytes: Option<u64>,
-    /// The curve that it is a point of, if it is one.
+    /// The cell's point on a curve, if it belongs to one.
     #[serde(default)]
     pub curve: Option<CurvePoint>,
-    /// Benchmark of the layer below, whose time per operation is taken away to get this layer's
-    /// own cost.
+    /// Benchmark of the layer below, whose time per operation is subtracted to get this layer's own
+    /// cost, if any.
     #[serde(default)]
     pub floor: Option<String>,
-    /// How late it is left out where the budget has no room for all: 0 comes last.
+    /// Order of being left out if the budget has no room for everything: the highest rank goes
+    /// first, 0 last.
     #[serde(default)]
     pub rank: u32,
-    /// What a replicate must have to count; none where it is a procedure that has its own measure.
+    /// The minimum that a replicate needs to count; none for procedures with their own criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,
 }
 
-/// What a replicate must have for its figure to mean what the benchmark's name says. It does not
-/// depend on the budget, and nothing is shrunk below it: what cannot have it is left out.
+/// The minimum that a replicate needs for its figure to mean what the benchmark's name says. It
+/// does not depend on the budget and is never lowered: what cannot reach it is left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Least {
-    /// Operations of each thread before those that are measured: the start, which is a figure of
-    /// its own.
+    /// Operations per thread before those that are measured: the start, which has figures of its
+    /// own.
     pub start_operations: u64,
-    /// Operations of each thread that are measured.
+    /// Operations per thread that are measured.
     pub operations: u64,
-    /// Time that these take, in nanoseconds.
+    /// Minimum time for these, in nanoseconds.
     pub time_ns: u64,
-    /// Share of that time in which all threads run, in percent; none with a single one.
+    /// Minimum share of that time in which all threads run, in percent; none for a single thread.
     pub overlap_percent: Option<u32>,
-    /// Why these numbers.
+    /// The reason for these numbers.
     pub why: String,
 }
 
-/// A point of a curve: cells that are alike but for one parameter.
+/// A point of a curve, whose cells differ only in one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePoint {
     /// Name of the curve, unique within the suite.
     pub curve: String,
-    /// The same in words, for people.
+    /// Title of the curve, for people.
     pub title: String,
-    /// The parameter along the axis, in words: `request size`.
+    /// The parameter along the axis, in words, such as `request size`.
     pub axis: String,
-    /// Unit of the axis: `bytes`, or `count`.
+    /// Unit of the axis: `bytes` or `count`.
     pub unit: String,
-    /// Where the point lies on the axis.
+    /// Position of the point on the axis.
     pub value: f64,
 }

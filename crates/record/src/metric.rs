@@ -11,8 +11,8 @@ pub enum Better {
     Higher,
     /// Less is better: a time, a count of device reads.
     Lower,
-    /// Neither: it describes the file system and does not judge it, as the size of a read-ahead
-    /// window does.
+    /// Neither: it describes the file system without judging it, like the size of a read-ahead
+    /// window.
     Neither,
 }
 

@@ -1,43 +1,43 @@
-//! What a replicate saw besides its metrics: the curves and maps that its figures come from.
+//! What a replicate observed besides its metrics: the curves and maps that its figures come from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::probe::ProbeEvidence;
 
-/// One thing that was seen during a replicate.
+/// One observation made during a replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Observation {
     /// Values along an axis.
     Series(Series),
-    /// Which pages of a file were resident at a moment.
+    /// Which pages of a file were resident at one moment.
     Pages(PageRuns),
     /// How well replacement policies explain which pages stayed resident.
     Policies(PolicyRanking),
-    /// What was seen while a search for cliffs measured a position.
+    /// What was observed while a search for cliffs measured a position.
     Probe(ProbeEvidence),
 }
 
 /// Values along an axis, within one replicate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// What it shows, in words: `resident pages over time`.
+    /// What it shows, in words: `throughput over time`.
     pub title: String,
     /// The axis: its name and unit.
     pub axis: Quantity,
     /// The values: their name and unit.
     pub value: Quantity,
-    /// Places on the axis, and the values there.
+    /// Positions on the axis, each with the value there.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A quantity by name and unit.
+/// A quantity: its name and unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quantity {
     /// Name, in words.
     pub name: String,
-    /// Unit, as those of metrics.
+    /// Unit, as for metrics.
     pub unit: String,
 }
 
@@ -49,14 +49,14 @@ impl Quantity {
     }
 }
 
-/// Which pages of a file were resident at a moment.
+/// Which pages of a file were resident at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageRuns {
-    /// The moment, in words: `after the first read`.
+    /// The moment, in words: `after one read`.
     pub title: String,
-    /// Pages of the file, resident or not.
+    /// Number of pages in the file, resident or not.
     pub pages: u64,
-    /// Runs of resident pages: the first of each, and how many.
+    /// Runs of resident pages: the first page of each, and the number of pages.
     pub resident: Vec<(u64, u64)>,
 }
 
@@ -65,26 +65,26 @@ pub struct PageRuns {
 pub struct PolicyRanking {
     /// What was explained, in words.
     pub title: String,
-    /// Whether the first is told apart from the others, as a sentence.
+    /// Whether the first policy can be told apart from the others, as a sentence.
     pub verdict: String,
-    /// How many neighbouring pages come and go together.
+    /// Number of neighbouring pages that are loaded and evicted together.
     pub pages_per_group: u32,
-    /// The policies, the one that explains most first.
+    /// The policies, the most likely first.
     pub ranking: Vec<PolicyFit>,
 }
 
 /// How well one replacement policy explains which pages stayed resident.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyFit {
-    /// Its name, as in the literature.
+    /// Name of the policy, as in the literature.
     pub policy: String,
-    /// Cohen's kappa of prediction and observation, page by page: 1 is perfect agreement, 0 that
-    /// of chance.
+    /// Cohen's kappa of prediction and observation, page by page: 1 is perfect agreement, 0 is no
+    /// better than chance, and less than 0 is worse.
     pub agreement: f64,
-    /// The interval of the agreement: low, high.
+    /// Confidence interval of the agreement: low, high.
     pub interval: (f64, f64),
-    /// The share of what chance leaves unexplained that the policy explains, 0 to 1.
+    /// How much of what chance leaves unexplained the policy explains, from 0 to 1.
     pub explained: f64,
-    /// The capacity under which it explains most, in pages.
+    /// The capacity at which it explains most, in pages.
     pub capacity_pages: u32,
 }

@@ -1,25 +1,26 @@
 //! The caches whose misses a run simulated.
 //!
-//! They are recorded so that whatever is computed of a run's traces later, maybe on another
-//! machine, takes the same caches as its metrics did.
+//! They are recorded so that whatever is computed from a run's traces later, perhaps on another
+//! machine, uses the same caches as its metrics did.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Caches below each other.
+/// A hierarchy of simulated caches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedCaches {
-    /// Where their shapes are from.
+    /// Where their parameters come from.
     pub origin: CachesOrigin,
-    /// The caches by name, from the first level down.
+    /// The caches, from the first level down.
     pub caches: Vec<SimulatedCache>,
 }
 
-/// Where the shapes of simulated caches are from.
+/// Where the parameters of simulated caches come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachesOrigin {
-    /// The machine that made the run, which does not tell how its caches replace and include.
+    /// The machine that made the run. It does not report replacement and inclusion policies, so LRU
+    /// and non-inclusive are assumed.
     Machine,
     /// The command line.
     Given,
@@ -28,31 +29,32 @@ pub enum CachesOrigin {
 /// One simulated cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedCache {
-    /// `l1i` and `l1d`, or `l1` where one holds both, or `l1d` alone; then `l2` and so on.
+    /// `l1i` and `l1d`, or `l1` if one cache holds both, or `l1d` alone; then `l2` and so on.
     pub name: String,
-    /// Bytes of data that it holds.
+    /// Capacity, in bytes.
     pub size_bytes: u64,
-    /// Bytes of a line.
+    /// Size of a line, in bytes.
     pub line_bytes: u32,
-    /// Lines of a set.
+    /// Number of lines in a set.
     pub ways: u32,
-    /// Which line of a full set leaves.
+    /// Which line of a full set is replaced.
     pub replacement: Replacement,
-    /// Whether lines of the levels above leave with its own; of a first level it says nothing.
+    /// Whether evicting a line also evicts it from the levels above; of no meaning for a first
+    /// level.
     pub inclusive: bool,
 }
 
-/// Which line of a full set leaves.
+/// Which line of a full set is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
-    /// The one not used for the longest time.
+    /// The least recently used one.
     Lru,
-    /// The one that a binary tree of bits points at.
+    /// The one that a binary tree of bits points to.
     TreePlru,
-    /// Any.
+    /// A random one.
     Random {
-        /// The seed of the choice.
+        /// Seed of the random choice.
         seed: u64,
     },
 }

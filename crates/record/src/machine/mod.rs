@@ -1,11 +1,11 @@
 //! The machine a run was measured on: its processor, memory, limits, devices and permissions.
 //!
 //! These are plain facts, as the kernel and the tools report them. A fact that the machine does
-//! not tell is `None` or an empty list; one that is there but could not be read or understood is
-//! also named, with the reason, in [`Machine::unread`]. The host's name is left out on purpose:
-//! a run directory can be shown to others.
+//! not report is `None` or an empty list; one that is there but could not be read or understood
+//! is also listed, with the reason, in [`Machine::unread`]. The host's name is left out on
+//! purpose, so that a run directory can be shown to others.
 //!
-//! Every structure reads documents that lack some of its fields, so that fields can be added.
+//! Every structure accepts documents that lack some of its fields, so that fields can be added.
 
 mod storage;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use storage::{BlockDevice, DeviceNumber, LoopBacking, Mount, Storage, WriteCache};
 
-/// All that is known of a computer, at the moment when it was described.
+/// Everything known about a computer at the time it was described.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Machine {
@@ -30,44 +30,44 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// Main memory.
     pub memory: Memory,
-    /// The control groups that this process is in; `None` where the kernel shows none.
+    /// The control groups that this process is in; `None` if the kernel shows none.
     pub cgroup: Option<Cgroup>,
     /// The kernel's clock source.
     pub clock_source: ClockSource,
     /// Each processor vulnerability and what the kernel does about it
     /// (`/sys/devices/system/cpu/vulnerabilities/*`), for example `meltdown` -> `Mitigation: PTI`.
     pub mitigations: BTreeMap<String, String>,
-    /// The hypervisor underneath, `unknown` when there is one that gives no name; `None` on bare
-    /// metal, or where nothing tells.
+    /// The hypervisor, or `unknown` if there is one that does not give its name; `None` on bare
+    /// metal or if there is no way to tell.
     pub hypervisor: Option<String>,
     /// When the kernel started, in seconds since 1970 UTC (`btime` in `/proc/stat`).
     pub boot_time_unix_s: Option<u64>,
-    /// How much dirty data the kernel keeps, and how long.
+    /// How much dirty data the kernel keeps, and for how long.
     pub dirty_limits: DirtyLimits,
     /// The tendency to reclaim cached dentries and inodes: 100 is the kernel's default, 0 never
     /// reclaims them (`/proc/sys/vm/vfs_cache_pressure`).
     pub vfs_cache_pressure: Option<u32>,
-    /// The tendency to swap rather than to drop page cache, 0 to 200
-    /// (`/proc/sys/vm/swappiness`).
+    /// The tendency to swap rather than drop page cache, from 0 to 200 (`/proc/sys/vm/swappiness`).
     pub swappiness: Option<u32>,
     /// What this process may do here.
     pub permissions: Permissions,
-    /// The names of all file systems the kernel has registered now (`/proc/filesystems`).
+    /// The names of all file systems that are registered with the kernel (`/proc/filesystems`).
     pub kernel_file_systems: Vec<String>,
-    /// The file systems that can become scratch targets: what the kernel and the tools offer.
+    /// The file systems that can become scratch targets, and what the kernel and the installed
+    /// tools offer for each.
     pub file_systems: Vec<FileSystemSupport>,
-    /// What lies below the directories that matter to the run.
+    /// The storage below the directories that matter to the run.
     pub storage: Vec<Storage>,
     /// Files that exist but could not be read or understood.
     pub unread: Vec<Unread>,
 }
 
-/// One file that exists but gave no fact.
+/// A file that exists but yielded no information.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
-    /// The file's path, as on the described machine.
+    /// The file's path on the described machine.
     pub source: String,
-    /// Why it gave no fact.
+    /// Why it yielded none.
     pub reason: String,
 }
 
@@ -92,10 +92,10 @@ pub struct Kernel {
     /// The build, such as `#1 SMP PREEMPT_DYNAMIC Debian 6.1.106-3`
     /// (`/proc/sys/kernel/version`).
     pub version: Option<String>,
-    /// The instruction set, as `uname -m` gives it, such as `x86_64` or `aarch64`.
+    /// The instruction set as reported by `uname -m`, such as `x86_64` or `aarch64`.
     pub architecture: Option<String>,
-    /// Those parameters of `/proc/cmdline` that change measurements, each as it was given:
-    /// `mitigations`, `isolcpus`, `nohz_full` and `transparent_hugepage`.
+    /// The parameters in `/proc/cmdline` that affect measurements, as given: `mitigations`,
+    /// `isolcpus`, `nohz_full` and `transparent_hugepage`.
     pub command_line: Vec<String>,
 }
 
@@ -114,9 +114,10 @@ impl Kernel {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Processor {
-    /// The maker, such as `GenuineIntel`, or `ARM` for an implementer code that is known.
+    /// The vendor, such as `GenuineIntel`; on ARM, what the implementer code stands for, such as
+    /// `ARM`, or the code itself if unknown.
     pub vendor: Option<String>,
-    /// The model's name; on ARM the part numbers, such as `part 0xd0c`.
+    /// The name of the model; on ARM, the part numbers, such as `part 0xd0c`.
     pub model: Option<String>,
     /// Processor packages with at least one online CPU.
     pub sockets: Option<u32>,
@@ -128,15 +129,15 @@ pub struct Processor {
     pub online: Vec<u32>,
     /// Numbers of the CPUs this process may run on (`Cpus_allowed_list` in `/proc/self/status`).
     pub allowed: Vec<u32>,
-    /// The greatest guaranteed frequency of any core (`cpufreq/base_frequency`, else
+    /// The highest guaranteed frequency of any core, in Hz (`cpufreq/base_frequency`, or else
     /// `acpi_cppc/nominal_freq`).
     pub base_frequency_hz: Option<u64>,
-    /// The greatest frequency of any core, turbo included (`cpufreq/cpuinfo_max_freq`).
+    /// The highest frequency of any core, including turbo, in Hz (`cpufreq/cpuinfo_max_freq`).
     pub max_frequency_hz: Option<u64>,
-    /// The frequency governors in use, sorted, each once; empty where the kernel does not
+    /// The frequency governors in use, sorted, without duplicates; empty if the kernel does not
     /// control the frequency.
     pub governors: Vec<String>,
-    /// Those flags of `/proc/cpuinfo` that describe the time-stamp counter: `tsc`, `rdtscp`,
+    /// The flags in `/proc/cpuinfo` that describe the time-stamp counter: `tsc`, `rdtscp`,
     /// `constant_tsc`, `nonstop_tsc`, `tsc_known_freq`, `tsc_reliable`.
     pub tsc_flags: Vec<String>,
 }
@@ -166,39 +167,39 @@ pub enum CacheKind {
 /// All caches of one level, kind and geometry, from `/sys/devices/system/cpu/cpu*/cache`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
-    /// The level, 1 next to the core.
+    /// The level; 1 is closest to the core.
     pub level: u32,
     /// What it holds.
     pub kind: CacheKind,
-    /// The size of one instance.
+    /// The size of one instance, in bytes.
     pub size_bytes: Option<u64>,
-    /// The size of a line.
+    /// The size of a line, in bytes.
     pub line_bytes: Option<u32>,
-    /// Ways of associativity; 0 is fully associative.
+    /// Ways of associativity; 0 means fully associative.
     pub ways: Option<u32>,
     /// The number of sets.
     pub sets: Option<u32>,
-    /// The CPUs that share the first instance, the one with the lowest CPU number.
+    /// The CPUs that share the first instance, which is the one with the lowest CPU number.
     pub shared_by: Vec<u32>,
-    /// How many such caches there are among the online CPUs.
+    /// The number of such caches among the online CPUs.
     pub instances: u32,
 }
 
-/// Main memory, from `/proc/meminfo` where nothing else is said.
+/// Main memory, from `/proc/meminfo` unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Memory {
-    /// `MemTotal`: what the kernel can use.
+    /// `MemTotal`: the memory that the kernel can use.
     pub total_bytes: Option<u64>,
-    /// `MemAvailable`: what can be had without swapping.
+    /// `MemAvailable`: the memory that can be had without swapping.
     pub available_bytes: Option<u64>,
-    /// The size of a base page.
+    /// The size of a base page, in bytes.
     pub page_bytes: Option<u64>,
     /// `always`, `madvise` or `never` (`/sys/kernel/mm/transparent_hugepage/enabled`).
     pub transparent_hugepage: Option<String>,
     /// `SwapTotal`.
     pub swap_total_bytes: Option<u64>,
-    /// The number of NUMA nodes online (`/sys/devices/system/node/online`).
+    /// The number of online NUMA nodes (`/sys/devices/system/node/online`).
     pub numa_nodes: Option<u32>,
 }
 
@@ -210,33 +211,34 @@ pub enum CgroupVersion {
     V1,
     /// The unified hierarchy only.
     V2,
-    /// Both: each controller is in one of them.
+    /// Both: each controller belongs to one or the other.
     Hybrid,
 }
 
 /// This process's control groups and the limits they set. Each limit is the effective one, the
-/// least along the path; a limit set above a container's own root cannot be seen from inside.
+/// lowest along the path; a limit set above a container's own root is not visible from inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
-    /// Which generation is mounted.
+    /// Which generation of control groups is mounted.
     pub version: CgroupVersion,
-    /// The path for each controller or named hierarchy of version 1, and for `unified`, the
-    /// hierarchy of version 2 (`/proc/self/cgroup`).
+    /// The path for each controller or named hierarchy of version 1, and under `unified`, that for
+    /// the hierarchy of version 2 (`/proc/self/cgroup`).
     pub paths: BTreeMap<String, String>,
-    /// The hard limit (`memory.max`, `memory.limit_in_bytes`); `None` is unlimited.
+    /// The hard limit (`memory.max`, `memory.limit_in_bytes`); `None` means unlimited.
     pub memory_limit_bytes: Option<u64>,
-    /// The size above which allocations are slowed and pages reclaimed (`memory.high`);
-    /// version 2 only; `None` is unlimited.
+    /// The size above which allocations are slowed down and pages are reclaimed (`memory.high`);
+    /// version 2 only; `None` means unlimited.
     pub memory_high_bytes: Option<u64>,
-    /// CPU time per time, in cores (`cpu.max`, `cpu.cfs_quota_us`); `None` is unlimited.
+    /// The limit on CPU time per unit of time, in cores (`cpu.max`, `cpu.cfs_quota_us`); `None`
+    /// means unlimited.
     pub cpu_quota_cores: Option<f64>,
-    /// The CPUs of the cpuset; `None` without a cpuset controller.
+    /// The CPUs of the cpuset; `None` if there is no cpuset controller.
     pub cpuset: Option<Vec<u32>>,
     /// Limits on block devices, by device number.
     pub io_limits: Vec<IoLimit>,
 }
 
-/// The limits on one block device (`io.max`, `blkio.throttle.*`); `None` is unlimited.
+/// The limits on one block device (`io.max`, `blkio.throttle.*`); `None` means unlimited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IoLimit {
@@ -258,27 +260,27 @@ pub struct IoLimit {
 pub struct ClockSource {
     /// The one in use, such as `tsc`.
     pub current: Option<String>,
-    /// Those that could be used, in the kernel's order of preference.
+    /// The available ones, in the kernel's order of preference.
     pub available: Vec<String>,
 }
 
-/// When the kernel writes dirty data back, from `/proc/sys/vm`. Of each pair of ratio and bytes
-/// one is in force; the other reads 0.
+/// When the kernel writes dirty data back, from `/proc/sys/vm`. In each pair of a ratio and a
+/// number of bytes, only one is in force; the other reads 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DirtyLimits {
     /// `dirty_ratio`: the share of available memory, in percent, at which writers must wait.
     pub dirty_ratio_percent: Option<u32>,
-    /// `dirty_bytes`: the same as a size.
+    /// `dirty_bytes`: the same, in bytes.
     pub dirty_bytes: Option<u64>,
     /// `dirty_background_ratio`: the share, in percent, at which write-back begins.
     pub dirty_background_ratio_percent: Option<u32>,
-    /// `dirty_background_bytes`: the same as a size.
+    /// `dirty_background_bytes`: the same, in bytes.
     pub dirty_background_bytes: Option<u64>,
-    /// `dirty_expire_centisecs`: the age, in hundredths of a second, at which data is written.
+    /// `dirty_expire_centisecs`: the age, in hundredths of a second, at which data is written back.
     pub dirty_expire_centisecs: Option<u64>,
-    /// `dirty_writeback_centisecs`: how often, in hundredths of a second, the flusher wakes;
-    /// 0 is never.
+    /// `dirty_writeback_centisecs`: how often, in hundredths of a second, the flusher wakes up; 0
+    /// means never.
     pub dirty_writeback_centisecs: Option<u64>,
 }
 
@@ -286,12 +288,12 @@ pub struct DirtyLimits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// As far as files and capabilities show it is. A security module or a system-call filter
-    /// may still refuse.
+    /// It is, as far as files and capabilities show. A security module or a system-call filter may
+    /// still refuse.
     Granted,
     /// It is not.
     Denied {
-        /// What is lacking.
+        /// What is missing.
         reason: String,
     },
 }
@@ -318,55 +320,55 @@ pub struct Permissions {
     pub root: bool,
     /// The effective capabilities that matter here, such as `CAP_SYS_ADMIN`, sorted.
     pub capabilities: Vec<String>,
-    /// Mounting, in a mount namespace of our own.
+    /// Mounting, in a mount namespace of its own.
     pub mount: Permission,
     /// Attaching loop devices.
     pub loop_devices: Permission,
     /// Dropping the page cache, dentries and inodes (`/proc/sys/vm/drop_caches`).
     pub drop_caches: Permission,
-    /// Making a control group that limits memory.
+    /// Creating a control group that limits memory.
     pub cgroup_memory: Permission,
-    /// Making a control group that limits block devices (`io`, or `blkio` in version 1).
+    /// Creating a control group that limits block devices (`io`, or `blkio` in version 1).
     pub cgroup_io: Permission,
     /// Creating `io_uring` instances.
     pub io_uring: Permission,
     /// Counting resident and dirty pages (`cachestat`, Linux 6.5).
     pub cachestat: Permission,
-    /// Telling which pages of this user's own files are resident (`mincore`). Of files that the
-    /// user neither owns nor may write the kernel never tells it.
+    /// Finding out which pages of this user's own files are resident (`mincore`). For files that
+    /// the user neither owns nor may write, the kernel never says.
     pub mincore: Permission,
-    /// Telling where files lie on their device (`FIEMAP`), where the file system does.
+    /// Finding out where files lie on their device (`FIEMAP`), if the file system supports it.
     pub fiemap: Permission,
-    /// Setting how far the kernel reads ahead (`/sys/class/bdi/*/read_ahead_kb`).
+    /// Setting the kernel's maximum read-ahead (`/sys/class/bdi/*/read_ahead_kb`).
     pub read_ahead: Permission,
-    /// -1 allows everybody nearly everything; 2 is the kernel's default; Debian's own 3 and 4
+    /// -1 allows almost everything to everyone; 2 is the kernel's default; Debian's own 3 and 4
     /// allow nothing to users without capabilities (`/proc/sys/kernel/perf_event_paranoid`).
     pub perf_event_paranoid: Option<i32>,
-    /// Whether the processor's performance counters are there
+    /// Whether the processor's performance counters are available
     /// (`/sys/bus/event_source/devices`); `None` if that directory cannot be read.
     pub hardware_counters: Option<bool>,
 }
 
-/// How the kernel offers a file system.
+/// How the kernel supports a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelSupport {
-    /// It is registered now.
+    /// It is registered.
     Registered,
-    /// It is a module that mounting loads.
+    /// It is a module that is loaded when such a file system is mounted.
     Module,
-    /// It is not offered.
+    /// It is not supported.
     Missing,
 }
 
-/// What is there of one file system.
+/// What is available for one file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystemSupport {
-    /// Its name, as `mount -t` takes it.
+    /// Its name, as `mount -t` expects it.
     pub name: String,
-    /// How the kernel offers it.
+    /// How the kernel supports it.
     pub kernel: KernelSupport,
-    /// Its formatting tool; `None` if none is found, or none is needed.
+    /// Its formatting tool; `None` if none was found or none is needed.
     pub mkfs: Option<Mkfs>,
     /// The Debian package with the formatting tool; `None` if none is needed.
     pub mkfs_package: Option<String>,
@@ -375,9 +377,9 @@ pub struct FileSystemSupport {
 /// A formatting tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mkfs {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// The version it tells, such as `1.47.0`; `None` if it tells none in time.
+    /// The version it reports, such as `1.47.0`; `None` if it does not report one in time.
     pub version: Option<String>,
 }
 

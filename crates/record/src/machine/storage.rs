@@ -32,32 +32,32 @@ pub enum WriteCache {
     WriteThrough,
 }
 
-/// A block device or partition, from `/sys/dev/block/MAJOR:MINOR`. A partition has its own size,
-/// and everything else from the disk it is on.
+/// A block device or partition, from `/sys/dev/block/MAJOR:MINOR`. A partition has its own name,
+/// number and size, and everything else from the disk it is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BlockDevice {
     /// The kernel's name, such as `nvme0n1p2`.
     pub name: String,
-    /// Its number.
+    /// Its device number.
     pub major_minor: DeviceNumber,
-    /// Its size.
+    /// Its size, in bytes.
     pub size_bytes: Option<u64>,
-    /// The model, as the disk tells it.
+    /// The model, as the disk reports it.
     pub model: Option<String>,
-    /// Whether it is a spinning disk, or says that it behaves as one.
+    /// Whether it is a spinning disk, or says that it behaves like one.
     pub rotational: Option<bool>,
     /// The I/O scheduler in use, such as `mq-deadline` or `none`.
     pub scheduler: Option<String>,
-    /// How far the kernel reads ahead, at most.
+    /// Maximum read-ahead of the kernel, in bytes.
     pub read_ahead_bytes: Option<u64>,
-    /// The write cache, as the kernel believes it to be.
+    /// The write cache, as far as the kernel knows.
     pub write_cache: Option<WriteCache>,
-    /// The smallest unit that can be addressed.
+    /// The smallest addressable unit, in bytes.
     pub logical_block_bytes: Option<u32>,
-    /// The smallest unit that is written without reading first.
+    /// The smallest unit that can be written without reading first, in bytes.
     pub physical_block_bytes: Option<u32>,
-    /// Whether discard (trim) works.
+    /// Whether it supports discard (trim).
     pub discard: Option<bool>,
     /// For a loop device, what it is backed by.
     pub backing: Option<Box<LoopBacking>>,
@@ -69,12 +69,12 @@ pub struct BlockDevice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LoopBacking {
-    /// The backing file; the kernel appends ` (deleted)` once it has no name.
+    /// The backing file; the kernel appends ` (deleted)` once it has been deleted.
     pub file: String,
     /// Whether the loop device bypasses the backing file's page cache (`loop/dio`).
     pub direct_io: Option<bool>,
-    /// The device that holds the backing file; `None` if the file is in memory, on a network, or
-    /// has no name here.
+    /// The device that holds the backing file; `None` if the file is in memory or on a network, or
+    /// cannot be found under its name.
     pub device: Option<BlockDevice>,
 }
 
@@ -82,26 +82,26 @@ pub struct LoopBacking {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Mount {
-    /// What is mounted: a device's path, or a word of the file system's own.
+    /// What is mounted: the path of a device, or a word that is specific to the file system.
     pub source: String,
-    /// Where.
+    /// Where it is mounted.
     pub mount_point: String,
     /// The file system's type, such as `ext4` or `fuse.sshfs`.
     pub file_system: String,
     /// The options of this mount, such as `noatime`.
     pub options: Vec<String>,
-    /// The options of the file system, the same for each of its mounts, such as `discard`.
+    /// The options of the file system, which all its mounts share, such as `discard`.
     pub super_options: Vec<String>,
 }
 
-/// What lies below a directory.
+/// The storage below a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Storage {
-    /// The directory, as it was named.
+    /// The directory, as it was given.
     pub path: String,
     /// The mount that it is in.
     pub mount: Option<Mount>,
-    /// The device below; `None` where files live in memory or on another machine.
+    /// The underlying device; `None` if the files are in memory or on another machine.
     pub device: Option<BlockDevice>,
 }

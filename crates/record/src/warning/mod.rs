@@ -6,29 +6,30 @@ use serde::{Deserialize, Serialize};
 mod sentence;
 
 /// One reason to doubt a figure. `Display` is the sentence for people; [`Warning::source`] says
-/// where the danger is described.
+/// where the problem is described.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
     /// Operations at the beginning of the measured window were slower than later ones.
     WarmUpInside {
-        /// Median of the first quarter of the window over that of the rest.
+        /// Time per operation in the first quarter of the window over that in the rest: the median
+        /// over replicates.
         first_over_rest: f64,
     },
-    /// Few long operations make up much of the time, so that the mean is theirs.
+    /// A few long operations take up much of the time, so they determine the mean.
     Stalls {
-        /// How many.
+        /// Number of long operations.
         operations: u64,
-        /// Of how many, in all replicates.
+        /// Number of operations in all replicates.
         of: u64,
-        /// What all of them took at least, in nanoseconds.
+        /// What each long operation took at least, in nanoseconds.
         longer_than_ns: u64,
-        /// The longest, in nanoseconds.
+        /// The longest operation, in nanoseconds.
         longest_ns: u64,
-        /// Their share of the time of all operations, in percent.
+        /// Share of the long operations in the time of all operations, in percent.
         share_percent: f64,
     },
-    /// Dirty pages of an earlier phase were still to be written when the replicate began.
+    /// Dirty pages from an earlier phase had not been written when the replicate began.
     DirtyCarried {
         /// How much was dirty, in bytes.
         dirty_bytes: u64,
@@ -37,19 +38,19 @@ pub enum Warning {
     FragileZone {
         /// The working set, in bytes.
         working_set_bytes: u64,
-        /// Which cache.
+        /// The cache, in words.
         cache: String,
         /// Its size, in bytes.
         cache_bytes: u64,
-        /// Relative standard deviation of replicates within the zone, in percent, where there are
-        /// enough.
+        /// Relative standard deviation of replicates within the zone, in percent; none if there are
+        /// too few.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spread_inside_percent: Option<f64>,
-        /// The same beside the zone.
+        /// The same outside the zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spread_outside_percent: Option<f64>,
     },
-    /// Random offsets are not multiples of the memory's word, while sequential ones are.
+    /// Random offsets are not multiples of the machine word, while sequential ones are.
     UnalignedRandomAccess {
         /// The alignment of the offsets, in bytes.
         alignment_bytes: u64,
@@ -58,127 +59,129 @@ pub enum Warning {
     CallOverheadDominates {
         /// Cost of the cheapest system call, in nanoseconds.
         call_ns: f64,
-        /// Median of the operation, in nanoseconds.
+        /// Median time of an operation, in nanoseconds.
         operation_ns: f64,
     },
-    /// Reading the clock is more than a twentieth of what was timed.
+    /// Reading the clock takes more than 5 % of what was timed.
     ClockOverhead {
         /// Cost of one reading, in nanoseconds.
         clock_ns: f64,
-        /// Median of the timed interval, in nanoseconds.
+        /// Median length of the timed interval, in nanoseconds.
         interval_ns: f64,
     },
-    /// Fewer replicates than an interval of the median needs.
+    /// There are fewer replicates than an interval of the median needs.
     TooFewReplicates {
-        /// How many there are.
+        /// Number of replicates.
         have: u32,
-        /// How many are needed.
+        /// Number of replicates needed.
         need: u32,
     },
-    /// Replicates were thrown away because the cache state was not as asked.
+    /// Replicates were discarded because the cache state was not as required.
     CacheStateNotAsAsked {
-        /// How many were thrown away.
+        /// Number of replicates discarded.
         discarded: u32,
-        /// What was found instead, the last time.
+        /// What was found instead in the last of them.
         why: String,
     },
-    /// The hypervisor gave the processor to others while this was measured.
+    /// The hypervisor gave processor time to others during the measurement.
     CpuStolen {
-        /// Share of the time of all processors while this was measured, in percent.
+        /// Share of the time of all processors during the measurement, in percent.
         percent: f64,
     },
     /// The control group's processor quota held the threads back.
     CpuThrottled {
-        /// Periods in which it did.
+        /// Number of quota periods in which it did.
         periods: u64,
     },
-    /// The file system works in the background while it is measured.
+    /// The file system does work in the background while it is measured.
     BackgroundWork {
         /// What it does.
         what: String,
     },
-    /// The file system was made for this run and never aged.
+    /// The file system was made for this run and not aged.
     FreshFileSystem,
-    /// Rounds of operations still rose, fell or spread when they were measured.
+    /// No steady state was reached: the last rounds of operations still rose, fell or varied.
     NoSteadyState {
-        /// Largest less smallest round of the window, in percent of its mean.
+        /// Largest minus smallest of the last rounds, in percent of their mean.
         range_percent: f64,
-        /// Rise or fall over the window, in percent of its mean.
+        /// Rise or fall over the last rounds, in percent of their mean.
         excursion_percent: f64,
     },
-    /// More threads than processors, or than cores: siblings of one core share its units.
+    /// There are more threads than processors, or than cores, whose hardware threads share the
+    /// core's units.
     MoreConcurrencyThanCores {
         /// Threads of the benchmark.
         threads: u32,
-        /// Cores that they run on.
+        /// Number of processors or cores that they can use, as limited by a CPU quota.
         cores: u32,
     },
-    /// Operations were timed several at a time, because one is too short for the clock.
+    /// Operations were timed several at a time, because a single one is too short for the clock.
     TimedInBatches {
         /// Operations per timed interval.
         batch: u32,
     },
-    /// The loop device goes through the page cache of its image, which hides the device.
+    /// The loop device uses the page cache of its image, which hides the device.
     LoopBuffered,
     /// The image is sparse: the host allocates its blocks while the file system is measured.
     SparseImage,
-    /// Something below the device may keep its blocks in memory, where that cannot be seen.
+    /// Something below the device may keep its blocks in memory, which cannot be seen from here.
     HiddenBelow {
-        /// The hypervisor that the device belongs to.
+        /// The hypervisor that provides the device.
         hypervisor: String,
     },
-    /// The clock went astray during the run.
+    /// The clock drifted during the run.
     ClockDrift {
         /// By how much, in parts per million.
         ppm: f64,
     },
-    /// Blocks go with the ones before them, so that there are as good as fewer.
+    /// Blocks resemble the ones before them, so they count as fewer independent blocks.
     DependentBlocks {
         /// The lag-1 autocorrelation, over all benchmarks.
         correlation: f64,
-        /// The probability that chance alone gives a correlation at least this large.
+        /// Probability of a correlation at least this large by chance alone.
         p: f64,
-        /// Blocks of the cell that has most.
+        /// Number of blocks in the cell with the most.
         blocks: u32,
-        /// How many independent blocks those are worth.
+        /// Number of independent blocks that these are worth.
         effective: f64,
     },
-    /// The ratios of targets go with those of the block before, so that there are as good as fewer.
+    /// The targets' ratios resemble those of the block before, so blocks count as fewer independent
+    /// blocks.
     DependentRatios {
         /// The lag-1 autocorrelation, over all comparisons.
         correlation: f64,
-        /// The probability that chance alone gives a correlation at least this large.
+        /// Probability of a correlation at least this large by chance alone.
         p: f64,
-        /// Blocks of the comparison that has most.
+        /// Number of blocks in the comparison with the most.
         blocks: u32,
-        /// How many independent blocks those are worth.
+        /// Number of independent blocks that these are worth.
         effective: f64,
     },
-    /// Blocks of a cell stand far off the others.
+    /// Some blocks of a cell are far from the others.
     FarOutliers {
-        /// How many.
+        /// Number of such blocks.
         outliers: u32,
-        /// Of how many blocks.
+        /// Number of all blocks.
         of: u32,
-        /// The farthest, divided by the median.
+        /// Value of the farthest one, divided by the median.
         farthest: f64,
     },
     /// A cell's figure rose or fell from the first block to the last.
     Trend {
-        /// The last block less the first, on the straight line through all, in percent of the
-        /// first.
+        /// Change from the first block to the last, on a straight line fitted to all blocks, in
+        /// percent of the first.
         change_percent: f64,
     },
-    /// The histograms of a cell cannot be read, so that it has no percentiles.
+    /// The histograms of a cell cannot be read, so it has no percentiles.
     HistogramLost {
         /// What is wrong with them.
         why: String,
     },
-    /// Places of the journal cannot be believed; what was measured there is in no figure.
+    /// Some lines of the journal are damaged; what they record is left out of all figures.
     JournalDamaged {
-        /// How many.
+        /// Number of damaged places.
         places: u32,
-        /// The first line among them, from 1.
+        /// The first damaged line, counting from 1.
         line: u64,
         /// What is wrong with it.
         why: String,

@@ -42,35 +42,36 @@ pub struct Comparison {
     pub first_run: String,
     /// Name of the second series' run, or of its side if that has several runs.
     pub second_run: String,
-    /// Runs of the first series.
+    /// Number of runs in the first series.
     pub first_runs: u64,
-    /// Runs of the second series.
+    /// Number of runs in the second series.
     pub second_runs: u64,
-    /// Values of the first series that count: one per run if there are several runs.
+    /// Number of values in the first series that count: one per run if there are several runs.
     pub first_values: u64,
-    /// Values of the second series that count.
+    /// Number of values in the second series that count: one per run if there are several runs.
     pub second_values: u64,
-    /// Whether values of one block, or of one of several runs, were paired.
+    /// Whether values were paired: those of the same block, or of the same run if there are
+    /// several.
     pub paired: bool,
-    /// The typical ratio, second over first.
+    /// The typical ratio, second over first; none if there are too few values.
     pub ratio: Option<f64>,
-    /// The interval of the ratio. It is wider for a difference called real, because that was picked
-    /// out: see its level.
+    /// Confidence interval of the ratio. For a difference called real, it is wider than at the
+    /// confidence level, to allow for selection: see its own level.
     pub interval: Option<IntervalDocument>,
-    /// p of "the ratio is 1".
+    /// The p-value of "the ratio is 1".
     pub p: Option<f64>,
-    /// The same, adjusted for all comparisons.
+    /// The p-value adjusted for all comparisons.
     pub p_adjusted: Option<f64>,
-    /// p of "the ratio is beyond the margin": two one-sided tests.
+    /// The p-value of "the ratio is beyond the margin": two one-sided tests.
     pub p_within: Option<f64>,
-    /// The ratio of geometric means over all blocks, present where it disagrees with that of the
-    /// middle blocks because some block was far off.
+    /// The ratio of geometric means over all blocks, given if it disagrees with that of the middle
+    /// blocks or is far less certain, because some block was far off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_means: Option<RatioReport>,
-    /// The ratio over the middle three fifths of the blocks; present together with `of_means`.
+    /// The ratio over the middle three fifths of the blocks, given together with `of_means`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_the_middle: Option<RatioReport>,
-    /// The least ratio above 1 that pairs or runs like these show four times in five.
+    /// The smallest ratio above 1 that pairs or runs like these show four times out of five.
     pub least_detectable_ratio: Option<f64>,
     /// The verdict.
     pub verdict: RunVerdict,

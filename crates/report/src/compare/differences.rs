@@ -16,7 +16,7 @@ use crate::terminal::bytes;
 pub struct RunDifference {
     /// The run that is compared with the first.
     pub run: String,
-    /// What differs: `kernel`, or `ext4: mount options`.
+    /// What differs, such as `kernel` or `ext4: mount options`.
     pub what: String,
     /// Its value in the first run.
     pub first: String,
@@ -24,7 +24,7 @@ pub struct RunDifference {
     pub second: String,
 }
 
-/// A benchmark that two runs measured in different ways, so its figures are not compared.
+/// A benchmark that two runs measured differently, so its figures are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unlike {
     /// The run that is compared with the first.

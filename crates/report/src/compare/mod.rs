@@ -123,22 +123,22 @@ pub enum CompareError {
     NothingBetween,
 }
 
-/// What a comparison of runs says.
+/// The result of comparing runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CompareDocument {
     /// The runs.
     pub runs: Vec<RunDocument>,
-    /// How the later runs differ from the first, apart from what is compared.
+    /// How the later runs differ from the first, other than in what is compared.
     pub differences: Vec<RunDifference>,
     /// What is not compared because the runs measured it differently.
     pub unlike: Vec<Unlike>,
     /// The confidence level.
     pub level: f64,
-    /// How far from 1 a ratio may be and still count as the same.
+    /// How far from 1 a ratio may be and still count as the same: 0.02 is 2 %.
     pub margin: f64,
     /// Every comparison, benchmark by benchmark.
     pub comparisons: Vec<Comparison>,
-    /// What this number of runs a side can show.
+    /// What this number of runs per side can show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
     /// The analysis of variance of the costs.
@@ -146,16 +146,17 @@ pub struct CompareDocument {
     /// Why there is no analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analysis_refused: Option<String>,
-    /// Benchmarks left out of the analysis because not every side has them.
+    /// Titles of the benchmarks left out of the analysis: those that do not have a cost above 0 on
+    /// every target of every run, in the blocks that count.
     pub left_out: Vec<String>,
-    /// What makes the comparison doubtful.
+    /// Reasons to doubt the comparison.
     pub warnings: Vec<String>,
 }
 
 /// A run in brief.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunDocument {
-    /// Its name here.
+    /// Its name in this document.
     pub name: String,
     /// The side it is on, if sides have several runs.
     #[serde(skip_serializing_if = "Option::is_none")]

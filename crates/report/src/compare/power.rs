@@ -11,21 +11,21 @@ const RUNS_MAX: u64 = 100;
 /// The ratio that is to be shown: one that most would act on.
 const RATIO: f64 = 1.05;
 
-/// What runs like these show, benchmark by benchmark.
+/// What runs like these can show about a single benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Power {
-    /// How much results differ from run to run: the standard deviation of their logarithm, in
-    /// percent; the median over the benchmarks.
+    /// How much results vary from run to run: the standard deviation of their logarithm, in
+    /// percent, as a median over the benchmarks.
     pub runs_differ_percent: f64,
-    /// Runs on the first side.
+    /// Number of runs on the first side.
     pub first_runs: u64,
-    /// Runs on the second.
+    /// Number of runs on the second side.
     pub second_runs: u64,
-    /// The least ratio above 1 that this many runs show four times in five, before p is adjusted
-    /// for the number of comparisons.
+    /// The smallest ratio above 1 that this many runs show four times out of five, before p is
+    /// adjusted for the number of comparisons.
     pub least_detectable_ratio: f64,
-    /// How many runs a side it takes to show a ratio of 1.05 four times in five; none if more than
-    /// 100.
+    /// Number of runs per side needed to show a ratio of 1.05 four times out of five; none if more
+    /// than 100.
     pub runs_for_5_percent: Option<u64>,
 }
 

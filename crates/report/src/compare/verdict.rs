@@ -13,7 +13,7 @@ pub enum RunVerdict {
     Real,
     /// Different, and shown to differ by less than the margin.
     RealButSmall,
-    /// Different, by more or by less than the margin.
+    /// Different, whether by more or by less than the margin is not known.
     RealSizeUnknown,
     /// Shown to be the same within the margin, and not shown to be different.
     Same,

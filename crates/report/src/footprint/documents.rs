@@ -1,7 +1,7 @@
 //! What `fsprism footprint map|stacks|diff --format json` print.
 //!
-//! The schemas of all three stand in `docs/footprint.schema.json`. Fields are added, never renamed.
-//! Addresses are text, as they have more digits than numbers of some readers.
+//! The schemas of all three are in `docs/footprint.schema.json`. Fields may be added but are never
+//! renamed. Addresses are text, because they can exceed the numbers that some readers support.
 
 use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
 use footprint::cgstacks::Frames;
@@ -21,7 +21,7 @@ pub struct MapDocument {
     pub schema_version: u32,
     /// A map of instructions and one of data for each target and operation.
     pub maps: Vec<Map>,
-    /// What makes them doubtful: traces that stop, names that are missing.
+    /// Reasons to doubt them: traces that are cut off, names that are missing.
     pub warnings: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct Map {
     pub target: String,
     /// The operation.
     pub operation: String,
-    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    /// Which of its repetitions, from 1: the one whose counts are closest to the medians.
     pub repetition: u32,
     /// How many repetitions the trace has.
     pub repetitions: u32,
@@ -40,7 +40,7 @@ pub struct Map {
     pub of: CachemapOf,
     /// Bytes per line.
     pub line_bytes: u32,
-    /// The lines that were touched, in the order of their addresses.
+    /// The lines that were touched, by address.
     pub lines: Vec<Line>,
 }
 
@@ -49,9 +49,9 @@ pub struct Map {
 pub struct Line {
     /// Address of its first byte, in hexadecimal digits after `0x`.
     pub address: String,
-    /// What lies there; empty where nothing is known.
+    /// What is in it; empty if unknown.
     pub name: String,
-    /// Bytes that were touched.
+    /// Number of bytes that were touched.
     pub bytes_used: u32,
     /// How many times each byte was touched.
     pub counts: Vec<u64>,
@@ -64,7 +64,7 @@ pub struct StacksDocument {
     pub schema_version: u32,
     /// A tree for each target and operation.
     pub trees: Vec<Tree>,
-    /// What makes them doubtful.
+    /// Reasons to doubt them.
     pub warnings: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct Tree {
     pub target: String,
     /// The operation.
     pub operation: String,
-    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    /// Which of its repetitions, from 1: the one whose counts are closest to the medians.
     pub repetition: u32,
     /// How many repetitions the trace has.
     pub repetitions: u32,
@@ -83,7 +83,7 @@ pub struct Tree {
     pub weight: String,
     /// What is counted, in words.
     pub unit: String,
-    /// The nodes. The first is the root; parents stand before their children.
+    /// The nodes: the root first, and each parent before its children.
     pub nodes: Vec<Node>,
 }
 
@@ -105,24 +105,24 @@ pub struct Node {
 pub struct DiffDocument {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
-    /// What is compared, operation by operation.
+    /// The comparisons, operation by operation.
     pub differences: Vec<Difference>,
-    /// What makes them doubtful.
+    /// Reasons to doubt them.
     pub warnings: Vec<String>,
 }
 
-/// One operation of two traces.
+/// One operation in two traces.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The operation.
     pub operation: String,
-    /// The target of the first trace, with its kernel if the second's differs.
+    /// The target of the first trace, with its kernel if that of the second trace differs.
     pub before: String,
-    /// The same for the second.
+    /// The same for the second trace.
     pub after: String,
-    /// By category, the largest changes first.
+    /// The categories, largest changes first.
     pub categories: Vec<Row>,
-    /// By function, the largest changes first; functions that are the same in both are left out.
+    /// The functions, largest changes first, without those that are the same in both.
     pub functions: Vec<Row>,
 }
 

@@ -1,8 +1,8 @@
 //! What the page is given: the contract between this crate and the page's TypeScript.
 //!
 //! The JSON schema of [`Payload`] is checked in as `docs/page.schema.json`, and the types of
-//! `web/src/contract.ts` are generated from it. Numbers in bulk do not stand in the JSON but in one
-//! block of bytes behind it, which [`ArrayRef`] points into.
+//! `web/src/contract.ts` are generated from it. Bulk numbers are not in the JSON but in one block
+//! of bytes after it, which [`ArrayRef`] points into.
 
 use footprint::cachemap::CachemapOf;
 use record::{Dimension, Document};
@@ -22,22 +22,22 @@ pub struct Payload {
     pub page_version: u32,
     /// Version of the program that wrote it.
     pub written_by: String,
-    /// The runs, in the order in which they were named.
+    /// The runs, in the order in which they were given.
     pub runs: Vec<PageRun>,
     /// How targets, or runs, compare over all benchmarks.
     pub effects: Effects,
     /// The stacks that cachemaps and flame graphs refer to, all of them together.
     pub stacks: Stacks,
-    /// Cache lines touched, for each run's targets and operations in their order.
+    /// Cache lines touched, in the order of the runs, their targets and operations.
     pub cachemaps: Vec<Cachemap>,
-    /// Where work was done, by call stack, for each run's targets and operations in their order.
+    /// Where work was done, by call stack, in the order of the runs, their targets and operations.
     pub flame_graphs: Vec<FlameGraph>,
-    /// The subject of a page without runs: traces side by side.
+    /// The traces compared, on a page that has no runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ComparedTraces>,
 }
 
-/// Traces side by side, whose cachemaps and flame graphs the page holds.
+/// Traces compared side by side; the page holds their cachemaps and flame graphs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedTraces {
     /// What changed, for each pair of traces and each operation; targets are named as in the
@@ -45,16 +45,16 @@ pub struct ComparedTraces {
     pub differences: Vec<Difference>,
     /// Which caches were simulated, in a sentence.
     pub caches: Option<String>,
-    /// What makes the traces doubtful.
+    /// Reasons to doubt the traces.
     pub warnings: Vec<String>,
 }
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PageRun {
-    /// Its name on the page, different from that of every other run there.
+    /// Its name on the page, which no other run there has.
     pub name: String,
-    /// What `--format json` prints for it, as text: the page offers this text unchanged.
+    /// What `--format json` prints for it, as text that the page offers unchanged.
     pub document: TextRef,
     /// What `--format csv` prints for it.
     pub csv: TextRef,
@@ -64,7 +64,7 @@ pub struct PageRun {
     pub seed: String,
     /// The sentences about it, in the order of the report.
     pub prose: Vec<Said>,
-    /// What the document lacks about each cell, in its order.
+    /// What the document does not hold about each cell, in the document's order.
     pub cells: Vec<PageCell>,
 }
 
@@ -75,7 +75,7 @@ pub struct Said {
     pub kind: SaidKind,
     /// The dimension it belongs to, if any.
     pub dimension: Option<Dimension>,
-    /// The benchmark or curve it is about.
+    /// What it is about: a benchmark, a curve, or another topic.
     pub subject: Option<String>,
     /// The targets it names.
     pub targets: Vec<String>,
@@ -89,116 +89,118 @@ pub struct Said {
 pub enum SaidKind {
     /// Where, when and under which conditions the run measured.
     Condition,
-    /// On a difference that is real at the run's confidence level.
+    /// About a difference that is real at the run's confidence level.
     Real,
-    /// On targets that could not be told apart.
+    /// About targets that could not be told apart.
     NotToldApart,
-    /// On figures that are not compared: only one target, too little data, or no better and worse.
+    /// About figures that are not compared: there is only one target or too little data, or neither
+    /// direction is better.
     Described,
-    /// On a cliff, or its absence.
+    /// About a cliff, or that there is none.
     Cliff,
-    /// On a law along a curve.
+    /// About a law along a curve.
     Law,
     /// A warning.
     Warning,
-    /// On what was refused: not measured, failed, or thrown away.
+    /// About what was not measured or was abandoned.
     Refused,
-    /// On how sure the report is.
+    /// About how certain the report is.
     Sureness,
 }
 
-/// What the document lacks about a cell.
+/// What the document does not hold about a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PageCell {
-    /// Its replicates, in the order in which they were executed.
+    /// Its replicates, in order of execution.
     pub replicates: Option<Replicates>,
-    /// All operations of all replicates.
+    /// Histogram of all operations of all replicates.
     pub histogram: Option<HistogramArrays>,
-    /// How they developed from the start of a replicate.
+    /// How operations developed over time, from the start of a replicate.
     pub timeline: Option<TimelineArrays>,
-    /// How their time developed with their number, from the first after a state was made.
+    /// How the time per operation developed with the number of operations, from the first one after
+    /// a state was made.
     pub course: Option<CourseArrays>,
 }
 
-/// The time of operations by their number: arrays of equal length, one entry per stretch of
+/// Time per operation by operation number: arrays of equal length, one entry per stretch of
 /// operations.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CourseArrays {
-    /// Stretches of the start, before those that are measured.
+    /// Number of stretches in the start, before the operations that are measured.
     pub starts: u32,
-    /// The number of the last operation of each stretch, of all threads together.
+    /// Number of the last operation in each stretch, counted over all threads.
     pub operation: ArrayRef,
-    /// The mean time of an operation in it, in nanoseconds: the median over replicates.
+    /// Mean time per operation in each stretch, in nanoseconds: the median over replicates.
     pub time_ns: ArrayRef,
-    /// The lower end of the interval of that median; not a number where there is none.
+    /// Lower end of the interval of that median; NaN if there is none.
     pub time_low_ns: ArrayRef,
-    /// The upper end of the interval of that median.
+    /// Upper end of the interval of that median; NaN if there is none.
     pub time_high_ns: ArrayRef,
 }
 
-/// Replicates of one cell, in the order in which they were executed: arrays of equal length.
+/// Replicates of one cell, in order of execution: arrays of equal length.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Replicates {
-    /// When each began, in seconds of the run's budget.
+    /// Budget used when each began, in seconds.
     pub at_s: ArrayRef,
-    /// The block of each, from 0.
+    /// Block of each, from 0.
     pub block: ArrayRef,
-    /// The primary metric of each.
+    /// Value of the primary metric in each.
     pub value: ArrayRef,
-    /// Bytes that the device read during each; not a number where there is no device.
+    /// Bytes read from the device during each; NaN if there is no device.
     pub device_read_bytes: ArrayRef,
 }
 
-/// A histogram: arrays of equal length, one entry per bucket that is not empty.
+/// A histogram: arrays of equal length, one entry per non-empty bucket.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HistogramArrays {
-    /// The least value of each bucket, in nanoseconds.
+    /// Smallest value in each bucket, in nanoseconds.
     pub low_ns: ArrayRef,
-    /// The least value beyond each bucket, in nanoseconds.
+    /// Smallest value above each bucket, in nanoseconds.
     pub end_ns: ArrayRef,
-    /// Operations in each.
+    /// Number of operations in each bucket.
     pub count: ArrayRef,
 }
 
-/// Log2 histograms per slice of time, over all replicates whose slices make one width.
+/// Log2 histograms per time slice, over all replicates whose slices can be brought to one width.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TimelineArrays {
     /// Width of a slice, in nanoseconds.
     pub slice_ns: f64,
     /// Number of slices.
     pub slices: u32,
-    /// Number of replicates it is made of.
+    /// Number of replicates included.
     pub replicates: u32,
-    /// The least exponent: row 0 holds latencies from 2 to this power, in nanoseconds.
+    /// The smallest exponent: row 0 holds latencies from 2 to this power upwards, in nanoseconds.
     pub log2_first: u32,
-    /// Rows of `count`, one per exponent.
+    /// Number of rows in `count`, one per exponent.
     pub rows: u32,
-    /// Operations, row by row, and slice by slice within each row.
+    /// Number of operations, row by row, and slice by slice within each row.
     pub count: ArrayRef,
-    /// Per slice, operations per second: the median over replicates.
+    /// Operations per second in each slice: the median over replicates; NaN if there is none.
     pub rate: ArrayRef,
-    /// The lower end of the interval of that median; not a number where there is none.
+    /// Lower end of the interval of that median; NaN if there is none.
     pub rate_low: ArrayRef,
-    /// The upper end of the interval of that median.
+    /// Upper end of the interval of that median; NaN if there is none.
     pub rate_high: ArrayRef,
 }
 
 /// How targets, or runs, compare over all benchmarks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Effects {
-    /// What `fsprism compare --format json` prints; none where nothing can be compared.
+    /// What `fsprism compare --format json` prints; none if nothing can be compared.
     pub comparison: Option<CompareDocument>,
     /// Why there is no comparison.
     pub refused: Option<String>,
 }
 
-/// Call stacks as one tree, so that what targets and operations share is stored once.
+/// Call stacks as one tree, so that stacks shared by targets and operations are stored only once.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Stacks {
-    /// Names of frames, and of what lies in lines.
+    /// Names of frames, and of what is in cache lines.
     pub names: Vec<String>,
-    /// For each stack, the stack below its innermost frame, which comes before it; the first has no
-    /// frame and refers to itself (u32).
+    /// For each stack, the stack below its innermost frame, which always has a lower index; the
+    /// first stack has no frame and refers to itself (u32).
     pub parent: ArrayRef,
     /// For each stack, the innermost frame: an index into `names` (u32).
     pub name: ArrayRef,
@@ -207,13 +209,13 @@ pub struct Stacks {
 /// What a cachemap or a flame graph shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Traced {
-    /// The run, as an index into the page's runs.
+    /// Index of the run among the page's runs; 0 on a page without runs.
     pub run: u32,
     /// The label of the target, or what was traced.
     pub target: String,
     /// The operation.
     pub operation: String,
-    /// Which repetition of it, from 1: the one whose counts are nearest to their medians.
+    /// Which of its repetitions, from 1: the one whose counts are closest to the medians.
     pub repetition: u32,
     /// How many repetitions were traced.
     pub repetitions: u32,
@@ -232,20 +234,20 @@ pub struct Cachemap {
     pub line_bytes: u32,
     /// Address of each line, ascending (u64).
     pub address: ArrayRef,
-    /// What lies in each line: an index into the names of [`Stacks`] (u32).
+    /// What is in each line: an index into the names of [`Stacks`] (u32).
     pub name: ArrayRef,
     /// How often each byte was touched, line by line (u32).
     pub count: ArrayRef,
-    /// For each line the index of its first touch, plus one entry for the end of the last line's
-    /// touches (u32).
+    /// For each line, the index of its first touch, followed by one entry for the end of the last
+    /// line's touches (u32).
     pub touches: ArrayRef,
     /// For each touch, the stack (u32).
     pub touch_stack: ArrayRef,
-    /// For each touch, the bytes touched: bit 0 is the line's first (u64).
+    /// For each touch, a mask of the bytes touched: bit 0 is the line's first byte (u64).
     pub touch_bytes: ArrayRef,
 }
 
-/// Call stacks with what was done in each.
+/// Call stacks with the work done in each.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlameGraph {
     /// What it shows, in words.
@@ -254,9 +256,9 @@ pub struct FlameGraph {
     pub traced: Traced,
     /// What frames stand for.
     pub frames: FlameFrames,
-    /// The stacks that did work of their own, ascending (u32).
+    /// The stacks that did work themselves, ascending (u32).
     pub stack: ArrayRef,
-    /// The work done in them, counted in each way.
+    /// The work done in them, by each way of counting.
     pub weights: Vec<FlameWeight>,
 }
 
@@ -277,11 +279,11 @@ pub struct FlameWeight {
     pub name: String,
     /// What is counted, in words: `instructions`.
     pub unit: String,
-    /// For each stack, its own work, without that of the functions it called (f64).
+    /// For each stack, its own work, excluding that of the functions it called (f64).
     pub own: ArrayRef,
 }
 
-/// Where an array lies within the block of bytes, little endian.
+/// Where an array is in the block of bytes, which is little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArrayRef {
     /// The type of its elements.
@@ -305,7 +307,7 @@ pub enum Element {
     U64,
 }
 
-/// Where a text lies within the block of bytes, in UTF-8.
+/// Where a text is in the block of bytes, encoded in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TextRef {
     /// Offset of the first byte.

@@ -26,7 +26,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
-mod units;
+pub(crate) mod units;
 mod warnings;
 
 use record::Document;

@@ -16,7 +16,7 @@ use crate::observations::Observations;
 /// All pairs of more levels than this are not compared: nobody reads their table.
 const LEVELS_MOST: usize = 60;
 
-/// What an experiment says.
+/// The analysis of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnovaAnswer {
     /// The design in words.
@@ -24,7 +24,7 @@ pub struct AnovaAnswer {
     /// `additive` or `multiplicative`; if multiplicative, estimates are decimal logarithms and
     /// `ratio` converts them back.
     pub model: String,
-    /// Why that model.
+    /// Why this model was chosen.
     pub why: String,
     /// The mean of all observations. With several factors and unequal replications, or
     /// combinations never observed, the mean over all combinations of levels.
@@ -34,13 +34,14 @@ pub struct AnovaAnswer {
     pub geometric_mean: Option<RatioDocument>,
     /// The effect of each level of each factor.
     pub effects: Vec<EffectDocument>,
-    /// Sums of squares: of the observations, of their mean, and about it.
+    /// Sums of squares: of the observations, of their mean, and of the observations about their
+    /// mean.
     pub totals: TotalsDocument,
     /// Where the variation comes from; the last source is the errors.
     pub anova: Vec<SourceDocument>,
     /// All pairs of levels, factor by factor, with p adjusted by Tukey's method.
     pub contrasts: Vec<ContrastDocument>,
-    /// What the errors look like.
+    /// Checks of the errors.
     pub diagnostics: Vec<DiagnosticDocument>,
     /// Rank tests, which do not assume normality: for one factor, or for two without replications.
     pub rank_tests: Vec<RankTestDocument>,
@@ -51,7 +52,7 @@ pub struct AnovaAnswer {
 pub struct EstimateDocument {
     /// The estimate.
     pub estimate: f64,
-    /// Its standard error; none where the model fits exactly.
+    /// Its standard error; none if the model fits exactly.
     pub std_error: Option<f64>,
     /// One interval for each confidence level.
     pub intervals: Vec<IntervalDocument>,
@@ -67,7 +68,7 @@ impl From<&Estimate> for EstimateDocument {
     }
 }
 
-/// An estimate that is a ratio: its error acts as a factor, so there is no standard error to add.
+/// An estimate that is a ratio: its error is a factor, so it has no standard error.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RatioDocument {
     /// The estimate.
@@ -117,7 +118,7 @@ impl From<&Effect> for EffectDocument {
     }
 }
 
-/// Sums of squares about 0.
+/// Sums of squares: the first two about 0, the third about the mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TotalsDocument {
     /// Of the observations.
@@ -126,7 +127,7 @@ pub struct TotalsDocument {
     pub mean: f64,
     /// Of the observations about their mean.
     pub about_mean: f64,
-    /// Degrees of freedom of the last.
+    /// Degrees of freedom of `about_mean`.
     pub df: u64,
 }
 
@@ -143,15 +144,15 @@ pub struct SourceDocument {
     pub mean_sq: f64,
     /// F against the errors.
     pub f: Option<f64>,
-    /// p of such an F if there is no effect.
+    /// Probability of an F at least this large if there is no effect.
     pub p: Option<f64>,
-    /// Share of the variation.
+    /// Share of the variation, in percent.
     pub percent_of_variation: f64,
-    /// The F that chance exceeds with probability 1 minus the level.
+    /// For each confidence level, the F that chance exceeds with probability 1 minus the level.
     pub f_quantiles: Vec<FQuantileDocument>,
 }
 
-/// An entry of a table of F.
+/// A quantile of the F distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FQuantileDocument {
     /// The confidence level.
@@ -185,7 +186,7 @@ pub struct ContrastDocument {
     pub factor: String,
     /// The level that the other is subtracted from.
     pub first: String,
-    /// The other.
+    /// The level that is subtracted.
     pub second: String,
     /// The difference of their means.
     pub difference: f64,
@@ -223,7 +224,7 @@ impl From<&Contrast> for ContrastDocument {
 pub struct DiagnosticDocument {
     /// Whether it casts doubt on the analysis.
     pub warning: bool,
-    /// The sentence with its number.
+    /// The result in a sentence, with its number.
     pub message: String,
 }
 
@@ -238,7 +239,7 @@ pub struct RankTestDocument {
     pub statistic: f64,
     /// Degrees of freedom.
     pub df: u64,
-    /// p of such a statistic if there is no effect.
+    /// Probability of a statistic at least this large if there is no effect.
     pub p: f64,
 }
 
