@@ -447,6 +447,8 @@ pub(crate) enum Format {
     Openmetrics,
     /// As `fio --output-format=json+`: cells that read or write data, one job each
     Fio,
+    /// A table for an issue or a wiki: benchmarks by targets
+    Markdown,
 }
 
 impl Format {
@@ -461,7 +463,8 @@ impl Format {
             | Self::GithubSmaller
             | Self::GithubBigger
             | Self::Openmetrics
-            | Self::Fio => None,
+            | Self::Fio
+            | Self::Markdown => None,
         }
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn print_report(source: &Source<'_>, format: Format) -> anyhow::Resul
             told(export::render_openmetrics(document, &Latencies::read(run, path)))
         }
         Format::Fio => told(export::render_fio(document, run, &Latencies::read(run, path))),
+        Format::Markdown => told(export::render_markdown(document, run)),
     };
     print(&text)
 }

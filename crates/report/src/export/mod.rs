@@ -11,6 +11,7 @@ mod fio;
 mod github;
 mod json;
 mod latencies;
+mod markdown;
 mod names;
 mod openmetrics;
 
@@ -22,6 +23,7 @@ pub use fio::render_fio;
 pub use github::{Direction, render_github};
 pub use json::render_json;
 pub use latencies::Latencies;
+pub use markdown::render_markdown;
 pub use openmetrics::render_openmetrics;
 
 /// A run in a foreign format.
