@@ -15,8 +15,8 @@ use record::{CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use targets::Target;
 use workload::{
-    DataOperation, GrowingOperation, NameOperation, OnDevice, Operation, Subject, Verification,
-    Workload, WriteMemory,
+    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Verification, Workload,
+    WriteMemory,
 };
 
 use crate::benchmark::{Benchmark, Work};
@@ -175,7 +175,7 @@ impl Laboratory {
             // The second time around, no page would be clean.
             Subject::Data(DataOperation::Write) => blocks.max(1),
             // The second time around, the name would be known to be missing.
-            Subject::Names(NameOperation::StatMissing) => of.missing_names_per_thread(),
+            Subject::Names(_, Entries::Missed) => of.missing_names_per_thread(),
             Subject::Growing(GrowingOperation::Append | GrowingOperation::AppendFsync) => {
                 appends_max(target, workload)
             }
@@ -184,18 +184,12 @@ impl Laboratory {
                 GrowingOperation::Fsync | GrowingOperation::Fdatasync | GrowingOperation::Truncate,
             )
             | Subject::Names(
-                NameOperation::Open
-                | NameOperation::Close
-                | NameOperation::OpenClose
-                | NameOperation::StatPresent
-                | NameOperation::Readdir
-                | NameOperation::Create
-                | NameOperation::Mkdir
-                | NameOperation::Link
-                | NameOperation::Symlink
-                | NameOperation::Rename
-                | NameOperation::Unlink
-                | NameOperation::Rmdir,
+                _,
+                Entries::LookedAt
+                | Entries::Listed
+                | Entries::Added { .. }
+                | Entries::Moved
+                | Entries::Removed { .. },
             ) => u64::from(u32::MAX),
         }
     }

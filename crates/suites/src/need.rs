@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use record::{CacheState, Least};
-use workload::{Access, Operation, Sharing};
+use workload::{Access, DataOperation, Entries, GrowingOperation, Sharing, Subject};
 
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
@@ -133,47 +133,51 @@ impl Operations {
         let request_bytes = self.workload.request_bytes as u64;
         let pass = self.blocks_per_thread(data_file_bytes).max(1);
         let is_cold = cache_state == CacheState::Cold;
-        match self.workload.operation {
-            Operation::Read | Operation::Write | Operation::Mixed { .. }
-                if self.is_direct() || self.queue_depth().is_some() =>
-            {
+        match self.workload.operation.subject() {
+            Subject::Data(_) if self.is_direct() || self.queue_depth().is_some() => {
                 self.need_of_device(pass, request_bytes)
             }
-            Operation::Read if is_cold => self.need_cold(pass, request_bytes),
-            Operation::Read | Operation::Mixed { .. } => self.need_of_copies(pass, request_bytes),
-            Operation::Write => {
+            Subject::Data(DataOperation::Read) if is_cold => self.need_cold(pass, request_bytes),
+            Subject::Data(DataOperation::Read | DataOperation::Mixed { .. }) => {
+                self.need_of_copies(pass, request_bytes)
+            }
+            Subject::Data(DataOperation::Write) => {
                 let why = "each page is changed once; the first changes prepare what neighbours \
                            share and come before the others";
                 Need::once(pass, within(WRITES, DIRTIED_BYTES / request_bytes), why)
             }
-            Operation::Append => {
+            Subject::Growing(GrowingOperation::Append) => {
                 let why = "the first blocks of a file are found differently from later ones";
                 Need::counted(APPENDS / FIRST_SHARE, APPENDS, why)
             }
-            Operation::Fsync | Operation::Fdatasync | Operation::AppendFsync => {
+            Subject::Growing(
+                GrowingOperation::Fsync
+                | GrowingOperation::Fdatasync
+                | GrowingOperation::AppendFsync,
+            ) => {
                 let why = "the first commits find the log empty";
                 Need::counted(COMMITS / FIRST_SHARE, COMMITS, why)
             }
-            Operation::Truncate => {
+            Subject::Growing(GrowingOperation::Truncate) => {
                 Need::counted(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
             }
-            Operation::Create
-            | Operation::Rename
-            | Operation::Link
-            | Operation::Symlink
-            | Operation::Unlink
-            | Operation::Mkdir
-            | Operation::Rmdir => self.need_of_changes(is_cold),
-            Operation::Readdir => self.need_of_listings(is_cold),
-            Operation::StatMissing => {
+            Subject::Names(_, entries) => self.need_of_names(entries, is_cold),
+        }
+    }
+
+    fn need_of_names(&self, entries: Entries, is_cold: bool) -> Need {
+        match entries {
+            Entries::Added { .. } | Entries::Moved | Entries::Removed { .. } => {
+                self.need_of_changes(is_cold)
+            }
+            Entries::Listed => self.need_of_listings(is_cold),
+            Entries::Missed => {
                 let why = "each name is looked up once, because the second time it is known to be \
                     missing";
                 let wanted = if is_cold { COLD_NAMES } else { LOOKS };
                 Need::once(self.missing_names_per_thread(), wanted, why)
             }
-            Operation::Open | Operation::Close | Operation::OpenClose | Operation::StatPresent => {
-                self.need_of_looks(is_cold)
-            }
+            Entries::LookedAt => self.need_of_looks(is_cold),
         }
     }
 

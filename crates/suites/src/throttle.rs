@@ -47,7 +47,7 @@ impl Throttle {
                 DataOperation::Read | DataOperation::Write | DataOperation::Mixed { .. },
             )
             | Subject::Growing(GrowingOperation::Append | GrowingOperation::Truncate)
-            | Subject::Names(_) => (None, None),
+            | Subject::Names(..) => (None, None),
         };
         let by_bytes = bps.map(|bps| bps as f64 / of.workload.request_bytes as f64);
         let rates_per_s = by_bytes.into_iter().chain(iops.map(|iops| iops as f64));

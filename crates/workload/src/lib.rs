@@ -71,7 +71,7 @@ pub use io_path::{
 };
 pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
-pub use operation::{DataOperation, GrowingOperation, NameOperation, Operation, Subject};
+pub use operation::{DataOperation, Entries, GrowingOperation, NameOperation, Operation, Subject};
 pub use processors::{cores_of, near};
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use schedule::{

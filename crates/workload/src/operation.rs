@@ -66,7 +66,7 @@ pub enum Subject {
     /// Files that prepare makes and restore removes, which grow by the operations' requests.
     Growing(GrowingOperation),
     /// The directory set.
-    Names(NameOperation),
+    Names(NameOperation, Entries),
 }
 
 /// What is done with existing bytes.
@@ -129,11 +129,15 @@ pub enum NameOperation {
     Rmdir,
 }
 
-/// What becomes of a directory's entries.
+/// What an operation on names does with a directory's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entries {
-    /// They stay, or the operation is not on names.
-    Stay,
+pub enum Entries {
+    /// One is looked at.
+    LookedAt,
+    /// One that is not there is looked for.
+    Missed,
+    /// All are listed.
+    Listed,
     /// One is added.
     Added {
         /// With an inode of its own.
@@ -141,15 +145,17 @@ enum Entries {
     },
     /// One gets another name.
     Moved,
-    /// One of this kind, which was made before the run for it, is taken away.
-    Removed(Kind),
+    /// One, which was made before the run for it, is taken away.
+    Removed {
+        /// They are directories, not files.
+        directories: bool,
+    },
 }
 
 /// What is known of an operation.
 struct Row {
     name: &'static str,
     subject: Subject,
-    entries: Entries,
     /// Not where the untimed part must stand between two of them.
     can_batch: bool,
     /// Whether it waits until something is on the device.
@@ -182,7 +188,7 @@ impl DataOperation {
 impl Row {
     const fn of(name: &'static str, subject: Subject) -> Self {
         let (can_batch, syncs, needs_links) = (true, false, false);
-        Self { name, subject, entries: Entries::Stay, can_batch, syncs, needs_links }
+        Self { name, subject, can_batch, syncs, needs_links }
     }
 
     const fn data(name: &'static str, what: DataOperation) -> Self {
@@ -194,7 +200,7 @@ impl Row {
     }
 
     const fn names(name: &'static str, what: NameOperation, entries: Entries) -> Self {
-        Self { entries, ..Self::of(name, Subject::Names(what)) }
+        Self::of(name, Subject::Names(what, entries))
     }
 }
 
@@ -224,8 +230,11 @@ impl Operation {
     ];
 
     const fn row(self) -> Row {
+        use Entries::{LookedAt, Missed, Moved};
         use {DataOperation as Data, GrowingOperation as Growing, NameOperation as Names};
-        const FILE: Entries = Entries::Added { inode: true };
+        const INODE: Entries = Entries::Added { inode: true };
+        const REMOVED_FILE: Entries = Entries::Removed { directories: false };
+        const REMOVED_DIRECTORY: Entries = Entries::Removed { directories: true };
         match self {
             Self::Read => Row::data("read", Data::Read),
             Self::Write => Row::data("write", Data::Write),
@@ -246,28 +255,26 @@ impl Operation {
             Self::AppendFsync => {
                 Row { syncs: true, ..Row::growing("append+fsync", Growing::AppendFsync) }
             }
-            Self::Open => Row::names("open", Names::Open, Entries::Stay),
-            Self::Close => Row::names("close", Names::Close, Entries::Stay),
-            Self::OpenClose => Row::names("open+close", Names::OpenClose, Entries::Stay),
-            Self::StatPresent => Row::names("stat", Names::StatPresent, Entries::Stay),
-            Self::StatMissing => {
-                Row::names("stat of a missing name", Names::StatMissing, Entries::Stay)
-            }
+            Self::Open => Row::names("open", Names::Open, LookedAt),
+            Self::Close => Row::names("close", Names::Close, LookedAt),
+            Self::OpenClose => Row::names("open+close", Names::OpenClose, LookedAt),
+            Self::StatPresent => Row::names("stat", Names::StatPresent, LookedAt),
+            Self::StatMissing => Row::names("stat of a missing name", Names::StatMissing, Missed),
             Self::Readdir => {
-                Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Stay) }
+                Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Listed) }
             }
-            Self::Create => Row::names("create", Names::Create, FILE),
-            Self::Mkdir => Row::names("mkdir", Names::Mkdir, FILE),
+            Self::Create => Row::names("create", Names::Create, INODE),
+            Self::Mkdir => Row::names("mkdir", Names::Mkdir, INODE),
             Self::Symlink => {
-                Row { needs_links: true, ..Row::names("symlink", Names::Symlink, FILE) }
+                Row { needs_links: true, ..Row::names("symlink", Names::Symlink, INODE) }
             }
             Self::Link => {
                 let row = Row::names("link", Names::Link, Entries::Added { inode: false });
                 Row { needs_links: true, ..row }
             }
-            Self::Rename => Row::names("rename", Names::Rename, Entries::Moved),
-            Self::Unlink => Row::names("unlink", Names::Unlink, Entries::Removed(Kind::File)),
-            Self::Rmdir => Row::names("rmdir", Names::Rmdir, Entries::Removed(Kind::Directory)),
+            Self::Rename => Row::names("rename", Names::Rename, Moved),
+            Self::Unlink => Row::names("unlink", Names::Unlink, REMOVED_FILE),
+            Self::Rmdir => Row::names("rmdir", Names::Rmdir, REMOVED_DIRECTORY),
         }
     }
 
@@ -286,7 +293,7 @@ impl Operation {
     /// Whether it acts on names.
     #[must_use]
     pub fn is_on_names(self) -> bool {
-        matches!(self.subject(), Subject::Names(_))
+        matches!(self.subject(), Subject::Names(..))
     }
 
     /// Whether it reads or writes existing bytes of the data files.
@@ -310,9 +317,22 @@ impl Operation {
 
     /// What each takes away, if it does.
     pub(crate) fn victim(self) -> Option<Kind> {
-        match self.row().entries {
-            Entries::Removed(kind) => Some(kind),
-            Entries::Stay | Entries::Added { .. } | Entries::Moved => None,
+        match self.entries()? {
+            Entries::Removed { directories: true } => Some(Kind::Directory),
+            Entries::Removed { directories: false } => Some(Kind::File),
+            Entries::LookedAt
+            | Entries::Missed
+            | Entries::Listed
+            | Entries::Added { .. }
+            | Entries::Moved => None,
+        }
+    }
+
+    /// What it does with entries, if it is on names.
+    fn entries(self) -> Option<Entries> {
+        match self.subject() {
+            Subject::Names(_, entries) => Some(entries),
+            Subject::Data(_) | Subject::Growing(_) => None,
         }
     }
 
@@ -320,13 +340,16 @@ impl Operation {
     /// that.
     #[must_use]
     pub fn changes_directories(self) -> bool {
-        self.row().entries != Entries::Stay
+        self.entries().is_some_and(|entries| match entries {
+            Entries::LookedAt | Entries::Missed | Entries::Listed => false,
+            Entries::Added { .. } | Entries::Moved | Entries::Removed { .. } => true,
+        })
     }
 
     /// Whether it makes inodes.
     #[must_use]
     pub fn makes_inodes(self) -> bool {
-        self.row().entries == Entries::Added { inode: true }
+        self.entries() == Some(Entries::Added { inode: true })
     }
 
     /// Whether it waits until something is on the device.
@@ -347,7 +370,7 @@ impl Operation {
     pub fn reads_data(self) -> bool {
         match self.subject() {
             Subject::Data(DataOperation::Read | DataOperation::Mixed { .. }) => true,
-            Subject::Data(DataOperation::Write) | Subject::Growing(_) | Subject::Names(_) => false,
+            Subject::Data(DataOperation::Write) | Subject::Growing(_) | Subject::Names(..) => false,
         }
     }
 
@@ -358,7 +381,7 @@ impl Operation {
             Subject::Data(DataOperation::Read) => false,
             Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => true,
             Subject::Growing(_) => true,
-            Subject::Names(_) => self.changes_directories(),
+            Subject::Names(..) => self.changes_directories(),
         }
     }
 }
@@ -375,7 +398,6 @@ mod tests {
         assert_eq!(names.len(), Operation::ALL.len());
         let count =
             |has: fn(Operation) -> bool| Operation::ALL.into_iter().filter(|&one| has(one)).count();
-        assert_eq!(count(Operation::is_on_names), 13);
         assert_eq!(count(Operation::moves_data_in_place), 2);
         assert_eq!(count(Operation::changes_directories), 7);
         assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (3, 3));

@@ -173,7 +173,7 @@ fn role_of(operation: Operation) -> anyhow::Result<Role> {
     match operation.subject() {
         Subject::Data(DataOperation::Read) => Ok(Role::Read),
         Subject::Data(DataOperation::Write) => Ok(Role::Write),
-        Subject::Data(DataOperation::Mixed { .. }) | Subject::Growing(_) | Subject::Names(_) => {
+        Subject::Data(DataOperation::Mixed { .. }) | Subject::Growing(_) | Subject::Names(..) => {
             bail!("a bare loop reads or writes; it does not {}", operation.name())
         }
     }

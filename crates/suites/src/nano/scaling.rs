@@ -211,7 +211,7 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
 fn cache_state(operation: Operation) -> CacheState {
     match operation.subject() {
         Subject::Growing(_) => CacheState::Any,
-        Subject::Data(_) | Subject::Names(_) => CacheState::Warm,
+        Subject::Data(_) | Subject::Names(..) => CacheState::Warm,
     }
 }
 
@@ -222,7 +222,7 @@ fn exercised(operation: Operation) -> Dimension {
             GrowingOperation::AppendFsync | GrowingOperation::Fsync | GrowingOperation::Fdatasync,
         ) => Dimension::Io,
         Subject::Growing(GrowingOperation::Truncate) => Dimension::OnDiskLayout,
-        Subject::Names(_) => Dimension::Metadata,
+        Subject::Names(..) => Dimension::Metadata,
     }
 }
 
@@ -252,7 +252,7 @@ fn place(shared: Shared, threads: u64) -> Place {
         Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => {
             Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
         }
-        Subject::Names(_) => {
+        Subject::Names(..) => {
             let of = Directories::of(shared.entries);
             Place::Directories(Directories { additions: ADDITIONS, count, ..of })
         }

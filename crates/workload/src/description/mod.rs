@@ -269,7 +269,7 @@ impl Workload {
     fn check_shares(&self) -> Result<(), WorkloadError> {
         let read_percent = match self.operation.subject() {
             Subject::Data(DataOperation::Mixed { read_percent }) => read_percent,
-            Subject::Data(_) | Subject::Growing(_) | Subject::Names(_) => 0,
+            Subject::Data(_) | Subject::Growing(_) | Subject::Names(..) => 0,
         };
         let sequential_percent = if let Access::Mixed { sequential_percent } = self.access {
             sequential_percent

@@ -6,10 +6,13 @@ use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::error::{EngineError, WorkloadError};
 use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
+use crate::steps::entries::{
+    Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing, Symlink,
+    Unlink,
+};
 use crate::steps::{
-    Append, AppendFsync, AppendVectored, Close, Create, EntryStep, Link, Mapped, Mkdir, OnPath,
-    Open, OpenClose, Psync, Read, ReadShare, Readdir, ReadsOnly, Rename, Rewrite, Rmdir, Stat,
-    StatMissing, Stdio, Symlink, Sync, Truncate, Unlink, Vectored, Write, WritesOnly,
+    Append, AppendFsync, AppendVectored, Mapped, OnPath, Psync, Read, ReadShare, Readdir,
+    ReadsOnly, Rename, Rewrite, Stdio, Sync, Truncate, Vectored, Write, WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 

@@ -17,10 +17,10 @@ use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
 use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::on_device::OnDevice;
 use crate::operation::{DataOperation, GrowingOperation, NameOperation, Operation, Subject};
+use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
 use crate::steps::{
-    Append, AppendFsync, AppendVectored, Close, DataFile, Directories, Directory, EntryCall,
-    EntryStep, Fresh, Growing, Manner, Read, Readdir, Rename, Share, Spacing, Sync, Transfer,
-    Truncate, Write,
+    Append, AppendFsync, AppendVectored, DataFile, Growing, Read, Readdir, Rename, Share, Spacing,
+    Sync, Transfer, Truncate, Write,
 };
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
@@ -102,7 +102,7 @@ impl Plan<'_> {
         match self.workload.operation.subject() {
             Subject::Data(what) => self.transfer_step(thread, what),
             Subject::Growing(what) => self.growing_step(thread, what),
-            Subject::Names(what) => self.name_step(thread, what),
+            Subject::Names(what, _) => self.name_step(thread, what),
         }
     }
 
@@ -115,7 +115,7 @@ impl Plan<'_> {
                 Role::Read => ("read files", spec.read_files.count),
                 Role::Write => ("write files", spec.write_files.count),
             },
-            Subject::Names(_) => ("directories", spec.directories.count),
+            Subject::Names(..) => ("directories", spec.directories.count),
             Subject::Growing(_) => return Ok(()),
         };
         let needed = match self.workload.sharing {
@@ -123,7 +123,7 @@ impl Plan<'_> {
             Sharing::Same => 1,
         };
         self.enough(what, needed, present as u64)?;
-        if let Subject::Names(what) = subject {
+        if let Subject::Names(what, _) = subject {
             let entries = self.entries_needed(what);
             self.enough("entries in a directory", entries, spec.directories.entries)?;
         }
@@ -203,7 +203,7 @@ impl Plan<'_> {
             Subject::Growing(_) => all(self.workload.threads)
                 .map(|number| self.file_set.growing_file(number))
                 .collect(),
-            Subject::Names(_) => all(self.file_set.spec().directories.count)
+            Subject::Names(..) => all(self.file_set.spec().directories.count)
                 .map(|number| self.file_set.directory(number))
                 .collect(),
         }

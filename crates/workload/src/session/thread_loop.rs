@@ -34,7 +34,7 @@ impl ThreadLoop {
         workload.check()?;
         match workload.operation.subject() {
             Subject::Data(_) => {}
-            Subject::Growing(_) | Subject::Names(_) => {
+            Subject::Growing(_) | Subject::Names(..) => {
                 return Err(WorkloadError::NotATransfer(workload.operation.name()).into());
             }
         }

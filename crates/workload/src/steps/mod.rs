@@ -1,7 +1,7 @@
 //! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call, what
 //! is done after it.
 
-mod entries;
+pub(crate) mod entries;
 mod growing;
 mod noop;
 mod path;
@@ -11,11 +11,6 @@ mod rewrite;
 mod transfer;
 mod whole;
 
-pub(crate) use entries::{Close, Directories, Directory};
-pub(crate) use entries::{
-    Create, EntryCall, EntryStep, Fresh, Link, Manner, Mkdir, Open, OpenClose, Rmdir, Stat,
-    StatMissing, Symlink, Unlink,
-};
 pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
 pub use noop::Noop;
 pub(crate) use path::{

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::run_loop::Step;
-use crate::steps::Directories;
+use crate::steps::entries::Directories;
 
 /// The buffer of one `getdents64`: what the C library uses.
 pub(crate) const LISTING_BYTES: usize = 32 * 1024;

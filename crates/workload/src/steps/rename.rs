@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind};
 use crate::run_loop::Step;
-use crate::steps::{Directories, Manner};
+use crate::steps::entries::{Directories, Manner};
 
 /// The entries of a directory that one thread may rename: every `stride`-th from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
