@@ -29,6 +29,8 @@ pub enum Operation {
     StatPresent,
     /// `fstatat` of a name that does not exist.
     StatMissing,
+    /// `faccessat` of an entry: whether it may be read.
+    CheckAccess,
     /// All the `getdents64` calls that list a directory once; the seek to its start is untimed.
     Readdir,
     /// `renameat` of an entry to another name in its directory, and later back.
@@ -113,6 +115,8 @@ pub enum NameOperation {
     StatPresent,
     /// [`Operation::StatMissing`].
     StatMissing,
+    /// [`Operation::CheckAccess`].
+    CheckAccess,
     /// [`Operation::Readdir`].
     Readdir,
     /// [`Operation::Rename`].
@@ -206,7 +210,7 @@ impl Row {
 
 impl Operation {
     /// All but the mixes, in the order of their definition.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Read,
         Self::Write,
         Self::Append,
@@ -217,6 +221,7 @@ impl Operation {
         Self::Create,
         Self::StatPresent,
         Self::StatMissing,
+        Self::CheckAccess,
         Self::Readdir,
         Self::Rename,
         Self::Link,
@@ -260,6 +265,7 @@ impl Operation {
             Self::OpenClose => Row::names("open+close", Names::OpenClose, LookedAt),
             Self::StatPresent => Row::names("stat", Names::StatPresent, LookedAt),
             Self::StatMissing => Row::names("stat of a missing name", Names::StatMissing, Missed),
+            Self::CheckAccess => Row::names("access", Names::CheckAccess, LookedAt),
             Self::Readdir => {
                 Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Listed) }
             }
@@ -401,7 +407,7 @@ mod tests {
         assert_eq!(count(Operation::moves_data_in_place), 2);
         assert_eq!(count(Operation::changes_directories), 7);
         assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (3, 3));
-        // Looks: five at names, one at a list, one at bytes.
-        assert_eq!(count(|one| !one.changes_anything()), 7);
+        // Looks: six at names, one at a list, one at bytes.
+        assert_eq!(count(|one| !one.changes_anything()), 8);
     }
 }

@@ -7,8 +7,8 @@ use crate::error::{EngineError, WorkloadError};
 use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::entries::{
-    Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing, Symlink,
-    Unlink,
+    CheckAccess, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing,
+    Symlink, Unlink,
 };
 use crate::steps::{
     Append, AppendFsync, AppendVectored, Mapped, OnPath, Psync, Read, ReadShare, Readdir,
@@ -157,6 +157,7 @@ any_step! {
     Create(EntryStep<Create>),
     StatPresent(EntryStep<Stat>),
     StatMissing(EntryStep<StatMissing>),
+    CheckAccess(EntryStep<CheckAccess>),
     Link(EntryStep<Link>),
     Symlink(EntryStep<Symlink>),
     Unlink(EntryStep<Unlink>),

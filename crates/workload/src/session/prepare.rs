@@ -138,6 +138,7 @@ impl Plan<'_> {
             | NameOperation::Close
             | NameOperation::OpenClose
             | NameOperation::StatPresent
+            | NameOperation::CheckAccess
             | NameOperation::Link
             | NameOperation::Symlink => 1,
             NameOperation::Create
@@ -384,6 +385,9 @@ impl Plan<'_> {
             }
             NameOperation::StatMissing => {
                 AnyStep::StatMissing(self.entry_step(thread, directories, missing)?)
+            }
+            NameOperation::CheckAccess => {
+                AnyStep::CheckAccess(self.entry_step(thread, directories, entries)?)
             }
             NameOperation::Link => AnyStep::Link(self.entry_step(thread, directories, entries)?),
             NameOperation::Symlink => {

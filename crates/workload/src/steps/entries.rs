@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, Mode, OFlags, fsync, linkat, mkdirat, openat, statat, symlinkat, unlinkat,
+    Access, AtFlags, Mode, OFlags, accessat, fsync, linkat, mkdirat, openat, statat, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -325,6 +326,13 @@ entry_call! {
             Err(errno) => Err(errno),
             Ok(_) => Err(Errno::EXIST),
         }
+    }
+}
+entry_call! {
+    /// `faccessat` of an entry.
+    CheckAccess, "faccessat", Chosen(Entry), Nowhere => (),
+    |directory, name, _none| {
+        accessat(directory, name.as_c_str(), Access::READ_OK, AtFlags::empty())
     }
 }
 entry_call! {

@@ -81,9 +81,10 @@ const STAT_MISSING: Named =
 const OPEN_CLOSE: Named = named("open-close", "open and close", Operation::OpenClose, 1);
 const READDIR: Named = named("readdir", "readdir", Operation::Readdir, 0);
 /// What looks and changes nothing.
-const LOOKING: [Named; 6] = [
+const LOOKING: [Named; 7] = [
     STAT,
     STAT_MISSING,
+    named("access", "access", Operation::CheckAccess, 2),
     named("open", "open", Operation::Open, 2),
     named("close", "close", Operation::Close, 2),
     OPEN_CLOSE,
