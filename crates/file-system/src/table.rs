@@ -127,6 +127,13 @@ pub(crate) static ROWS: [Row; 21] = [
         ..PLAIN
     },
     Row {
+        name: "exfat",
+        mkfs: Some(Mkfs::of("mkfs.exfat", "exfatprogs")),
+        modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
+        lacks: &[NO_LINKS],
+        ..PLAIN
+    },
+    Row {
         name: "minix",
         // Version 1 of it can have 64 MiB at most.
         mkfs: Some(Mkfs::of("mkfs.minix", "util-linux-extra")),
@@ -149,7 +156,6 @@ pub(crate) static ROWS: [Row; 21] = [
     },
     // From here on, those that are measured where they are found, and never made.
     Row { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
-    Row { name: "exfat", lacks: &[NO_LINKS], ..PLAIN },
     Row { name: "nilfs2", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0x3434), ..PLAIN },
     Row { name: "bcachefs", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0xca45_1a4e), ..PLAIN },
     Row { name: "zfs", lacks: &[COPIES_ON_WRITE], magic: Some(0x2fc1_2fc1), ..PLAIN },
