@@ -1,4 +1,4 @@
-//! A confidence interval, and the interval of a mean by Student's t.
+//! A confidence interval, and those of means by Student's t.
 
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_count, check_open_unit};
@@ -45,8 +45,36 @@ pub fn mean_interval(sample: &Sample, level: f64) -> Result<Interval, Refusal> {
     Ok(t_interval(sample.ascending(), level))
 }
 
-/// The same on a bare series. The caller has checked that there are two finite values or more,
-/// and the level.
+/// A geometric mean with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeometricMean {
+    /// The mean: `exp` of the mean of the logarithms.
+    pub mean: f64,
+    /// The interval of what it estimates: of a log-normal distribution, the median.
+    pub interval: Interval,
+}
+
+/// The geometric mean of positive values, and its interval at `level`: that of the mean of their
+/// logarithms ([`mean_interval`]), transformed back. It supposes logarithms near enough to normal,
+/// which is what effects that multiply lead to (Jain, section 12.4; Le Boudec, "Performance
+/// Evaluation of Computer and Communication Systems", section 2.4.3, on transformed data).
+///
+/// # Errors
+/// Refuses a `level` outside 0 to 1, fewer than two values, and values that are not above 0.
+pub fn geometric_mean(sample: &Sample, level: f64) -> Result<GeometricMean, Refusal> {
+    check_open_unit("the level", level)?;
+    check_count("an interval of a geometric mean", sample.len(), 2)?;
+    if sample.min() <= 0.0 {
+        return Err(Refusal::NotPositive { index: 0, value: sample.min() });
+    }
+    let logarithms: Vec<f64> = sample.ascending().iter().map(|value| value.ln()).collect();
+    let of_logarithms = t_interval(&logarithms, level);
+    let interval = Interval { low: of_logarithms.low.exp(), high: of_logarithms.high.exp(), level };
+    Ok(GeometricMean { mean: sample::mean(&logarithms).exp(), interval })
+}
+
+/// The interval of a bare series' mean. The caller has checked that there are two finite values or
+/// more, and the level.
 pub(crate) fn t_interval(values: &[f64], level: f64) -> Interval {
     let n = values.len() as f64;
     let t = student::quantile((1.0 + level) / 2.0, n - 1.0);
@@ -81,6 +109,15 @@ mod tests {
     fn one_value_has_no_interval() {
         let refused = mean_interval(&Sample::new([1.0]).unwrap(), 0.95).unwrap_err();
         assert_eq!(refused.to_string(), "an interval of a mean needs at least 2 values, but got 1");
+    }
+
+    #[test]
+    fn what_is_not_above_0_has_no_geometric_mean() {
+        let refused = |values: &[f64]| {
+            geometric_mean(&Sample::new(values).unwrap(), 0.95).unwrap_err().to_string()
+        };
+        assert!(refused(&[1.0, 0.0]).contains("above 0"), "{}", refused(&[1.0, 0.0]));
+        assert!(refused(&[1.0]).contains("at least 2 values"), "{}", refused(&[1.0]));
     }
 
     #[test]

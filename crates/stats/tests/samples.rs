@@ -4,7 +4,9 @@
 use serde_json::Value;
 use stats::bootstrap::{Method, Resampling};
 use stats::planning::power::least_detectable_deviations;
-use stats::{Independent, Interval, Paired, Sample, autocorrelation, bootstrap, outliers};
+use stats::{
+    Independent, Interval, Paired, Sample, autocorrelation, bootstrap, interval, outliers,
+};
 
 fn cases(area: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("fixtures/samples.json")).unwrap();
@@ -65,6 +67,16 @@ fn tests_of_equivalence_agree_with_statsmodels() {
         assert_close(unpaired.p(), number(&case["unpaired_ratio"][0]), 1e-9);
         let within = number(&case["within"]);
         assert_close(unpaired.p_within(within), number(&case["unpaired_ratio"][1]), 1e-9);
+    }
+}
+
+#[test]
+fn geometric_means_agree_with_scipy() {
+    for case in cases("geometric_mean") {
+        let sample = Sample::new(series(&case["values"])).unwrap();
+        let got = interval::geometric_mean(&sample, 0.95).unwrap();
+        assert_close(got.mean, number(&case["mean"]), 1e-12);
+        assert_interval(got.interval, &case["interval"]);
     }
 }
 

@@ -31,6 +31,12 @@ pub struct IntervalAnswer {
     pub mean: f64,
     /// Its interval by Student's t, which supposes values near enough to normal.
     pub mean_interval: Option<IntervalDocument>,
+    /// The geometric mean, if all values are above 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometric_mean: Option<f64>,
+    /// Its interval by Student's t of the logarithms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometric_mean_interval: Option<IntervalDocument>,
     /// The mean and its interval by batch means, where neighbouring values depend on each other and
     /// there are enough values.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,10 +120,13 @@ impl IntervalAnswer {
             Ok(QuantileAnswer { q, estimate, interval, refused })
         };
         let mean_of_batches = BatchesAnswer::of(values, level);
+        let geometric = interval::geometric_mean(&sample, level).ok();
         Ok(Self {
             n: sample.len() as u64,
             mean: sample.mean(),
             mean_interval: interval::mean_interval(&sample, level).ok().map(Into::into),
+            geometric_mean: geometric.map(|one| one.mean),
+            geometric_mean_interval: geometric.map(|one| one.interval.into()),
             mean_of_batches,
             standard_deviation: sample.standard_deviation().ok(),
             coefficient_of_variation: sample.coefficient_of_variation().ok(),
@@ -146,6 +155,11 @@ impl IntervalAnswer {
             let mean = figure(of.mean);
             let how = format!("by {BATCHES} batch means");
             columns.row(["mean".to_owned(), mean, shown(Some(of.interval)), how]);
+        }
+        if let Some(mean) = self.geometric_mean {
+            let how = "by Student's t of logarithms".to_owned();
+            let interval = shown(self.geometric_mean_interval);
+            columns.row(["geometric mean".to_owned(), figure(mean), interval, how]);
         }
         for quantile in &self.quantiles {
             let name = format!("{} quantile", quantile.q);
@@ -260,6 +274,18 @@ mod tests {
         let short = answer(0.6, 100);
         assert_eq!(short.mean_of_batches, None);
         assert!(said(&short).contains("too narrow; they are worth"), "{}", said(&short));
+    }
+
+    #[test]
+    fn positive_values_have_a_geometric_mean() {
+        let answer = |values: &[f64]| {
+            let question = IntervalQuestion { quantiles: Vec::new(), level: 0.95 };
+            IntervalAnswer::new(values, &question).unwrap()
+        };
+        let positive = answer(&[1.0, 10.0, 100.0]);
+        assert!((positive.geometric_mean.unwrap() - 10.0).abs() < 1e-9);
+        assert!(said(&positive).contains("geometric mean 10"), "{}", said(&positive));
+        assert_eq!(answer(&[0.0, 10.0, 100.0]).geometric_mean, None);
     }
 
     #[test]
