@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use commands::{cliff, compare, footprint, lab, machine, manual, report, reproduce, stats, survey};
+use commands::{
+    cliff, compare, footprint, lab, machine, manual, report, reproduce, runs, stats, survey,
+};
 use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Run(options) => survey::run(options),
         Command::Cliff(options) => cliff::cliff(options),
         Command::Report(options) => report::report(options),
+        Command::Runs(options) => runs::runs(options),
         Command::Compare(options) => compare::compare(options),
         Command::Footprint(command) => footprint::footprint(command),
         Command::Lab(command) => lab::lab(command),

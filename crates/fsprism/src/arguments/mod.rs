@@ -134,6 +134,8 @@ pub(crate) enum Command {
     /// Write a run's page again, or one page for several runs side by side
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportOptions),
+    /// List the runs in a directory: what each measured, and whether it finished
+    Runs(RunsOptions),
     /// Compare the targets of a run, or several runs: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareOptions),
@@ -400,6 +402,15 @@ pub(crate) struct ReproduceOptions {
     /// Run directory; by default ./fsprism-runs/TIME-reproduce
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsOptions {
+    /// The directory that holds run directories
+    #[arg(value_name = "DIR", default_value = "fsprism-runs")]
+    pub(crate) directory: PathBuf,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }

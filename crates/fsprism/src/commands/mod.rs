@@ -9,5 +9,6 @@ pub(crate) mod machine;
 pub(crate) mod manual;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod runs;
 pub(crate) mod stats;
 pub(crate) mod survey;

@@ -334,3 +334,37 @@ fn several_runs_that_are_interrupted_keep_what_they_have() {
     let last = journal.lines().last().expect("a line");
     assert!(last.contains("interrupted"), "{last}");
 }
+
+#[test]
+fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
+    let name = "the_runs_in_a_directory_are_listed_with_how_far_they_got";
+    let Some(place) = place_with_run(name) else { return };
+    for directory in ["cut", "damaged"] {
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([place.path("run"), place.path(directory)])
+            .status();
+        assert!(copied.is_ok_and(|status| status.success()));
+    }
+    let journal = fs::read_to_string(place.path("cut/cells.jsonl")).expect("it is there");
+    let before_end = journal.trim_end().rfind('\n').expect("it has several lines");
+    fs::write(place.path("cut/cells.jsonl"), &journal[..=before_end]).expect("it is ours");
+    fs::write(place.path("damaged/manifest.json"), "{}").expect("it is ours");
+    place.make("other");
+    let runs = |arguments: &str| place.finish(place.fsprism(&format!("runs {arguments}")));
+    let outcome = runs(". --format json");
+    outcome.assert_code(0);
+    let listed: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
+    let state = |path: &str| {
+        let runs = listed["runs"].as_array().expect("they are listed");
+        runs.iter().find(|one| one["path"] == path).map(|one| one["state"].clone())
+    };
+    assert_eq!(state("./run"), Some("finished".into()));
+    assert_eq!(state("./cut"), Some("unfinished".into()));
+    assert!(state("./damaged").is_some_and(|state| state["unreadable"].is_string()));
+    assert_eq!(state("./other"), None);
+    let text = runs(".").stdout;
+    let line = text.lines().find(|line| line.contains("./run")).expect("it is listed");
+    assert!(line.contains("survey/io") && line.ends_with(" finished         2"), "{text}");
+    runs("missing").assert_refused(&["missing", "name a directory of runs"]);
+}

@@ -1,0 +1,124 @@
+//! `fsprism runs`: the runs in a directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use record::{EndReason, Line, Run};
+use serde::Serialize;
+use textual::{Layout, plain_text, widest};
+
+use crate::arguments::RunsOptions;
+use crate::exit::{Blame, Done};
+use crate::output;
+
+/// The runs in a directory, the oldest first.
+#[derive(Debug, Serialize)]
+struct Runs {
+    runs: Vec<Found>,
+}
+
+/// A run directory.
+#[derive(Debug, Serialize)]
+struct Found {
+    path: PathBuf,
+    /// When it began, in UTC; none if it cannot be read.
+    started: Option<String>,
+    suite: Option<String>,
+    targets: Vec<String>,
+    /// Blocks in which something was measured.
+    blocks: usize,
+    state: State,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum State {
+    Finished,
+    /// It was cut off, or is being measured now.
+    Unfinished,
+    Unreadable(String),
+}
+
+impl Found {
+    fn of(path: PathBuf) -> Self {
+        match Run::read(&path) {
+            Ok(run) => Self {
+                started: Some(run.manifest.run.started.clone()),
+                suite: Some(run.manifest.run.suite.clone()),
+                targets: run.manifest.targets.iter().map(|one| one.label.clone()).collect(),
+                blocks: blocks(&run),
+                state: if is_finished(&run) { State::Finished } else { State::Unfinished },
+                path,
+            },
+            Err(error) => Self {
+                path,
+                started: None,
+                suite: None,
+                targets: Vec::new(),
+                blocks: 0,
+                state: State::Unreadable(error.to_string()),
+            },
+        }
+    }
+
+    /// Path, suite, targets, state, blocks.
+    fn row(&self) -> [String; 5] {
+        let state = match &self.state {
+            State::Finished => "finished",
+            State::Unfinished => "unfinished",
+            State::Unreadable(_) => "unreadable",
+        };
+        let suite = plain_text(self.suite.as_deref().unwrap_or_default()).into_owned();
+        let targets = plain_text(&self.targets.join(" ")).into_owned();
+        let path = plain_text(&self.path.to_string_lossy()).into_owned();
+        [path, suite, targets, state.to_owned(), self.blocks.to_string()]
+    }
+}
+
+/// Lists the runs in a directory.
+pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Done> {
+    let runs = Runs { runs: found(&options.directory).blame_input()? };
+    output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
+}
+
+/// The directories in it that hold a manifest.
+fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
+    let entries = fs::read_dir(directory).map_err(|error| {
+        anyhow::anyhow!("cannot list {}: {error}; name a directory of runs", directory.display())
+    })?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
+    let is_run = |path: &PathBuf| path.join("manifest.json").symlink_metadata().is_ok();
+    let mut found: Vec<Found> = paths.into_iter().filter(is_run).map(Found::of).collect();
+    found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
+    Ok(found)
+}
+
+fn blocks(run: &Run) -> usize {
+    let block = |line: &Line| if let Line::Replicate(one) = line { Some(one.block) } else { None };
+    let mut blocks: Vec<u32> = run.lines.iter().filter_map(block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.len()
+}
+
+fn is_finished(run: &Run) -> bool {
+    let end = |line: &Line| if let Line::End(end) = line { Some(end.reason) } else { None };
+    run.lines.last().and_then(end).is_some_and(|reason| reason != EndReason::Interrupted)
+}
+
+fn text(runs: &Runs, directory: &Path) -> String {
+    if runs.runs.is_empty() {
+        return format!("no runs in {}\n", plain_text(&directory.to_string_lossy()));
+    }
+    let heading = ["run", "suite", "targets", "state", "blocks"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(runs.runs.iter().map(Found::row)).collect();
+    let widths = (0..5).map(|column| widest(rows.iter().map(|row| &row[column]))).collect();
+    let layout = Layout { left: 4, widths };
+    let table: String = rows.iter().map(|row| layout.line(row) + "\n").collect();
+    let why = runs.runs.iter().filter_map(|one| match &one.state {
+        State::Unreadable(why) => Some(format!("! {}\n", plain_text(why))),
+        State::Finished | State::Unfinished => None,
+    });
+    table + &why.collect::<String>()
+}
