@@ -115,7 +115,7 @@ const fn same(name: &'static str, title: &'static str, operation: Operation, ran
 }
 
 /// Low, medium and high sharing, in the words of Min et al.; in comments what they call it.
-const SHARED: [Shared; 19] = [
+const SHARED: [Shared; 21] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
     same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
@@ -136,6 +136,12 @@ const SHARED: [Shared; 19] = [
     Shared {
         entries: 1,
         ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
+    },
+    // The same, with what an open and a close add: all threads count one inode's openings.
+    own("open-own-directories", "open and close, own directories", Operation::OpenClose, 3),
+    Shared {
+        entries: 1,
+        ..same("open-same-name", "open and close of the same name", Operation::OpenClose, 3)
     },
     // MRDL, MRDM
     own("readdir-own-directories", "readdir, own directories", Operation::Readdir, 3),
