@@ -48,6 +48,8 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 
 /// The files that may hold `unsafe`, each with what needs it.
 const UNSAFE_FILES: &[(&str, &str)] = &[
+    ("crates/densefs/src/arena.rs", "memory that processes share"),
+    ("crates/densefs/tests/core/world.rs", "memory of a test that stands for such"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),

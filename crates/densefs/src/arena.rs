@@ -1,0 +1,309 @@
+//! The arena's bytes, and the only place that touches them.
+//!
+//! Other processes write them at any time, and one of them may write nonsense. So nothing here ever
+//! becomes a reference to data: single fields are loaded and stored as atomics, longer stretches
+//! are copied as they are at that moment, and every place is checked against the arena's size
+//! before it is used. A [`Line`] has been checked; its fields lie within it by construction.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
+
+use crate::errno::Errno;
+
+/// Bytes in a line, the unit of everything: what a processor fetches at once.
+pub const LINE_BYTES: usize = 64;
+/// Lines in a page, the unit of what is mapped and supplied.
+pub const LINES_PER_PAGE: u32 = 64;
+
+/// A line of the arena by its number, or none: line 0 is the superblock's, which nothing refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ref(pub u32);
+
+impl Ref {
+    /// No line.
+    pub const NONE: Self = Self(0);
+
+    /// Whether it refers to a line.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_some(self) -> bool {
+        self.0 != 0
+    }
+
+    /// The line so many further on, which may lie outside the arena.
+    #[inline(always)]
+    #[must_use]
+    pub fn plus(self, lines: u32) -> Self {
+        Self(self.0.wrapping_add(lines))
+    }
+}
+
+/// Bytes that processes share.
+#[derive(Clone, Copy, Debug)]
+pub struct Arena<'a> {
+    start: NonNull<u8>,
+    lines: u32,
+    /// The bytes are the caller's for so long.
+    mapped: PhantomData<&'a ()>,
+}
+
+// SAFETY: whatever reaches the bytes does so by atomics, or by copies that take them as they are.
+#[expect(unsafe_code, reason = "the bytes are shared on purpose")]
+unsafe impl Send for Arena<'_> {}
+// SAFETY: as above.
+#[expect(unsafe_code, reason = "the bytes are shared on purpose")]
+unsafe impl Sync for Arena<'_> {}
+
+impl<'a> Arena<'a> {
+    /// The arena of `lines` lines at `start`.
+    ///
+    /// # Safety
+    /// All of it must stay mapped for reading and writing for `'a`, and `start` be a multiple of
+    /// the size of a page. Others may write it at any time.
+    #[expect(unsafe_code, reason = "the caller vouches for the mapping")]
+    #[must_use]
+    pub unsafe fn new(start: NonNull<u8>, lines: u32) -> Self {
+        Self { start, lines, mapped: PhantomData }
+    }
+
+    /// How many lines there are.
+    #[inline(always)]
+    #[must_use]
+    pub fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// A line.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such line.
+    #[inline(always)]
+    pub fn line(&self, at: Ref) -> Result<Line<'a>, Errno> {
+        if at.0 >= self.lines {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(self.line_within(at))
+    }
+
+    /// A line whose number has been compared with [`Self::lines`].
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the line lies in the arena")]
+    fn line_within(&self, at: Ref) -> Line<'a> {
+        debug_assert!(at.0 < self.lines);
+        // SAFETY: the line's number is less than the number of lines, all of which are mapped.
+        let start = unsafe { self.start.add(at.0 as usize * LINE_BYTES) };
+        Line { start, mapped: PhantomData }
+    }
+
+    /// Copies bytes out that begin `offset` bytes behind the start of `at`.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if they lie outside.
+    #[inline]
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    pub fn copy_out(&self, at: Ref, offset: usize, into: &mut [u8]) -> Result<(), Errno> {
+        let from = self.stretch(at, offset, into.len())?;
+        // The compiler must not look at these bytes before or after others that it is told of.
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: both stretches are as long as `into`; the arena is nobody's reference.
+        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
+        compiler_fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if they would lie outside.
+    #[inline]
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    pub fn copy_in(&self, at: Ref, offset: usize, from: &[u8]) -> Result<(), Errno> {
+        let into = self.stretch(at, offset, from.len())?;
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: as in `copy_out`.
+        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
+        compiler_fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Zeroes bytes.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if they lie outside.
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    pub fn zero(&self, at: Ref, offset: usize, length: usize) -> Result<(), Errno> {
+        let into = self.stretch(at, offset, length)?;
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: the stretch is that long.
+        unsafe { core::ptr::write_bytes(into.as_ptr(), 0, length) };
+        compiler_fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Copies bytes within the arena, between stretches that do not overlap.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if any lie outside.
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    pub fn copy(&self, from: Ref, into: Ref, length: usize) -> Result<(), Errno> {
+        let (from, into) = (self.stretch(from, 0, length)?, self.stretch(into, 0, length)?);
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: both stretches are that long; `copy` allows any overlap.
+        unsafe { core::ptr::copy(from.as_ptr(), into.as_ptr(), length) };
+        compiler_fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    fn stretch(&self, at: Ref, offset: usize, length: usize) -> Result<NonNull<u8>, Errno> {
+        let all = self.lines as usize * LINE_BYTES;
+        let begin = (at.0 as usize * LINE_BYTES).checked_add(offset).ok_or(Errno::CORRUPT)?;
+        if begin > all || length > all - begin {
+            return Err(Errno::CORRUPT);
+        }
+        // SAFETY: it was compared with the arena's length just now.
+        Ok(unsafe { self.start.add(begin) })
+    }
+}
+
+/// A line of an arena: 64 bytes at a multiple of 64.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    start: NonNull<u8>,
+    mapped: PhantomData<&'a ()>,
+}
+
+/// A field of a line: where it lies, and how wide it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<W> {
+    at: usize,
+    width: PhantomData<W>,
+}
+
+impl<W: Word> Field<W> {
+    /// The field at this byte of a line.
+    ///
+    /// # Panics
+    /// If it is not aligned, or reaches beyond the line; at compile time, as fields are constants.
+    #[must_use]
+    pub const fn at(at: usize) -> Self {
+        let bytes = size_of::<W>();
+        assert!(at.is_multiple_of(bytes) && at + bytes <= LINE_BYTES);
+        Self { at, width: PhantomData }
+    }
+
+    /// Element `index` of an array of fields that begins with this one; the last that fits, if
+    /// there is none.
+    #[inline(always)]
+    #[must_use]
+    pub fn element(self, index: usize) -> Self {
+        let last = LINE_BYTES - size_of::<W>();
+        Self { at: (self.at + index * size_of::<W>()).min(last), width: PhantomData }
+    }
+
+    /// Where it lies in its line, in bytes.
+    #[inline(always)]
+    #[must_use]
+    pub const fn byte(self) -> usize {
+        self.at
+    }
+}
+
+/// What a field can hold.
+pub trait Word: Copy + sealed::Sealed {
+    /// Its width as the redo log has it: the logarithm to base 2 of its bytes.
+    const WIDTH: u32;
+
+    /// The bits, zero-extended.
+    fn bits(self) -> u64;
+    /// The lowest bits.
+    fn of_bits(bits: u64) -> Self;
+    /// Loads one.
+    ///
+    /// # Safety
+    /// `at` must be valid for atomic access.
+    #[expect(unsafe_code, reason = "implemented here alone")]
+    unsafe fn load(at: *mut u8) -> Self;
+    /// Stores one.
+    ///
+    /// # Safety
+    /// As for [`Self::load`].
+    #[expect(unsafe_code, reason = "implemented here alone")]
+    unsafe fn store(self, at: *mut u8);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u8 {}
+    impl Sealed for u16 {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
+macro_rules! word {
+    ($word:ty, $atomic:ty) => {
+        impl Word for $word {
+            const WIDTH: u32 = size_of::<$word>().trailing_zeros();
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, reason = "the lowest bits are wanted")]
+            fn of_bits(bits: u64) -> Self {
+                bits as $word
+            }
+
+            #[inline(always)]
+            #[expect(unsafe_code, reason = "the one way to load a field")]
+            unsafe fn load(at: *mut u8) -> Self {
+                // SAFETY: the caller vouches for the place, and atomics take what others write.
+                unsafe { <$atomic>::from_ptr(at.cast()) }.load(Ordering::Acquire)
+            }
+
+            #[inline(always)]
+            #[expect(unsafe_code, reason = "the one way to store a field")]
+            unsafe fn store(self, at: *mut u8) {
+                // SAFETY: as above.
+                unsafe { <$atomic>::from_ptr(at.cast()) }.store(self, Ordering::Release);
+            }
+        }
+    };
+}
+
+word!(u8, AtomicU8);
+word!(u16, AtomicU16);
+word!(u32, AtomicU32);
+word!(u64, AtomicU64);
+
+impl<'a> Line<'a> {
+    /// What the field holds now.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a field lies within its line")]
+    #[must_use]
+    pub fn load<W: Word>(self, field: Field<W>) -> W {
+        // SAFETY: the line is mapped, and the field lies aligned within it.
+        unsafe { W::load(self.start.as_ptr().add(field.at)) }
+    }
+
+    /// Stores without a word to anybody; only [`crate::member::Member`] may, which counts stores.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a field lies within its line")]
+    pub(crate) fn store<W: Word>(self, field: Field<W>, value: W) {
+        // SAFETY: as in `load`.
+        unsafe { value.store(self.start.as_ptr().add(field.at)) };
+    }
+
+    /// The field as an atomic, to compare and exchange it, and to wait for it.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a field lies within its line")]
+    #[must_use]
+    pub fn atomic(self, field: Field<u32>) -> &'a AtomicU32 {
+        // SAFETY: as in `load`; the line stays mapped for `'a`.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(field.at).cast()) }
+    }
+}

@@ -1,0 +1,385 @@
+//! Whether an arena is whole: everything reachable once, nothing lost, all counts right.
+//!
+//! Nobody else may be at work. What threads that died had not finished is finished first
+//! ([`crate::Member::repair`]); what is in the slots' stocks is theirs.
+
+use crate::arena::{LINES_PER_PAGE, Line, Ref};
+use crate::directory::Table;
+use crate::errno::Errno;
+use crate::layout::{WORD, cell, mode_entry, slot, superblock, zone};
+use crate::member::{Member, is_held};
+use crate::modes::TYPE;
+use crate::name::{NAME_MOST, Name};
+use crate::seams::Seams;
+
+/// What is wrong, and at which line of the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub what: &'static str,
+    /// Where.
+    pub line: u32,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Directories, the root among them.
+    pub directories: u64,
+    /// Inodes of any other type.
+    pub others: u64,
+    /// Lines that inodes, names, tables and content take.
+    pub lines_used: u64,
+    /// Lines that threads have in stock.
+    pub lines_in_stock: u64,
+    /// Lines in pages that are ready, and that nobody uses.
+    pub lines_free: u64,
+}
+
+/// What a line is known to be, in the memory that the caller lends.
+const UNSEEN: u8 = 0;
+const IN_STOCK: u8 = 1;
+/// Of an inode's cell, one more for each name that was found, as far as a byte counts.
+const USED: u8 = 2;
+
+/// A check under way.
+struct Check<'m, 'a, S> {
+    member: &'m Member<'a, S>,
+    /// A byte for each line of the arena.
+    seen: &'m mut [u8],
+    report: Report,
+}
+
+type Checked<T = ()> = Result<T, Problem>;
+
+fn problem<T>(what: &'static str, at: Ref) -> Checked<T> {
+    Err(Problem { what, line: at.0 })
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Checks the whole arena. `seen` must have a byte for each of its lines; its content does not
+    /// matter.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub fn check(&self, seen: &mut [u8]) -> Result<Report, Problem> {
+        if seen.len() < self.arena().lines() as usize {
+            return problem("fewer bytes were lent than there are lines", Ref::NONE);
+        }
+        seen.fill(UNSEEN);
+        let mut check = Check { member: self, seen, report: Report::default() };
+        check.slots()?;
+        check.mode_pages()?;
+        check.root()?;
+        check.cells()?;
+        check.bitmaps()?;
+        Ok(check.report)
+    }
+}
+
+impl<'a, S: Seams> Check<'_, 'a, S> {
+    fn line(&self, at: Ref) -> Checked<Line<'a>> {
+        let outside = |_| Problem { what: "something refers to a line outside", line: at.0 };
+        self.member.line(at).map_err(outside)
+    }
+
+    /// Says what these lines are, which nothing else has yet.
+    fn claim(&mut self, at: Ref, lines: u32, what: u8) -> Checked {
+        for line in 0..lines {
+            let at = at.plus(line);
+            self.line(at)?;
+            let seen = &mut self.seen[at.0 as usize];
+            if *seen != UNSEEN {
+                return problem("a line is had twice", at);
+            }
+            *seen = what;
+        }
+        match what {
+            IN_STOCK => self.report.lines_in_stock += u64::from(lines),
+            _ => self.report.lines_used += u64::from(lines),
+        }
+        Ok(())
+    }
+
+    fn slots(&mut self) -> Checked {
+        for number in 0..self.member.geometry().slots() {
+            let first = slot::line_of(number);
+            let state = self.line(first.plus(slot::STATE))?;
+            if state.load(slot::COMMITTED) != 0 {
+                return problem("a log has not been done", first);
+            }
+            let (cells, runs) = (state.load(slot::CELLS), state.load(slot::RUNS));
+            if cells > slot::CELLS_MOST || runs > slot::RUNS_MOST {
+                return problem("a stock holds more than it can", first);
+            }
+            for place in 0..cells {
+                let stock = self.line(first.plus(slot::CELL_STOCK))?;
+                self.claim(Ref(stock.load(slot::CELL.element(place as usize))), 1, IN_STOCK)?;
+            }
+            for place in 0..runs {
+                let stock = self.line(first.plus(slot::RUN_STOCK))?;
+                let run = stock.load(slot::RUN.element(place as usize));
+                let (at, lines) = crate::space::run_of(run);
+                self.claim(at, lines, IN_STOCK)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn mode_pages(&mut self) -> Checked {
+        let count = self.line(superblock::MODES)?.load(superblock::MODE_COUNT);
+        for page in 0..count.min(mode_entry::MOST).div_ceil(mode_entry::PER_PAGE) {
+            let pages = self.line(superblock::MODE_PAGES.plus(page / 16))?;
+            let at = Ref(pages.load(crate::modes::PAGE.element((page % 16) as usize)));
+            self.claim(at, LINES_PER_PAGE, USED)?;
+        }
+        Ok(())
+    }
+
+    fn root(&mut self) -> Checked {
+        let root = self.member.root().map_err(|_| Problem { what: "no root", line: 0 })?;
+        self.claim(root.0, 1, USED)?;
+        self.inode(root.0)
+    }
+
+    /// Looks at every cell, in the order in which they lie: what a directory refers to is claimed
+    /// when the directory's turn comes, so that in the end each has been exactly once.
+    fn cells(&mut self) -> Checked {
+        self.each_cell_page(|check, page, used| {
+            for place in 0..LINES_PER_PAGE {
+                let at = page.plus(place);
+                let is_live = used >> place & 1 == 1 && check.seen[at.0 as usize] != IN_STOCK;
+                if is_live && check.is_directory(at)? {
+                    check.entries(at)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.each_cell_page(|check, page, used| {
+            for place in 0..LINES_PER_PAGE {
+                check.whole_cell(page.plus(place), used >> place & 1 == 1)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Checks a cell when all names are known.
+    fn whole_cell(&mut self, at: Ref, is_used: bool) -> Checked {
+        let line = self.line(at)?;
+        if is_held(line.load(WORD)) {
+            return problem("somebody holds the lock of a cell", at);
+        }
+        let (seen, links) = (self.seen[at.0 as usize], line.load(cell::LINKS));
+        if !is_used || seen == IN_STOCK || line.load(cell::MODE) == cell::LINK_MARK {
+            return if is_used && seen == UNSEEN { problem("a cell is lost", at) } else { Ok(()) };
+        }
+        if seen == UNSEEN {
+            let is_open = links == 0 && line.load(cell::OPENS) > 0;
+            return if is_open { self.claim(at, 1, USED) } else { problem("an inode is lost", at) };
+        }
+        let is_counted = self.is_directory(at)? || seen == u8::MAX;
+        if !is_counted && u16::from(seen - USED) != links {
+            return problem("an inode has more or fewer names than it says", at);
+        }
+        Ok(())
+    }
+
+    fn is_directory(&self, at: Ref) -> Checked<bool> {
+        let index = self.line(at)?.load(cell::MODE);
+        if index == cell::LINK_MARK {
+            return Ok(false);
+        }
+        match self.member.mode(index) {
+            Ok(mode) => Ok(mode.is_directory()),
+            Err(_) => problem("a cell has no mode", at),
+        }
+    }
+
+    /// Claims a directory's table and entries, and checks its counts.
+    fn entries(&mut self, at: Ref) -> Checked {
+        let directory = self.line(at)?;
+        if let Some(table) = Table::of(directory) {
+            self.claim(table.start, table.buckets(), USED)?;
+        }
+        let (mut entries, mut subdirectories) = (0, 0);
+        let mut found = Ok(());
+        let walked = self.member.each_entry(directory, |_, cell| {
+            let one = self.entry(at, directory, cell);
+            entries += 1;
+            subdirectories += u32::from(matches!(one, Ok(true)));
+            if let (Ok(()), Err(why)) = (&found, one) {
+                found = Err(why);
+            }
+            Ok(())
+        });
+        found?;
+        if walked.is_err() {
+            return problem("a directory's table refers to a line outside", at);
+        }
+        if entries != directory.load(cell::ENTRIES) {
+            return problem("a directory has more or fewer entries than it says", at);
+        }
+        if subdirectories + 2 != u32::from(directory.load(cell::LINKS)) {
+            return problem("a directory has more or fewer subdirectories than it says", at);
+        }
+        Ok(())
+    }
+
+    /// Claims an entry; whether it is a directory.
+    fn entry(&mut self, at: Ref, directory: Line<'a>, cell: Ref) -> Checked<bool> {
+        let line = self.line(cell)?;
+        // An inode may have been met before, by another name.
+        let is_inode = line.load(cell::MODE) != cell::LINK_MARK;
+        if !(is_inode && self.seen[cell.0 as usize] >= USED) {
+            self.claim(cell, 1, USED)?;
+        }
+        let mut bytes = [0; NAME_MOST];
+        let name = self.member.name_of(line, &mut bytes);
+        let Ok(name) = name.and_then(|name| Name::of(name, self.member.secret())) else {
+            return problem("an entry has no name", cell);
+        };
+        if !name.is_short() {
+            self.claim(Ref(line.load(cell::LONG_NAME)), name.lines(), USED)?;
+        }
+        let found = self.member.find(directory, &name);
+        if found.ok().flatten().is_none_or(|entry| entry.cell != cell) {
+            return problem("an entry is not found by its name", cell);
+        }
+        if line.load(cell::MODE) == cell::LINK_MARK {
+            self.named(Ref(line.load(cell::TARGET)))?;
+            return Ok(false);
+        }
+        self.named(cell)?;
+        let is_directory = self.is_directory(cell)?;
+        if is_directory && line.load(cell::PARENT) != at.0 {
+            return problem("a directory says that it is in another", cell);
+        }
+        Ok(is_directory)
+    }
+
+    /// Counts a name of an inode.
+    fn named(&mut self, at: Ref) -> Checked {
+        self.line(at)?;
+        if self.seen[at.0 as usize] == UNSEEN {
+            self.claim(at, 1, USED)?;
+        }
+        if self.seen[at.0 as usize] == USED {
+            self.inode(at)?;
+        }
+        let names = &mut self.seen[at.0 as usize];
+        if *names == IN_STOCK {
+            return problem("a name stands for a cell that nobody uses", at);
+        }
+        *names = names.saturating_add(1);
+        Ok(())
+    }
+
+    fn inode(&mut self, at: Ref) -> Checked {
+        let line = self.line(at)?;
+        let Ok(mode) = self.member.mode(line.load(cell::MODE)) else {
+            return problem("an inode has no mode", at);
+        };
+        if mode.mode & TYPE == 0 || line.load(cell::LINKS) == 0 {
+            return problem("an inode with a name has no type, or no links", at);
+        }
+        if mode.is_directory() {
+            self.report.directories += 1;
+        } else {
+            self.report.others += 1;
+        }
+        Ok(())
+    }
+
+    fn each_zone(&mut self, mut act: impl FnMut(&mut Self, Ref, u32) -> Checked) -> Checked {
+        let geometry = self.member.geometry();
+        let zones = self.line(superblock::GROWTH)?.load(superblock::ZONES);
+        if zones > geometry.zones() {
+            return problem("there are more zones than fit", superblock::GROWTH);
+        }
+        for number in 0..zones {
+            let (at, pages) = geometry.zone_at(number);
+            let supplied = self.line(at)?.load(zone::SUPPLIED);
+            if supplied > pages {
+                return problem("a zone has more pages than fit", at);
+            }
+            act(self, at, supplied)?;
+        }
+        Ok(())
+    }
+
+    fn each_cell_page(&mut self, mut act: impl FnMut(&mut Self, Ref, u64) -> Checked) -> Checked {
+        self.each_zone(|check, at, supplied| {
+            for page in zone::HEADER_PAGES..supplied {
+                if check.bit(at, zone::CELLS, page)? {
+                    let used = check.used(at, page)?;
+                    act(check, at.plus(page * LINES_PER_PAGE), used)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn bit(&self, at: Ref, base: u32, page: u32) -> Checked<bool> {
+        Ok(self.word(at, base, page / 64)? >> (page % 64) & 1 == 1)
+    }
+
+    fn used(&self, at: Ref, page: u32) -> Checked<u64> {
+        self.word(at, zone::USED, page)
+    }
+
+    fn word(&self, at: Ref, base: u32, index: u32) -> Checked<u64> {
+        let line = self.line(at.plus(base + index / zone::WORDS_PER_LINE))?;
+        Ok(line.load(zone::BITS.element((index % zone::WORDS_PER_LINE) as usize)))
+    }
+
+    /// Compares what was claimed with what the bitmaps say.
+    fn bitmaps(&mut self) -> Checked {
+        self.each_zone(|check, at, supplied| {
+            let mut free_pages = 0;
+            for page in zone::HEADER_PAGES..supplied {
+                let first = at.plus(page * LINES_PER_PAGE);
+                let claimed = (0..LINES_PER_PAGE).fold(0_u64, |bits, line| {
+                    let is = check.seen[first.plus(line).0 as usize] != UNSEEN;
+                    bits | u64::from(is) << line
+                });
+                let is_free = check.bit(at, zone::FREE, page)?;
+                let is_partial = check.bit(at, zone::PARTIAL, page)?;
+                let is_of_cells = check.bit(at, zone::CELLS, page)?;
+                let used = check.used(at, page)?;
+                free_pages += u32::from(is_free);
+                check.report.lines_free += u64::from(claimed.count_zeros());
+                if is_free && claimed != 0 {
+                    return problem("lines of a free page are used", first);
+                }
+                // A page that is part of a longer run has no bitmap of its own.
+                let is_whole = !is_free && used == 0 && !is_of_cells;
+                if is_whole && claimed != u64::MAX {
+                    return problem("a page is lost", first);
+                }
+                if !is_free && !is_whole && used != claimed {
+                    return problem("lines are used and not had, or had and not used", first);
+                }
+                let partial = !is_free && !is_whole && used != u64::MAX;
+                if is_partial != partial {
+                    return problem("a page is on offer that has nothing, or the reverse", first);
+                }
+            }
+            if check.line(at)?.load(zone::FREE_COUNT) != free_pages {
+                return problem("a zone has more or fewer free pages than it says", at);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl core::fmt::Display for Problem {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} (line {})", self.what, self.line)
+    }
+}
+
+impl From<Problem> for Errno {
+    fn from(_: Problem) -> Self {
+        Self::CORRUPT
+    }
+}

@@ -1,0 +1,300 @@
+//! Entries of directories: found by hash, added, taken away.
+//!
+//! A directory of one entry refers to it. A larger one has a table of 2^n buckets of one line, each
+//! for the names whose hashes begin with the same n bits, in that order. So a table twice as large
+//! has everything in the same order, and a listing that was begun before can go on. A bucket holds
+//! twelve entries; what does not fit is put into one of the next ones, and the bucket where it
+//! belongs says how far away the farthest is.
+
+use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
+use crate::errno::Errno;
+use crate::layout::{bucket, cell, zone};
+use crate::member::Member;
+use crate::name::{NAME_MOST, Name};
+use crate::seams::Seams;
+
+/// Most buckets of a table, as bits: what a run can have.
+const BITS_MOST: u32 = (zone::RUN_PAGES_MOST * LINES_PER_PAGE).ilog2();
+/// Entries of a bucket, on average, from which on a table of more than one grows.
+const FILL: u32 = 9;
+/// Entries of a table of one bucket.
+const SINGLE_MOST: u32 = 12;
+/// Most buckets that an entry may lie away from where it belongs.
+const REACH_MOST: u32 = 255;
+
+const _: () = assert!(SINGLE_MOST as usize == bucket::ENTRIES);
+
+/// The buckets of a directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) start: Ref,
+    pub(crate) bits: u32,
+}
+
+impl Table {
+    /// That of a directory; none if it has no more than one entry.
+    #[inline(always)]
+    pub(crate) fn of(directory: Line<'_>) -> Option<Self> {
+        let form = u32::from(directory.load(cell::FORM));
+        let bits = form.checked_sub(1)?.min(BITS_MOST);
+        Some(Self { start: Ref(directory.load(cell::DATA)), bits })
+    }
+
+    pub(crate) fn buckets(self) -> u32 {
+        1 << self.bits
+    }
+
+    /// The number of the bucket where this hash belongs.
+    #[inline(always)]
+    pub(crate) fn home(self, hash: u64) -> u32 {
+        // A shift by 64 in two steps.
+        u32::of_bits((hash >> 1) >> (63 - self.bits))
+    }
+
+    /// A bucket so many after another.
+    #[inline(always)]
+    pub(crate) fn after(self, home: u32, distance: u32) -> Ref {
+        self.start.plus((home + distance) & (self.buckets() - 1))
+    }
+}
+
+/// Where an entry stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    /// The cell with its name: an inode's, or that of a further name.
+    pub(crate) cell: Ref,
+    pub(crate) line: Line<'a>,
+    /// Its bucket, and its place there; no bucket if it is the directory's only one.
+    bucket: Ref,
+    place: usize,
+}
+
+/// Where an entry can be put.
+#[derive(Clone, Copy, Debug)]
+struct Vacancy {
+    home: Ref,
+    bucket: Ref,
+    place: usize,
+    /// How far the bucket is from where the entry belongs, if that bucket does not say so yet.
+    new_reach: Option<u32>,
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The entry of that name.
+    #[inline]
+    pub(crate) fn find(
+        &self,
+        directory: Line<'a>,
+        name: &Name<'_>,
+    ) -> Result<Option<Entry<'a>>, Errno> {
+        let Some(table) = Table::of(directory) else {
+            let cell = Ref(directory.load(cell::DATA));
+            if !cell.is_some() {
+                return Ok(None);
+            }
+            let line = self.line(cell)?;
+            let is_it = self.is_named(line, name)?;
+            return Ok(is_it.then_some(Entry { cell, line, bucket: Ref::NONE, place: 0 }));
+        };
+        let home = table.home(name.hash());
+        let (mut distance, mut reach) = (0, 0);
+        while distance <= reach {
+            let at = table.after(home, distance);
+            let line = self.line(at)?;
+            if distance == 0 {
+                reach = line.load(bucket::REACH).min(REACH_MOST);
+            }
+            for place in places_with(line, name.tag()) {
+                let cell = Ref(line.load(bucket::ENTRY.element(place)));
+                let found = self.line(cell)?;
+                if self.is_named(found, name)? {
+                    return Ok(Some(Entry { cell, line: found, bucket: at, place }));
+                }
+            }
+            distance += 1;
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn is_named(&self, cell: Line<'_>, name: &Name<'_>) -> Result<bool, Errno> {
+        Ok(name.is_in(cell) && (name.is_short() || self.has_long_name(cell, name)?))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_long_name(&self, cell: Line<'_>, name: &Name<'_>) -> Result<bool, Errno> {
+        let mut bytes = [0; NAME_MOST];
+        Ok(self.name_of(cell, &mut bytes)? == name.bytes())
+    }
+
+    /// The name of an entry.
+    pub(crate) fn name_of<'b>(
+        &self,
+        cell: Line<'_>,
+        into: &'b mut [u8; NAME_MOST],
+    ) -> Result<&'b [u8], Errno> {
+        let length = usize::from(cell.load(cell::NAME_LENGTH));
+        let name = into.get_mut(..length).ok_or(Errno::CORRUPT)?;
+        if length > cell::NAME_MOST {
+            self.arena().copy_out(Ref(cell.load(cell::LONG_NAME)), 0, name)?;
+        } else {
+            for (index, piece) in name.chunks_mut(8).enumerate() {
+                let word = cell.load(cell::NAME.element(index)).to_le_bytes();
+                piece.copy_from_slice(word.get(..piece.len()).ok_or(Errno::CORRUPT)?);
+            }
+        }
+        Ok(name)
+    }
+
+    /// Sees to it that one more entry fits into a directory, which is locked. The log must be
+    /// empty.
+    #[inline]
+    pub(crate) fn make_room(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
+        let entries = directory.load(cell::ENTRIES);
+        let bits = match Table::of(directory) {
+            None if entries == 0 => return Ok(()),
+            None => 0,
+            Some(Table { bits: BITS_MOST, .. }) => return Ok(()),
+            Some(Table { bits: 0, .. }) if entries < SINGLE_MOST => return Ok(()),
+            Some(table) if table.bits > 0 && entries < FILL * table.buckets() => return Ok(()),
+            Some(table) => table.bits + 1,
+        };
+        self.grow(at, directory, bits)
+    }
+
+    /// Gives a directory a table of 2^`bits` buckets.
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, at: Ref, directory: Line<'a>, bits: u32) -> Result<(), Errno> {
+        let lines = 1 << bits;
+        self.obtain_run(lines)?;
+        let (_, start) = self.find_run(lines)?.ok_or(Errno::CORRUPT)?;
+        let table = Table { start, bits };
+        self.zero(start, lines)?;
+        self.each_entry(directory, |member, cell| {
+            let mut bytes = [0; NAME_MOST];
+            let name = member.name_of(member.line(cell)?, &mut bytes)?;
+            let name = Name::of(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
+            let vacancy = member.vacancy(table, name.hash())?;
+            if let Some(reach) = vacancy.new_reach {
+                member.fill(member.line(vacancy.home)?, bucket::REACH, reach);
+            }
+            let line = member.line(vacancy.bucket)?;
+            member.fill(line, bucket::ENTRY.element(vacancy.place), cell.0);
+            member.fill(line, bucket::TAG.element(vacancy.place), name.tag());
+            Ok(())
+        })?;
+        self.take_run(lines)?;
+        if let Some(old) = Table::of(directory) {
+            self.give_run(old.start, old.buckets())?;
+        }
+        self.put(at, cell::DATA, start.0);
+        self.put(at, cell::FORM, u8::of_bits(u64::from(bits) + 1));
+        self.commit();
+        Ok(())
+    }
+
+    /// Every entry's cell, bucket by bucket.
+    pub(crate) fn each_entry(
+        &self,
+        directory: Line<'a>,
+        mut act: impl FnMut(&Self, Ref) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let Some(table) = Table::of(directory) else {
+            let only = Ref(directory.load(cell::DATA));
+            return if only.is_some() { act(self, only) } else { Ok(()) };
+        };
+        for number in 0..table.buckets() {
+            let line = self.line(table.start.plus(number))?;
+            for place in 0..bucket::ENTRIES {
+                if line.load(bucket::TAG.element(place)) != 0 {
+                    act(self, Ref(line.load(bucket::ENTRY.element(place))))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an entry with this hash can be put.
+    fn vacancy(&self, table: Table, hash: u64) -> Result<Vacancy, Errno> {
+        let home = table.home(hash);
+        let mut reach = 0;
+        for distance in 0..=REACH_MOST.min(table.buckets() - 1) {
+            let at = table.after(home, distance);
+            let line = self.line(at)?;
+            if distance == 0 {
+                reach = line.load(bucket::REACH);
+            }
+            if let Some(place) = places_with(line, 0).next() {
+                let new_reach = (distance > reach).then_some(distance);
+                return Ok(Vacancy { home: table.after(home, 0), bucket: at, place, new_reach });
+            }
+        }
+        Err(Errno::NOSPC)
+    }
+
+    /// Puts an entry into the log, for which there is room.
+    #[inline]
+    pub(crate) fn add_entry(
+        &self,
+        at: Ref,
+        directory: Line<'a>,
+        name: &Name<'_>,
+        cell: Ref,
+    ) -> Result<(), Errno> {
+        match Table::of(directory) {
+            None => self.put(at, cell::DATA, cell.0),
+            Some(table) => {
+                let vacancy = self.vacancy(table, name.hash())?;
+                if let Some(reach) = vacancy.new_reach {
+                    self.put(vacancy.home, bucket::REACH, reach);
+                }
+                self.put(vacancy.bucket, bucket::ENTRY.element(vacancy.place), cell.0);
+                self.put(vacancy.bucket, bucket::TAG.element(vacancy.place), name.tag());
+            }
+        }
+        self.put(at, cell::ENTRIES, directory.load(cell::ENTRIES).wrapping_add(1));
+        Ok(())
+    }
+
+    /// Puts into the log that an entry is gone.
+    #[inline]
+    pub(crate) fn remove_entry(
+        &self,
+        at: Ref,
+        directory: Line<'a>,
+        entry: &Entry<'_>,
+    ) -> Result<(), Errno> {
+        let left = directory.load(cell::ENTRIES).wrapping_sub(1);
+        self.put(at, cell::ENTRIES, left);
+        match Table::of(directory) {
+            Some(table) if left == 0 => {
+                self.give_run(table.start, table.buckets())?;
+                self.put(at, cell::DATA, 0_u32);
+                self.put(at, cell::FORM, 0_u8);
+            }
+            Some(_) => self.put(entry.bucket, bucket::TAG.element(entry.place), 0_u8),
+            None => self.put(at, cell::DATA, 0_u32),
+        }
+        Ok(())
+    }
+}
+
+/// The places of a bucket with this tag; perhaps also some behind one of them, which the caller
+/// finds out.
+#[inline(always)]
+fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
+    const LOW: u32 = 0x0101_0101;
+    let wanted = u32::from(tag) * LOW;
+    (0..bucket::ENTRIES / 4).flat_map(move |quarter| {
+        // Zero where a tag is the one: the lowest zero byte is found without fail.
+        let differ = line.load(bucket::TAGS.element(quarter)) ^ wanted;
+        let mut zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
+        core::iter::from_fn(move || {
+            let place = (zeros != 0).then(|| quarter * 4 + zeros.trailing_zeros() as usize / 8)?;
+            zeros &= zeros - 1;
+            Some(place)
+        })
+    })
+}

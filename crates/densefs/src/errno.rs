@@ -1,0 +1,60 @@
+//! Why a call fails, as the system says it.
+
+use core::fmt;
+
+/// An error of the system, by its number on Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Errno(pub u16);
+
+macro_rules! errno {
+    ($($(#[$about:meta])* $name:ident = $number:literal, $says:literal;)*) => {
+        impl Errno {
+            $($(#[$about])* #[doc = $says] pub const $name: Self = Self($number);)*
+
+            /// What it says, in the words of strerror(3).
+            #[must_use]
+            pub fn sentence(self) -> &'static str {
+                match self.0 {
+                    $($number => $says,)*
+                    _ => "Unknown error",
+                }
+            }
+        }
+    };
+}
+
+errno! {
+    PERM = 1, "Operation not permitted";
+    NOENT = 2, "No such file or directory";
+    INTR = 4, "Interrupted system call";
+    IO = 5, "Input/output error";
+    BADF = 9, "Bad file descriptor";
+    /// To be done again; no caller sees it.
+    AGAIN = 11, "Resource temporarily unavailable";
+    ACCES = 13, "Permission denied";
+    BUSY = 16, "Device or resource busy";
+    EXIST = 17, "File exists";
+    XDEV = 18, "Invalid cross-device link";
+    NOTDIR = 20, "Not a directory";
+    ISDIR = 21, "Is a directory";
+    INVAL = 22, "Invalid argument";
+    NFILE = 23, "Too many open files in system";
+    FBIG = 27, "File too large";
+    NOSPC = 28, "No space left on device";
+    ROFS = 30, "Read-only file system";
+    MLINK = 31, "Too many links";
+    NAMETOOLONG = 36, "File name too long";
+    NOTEMPTY = 39, "Directory not empty";
+    LOOP = 40, "Too many levels of symbolic links";
+    OVERFLOW = 75, "Value too large for defined data type";
+    /// The arena holds something that cannot be.
+    CORRUPT = 117, "Structure needs cleaning";
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+impl core::error::Error for Errno {}

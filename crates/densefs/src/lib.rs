@@ -1,0 +1,37 @@
+//! DenseFS: a compact file system in an arena that processes share.
+//!
+//! This is the core. It knows nothing of processes, of a C library or of the time of day, but by
+//! [`Seams`]; it refers to everything by offsets, so the same bytes serve in shared memory, in a
+//! mapped file and in a test's heap. It follows "DenseFS: a Cache-Compact Filesystem" (Z. Weiss,
+//! A. C. Arpaci-Dusseau, R. H. Arpaci-Dusseau, Hot Topics in Storage 2018): one line of the
+//! processor's caches holds an inode with its name. `SPEC.md` beside this crate says what each byte
+//! means.
+//!
+//! Whoever can write an arena can write anything into it at any time. So every offset is checked
+//! where it is used, every loop is bounded, and nothing in the arena is ever borrowed.
+
+#![no_std]
+#![deny(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod arena;
+pub mod check;
+mod directory;
+mod errno;
+pub mod format;
+mod layout;
+mod member;
+pub mod modes;
+mod name;
+mod seams;
+mod space;
+mod tree;
+
+pub use arena::Arena;
+pub use errno::Errno;
+pub use member::Member;
+pub use name::NAME_MOST;
+pub use seams::{Life, Seams};
+pub use tree::{Node, Remove, Stat};

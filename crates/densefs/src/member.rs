@@ -1,0 +1,379 @@
+//! A thread that takes part: its slot, the locks it holds, and its redo log.
+//!
+//! Every change goes the same way. The locks of what changes are taken, each noted in the slot
+//! before. What is not reachable yet is written where it lies. All other stores are put into the
+//! slot's log as absolute values; then one store commits the log, the stores are done, another
+//! store says so, and the locks are given back. So a thread may die anywhere: before the commit,
+//! nothing has changed, and after it, whoever finds a lock of the dead does the log again, which
+//! does no harm if it was done in part.
+
+use core::cell::Cell;
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
+use crate::errno::Errno;
+use crate::layout::{WORD, slot, superblock};
+use crate::seams::{Life, Seams};
+use crate::space::Geometry;
+
+/// Of a lock's word: who holds it, by number + 1.
+const OWNER: u32 = 0x7fff;
+/// Somebody sleeps at it.
+const WAITERS: u32 = 0x8000;
+/// One step of the version, which is odd while it is held.
+const STEP: u32 = 0x1_0000;
+/// Looks at a held lock before sleeping.
+const SPINS: u32 = 100;
+
+/// A thread that takes part in an arena.
+#[derive(Debug)]
+pub struct Member<'a, S> {
+    arena: Arena<'a>,
+    seams: S,
+    /// Its number.
+    number: u32,
+    state: Line<'a>,
+    /// Entries of the log that are not committed.
+    logged: Cell<u32>,
+    /// Locks that it holds.
+    held: Cell<usize>,
+    /// Lines in its stock, those that the log takes and gives among them.
+    pub(crate) cells: Cell<u32>,
+    /// Runs in its stock, likewise.
+    pub(crate) runs: Cell<u32>,
+    geometry: Geometry,
+    secret: u64,
+    ino_secret: u64,
+    /// The zone that it takes from.
+    pub(crate) zone: Cell<u32>,
+    /// The mode that it last looked up.
+    pub(crate) last_mode: Cell<Option<u16>>,
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The thread that has the slot of this number, which the seams gave to it alone.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such slot.
+    pub fn new(arena: Arena<'a>, seams: S, number: u32) -> Result<Self, Errno> {
+        let state = arena.line(slot::line_of(number).plus(slot::STATE))?;
+        arena.line(slot::line_of(number).plus(slot::LINES))?;
+        let fixed = arena.line(superblock::FIXED)?;
+        let geometry = Geometry::of(arena.lines(), fixed.load(superblock::SLOTS));
+        let member = Self {
+            arena,
+            seams,
+            number,
+            state,
+            logged: Cell::new(0),
+            held: Cell::new(0),
+            cells: Cell::new(0),
+            runs: Cell::new(0),
+            geometry: geometry.ok_or(Errno::CORRUPT)?,
+            secret: fixed.load(superblock::SECRET),
+            ino_secret: fixed.load(superblock::INO_SECRET),
+            zone: Cell::new(0),
+            last_mode: Cell::new(None),
+        };
+        member.forget();
+        Ok(member)
+    }
+
+    /// Where zones are.
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// What hashes of names are mixed with.
+    #[inline(always)]
+    pub(crate) fn secret(&self) -> u64 {
+        self.secret
+    }
+
+    /// What inode numbers are mixed with.
+    #[inline(always)]
+    pub(crate) fn ino_secret(&self) -> u64 {
+        self.ino_secret
+    }
+
+    /// The arena.
+    #[inline(always)]
+    pub fn arena(&self) -> &Arena<'a> {
+        &self.arena
+    }
+
+    /// What surrounds it.
+    #[inline(always)]
+    pub fn seams(&self) -> &S {
+        &self.seams
+    }
+
+    /// A line of the arena.
+    #[inline(always)]
+    pub(crate) fn line(&self, at: Ref) -> Result<Line<'a>, Errno> {
+        self.arena.line(at)
+    }
+
+    /// A line of its slot.
+    #[inline(always)]
+    pub(crate) fn slot_line(&self, line: u32) -> Ref {
+        slot::line_of(self.number).plus(line)
+    }
+
+    /// Stores into what nobody else can reach.
+    #[inline(always)]
+    pub(crate) fn fill<W: Word>(&self, line: Line<'_>, field: Field<W>, value: W) {
+        line.store(field, value);
+        self.seams.stored();
+    }
+
+    /// Copies into what nobody else can reach, or what the caller has locked.
+    pub(crate) fn copy_in(&self, at: Ref, offset: usize, from: &[u8]) -> Result<(), Errno> {
+        self.arena.copy_in(at, offset, from)?;
+        self.seams.stored();
+        Ok(())
+    }
+
+    /// Zeroes lines that nobody else can reach.
+    pub(crate) fn zero(&self, at: Ref, lines: u32) -> Result<(), Errno> {
+        self.arena.zero(at, 0, lines as usize * LINE_BYTES)?;
+        self.seams.stored();
+        Ok(())
+    }
+
+    /// Puts a store into the log.
+    #[inline]
+    pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
+        let entry = self.logged.get();
+        assert!(entry < slot::LOG_MOST, "an operation's changes fit into the log");
+        let byte = u64::from(at.0) * LINE_BYTES as u64 + field.byte() as u64;
+        if let Ok((line, place)) = log_entry(&self.arena, self.number, entry) {
+            line.store(place, byte << 2 | u64::from(W::WIDTH));
+            self.seams.stored();
+            line.store(place.element(1), value.bits());
+            self.seams.stored();
+        }
+        self.logged.set(entry + 1);
+    }
+
+    /// Does all that is in the log, or after a death somebody else does.
+    #[inline]
+    pub(crate) fn commit(&self) {
+        let entries = self.logged.replace(0);
+        compiler_fence(Ordering::SeqCst);
+        self.fill(self.state, slot::COMMITTED, entries);
+        compiler_fence(Ordering::SeqCst);
+        self.redo(self.number, entries);
+        compiler_fence(Ordering::SeqCst);
+        self.fill(self.state, slot::COMMITTED, 0);
+    }
+
+    /// Forgets what is in the log and not committed.
+    pub(crate) fn forget(&self) {
+        self.logged.set(0);
+        self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MOST));
+        self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MOST));
+    }
+
+    /// Does the first entries of a slot's log.
+    #[inline(never)]
+    fn redo(&self, number: u32, entries: u32) {
+        for entry in 0..entries.min(slot::LOG_MOST) {
+            let Ok((line, place)) = log_entry(&self.arena, number, entry) else { return };
+            let (what, value) = (line.load(place), line.load(place.element(1)));
+            let byte = what >> 2;
+            let Ok(at) = u32::try_from(byte / LINE_BYTES as u64) else { continue };
+            let Ok(line) = self.arena.line(Ref(at)) else { continue };
+            let within = (byte % LINE_BYTES as u64) as usize;
+            match what & 3 {
+                0 => line.store(Field::<u8>::at(0).element(within), u8::of_bits(value)),
+                1 => line.store(Field::<u16>::at(0).element(within / 2), u16::of_bits(value)),
+                2 => line.store(Field::<u32>::at(0).element(within / 4), u32::of_bits(value)),
+                _ => line.store(Field::<u64>::at(0).element(within / 8), value),
+            }
+            self.seams.stored();
+        }
+    }
+
+    /// Takes the lock of what begins with this line.
+    ///
+    /// # Errors
+    /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the word is nonsense.
+    #[inline]
+    pub(crate) fn lock(&self, at: Ref) -> Result<Line<'a>, Errno> {
+        let line = self.arena.line(at)?;
+        let held = self.held.get();
+        assert!(held < slot::HELD_MOST, "no operation takes more locks");
+        self.fill(self.state, slot::HELD.element(held), at.0);
+        compiler_fence(Ordering::SeqCst);
+        let word = line.atomic(WORD);
+        loop {
+            let seen = word.load(Ordering::Relaxed);
+            if seen & OWNER == 0 {
+                let ours = (seen & !(OWNER | WAITERS)).wrapping_add(STEP) | (self.number + 1);
+                let taken = word.compare_exchange(
+                    seen,
+                    ours | seen & WAITERS,
+                    Ordering::Acquire,
+                    Ordering::Relaxed,
+                );
+                if taken.is_ok() {
+                    self.seams.stored();
+                    self.held.set(held + 1);
+                    return Ok(line);
+                }
+            } else if let Err(why) = self.await_release(line) {
+                self.fill(self.state, slot::HELD.element(held), 0);
+                return Err(why);
+            }
+        }
+    }
+
+    /// Gives the last lock back.
+    #[inline]
+    pub(crate) fn unlock(&self, at: Ref) {
+        let held = self.held.get() - 1;
+        debug_assert_eq!(self.state.load(slot::HELD.element(held)), at.0);
+        if let Ok(line) = self.arena.line(at) {
+            self.release(line);
+        }
+        compiler_fence(Ordering::SeqCst);
+        self.fill(self.state, slot::HELD.element(held), 0);
+        self.held.set(held);
+    }
+
+    /// Gives back all locks from the last to the first.
+    pub(crate) fn unlock_all(&self) {
+        while self.held.get() > 0 {
+            self.unlock(Ref(self.state.load(slot::HELD.element(self.held.get() - 1))));
+        }
+    }
+
+    #[inline]
+    fn release(&self, line: Line<'_>) {
+        let seen = line.load(WORD);
+        line.store(WORD, (seen & !(OWNER | WAITERS)).wrapping_add(STEP));
+        self.seams.stored();
+        if seen & WAITERS != 0 {
+            self.seams.wake(line.atomic(WORD));
+        }
+    }
+
+    /// What the closure finds in what begins with this line, at a moment at which nobody changes
+    /// it. It is called again whenever somebody did, or when it says [`Errno::AGAIN`], and must not
+    /// mind what it sees meanwhile.
+    ///
+    /// # Errors
+    /// What the closure says, if nothing changed; as [`Self::lock`].
+    #[inline(always)]
+    pub(crate) fn read<T>(
+        &self,
+        at: Ref,
+        mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let line = self.arena.line(at)?;
+        loop {
+            let before = line.load(WORD);
+            if before & OWNER != 0 {
+                self.await_release(line)?;
+                continue;
+            }
+            compiler_fence(Ordering::SeqCst);
+            let found = look(line);
+            compiler_fence(Ordering::SeqCst);
+            let is_again = matches!(found, Err(Errno::AGAIN));
+            if !is_again && same_version(before, line.load(WORD)) {
+                return found;
+            }
+        }
+    }
+
+    /// Waits a little for a lock that somebody holds, and repairs what a dead owner left. The
+    /// caller looks again: what it waits for may have become something else.
+    ///
+    /// # Errors
+    /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner cannot be.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn await_release(&self, line: Line<'a>) -> Result<(), Errno> {
+        let word = line.atomic(WORD);
+        for _ in 0..SPINS {
+            if word.load(Ordering::Relaxed) & OWNER == 0 {
+                return Ok(());
+            }
+            core::hint::spin_loop();
+        }
+        let seen = word.load(Ordering::Relaxed);
+        let owner = seen & OWNER;
+        if owner == 0 {
+            return Ok(());
+        }
+        let number = owner - 1;
+        if number == self.number || number >= self.slots() {
+            return Err(Errno::CORRUPT);
+        }
+        if self.seams.life(number) == Life::Ours {
+            return self.repair(number);
+        }
+        let slept_at = seen | WAITERS;
+        let marked = seen == slept_at
+            || word.compare_exchange(seen, slept_at, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if marked && !self.seams.wait(word, slept_at) { Err(Errno::INTR) } else { Ok(()) }
+    }
+
+    /// How many slots there are.
+    fn slots(&self) -> u32 {
+        self.geometry.slots()
+    }
+
+    /// Finishes what the thread of that slot, which is dead, had committed, and gives its locks
+    /// back. What it had in stock stays with the slot.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such slot.
+    pub fn repair(&self, number: u32) -> Result<(), Errno> {
+        let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
+        self.redo(number, state.load(slot::COMMITTED));
+        compiler_fence(Ordering::SeqCst);
+        self.fill(state, slot::COMMITTED, 0);
+        for held in 0..slot::HELD_MOST {
+            let field = slot::HELD.element(held);
+            let at = Ref(state.load(field));
+            if !at.is_some() {
+                continue;
+            }
+            if let Ok(line) = self.arena.line(at)
+                && line.load(WORD) & OWNER == number + 1
+            {
+                self.release(line);
+            }
+            compiler_fence(Ordering::SeqCst);
+            self.fill(state, field, 0);
+        }
+        self.seams.repaired(number);
+        Ok(())
+    }
+}
+
+/// Whether somebody holds the lock with this word.
+#[inline(always)]
+pub(crate) fn is_held(word: u32) -> bool {
+    word & OWNER != 0
+}
+
+/// Whether nobody took the lock between these two looks at its word.
+#[inline(always)]
+pub(crate) fn same_version(before: u32, after: u32) -> bool {
+    before & !WAITERS == after & !WAITERS
+}
+
+/// An entry of a slot's log: where it says what is stored where; the value follows.
+#[inline(always)]
+fn log_entry<'a>(
+    arena: &Arena<'a>,
+    number: u32,
+    entry: u32,
+) -> Result<(Line<'a>, Field<u64>), Errno> {
+    let line = arena.line(slot::line_of(number).plus(slot::LOG + entry / 4))?;
+    Ok((line, Field::<u64>::at(0).element((entry % 4 * 2) as usize)))
+}

@@ -1,0 +1,220 @@
+//! The table of modes: each combination of owner, group, type and permissions that any inode has
+//! had, once. Inodes hold its index. Entries are never taken away, so that an index always means
+//! the same; when all 65,535 are in use, a call that needs another fails with `ENOSPC`.
+
+use crate::arena::{LINES_PER_PAGE, Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{mode_entry, superblock};
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// Bits of a mode that say which type of file it is.
+pub const TYPE: u32 = 0o170_000;
+/// A directory.
+pub const DIRECTORY: u32 = 0o040_000;
+/// A regular file.
+pub const FILE: u32 = 0o100_000;
+/// A symbolic link.
+pub const SYMLINK: u32 = 0o120_000;
+/// Set-group-ID.
+pub const SETGID: u32 = 0o2000;
+/// The sticky bit.
+pub const STICKY: u32 = 0o1000;
+
+/// To read.
+pub const READ: u32 = 4;
+/// To write.
+pub const WRITE: u32 = 2;
+/// To execute, or to search.
+pub const EXECUTE: u32 = 1;
+
+/// Owner, group, type and permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// The owner.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+    /// Type and permissions, as in `st_mode`.
+    pub mode: u32,
+}
+
+/// On whose behalf something is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'c> {
+    /// The user.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+    /// Further groups.
+    pub groups: &'c [u32],
+    /// Permissions that new files do not get.
+    pub umask: u32,
+}
+
+impl Caller<'_> {
+    /// Root, who may do everything.
+    pub const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, groups: &[], umask: 0o022 };
+
+    /// Whether it is of that group.
+    #[must_use]
+    pub fn is_in(&self, gid: u32) -> bool {
+        self.gid == gid || self.groups.contains(&gid)
+    }
+}
+
+impl Mode {
+    /// Whether it is that of a directory.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_directory(self) -> bool {
+        self.mode & TYPE == DIRECTORY
+    }
+
+    /// Checks that the caller may do all of `wanted`: [`READ`], [`WRITE`], [`EXECUTE`].
+    ///
+    /// # Errors
+    /// [`Errno::ACCES`].
+    #[inline]
+    pub fn allow(self, caller: &Caller<'_>, wanted: u32) -> Result<(), Errno> {
+        let granted = if caller.uid == self.uid {
+            self.mode >> 6
+        } else if caller.uid != 0 && caller.is_in(self.gid) {
+            self.mode >> 3
+        } else {
+            self.mode
+        };
+        if wanted & !granted == 0 {
+            return Ok(());
+        }
+        // Root may do everything, but execute only what somebody may.
+        let executes_nothing = wanted & EXECUTE != 0 && !self.is_directory();
+        if caller.uid == 0 && !(executes_nothing && self.mode & 0o111 == 0) {
+            return Ok(());
+        }
+        Err(Errno::ACCES)
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The mode with this index.
+    #[inline]
+    pub(crate) fn mode(&self, index: u16) -> Result<Mode, Errno> {
+        let (line, place) = self.mode_line(u32::from(index))?;
+        Ok(Mode {
+            uid: line.load(mode_entry::UID.element(4 * place)),
+            gid: line.load(mode_entry::GID.element(4 * place)),
+            mode: line.load(mode_entry::MODE.element(4 * place)),
+        })
+    }
+
+    /// The line of an entry, and its place there.
+    #[inline]
+    fn mode_line(&self, index: u32) -> Result<(Line<'a>, usize), Errno> {
+        let (page, within) = (index / mode_entry::PER_PAGE, index % mode_entry::PER_PAGE);
+        let pages = self.line(superblock::MODE_PAGES.plus(page / 16))?;
+        let page = Ref(pages.load(PAGE.element((page % 16) as usize)));
+        if !page.is_some() {
+            return Err(Errno::CORRUPT);
+        }
+        let line = self.line(page.plus(within / mode_entry::PER_LINE))?;
+        Ok((line, (within % mode_entry::PER_LINE) as usize))
+    }
+
+    /// The index of a mode, which is added if the table lacks it. The log must be empty.
+    #[inline]
+    pub(crate) fn index_of(&self, mode: Mode) -> Result<u16, Errno> {
+        if let Some(last) = self.last_mode.get()
+            && self.mode(last)? == mode
+        {
+            return Ok(last);
+        }
+        let index = self.look_mode_up(mode)?;
+        self.last_mode.set(Some(index));
+        Ok(index)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_mode_up(&self, mode: Mode) -> Result<u16, Errno> {
+        let table = self.line(superblock::MODES)?;
+        let count = table.load(superblock::MODE_COUNT).min(mode_entry::MOST);
+        if let Some(index) = self.mode_among(mode, 0, count)? {
+            return Ok(index);
+        }
+        self.lock(superblock::MODES)?;
+        let added = self.add_mode(mode, count, table);
+        self.forget();
+        self.unlock(superblock::MODES);
+        added
+    }
+
+    fn mode_among(&self, mode: Mode, from: u32, to: u32) -> Result<Option<u16>, Errno> {
+        for index in from..to {
+            let index = u16::try_from(index).map_err(|_| Errno::CORRUPT)?;
+            if self.mode(index)? == mode {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds a mode to the table, which is locked, unless another has since it was looked for.
+    fn add_mode(&self, mode: Mode, from: u32, table: Line<'a>) -> Result<u16, Errno> {
+        let count = table.load(superblock::MODE_COUNT);
+        if let Some(index) = self.mode_among(mode, from, count.min(mode_entry::MOST))? {
+            return Ok(index);
+        }
+        if count >= mode_entry::MOST {
+            return Err(Errno::NOSPC);
+        }
+        if count.is_multiple_of(mode_entry::PER_PAGE) {
+            self.obtain_run(LINES_PER_PAGE)?;
+            let page = count / mode_entry::PER_PAGE;
+            let at = superblock::MODE_PAGES.plus(page / 16);
+            let run = self.take_run(LINES_PER_PAGE)?;
+            self.put(at, PAGE.element((page % 16) as usize), run.0);
+            self.commit();
+        }
+        let (line, place) = self.mode_line(count)?;
+        self.fill(line, mode_entry::UID.element(4 * place), mode.uid);
+        self.fill(line, mode_entry::GID.element(4 * place), mode.gid);
+        self.fill(line, mode_entry::MODE.element(4 * place), mode.mode);
+        self.put(superblock::MODES, superblock::MODE_COUNT, count + 1);
+        self.commit();
+        u16::try_from(count).map_err(|_| Errno::CORRUPT)
+    }
+}
+
+/// The first reference to a page of the table in a line of such.
+pub(crate) const PAGE: crate::arena::Field<u32> = crate::arena::Field::at(0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(uid: u32, gid: u32, groups: &[u32]) -> Caller<'_> {
+        Caller { uid, gid, groups, umask: 0 }
+    }
+
+    #[test]
+    fn the_first_class_that_fits_decides() {
+        let mode = Mode { uid: 1, gid: 2, mode: FILE | 0o074 };
+        // The owner may less than its group.
+        assert_eq!(mode.allow(&caller(1, 2, &[]), READ), Err(Errno::ACCES));
+        assert_eq!(mode.allow(&caller(3, 2, &[]), READ | WRITE | EXECUTE), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &[5, 2]), WRITE), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &[5]), READ), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &[5]), WRITE), Err(Errno::ACCES));
+    }
+
+    #[test]
+    fn root_may_everything_but_execute_what_nobody_may() {
+        let root = Caller::ROOT;
+        let file = Mode { uid: 1, gid: 1, mode: FILE };
+        assert_eq!(file.allow(&root, READ | WRITE), Ok(()));
+        assert_eq!(file.allow(&root, EXECUTE), Err(Errno::ACCES));
+        assert_eq!(Mode { mode: FILE | 0o100, ..file }.allow(&root, EXECUTE), Ok(()));
+        assert_eq!(Mode { mode: DIRECTORY, ..file }.allow(&root, EXECUTE), Ok(()));
+    }
+}

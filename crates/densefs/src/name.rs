@@ -1,0 +1,163 @@
+//! Names as lookups need them: measured, hashed, and in words.
+
+use crate::arena::{LINE_BYTES, Line};
+use crate::errno::Errno;
+use crate::layout::cell;
+
+/// Most bytes of a name.
+pub const NAME_MOST: usize = 255;
+
+/// Arbitrary odd numbers (the digits of pi), which spread the bits of names.
+const SPREAD: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
+
+/// A name of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'n> {
+    bytes: &'n [u8],
+    /// What the cell of its entry holds: all of it, or the beginning of a long one, with zeros
+    /// behind.
+    words: [u64; cell::NAME_WORDS],
+    hash: u64,
+}
+
+impl<'n> Name<'n> {
+    /// A name in an arena with this secret.
+    ///
+    /// # Errors
+    /// [`Errno::NAMETOOLONG`]; [`Errno::NOENT`] if it is empty.
+    #[inline]
+    pub(crate) fn of(bytes: &'n [u8], secret: u64) -> Result<Self, Errno> {
+        if bytes.len() > NAME_MOST {
+            return Err(Errno::NAMETOOLONG);
+        }
+        if bytes.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        let mut hash = mix(bytes.len() as u64 ^ secret, SPREAD[2]);
+        let mut words = [0; cell::NAME_WORDS];
+        for (index, piece) in bytes.chunks(cell::NAME_MOST).enumerate() {
+            let piece = words_of(piece);
+            hash = mix(piece[0] ^ hash, piece[1] ^ secret ^ SPREAD[0]);
+            hash = mix(hash ^ piece[2], SPREAD[1] ^ secret);
+            if index == 0 {
+                words = piece;
+            }
+        }
+        if bytes.len() > cell::NAME_MOST {
+            // Where the whole of it lies stands there.
+            words[2] &= u64::from(u32::MAX);
+        }
+        Ok(Self { bytes, words, hash })
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &'n [u8] {
+        self.bytes
+    }
+
+    #[inline(always)]
+    pub(crate) fn words(&self) -> [u64; cell::NAME_WORDS] {
+        self.words
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// What stands for it in a bucket.
+    #[inline(always)]
+    pub(crate) fn tag(&self) -> u8 {
+        tag_of(self.hash)
+    }
+
+    /// Whether all of it is in its entry's cell.
+    #[inline(always)]
+    pub(crate) fn is_short(&self) -> bool {
+        self.bytes.len() <= cell::NAME_MOST
+    }
+
+    /// Lines that the whole of a long one takes.
+    #[inline]
+    pub(crate) fn lines(&self) -> u32 {
+        lines_of_name(self.bytes.len())
+    }
+
+    /// Whether a cell has this name, as far as the cell tells: of a long name, whether it begins
+    /// the same and is as long.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, cell: Line<'_>) -> bool {
+        let third = cell.load(cell::NAME.element(2));
+        let third = if self.is_short() { third } else { third & u64::from(u32::MAX) };
+        usize::from(cell.load(cell::NAME_LENGTH)) == self.bytes.len()
+            && cell.load(cell::NAME) == self.words[0]
+            && cell.load(cell::NAME.element(1)) == self.words[1]
+            && third == self.words[2]
+    }
+}
+
+/// Lines that the whole of a name of so many bytes takes.
+#[expect(clippy::cast_possible_truncation, reason = "a name has 255 bytes at most")]
+pub(crate) fn lines_of_name(bytes: usize) -> u32 {
+    bytes.div_ceil(LINE_BYTES) as u32
+}
+
+/// What stands for a hash in a bucket: never 0.
+#[inline(always)]
+pub(crate) fn tag_of(hash: u64) -> u8 {
+    ((hash & 0xff) as u8).max(1)
+}
+
+/// Up to 24 bytes as words, with zeros behind.
+#[inline]
+fn words_of(piece: &[u8]) -> [u64; cell::NAME_WORDS] {
+    let mut words = [0; cell::NAME_WORDS];
+    for (word, bytes) in words.iter_mut().zip(piece.chunks(8)) {
+        let mut eight = [0; 8];
+        for (to, from) in eight.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        *word = u64::from_le_bytes(eight);
+    }
+    words
+}
+
+/// Both halves of the product, folded into one.
+#[inline(always)]
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    ((product >> 64) as u64) ^ a.wrapping_mul(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{format, vec};
+
+    use super::*;
+
+    #[test]
+    fn names_are_measured() {
+        assert_eq!(Name::of(b"", 1).unwrap_err(), Errno::NOENT);
+        assert_eq!(Name::of(&[b'a'; 256], 1).unwrap_err(), Errno::NAMETOOLONG);
+        assert!(Name::of(&[b'a'; 24], 1).unwrap().is_short());
+        let long = Name::of(&[b'a'; 255], 1).unwrap();
+        assert!(!long.is_short() && long.lines() == 4);
+    }
+
+    /// 60,000 names that differ little, in 65,536 places of the top bits and 256 tags.
+    #[test]
+    fn hashes_spread_names_that_differ_little() {
+        let secret = 0x0123_4567_89ab_cdef;
+        let (mut places, mut tags) = (vec![0_u32; 1 << 12], vec![0_u32; 256]);
+        for number in 0..60_000 {
+            let text = format!("file{number:08}");
+            let name = Name::of(text.as_bytes(), secret).unwrap();
+            places[usize::try_from(name.hash() >> 52).unwrap()] += 1;
+            tags[usize::from(name.tag())] += 1;
+        }
+        let most = places.iter().max().unwrap();
+        assert!(*most < 40, "{most} of 14.6");
+        // 0 is not used, and 1 has its share.
+        assert!(tags[2..].iter().all(|&count| (150..330).contains(&count)), "{tags:?}");
+    }
+}

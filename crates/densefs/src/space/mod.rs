@@ -1,0 +1,288 @@
+//! Who has which lines: bitmaps in zones, and a stock in each slot.
+//!
+//! Operations take lines and runs of lines from their slot's stock and give them back to it, by
+//! their redo log like everything else, so that nothing is lost or had twice whenever a thread
+//! dies. Only an empty or a full stock is evened out with the zones' bitmaps, under a zone's lock:
+//! the last lock that any thread takes. What was freed last is used first, while it is warm.
+//!
+//! A page of cells stays one: a thread that has found a cell without holding a lock may still look
+//! at it, or take its lock, when it is something else by then, but it always is a cell.
+
+mod zones;
+
+use crate::arena::{LINES_PER_PAGE, Ref, Word};
+use crate::errno::Errno;
+use crate::layout::{slot, superblock, zone};
+use crate::member::Member;
+use crate::seams::Seams;
+
+pub(crate) use zones::Geometry;
+use zones::{Page, Use, Zone, find_zeros, ones};
+
+/// Lines that a stock keeps room for, so that an operation can give so many back.
+const CELLS_ROOM: u32 = 4;
+/// Runs that a stock keeps room for.
+const RUNS_ROOM: u32 = 4;
+impl<S: Seams> Member<'_, S> {
+    /// Sees to it that an operation can take so many lines and give some back.
+    #[inline]
+    pub(crate) fn ready(&self, cells: u32) -> Result<(), Errno> {
+        let (have, runs) = (self.cells.get(), self.runs.get());
+        if have < cells
+            || have > slot::CELLS_MOST - CELLS_ROOM
+            || runs > slot::RUNS_MOST - RUNS_ROOM
+        {
+            return self.even_out(cells);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn even_out(&self, cells: u32) -> Result<(), Errno> {
+        while self.cells.get() > slot::CELLS_MOST - CELLS_ROOM {
+            self.give_oldest_cell_back()?;
+        }
+        while self.runs.get() > slot::RUNS_MOST - RUNS_ROOM {
+            self.give_oldest_run_back()?;
+        }
+        while self.cells.get() < cells {
+            self.in_some_zone(|zone| self.stock_cells(zone))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line from the stock, in the log. An operation takes what it needs before it gives
+    /// anything back.
+    #[inline]
+    pub(crate) fn take_cell(&self) -> Result<Ref, Errno> {
+        let left = self.cells.get().wrapping_sub(1);
+        if left >= slot::CELLS_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        self.cells.set(left);
+        self.put(self.slot_line(slot::STATE), slot::CELLS, left);
+        let stock = self.line(self.slot_line(slot::CELL_STOCK))?;
+        Ok(Ref(stock.load(slot::CELL.element(left as usize))))
+    }
+
+    /// Gives a line back to the stock, in the log.
+    #[inline]
+    pub(crate) fn give_cell(&self, cell: Ref) -> Result<(), Errno> {
+        let have = self.cells.get();
+        if have >= slot::CELLS_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        self.cells.set(have + 1);
+        self.put(self.slot_line(slot::CELL_STOCK), slot::CELL.element(have as usize), cell.0);
+        self.put(self.slot_line(slot::STATE), slot::CELLS, have + 1);
+        Ok(())
+    }
+
+    /// Sees to it that a run of so many lines is in stock: fewer than 64, or whole pages. The log
+    /// must be empty.
+    pub(crate) fn obtain_run(&self, lines: u32) -> Result<(), Errno> {
+        if self.find_run(lines)?.is_some() {
+            return Ok(());
+        }
+        while self.runs.get() >= slot::RUNS_MOST {
+            self.give_oldest_run_back()?;
+        }
+        self.in_some_zone(|zone| self.stock_run(zone, lines))
+    }
+
+    /// Takes the run that [`Self::obtain_run`] has seen to, in the log.
+    pub(crate) fn take_run(&self, lines: u32) -> Result<Ref, Errno> {
+        let (place, at) = self.find_run(lines)?.ok_or(Errno::CORRUPT)?;
+        let last = self.runs.get() - 1;
+        self.runs.set(last);
+        let stock = self.slot_line(slot::RUN_STOCK);
+        if place != last {
+            let moved = self.line(stock)?.load(slot::RUN.element(last as usize));
+            self.put(stock, slot::RUN.element(place as usize), moved);
+        }
+        self.put(self.slot_line(slot::STATE), slot::RUNS, last);
+        Ok(at)
+    }
+
+    /// Gives a run back to the stock, in the log.
+    pub(crate) fn give_run(&self, at: Ref, lines: u32) -> Result<(), Errno> {
+        let have = self.runs.get();
+        if have >= slot::RUNS_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        self.runs.set(have + 1);
+        let run = u64::from(at.0) | u64::from(lines) << 32;
+        self.put(self.slot_line(slot::RUN_STOCK), slot::RUN.element(have as usize), run);
+        self.put(self.slot_line(slot::STATE), slot::RUNS, have + 1);
+        Ok(())
+    }
+
+    /// Where in the stock a run of so many lines is: the one that came last.
+    pub(crate) fn find_run(&self, lines: u32) -> Result<Option<(u32, Ref)>, Errno> {
+        let stock = self.line(self.slot_line(slot::RUN_STOCK))?;
+        for place in (0..self.runs.get()).rev() {
+            let (at, length) = run_of(stock.load(slot::RUN.element(place as usize)));
+            if length == lines {
+                return Ok(Some((place, at)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Does it in the first zone in which it can be done.
+    fn in_some_zone(&self, act: impl Fn(Zone) -> Result<bool, Errno>) -> Result<(), Errno> {
+        let geometry = self.geometry();
+        let mut tried = 0;
+        loop {
+            let zones = self.line(superblock::GROWTH)?.load(superblock::ZONES);
+            let zones = zones.min(geometry.zones());
+            while tried < zones {
+                let number = (self.zone.get() + tried) % zones;
+                let zone = geometry.zone(number);
+                self.lock(zone.at)?;
+                let done = act(zone);
+                self.forget();
+                self.unlock(zone.at);
+                if done? {
+                    self.zone.set(number);
+                    return Ok(());
+                }
+                tried += 1;
+            }
+            self.add_zone(geometry, zones)?;
+            // The new one is looked at next.
+            self.zone.set(zones);
+            tried = 0;
+        }
+    }
+
+    /// Makes the header of the zone behind the last one ready.
+    fn add_zone(&self, geometry: Geometry, zones: u32) -> Result<(), Errno> {
+        if zones >= geometry.zones() {
+            return Err(Errno::NOSPC);
+        }
+        let growth = self.lock(superblock::GROWTH)?;
+        let is_ours = growth.load(superblock::ZONES) == zones;
+        let first = geometry.zone(zones).at.0 / LINES_PER_PAGE;
+        let is_there = !is_ours || self.seams().supply(first, zone::HEADER_PAGES);
+        if is_ours && is_there {
+            self.put(superblock::GROWTH, superblock::ZONES, zones + 1);
+            self.commit();
+        }
+        self.unlock(superblock::GROWTH);
+        if is_there { Ok(()) } else { Err(Errno::NOSPC) }
+    }
+
+    /// Fills the stock of lines from one page of this zone, which is locked.
+    fn stock_cells(&self, zone: Zone) -> Result<bool, Errno> {
+        let Some(page) = self.page_with(zone, Use::Cells, 1)? else { return Ok(false) };
+        if page.is_fresh {
+            self.begin_cells(zone, page.number)?;
+        }
+        let (mut cells, mut now) = (self.cells.get(), page.used);
+        while cells < slot::CELLS_MOST - CELLS_ROOM && now != u64::MAX {
+            let place = (!now).trailing_zeros();
+            now |= 1 << place;
+            let cell = zone.page(page.number).plus(place);
+            self.put(self.slot_line(slot::CELL_STOCK), slot::CELL.element(cells as usize), cell.0);
+            cells += 1;
+        }
+        self.cells.set(cells);
+        self.put(self.slot_line(slot::STATE), slot::CELLS, cells);
+        self.mark(zone, Use::Cells, page, now)?;
+        self.commit();
+        Ok(true)
+    }
+
+    /// Puts a run from this zone, which is locked, into the stock.
+    fn stock_run(&self, zone: Zone, lines: u32) -> Result<bool, Errno> {
+        let at = if lines < LINES_PER_PAGE {
+            let Some(page) = self.page_with(zone, Use::Runs, lines)? else { return Ok(false) };
+            let place = find_zeros(page.used, lines).ok_or(Errno::CORRUPT)?;
+            self.mark(zone, Use::Runs, page, page.used | ones(lines, place))?;
+            zone.page(page.number).plus(place)
+        } else {
+            let pages = lines / LINES_PER_PAGE;
+            let Some(page) = self.pages_in_a_row(zone, pages)? else { return Ok(false) };
+            self.mark_pages(zone, page, pages, |free, these| free & !these)?;
+            let free = self.line(zone.at)?.load(zone::FREE_COUNT);
+            self.put(zone.at, zone::FREE_COUNT, free.wrapping_sub(pages));
+            zone.page(page)
+        };
+        self.give_run(at, lines)?;
+        self.commit();
+        Ok(true)
+    }
+
+    fn give_oldest_cell_back(&self) -> Result<(), Errno> {
+        let stock_at = self.slot_line(slot::CELL_STOCK);
+        let stock = self.line(stock_at)?;
+        let cell = Ref(stock.load(slot::CELL));
+        let last = self.cells.get().wrapping_sub(1).min(slot::CELLS_MOST - 1);
+        self.give_lines_back(Use::Cells, cell, 1, || {
+            self.put(stock_at, slot::CELL, stock.load(slot::CELL.element(last as usize)));
+            self.cells.set(last);
+            self.put(self.slot_line(slot::STATE), slot::CELLS, last);
+        })
+    }
+
+    fn give_oldest_run_back(&self) -> Result<(), Errno> {
+        let stock_at = self.slot_line(slot::RUN_STOCK);
+        let stock = self.line(stock_at)?;
+        let (at, lines) = run_of(stock.load(slot::RUN));
+        let last = self.runs.get().wrapping_sub(1).min(slot::RUNS_MOST - 1);
+        self.give_lines_back(Use::Runs, at, lines, || {
+            self.put(stock_at, slot::RUN, stock.load(slot::RUN.element(last as usize)));
+            self.runs.set(last);
+            self.put(self.slot_line(slot::STATE), slot::RUNS, last);
+        })
+    }
+
+    /// Gives lines back to their zone, together with what else belongs to it.
+    fn give_lines_back(
+        &self,
+        what_for: Use,
+        at: Ref,
+        lines: u32,
+        also: impl Fn(),
+    ) -> Result<(), Errno> {
+        let zone = self.geometry().zone_with(at)?;
+        let (page, place) = zone.place(at);
+        let fits = if lines < LINES_PER_PAGE {
+            lines > 0 && place + lines <= LINES_PER_PAGE
+        } else {
+            place == 0 && page + lines / LINES_PER_PAGE <= zone.pages
+        };
+        if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        self.lock(zone.at)?;
+        let marked = if lines < LINES_PER_PAGE {
+            let (at, field) = zone.word(zone::USED, page);
+            self.line(at).and_then(|line| {
+                let page = Page { number: page, used: line.load(field), is_fresh: false };
+                self.mark(zone, what_for, page, page.used & !ones(lines, place))
+            })
+        } else {
+            let pages = lines / LINES_PER_PAGE;
+            self.mark_pages(zone, page, pages, |free, these| free | these).and_then(|()| {
+                let free = self.line(zone.at)?.load(zone::FREE_COUNT);
+                self.put(zone.at, zone::FREE_COUNT, free.wrapping_add(pages));
+                Ok(())
+            })
+        };
+        if marked.is_ok() {
+            also();
+            self.commit();
+        }
+        self.forget();
+        self.unlock(zone.at);
+        marked
+    }
+}
+
+/// A run in a stock: where it begins, and how many lines it has.
+pub(crate) fn run_of(run: u64) -> (Ref, u32) {
+    (Ref(u32::of_bits(run)), u32::of_bits(run >> 32))
+}

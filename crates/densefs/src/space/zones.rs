@@ -1,0 +1,311 @@
+//! Zones: which pages are free, which lines of a page are used, and how more pages come.
+//!
+//! Everything here is done under the zone's lock.
+
+use crate::arena::{Field, LINES_PER_PAGE, Ref};
+use crate::errno::Errno;
+use crate::layout::{WORD, slot, zone};
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// Pages in which a short run is looked for before a page is begun for it.
+const PAGES_TRIED: u32 = 16;
+
+/// Where zones begin, and how many an arena has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    first: u32,
+    pages: u32,
+}
+
+impl Geometry {
+    /// That of an arena of so many lines with so many slots; none if no zone fits.
+    pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
+        let first = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
+        let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
+        let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
+        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self { first, pages })
+    }
+
+    /// Zones that have room for more than their header.
+    pub(crate) fn zones(self) -> u32 {
+        let whole = self.pages / zone::PAGES;
+        whole + u32::from(self.pages % zone::PAGES > zone::HEADER_PAGES)
+    }
+
+    /// Zone `number`, which is less than [`Self::zones`].
+    pub(super) fn zone(self, number: u32) -> Zone {
+        let pages = self.pages - number * zone::PAGES;
+        let at = Ref(self.first + number * zone::LINES);
+        Zone { at, pages: pages.min(zone::PAGES) }
+    }
+
+    /// Where a zone begins, and how many pages it has.
+    pub(crate) fn zone_at(self, number: u32) -> (Ref, u32) {
+        let Zone { at, pages } = self.zone(number);
+        (at, pages)
+    }
+
+    /// The zone that a line is in.
+    pub(super) fn zone_with(self, at: Ref) -> Result<Zone, Errno> {
+        let number = at.0.checked_sub(self.first).ok_or(Errno::CORRUPT)? / zone::LINES;
+        if number >= self.zones() {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(self.zone(number))
+    }
+
+    /// The page with which zones begin.
+    pub(crate) fn first_page(self) -> u32 {
+        self.first / LINES_PER_PAGE
+    }
+
+    /// How many slots lie before that.
+    pub(crate) fn slots(self) -> u32 {
+        (self.first - slot::FIRST.0) / slot::LINES
+    }
+}
+
+/// What the lines of a page are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Cells, one by one.
+    Cells,
+    /// Runs shorter than a page.
+    Runs,
+}
+
+/// A page of which lines can be had.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    pub(super) number: u32,
+    /// Its lines that are used.
+    pub(super) used: u64,
+    /// Whether it was free until now.
+    pub(super) is_fresh: bool,
+}
+
+/// A zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zone {
+    pub(super) at: Ref,
+    pub(super) pages: u32,
+}
+
+impl Zone {
+    /// Where word `index` of the bitmap is that begins with line `base` of the header.
+    pub(super) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
+        let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
+        (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
+    }
+
+    pub(super) fn page(self, page: u32) -> Ref {
+        self.at.plus(page * LINES_PER_PAGE)
+    }
+
+    /// The page that a line is in, and which of its lines it is.
+    pub(super) fn place(self, at: Ref) -> (u32, u32) {
+        let within = at.0 - self.at.0;
+        (within / LINES_PER_PAGE, within % LINES_PER_PAGE)
+    }
+}
+
+/// The lowest place in `used` with so many zeros in a row; `lines` is 1 to 64.
+pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
+    let (mut free, mut have) = (!used, 1);
+    while have < lines {
+        let step = have.min(lines - have);
+        free &= free >> step;
+        have += step;
+    }
+    (free != 0).then(|| free.trailing_zeros())
+}
+
+/// So many ones from this place on.
+pub(super) fn ones(lines: u32, place: u32) -> u64 {
+    (u64::MAX >> (64 - lines)) << place
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Makes a free page one of cells, whose locks nobody holds.
+    pub(super) fn begin_cells(&self, zone: Zone, page: u32) -> Result<(), Errno> {
+        for place in 0..LINES_PER_PAGE {
+            self.fill(self.line(zone.page(page).plus(place))?, WORD, 0);
+        }
+        self.mark_page(zone, zone::CELLS, page, true)
+    }
+
+    /// A page for this use with so many free lines in a row.
+    pub(super) fn page_with(
+        &self,
+        zone: Zone,
+        what_for: Use,
+        lines: u32,
+    ) -> Result<Option<Page>, Errno> {
+        let mut tried = 0;
+        for index in 0..zone::BITMAP_WORDS {
+            let load = |base| -> Result<u64, Errno> {
+                let (at, field) = zone.word(base, index);
+                Ok(self.line(at)?.load(field))
+            };
+            let cells = load(zone::CELLS)?;
+            let mut pages = load(zone::PARTIAL)?
+                & match what_for {
+                    Use::Cells => cells,
+                    Use::Runs => !cells,
+                };
+            while pages != 0 && tried < PAGES_TRIED {
+                let number = index * 64 + pages.trailing_zeros();
+                pages &= pages - 1;
+                let (at, field) = zone.word(zone::USED, number);
+                let used = self.line(at)?.load(field);
+                if find_zeros(used, lines).is_some() {
+                    return Ok(Some(Page { number, used, is_fresh: false }));
+                }
+                tried += 1;
+            }
+        }
+        let fresh = self.pages_in_a_row(zone, 1)?;
+        Ok(fresh.map(|number| Page { number, used: 0, is_fresh: true }))
+    }
+
+    /// The first of so many free pages, which are supplied if need be.
+    pub(super) fn pages_in_a_row(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
+        if pages == 0 || pages > zone::RUN_PAGES_MOST {
+            return Err(Errno::INVAL);
+        }
+        loop {
+            if let Some(page) = self.free_pages(zone, pages)? {
+                return Ok(Some(page));
+            }
+            if !self.supply_batch(zone)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn free_pages(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
+        let (mut start, mut length) = (0, 0);
+        for index in 0..zone::BITMAP_WORDS {
+            let (at, field) = zone.word(zone::FREE, index);
+            let free = self.line(at)?.load(field);
+            if length == 0
+                && pages <= 64
+                && let Some(place) = find_zeros(!free, pages)
+            {
+                return Ok(Some(index * 64 + place));
+            }
+            let mut place = 0;
+            while place < 64 {
+                let rest = free >> place;
+                let run = (!rest).trailing_zeros().min(64 - place);
+                if run > 0 {
+                    start = if length == 0 { index * 64 + place } else { start };
+                    length += run;
+                    if length >= pages {
+                        return Ok(Some(start));
+                    }
+                    place += run;
+                }
+                if place < 64 {
+                    length = 0;
+                    place += (free >> place).trailing_zeros().min(64 - place);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes more pages of a zone, which is locked, ready and free; false if it has no more, or
+    /// there is no space for them.
+    fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
+        let header = self.line(zone.at)?;
+        let supplied = header.load(zone::SUPPLIED).max(zone::HEADER_PAGES);
+        // To the next multiple of a batch.
+        let end = (supplied / zone::BATCH_PAGES + 1) * zone::BATCH_PAGES;
+        let end = end.min(zone.pages);
+        if end <= supplied {
+            return Ok(false);
+        }
+        let first = zone.at.0 / LINES_PER_PAGE;
+        if !self.seams().supply(first + supplied, end - supplied) {
+            return Ok(false);
+        }
+        self.mark_pages(zone, supplied, end - supplied, |free, these| free | these)?;
+        self.put(zone.at, zone::SUPPLIED, end);
+        let free = header.load(zone::FREE_COUNT);
+        self.put(zone.at, zone::FREE_COUNT, free.wrapping_add(end - supplied));
+        self.commit();
+        Ok(true)
+    }
+
+    /// Puts into the log which lines of a page are used now.
+    pub(super) fn mark(
+        &self,
+        zone: Zone,
+        what_for: Use,
+        page: Page,
+        now: u64,
+    ) -> Result<(), Errno> {
+        let (at, field) = zone.word(zone::USED, page.number);
+        self.put(at, field, now);
+        let is_free = now == 0 && what_for == Use::Runs;
+        let is_partial = now != u64::MAX && !is_free;
+        self.mark_page(zone, zone::PARTIAL, page.number, is_partial)?;
+        if page.is_fresh != is_free {
+            self.mark_page(zone, zone::FREE, page.number, is_free)?;
+            let count = self.line(zone.at)?.load(zone::FREE_COUNT);
+            let count = if is_free { count.wrapping_add(1) } else { count.wrapping_sub(1) };
+            self.put(zone.at, zone::FREE_COUNT, count);
+        }
+        Ok(())
+    }
+
+    /// Puts a page's bit of a bitmap into the log, if it is another now.
+    fn mark_page(&self, zone: Zone, base: u32, page: u32, value: bool) -> Result<(), Errno> {
+        let (at, field) = zone.word(base, page / 64);
+        let (before, bit) = (self.line(at)?.load(field), 1 << (page % 64));
+        let now = if value { before | bit } else { before & !bit };
+        if now != before {
+            self.put(at, field, now);
+        }
+        Ok(())
+    }
+
+    /// Puts into the log which of these pages are free now.
+    pub(super) fn mark_pages(
+        &self,
+        zone: Zone,
+        first: u32,
+        pages: u32,
+        change: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), Errno> {
+        let end = first + pages;
+        for index in first / 64..end.div_ceil(64) {
+            let from = first.max(index * 64);
+            let these = ones(end.min(index * 64 + 64) - from, from % 64);
+            let (at, field) = zone.word(zone::FREE, index);
+            self.put(at, field, change(self.line(at)?.load(field), these));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_in_a_row_are_found_where_they_begin() {
+        assert_eq!(find_zeros(0, 64), Some(0));
+        assert_eq!(find_zeros(1, 64), None);
+        assert_eq!(find_zeros(0b1011_0111, 1), Some(3));
+        assert_eq!(find_zeros(0b1011_0111, 2), Some(8));
+        assert_eq!(find_zeros(!(0b111 << 50), 3), Some(50));
+        assert_eq!(find_zeros(!(0b111 << 50), 4), None);
+        for lines in 1..=64 {
+            let place = 64 - lines;
+            assert_eq!(find_zeros(!ones(lines, place), lines), Some(place), "{lines}");
+        }
+    }
+}

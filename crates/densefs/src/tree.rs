@@ -1,0 +1,468 @@
+//! Operations on names: look up, make, link, remove; and on the inodes behind them.
+//!
+//! An operation is given directories that stay while it works: the root, or ones that are open. It
+//! locks the directories it changes, and the inodes below them afterwards. Looking takes no lock:
+//! it is done again if anything changed meanwhile.
+
+use crate::arena::{LINE_BYTES, Line, Ref, Word};
+use crate::directory::Entry;
+use crate::errno::Errno;
+use crate::layout::{WORD, cell, superblock};
+use crate::member::{Member, is_held, same_version};
+use crate::modes::{Caller, DIRECTORY, EXECUTE, FILE, Mode, SETGID, STICKY, TYPE, WRITE};
+use crate::name::{Name, lines_of_name};
+use crate::seams::Seams;
+
+/// Most names of an inode, and most subdirectories and two of a directory.
+const LINKS_MOST: u16 = 65_000;
+
+/// An inode that stays while it is used: the root, or one that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node(pub(crate) Ref);
+
+/// What is known of an inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Its number: unlike all others now, and perhaps like one that is gone.
+    pub ino: u64,
+    /// Owner, group, type and permissions.
+    pub mode: Mode,
+    /// Its names; of a directory, its subdirectories and two.
+    pub links: u32,
+    /// Bytes; of a directory, its entries.
+    pub size: u64,
+    /// When its content last changed, in nanoseconds since 1970.
+    pub mtime_ns: u64,
+    /// When anything of it last changed, in nanoseconds since 1970.
+    pub ctime_ns: u64,
+}
+
+/// What an operation needs of a directory that it changes.
+#[derive(Clone, Copy, Debug)]
+struct Parent<'a> {
+    at: Ref,
+    line: Line<'a>,
+    mode: Mode,
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The root directory.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena has none.
+    pub fn root(&self) -> Result<Node, Errno> {
+        Ok(Node(Ref(self.line(superblock::FIXED)?.load(superblock::ROOT))))
+    }
+
+    /// A name in this arena.
+    #[inline(always)]
+    fn name<'n>(&self, bytes: &'n [u8]) -> Result<Name<'n>, Errno> {
+        Name::of(bytes, self.secret())
+    }
+
+    /// What is known of an inode.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    pub fn stat(&self, node: Node) -> Result<Stat, Errno> {
+        self.read(node.0, |line| self.stat_of(node.0, line))
+    }
+
+    /// What is known of the inode with this name.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`] as the system has them.
+    #[inline]
+    pub fn stat_at(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+    ) -> Result<Stat, Errno> {
+        let name = self.name(name)?;
+        self.read(directory.0, |line| {
+            self.directory_mode(line)?.allow(caller, EXECUTE)?;
+            let entry = self.find(line, &name)?.ok_or(Errno::NOENT)?;
+            let (inode, inode_line) = self.inode_of(&entry)?;
+            let before = inode_line.load(WORD);
+            if is_held(before) {
+                // Meanwhile, it may become another's, which the directory would show.
+                self.await_release(inode_line)?;
+                return Err(Errno::AGAIN);
+            }
+            let stat = self.stat_of(inode, inode_line)?;
+            if same_version(before, inode_line.load(WORD)) { Ok(stat) } else { Err(Errno::AGAIN) }
+        })
+    }
+
+    #[inline]
+    fn stat_of(&self, at: Ref, line: Line<'_>) -> Result<Stat, Errno> {
+        let mode = self.mode(line.load(cell::MODE))?;
+        let size = if mode.is_directory() {
+            line.load(cell::ENTRIES).into()
+        } else {
+            line.load(cell::SIZE)
+        };
+        Ok(Stat {
+            ino: self.ino(at),
+            mode,
+            links: line.load(cell::LINKS).into(),
+            size,
+            mtime_ns: line.load(cell::MTIME),
+            ctime_ns: line.load(cell::CTIME),
+        })
+    }
+
+    /// An inode's number: where it is, which stays the same when the arena is attached elsewhere,
+    /// made unrecognisable.
+    #[inline(always)]
+    fn ino(&self, at: Ref) -> u64 {
+        (u64::from(at.0) * LINE_BYTES as u64) ^ self.ino_secret()
+    }
+
+    /// The inode behind an entry.
+    #[inline]
+    fn inode_of(&self, entry: &Entry<'a>) -> Result<(Ref, Line<'a>), Errno> {
+        if entry.line.load(cell::MODE) != cell::LINK_MARK {
+            return Ok((entry.cell, entry.line));
+        }
+        let at = Ref(entry.line.load(cell::TARGET));
+        Ok((at, self.line(at)?))
+    }
+
+    /// The mode of a directory that is still there.
+    #[inline]
+    fn directory_mode(&self, line: Line<'_>) -> Result<Mode, Errno> {
+        let mode = self.mode(line.load(cell::MODE))?;
+        if !mode.is_directory() {
+            return Err(Errno::NOTDIR);
+        }
+        if line.load(cell::LINKS) == 0 {
+            return Err(Errno::NOENT);
+        }
+        Ok(mode)
+    }
+
+    /// Locks a directory that the caller is going to change.
+    fn parent(&self, caller: &Caller<'_>, directory: Node) -> Result<Parent<'a>, Errno> {
+        let line = self.lock(directory.0)?;
+        let mode = self.directory_mode(line).and_then(|mode| {
+            mode.allow(caller, WRITE | EXECUTE)?;
+            Ok(mode)
+        });
+        match mode {
+            Ok(mode) => Ok(Parent { at: directory.0, line, mode }),
+            Err(why) => {
+                self.unlock(directory.0);
+                Err(why)
+            }
+        }
+    }
+
+    /// Does something to a locked directory that takes so many cells, and commits what that puts
+    /// into the log.
+    fn change<T>(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        cells: u32,
+        act: impl FnOnce(&Parent<'a>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.ready(cells)?;
+        let parent = self.parent(caller, directory)?;
+        let done = act(&parent);
+        if done.is_ok() {
+            self.commit();
+        } else {
+            self.forget();
+        }
+        self.unlock_all();
+        done
+    }
+
+    /// Makes an inode with a name: a directory, or an empty file of any other type.
+    ///
+    /// # Errors
+    /// [`Errno::EXIST`], [`Errno::NOSPC`], [`Errno::MLINK`], [`Errno::ACCES`] and others as the
+    /// system has them.
+    pub fn make_at(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+        mode: u32,
+    ) -> Result<Stat, Errno> {
+        let name = self.new_name(name, Errno::EXIST)?;
+        let is_directory = mode & TYPE == DIRECTORY;
+        self.change(caller, directory, 1, |parent| {
+            if self.find(parent.line, &name)?.is_some() {
+                return Err(Errno::EXIST);
+            }
+            let links = parent.line.load(cell::LINKS);
+            if is_directory && links >= LINKS_MOST {
+                return Err(Errno::MLINK);
+            }
+            let index = self.index_of(inherited(caller, parent.mode, mode & !caller.umask))?;
+            self.prepare(parent, &name)?;
+            let now = self.seams().now_ns();
+            let at = self.take_cell()?;
+            let line = self.line(at)?;
+            self.fill_name(line, &name)?;
+            self.fill(line, cell::MODE, index);
+            self.fill(line, cell::LINKS, if is_directory { 2 } else { 1 });
+            self.fill(line, cell::SIZE, 0);
+            if is_directory {
+                self.fill(line, cell::PARENT, parent.at.0);
+            }
+            self.fill(line, cell::MTIME, now);
+            self.fill(line, cell::CTIME, now);
+            self.fill(line, cell::DATA, 0);
+            self.fill(line, cell::OPENS, 0);
+            self.fill(line, cell::FORM, 0);
+            self.add_entry(parent.at, parent.line, &name, at)?;
+            if is_directory {
+                self.put(parent.at, cell::LINKS, links + 1);
+            }
+            self.touch(parent, now);
+            self.stat_of(at, line)
+        })
+    }
+
+    /// Sees to it that an entry of this name can be added, while the log is still empty.
+    #[inline]
+    fn prepare(&self, parent: &Parent<'a>, name: &Name<'_>) -> Result<(), Errno> {
+        self.make_room(parent.at, parent.line)?;
+        if name.is_short() { Ok(()) } else { self.obtain_run(name.lines()) }
+    }
+
+    /// A name that is to be given to something; `.` and `..` are not.
+    fn new_name<'n>(&self, name: &'n [u8], dots: Errno) -> Result<Name<'n>, Errno> {
+        if matches!(name, b"." | b"..") {
+            return Err(dots);
+        }
+        self.name(name)
+    }
+
+    /// Writes a name into a cell that nobody can reach, and takes the lines that a long one needs.
+    #[inline]
+    fn fill_name(&self, line: Line<'_>, name: &Name<'_>) -> Result<(), Errno> {
+        for (index, word) in name.words().into_iter().enumerate() {
+            self.fill(line, cell::NAME.element(index), word);
+        }
+        self.fill(line, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        if name.is_short() { Ok(()) } else { self.fill_long_name(line, name) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill_long_name(&self, line: Line<'_>, name: &Name<'_>) -> Result<(), Errno> {
+        let run = self.take_run(name.lines())?;
+        self.copy_in(run, 0, name.bytes())?;
+        self.fill(line, cell::LONG_NAME, run.0);
+        Ok(())
+    }
+
+    /// Puts a directory's new times into the log.
+    #[inline]
+    fn touch(&self, parent: &Parent<'_>, now: u64) {
+        self.put(parent.at, cell::MTIME, now);
+        self.put(parent.at, cell::CTIME, now);
+    }
+
+    /// Opens the inode with this name, so that it stays until [`Self::close`], whatever becomes of
+    /// its name. The caller sees to it that it is closed once.
+    ///
+    /// # Errors
+    /// As [`Self::stat_at`]; [`Errno::NFILE`] if it is open too often.
+    pub fn open_at(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+    ) -> Result<Node, Errno> {
+        let name = self.name(name)?;
+        let line = self.lock(directory.0)?;
+        let opened = self.open_entry(caller, line, &name);
+        if opened.is_ok() {
+            self.commit();
+        } else {
+            self.forget();
+        }
+        self.unlock_all();
+        opened
+    }
+
+    fn open_entry(
+        &self,
+        caller: &Caller<'_>,
+        directory: Line<'a>,
+        name: &Name<'_>,
+    ) -> Result<Node, Errno> {
+        self.directory_mode(directory)?.allow(caller, EXECUTE)?;
+        let entry = self.find(directory, name)?.ok_or(Errno::NOENT)?;
+        let (at, _) = self.inode_of(&entry)?;
+        let opens = self.lock(at)?.load(cell::OPENS);
+        self.put(at, cell::OPENS, opens.checked_add(1).ok_or(Errno::NFILE)?);
+        Ok(Node(at))
+    }
+
+    /// Closes an inode that [`Self::open_at`] opened; without names, it goes with the last close.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open.
+    pub fn close(&self, node: Node) -> Result<(), Errno> {
+        self.ready(0)?;
+        let line = self.lock(node.0)?;
+        let left = line.load(cell::OPENS).checked_sub(1).ok_or(Errno::BADF);
+        let closed = left.and_then(|left| {
+            self.put(node.0, cell::OPENS, left);
+            let is_gone = left == 0 && line.load(cell::LINKS) == 0;
+            if is_gone { self.give_cell(node.0) } else { Ok(()) }
+        });
+        if closed.is_ok() {
+            self.commit();
+        } else {
+            self.forget();
+        }
+        self.unlock(node.0);
+        closed
+    }
+
+    /// Gives an inode another name.
+    ///
+    /// # Errors
+    /// [`Errno::EXIST`], [`Errno::MLINK`], [`Errno::PERM`] for directories, and others as the
+    /// system has them.
+    pub fn link_at(
+        &self,
+        caller: &Caller<'_>,
+        inode: Node,
+        directory: Node,
+        name: &[u8],
+    ) -> Result<(), Errno> {
+        let name = self.new_name(name, Errno::EXIST)?;
+        self.change(caller, directory, 1, |parent| {
+            if self.find(parent.line, &name)?.is_some() {
+                return Err(Errno::EXIST);
+            }
+            if inode.0 == parent.at {
+                return Err(Errno::PERM);
+            }
+            self.prepare(parent, &name)?;
+            let target = self.lock(inode.0)?;
+            if self.mode(target.load(cell::MODE))?.is_directory() {
+                return Err(Errno::PERM);
+            }
+            let links = target.load(cell::LINKS);
+            if links == 0 {
+                return Err(Errno::NOENT);
+            }
+            if links >= LINKS_MOST {
+                return Err(Errno::MLINK);
+            }
+            let now = self.seams().now_ns();
+            let at = self.take_cell()?;
+            let line = self.line(at)?;
+            self.fill_name(line, &name)?;
+            self.fill(line, cell::MODE, cell::LINK_MARK);
+            self.fill(line, cell::TARGET, inode.0.0);
+            self.add_entry(parent.at, parent.line, &name, at)?;
+            self.put(inode.0, cell::LINKS, links + 1);
+            self.put(inode.0, cell::CTIME, now);
+            self.touch(parent, now);
+            Ok(())
+        })
+    }
+
+    /// Removes a name: that of an empty directory, or any other.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`], [`Errno::ISDIR`], [`Errno::NOTDIR`], [`Errno::NOTEMPTY`],
+    /// [`Errno::ACCES`], [`Errno::PERM`] in sticky directories.
+    pub fn remove_at(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+        what: Remove,
+    ) -> Result<(), Errno> {
+        let name = match (what, name) {
+            (Remove::Directory, b".") => return Err(Errno::INVAL),
+            (Remove::Directory, b"..") => return Err(Errno::NOTEMPTY),
+            (Remove::Name, b"." | b"..") => return Err(Errno::ISDIR),
+            _ => self.name(name)?,
+        };
+        self.change(caller, directory, 0, |parent| {
+            let entry = self.find(parent.line, &name)?.ok_or(Errno::NOENT)?;
+            let (at, _) = self.inode_of(&entry)?;
+            let inode = self.lock(at)?;
+            let mode = self.mode(inode.load(cell::MODE))?;
+            may_remove(parent.mode, mode, caller)?;
+            match what {
+                Remove::Name if mode.is_directory() => return Err(Errno::ISDIR),
+                Remove::Directory if !mode.is_directory() => return Err(Errno::NOTDIR),
+                Remove::Directory if inode.load(cell::ENTRIES) != 0 => {
+                    return Err(Errno::NOTEMPTY);
+                }
+                Remove::Name | Remove::Directory => {}
+            }
+            let now = self.seams().now_ns();
+            self.remove_entry(parent.at, parent.line, &entry)?;
+            self.drop_name(&entry, at)?;
+            if mode.is_directory() {
+                self.put(parent.at, cell::LINKS, parent.line.load(cell::LINKS).wrapping_sub(1));
+            }
+            self.touch(parent, now);
+            let left =
+                if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
+            self.put(at, cell::LINKS, left);
+            self.put(at, cell::CTIME, now);
+            if left == 0 && inode.load(cell::OPENS) == 0 {
+                self.give_cell(at)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts into the log that a cell has no name any more; one that was nothing else goes.
+    fn drop_name(&self, entry: &Entry<'_>, inode: Ref) -> Result<(), Errno> {
+        let length = entry.line.load(cell::NAME_LENGTH);
+        if usize::from(length) > cell::NAME_MOST {
+            let lines = lines_of_name(usize::from(length));
+            self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines)?;
+        }
+        if entry.cell == inode {
+            self.put(entry.cell, cell::NAME_LENGTH, 0_u8);
+            Ok(())
+        } else {
+            self.give_cell(entry.cell)
+        }
+    }
+}
+
+/// What is to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remove {
+    /// A name of anything but a directory: unlink(2).
+    Name,
+    /// An empty directory: rmdir(2).
+    Directory,
+}
+
+/// What a new inode in this directory is: its type and permissions are given.
+fn inherited(caller: &Caller<'_>, parent: Mode, mode: u32) -> Mode {
+    let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
+    if parent.mode & SETGID == 0 {
+        return Mode { uid: caller.uid, gid: caller.gid, mode };
+    }
+    let passed_on = if mode & TYPE == DIRECTORY { SETGID } else { 0 };
+    Mode { uid: caller.uid, gid: parent.gid, mode: mode | passed_on }
+}
+
+/// In a sticky directory, only its owner, an inode's and root remove the inode's name.
+fn may_remove(parent: Mode, inode: Mode, caller: &Caller<'_>) -> Result<(), Errno> {
+    let may = parent.mode & STICKY == 0
+        || [parent.uid, inode.uid].contains(&caller.uid)
+        || caller.uid == Caller::ROOT.uid;
+    if may { Ok(()) } else { Err(Errno::PERM) }
+}

@@ -1,0 +1,5 @@
+//! The core by itself: against a model, and killed after every store.
+
+mod kill;
+mod model;
+mod world;

@@ -1,0 +1,205 @@
+//! Random operations, each compared with what a map of names says.
+
+use std::collections::BTreeMap;
+
+use densefs::modes::{Caller, DIRECTORY, FILE};
+use densefs::{Errno, Member, Node, Remove};
+use proptest::prelude::*;
+
+use crate::world::{Memory, World, assert_whole, format};
+
+/// One operation on one of a few names.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Make { name: u8, is_directory: bool },
+    Link { from: u8, to: u8 },
+    Remove { name: u8, what: Remove },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let name = 0..40_u8;
+    let what = prop_oneof![Just(Remove::Name), Just(Remove::Directory)];
+    prop_oneof![
+        3 => (name.clone(), any::<bool>())
+            .prop_map(|(name, is_directory)| Step::Make { name, is_directory }),
+        2 => (name.clone(), name.clone()).prop_map(|(from, to)| Step::Link { from, to }),
+        3 => (name, what).prop_map(|(name, what)| Step::Remove { name, what }),
+    ]
+}
+
+/// Short names, ones that just fit into a cell, ones that just do not, and the longest.
+fn name_of(number: u8) -> Vec<u8> {
+    let length = match number % 4 {
+        0 => 2,
+        1 => 24,
+        2 => 25,
+        _ => 255,
+    };
+    let mut name = vec![b'n'; length];
+    name[length - 1] = b'!' + number;
+    name
+}
+
+/// What a name stands for: a directory, or an inode with others of the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Is {
+    Directory,
+    File(usize),
+}
+
+#[derive(Default)]
+struct Model {
+    names: BTreeMap<u8, Is>,
+    inodes: usize,
+}
+
+impl Model {
+    fn apply(&mut self, step: Step) -> Result<(), Errno> {
+        match step {
+            Step::Make { name, is_directory } => {
+                if self.names.contains_key(&name) {
+                    return Err(Errno::EXIST);
+                }
+                self.inodes += 1;
+                let is = if is_directory { Is::Directory } else { Is::File(self.inodes) };
+                self.names.insert(name, is);
+            }
+            Step::Link { from, to } => {
+                let is = *self.names.get(&from).ok_or(Errno::NOENT)?;
+                if self.names.contains_key(&to) {
+                    return Err(Errno::EXIST);
+                }
+                if is == Is::Directory {
+                    return Err(Errno::PERM);
+                }
+                self.names.insert(to, is);
+            }
+            Step::Remove { name, what } => {
+                match (what, self.names.get(&name).ok_or(Errno::NOENT)?) {
+                    (Remove::Name, Is::Directory) => return Err(Errno::ISDIR),
+                    (Remove::Directory, Is::File(_)) => return Err(Errno::NOTDIR),
+                    (Remove::Name, Is::File(_)) | (Remove::Directory, Is::Directory) => {}
+                }
+                self.names.remove(&name);
+            }
+        }
+        Ok(())
+    }
+
+    fn links(&self, is: Is) -> u32 {
+        let same = self.names.values().filter(|&&other| other == is).count();
+        if is == Is::Directory { 2 } else { u32::try_from(same).expect("there are few") }
+    }
+}
+
+fn apply(member: &Member<'_, &World>, at: Node, step: Step) -> Result<(), Errno> {
+    let caller = Caller::ROOT;
+    match step {
+        Step::Make { name, is_directory } => {
+            let mode = if is_directory { DIRECTORY | 0o755 } else { FILE | 0o644 };
+            member.make_at(&caller, at, &name_of(name), mode).map(drop)
+        }
+        Step::Link { from, to } => {
+            let from = member.open_at(&caller, at, &name_of(from))?;
+            let linked = member.link_at(&caller, from, at, &name_of(to));
+            member.close(from)?;
+            linked
+        }
+        Step::Remove { name, what } => member.remove_at(&caller, at, &name_of(name), what),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn names_are_what_a_map_says(steps in proptest::collection::vec(step(), 0..200)) {
+        let (mut memory, world) = (Memory::of_pages(256), World::default());
+        format(&mut memory, &world).expect("there is room");
+        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let root = member.root().expect("it is there");
+        let mut model = Model::default();
+        for step in steps {
+            prop_assert_eq!(apply(&member, root, step), model.apply(step), "{:?}", step);
+        }
+        for number in 0..40 {
+            let stat = member.stat_at(&Caller::ROOT, root, &name_of(number));
+            match model.names.get(&number) {
+                Some(&is) => {
+                    let stat = stat.expect("it is there");
+                    prop_assert_eq!(stat.mode.is_directory(), is == Is::Directory);
+                    prop_assert_eq!(stat.links, model.links(is));
+                }
+                None => prop_assert_eq!(stat, Err(Errno::NOENT)),
+            }
+        }
+        let stat = member.stat(root).expect("it is there");
+        prop_assert_eq!(stat.size, model.names.len() as u64);
+        assert_whole(&member);
+    }
+}
+
+#[test]
+fn a_directory_holds_many_names_and_gives_their_space_back() {
+    let (mut memory, world) = (Memory::of_pages(8192), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    let before = assert_whole(&member);
+    let name = |number: u32| format!("file{number:08}").into_bytes();
+    for number in 0..10_000 {
+        member.make_at(&caller, root, &name(number), FILE | 0o644).expect("there is room");
+    }
+    let full = assert_whole(&member);
+    assert_eq!(full.others, 10_000);
+    let per_file = (full.lines_used - before.lines_used) as f64 * 64.0 / 10_000.0;
+    assert!((64.0..80.0).contains(&per_file), "{per_file} bytes a file");
+    for number in 0..10_000 {
+        assert!(member.stat_at(&caller, root, &name(number)).is_ok(), "{number}");
+    }
+    assert_eq!(member.stat_at(&caller, root, b"another"), Err(Errno::NOENT));
+    for number in 0..10_000 {
+        member.remove_at(&caller, root, &name(number), Remove::Name).expect("it is there");
+    }
+    assert_eq!(assert_whole(&member).lines_used, before.lines_used);
+}
+
+#[test]
+fn an_inode_that_is_open_outlives_its_name() {
+    let (mut memory, world) = (Memory::of_pages(2048), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    let before = assert_whole(&member);
+    let made = member.make_at(&caller, root, b"file", FILE | 0o600).expect("there is room");
+    let open = member.open_at(&caller, root, b"file").expect("it is there");
+    member.remove_at(&caller, root, b"file", Remove::Name).expect("it is there");
+    let stat = member.stat(open).expect("it is open");
+    assert_eq!((stat.ino, stat.links), (made.ino, 0));
+    assert_eq!(member.link_at(&caller, open, root, b"again"), Err(Errno::NOENT));
+    member.close(open).expect("it is open");
+    assert_eq!(assert_whole(&member).lines_used, before.lines_used);
+}
+
+#[test]
+fn a_full_arena_says_so_and_goes_on() {
+    let (mut memory, world) = (Memory::of_pages(2048), World::default());
+    format(&mut memory, &world).expect("there is room");
+    world.pages_left.set(Some(0));
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    let name = |number: u32| format!("{number}").into_bytes();
+    let mut made = 0;
+    let why = loop {
+        match member.make_at(&caller, root, &name(made), FILE | 0o644) {
+            Ok(_) => made += 1,
+            Err(why) => break why,
+        }
+    };
+    assert_eq!(why, Errno::NOSPC);
+    assert!(made > 1_000, "{made}");
+    assert_whole(&member);
+    member.remove_at(&caller, root, &name(0), Remove::Name).expect("it is there");
+    member.make_at(&caller, root, b"again", FILE | 0o644).expect("there is room again");
+    assert_whole(&member);
+}

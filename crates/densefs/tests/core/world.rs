@@ -1,0 +1,122 @@
+//! An arena in the test's own memory, and what surrounds it: a clock that counts, space that ends,
+//! and threads that die when they are told to.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+
+use densefs::format::{Request, make};
+use densefs::modes::Mode;
+use densefs::{Arena, Errno, Life, Member, Seams, check};
+
+#[derive(Clone)]
+#[repr(align(4096))]
+struct Page([u8; 4096]);
+
+/// Memory for an arena.
+pub(crate) struct Memory(Vec<Page>);
+
+impl Memory {
+    pub(crate) fn of_pages(pages: usize) -> Self {
+        Self(vec![Page([0; 4096]); pages])
+    }
+
+    pub(crate) fn copy(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    #[expect(unsafe_code, reason = "an arena is made of memory")]
+    pub(crate) fn arena(&mut self) -> Arena<'_> {
+        let lines = u32::try_from(self.0.len() * 64).expect("it is small");
+        let start = NonNull::from(&mut self.0[0].0[0]);
+        // SAFETY: the memory is this object's, which the arena borrows, and aligned like a page.
+        unsafe { Arena::new(start, lines) }
+    }
+}
+
+/// What surrounds an arena in a test.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    now_ns: Cell<u64>,
+    /// Pages that can still be supplied; none if there is no end.
+    pub(crate) pages_left: Cell<Option<u32>>,
+    /// Stores that the thread at work can still do before it dies; none if it does not.
+    stores_left: Cell<Option<u64>>,
+    dead: RefCell<BTreeSet<u32>>,
+}
+
+/// What a thread that is to die unwinds with.
+struct Killed;
+
+impl Seams for &World {
+    fn now_ns(&self) -> u64 {
+        self.now_ns.set(self.now_ns.get() + 1);
+        self.now_ns.get()
+    }
+
+    fn supply(&self, _first_page: u32, pages: u32) -> bool {
+        let Some(left) = self.pages_left.get() else { return true };
+        self.pages_left.set(Some(left.saturating_sub(pages)));
+        left >= pages
+    }
+
+    fn life(&self, slot: u32) -> Life {
+        if self.dead.borrow().contains(&slot) { Life::Ours } else { Life::Alive }
+    }
+
+    fn repaired(&self, slot: u32) {
+        self.dead.borrow_mut().remove(&slot);
+    }
+
+    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
+        panic!("nobody who lives holds a lock");
+    }
+
+    fn wake(&self, _word: &AtomicU32) {}
+
+    fn stored(&self) {
+        match self.stores_left.get() {
+            Some(0) => resume_unwind(Box::new(Killed)),
+            Some(left) => self.stores_left.set(Some(left - 1)),
+            None => {}
+        }
+    }
+}
+
+impl World {
+    /// Does it, and dies after so many stores; none if it did.
+    pub(crate) fn kill_after<T>(&self, stores: u64, act: impl FnOnce() -> T) -> Option<T> {
+        self.stores_left.set(Some(stores));
+        let done = catch_unwind(AssertUnwindSafe(act));
+        self.stores_left.set(None);
+        match done {
+            Ok(done) => Some(done),
+            Err(why) if why.is::<Killed>() => None,
+            Err(why) => resume_unwind(why),
+        }
+    }
+
+    pub(crate) fn bury(&self, slot: u32) {
+        self.dead.borrow_mut().insert(slot);
+    }
+
+    pub(crate) fn is_buried(&self, slot: u32) -> bool {
+        !self.dead.borrow().contains(&slot)
+    }
+}
+
+/// A new file system in this memory.
+pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
+    let root = Mode { uid: 0, gid: 0, mode: 0o755 };
+    let (secret, ino_secret) = (0x5eed_5eed_5eed_5eed, 0x0123_4567_89ab_cdef);
+    make(memory.arena(), world, &Request { secret, ino_secret, root })
+}
+
+/// What a check finds, which must be nothing wrong.
+#[track_caller]
+pub(crate) fn assert_whole(member: &Member<'_, &World>) -> check::Report {
+    let mut seen = vec![0; usize::try_from(member.arena().lines()).expect("it fits")];
+    member.check(&mut seen).unwrap_or_else(|problem| panic!("{problem}"))
+}
