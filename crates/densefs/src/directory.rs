@@ -234,40 +234,47 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::NOSPC)
     }
 
-    /// Puts an entry into the log, for which there is room.
+    /// Puts an entry into the log, for which there is room; the count of entries is the caller's.
     #[inline]
-    pub(crate) fn add_entry(
+    pub(crate) fn place_entry(
         &self,
         at: Ref,
         directory: Line<'a>,
         name: &Name<'_>,
         cell: Ref,
     ) -> Result<(), Errno> {
-        match Table::of(directory) {
-            None => self.put(at, cell::DATA, cell.0),
-            Some(table) => {
-                let vacancy = self.vacancy(table, name.hash())?;
-                if let Some(reach) = vacancy.new_reach {
-                    self.put(vacancy.home, bucket::REACH, reach);
-                }
-                self.put(vacancy.bucket, bucket::ENTRY.element(vacancy.place), cell.0);
-                self.put(vacancy.bucket, bucket::TAG.element(vacancy.place), name.tag());
-            }
+        let Some(table) = Table::of(directory) else {
+            self.put(at, cell::DATA, cell.0);
+            return Ok(());
+        };
+        let vacancy = self.vacancy(table, name.hash())?;
+        if let Some(reach) = vacancy.new_reach {
+            self.put(vacancy.home, bucket::REACH, reach);
         }
-        self.put(at, cell::ENTRIES, directory.load(cell::ENTRIES).wrapping_add(1));
+        self.put(vacancy.bucket, bucket::ENTRY.element(vacancy.place), cell.0);
+        self.put(vacancy.bucket, bucket::TAG.element(vacancy.place), name.tag());
         Ok(())
     }
 
-    /// Puts into the log that an entry is gone.
+    /// Puts into the log that another cell has the name of an entry.
+    pub(crate) fn replace_entry(&self, at: Ref, entry: &Entry<'_>, cell: Ref) {
+        if entry.bucket.is_some() {
+            self.put(entry.bucket, bucket::ENTRY.element(entry.place), cell.0);
+        } else {
+            self.put(at, cell::DATA, cell.0);
+        }
+    }
+
+    /// Puts into the log that an entry is gone, and with the last one the table; the count of
+    /// entries, of which so many are `left`, is the caller's.
     #[inline]
-    pub(crate) fn remove_entry(
+    pub(crate) fn clear_entry(
         &self,
         at: Ref,
         directory: Line<'a>,
         entry: &Entry<'_>,
+        left: u32,
     ) -> Result<(), Errno> {
-        let left = directory.load(cell::ENTRIES).wrapping_sub(1);
-        self.put(at, cell::ENTRIES, left);
         match Table::of(directory) {
             Some(table) if left == 0 => {
                 self.give_run(table.start, table.buckets())?;

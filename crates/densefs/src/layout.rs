@@ -39,6 +39,10 @@ pub(crate) mod superblock {
     /// How many of its entries are in use.
     pub(crate) const MODE_COUNT: Field<u32> = Field::at(4);
 
+    /// Held by whoever changes two directories, before any other lock: what is below what does not
+    /// change meanwhile.
+    pub(crate) const RENAME: Ref = Ref(3);
+
     /// References to the pages of the table of modes, 16 to a line.
     pub(crate) const MODE_PAGES: Ref = Ref(16);
 }

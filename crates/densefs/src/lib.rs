@@ -34,4 +34,4 @@ pub use errno::Errno;
 pub use member::Member;
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
-pub use tree::{Node, Remove, Stat};
+pub use tree::{Node, Remove, Rename, Stat};

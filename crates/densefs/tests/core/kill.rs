@@ -2,7 +2,7 @@
 //! had not is not, nothing is lost, and others go on.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
-use densefs::{Errno, Member, Node, Remove};
+use densefs::{Errno, Member, Node, Remove, Rename};
 
 use crate::world::{Memory, World, assert_whole, format};
 
@@ -11,32 +11,49 @@ const SURVIVOR: u32 = 2;
 
 type Act = fn(&Member<'_, &World>, Node) -> Result<(), Errno>;
 
-/// An operation, how many names there are before it, and the name of which it changes whether it
-/// is there.
+/// An operation, and how many names there are before it. There is a directory `sub` as well, with
+/// two names.
 struct Case {
     what: &'static str,
     entries: u32,
-    name: &'static [u8],
+    /// How many changes it is that a user can see one after the other.
+    steps: usize,
     act: Act,
 }
 
 const LONG: &[u8] = &[b'l'; 255];
 
-const CASES: [Case; 9] = [
-    Case { what: "the first name", entries: 0, name: b"new", act: make },
-    Case { what: "the second, which takes a table", entries: 1, name: b"new", act: make },
-    Case { what: "a table grows", entries: 12, name: b"new", act: make },
-    Case { what: "a table of several pages grows", entries: 9 * 128, name: b"new", act: make },
-    Case { what: "a directory", entries: 5, name: b"new", act: make_directory },
+const CASES: [Case; 15] = [
+    Case { what: "the second name, which takes a table", entries: 0, steps: 1, act: make },
+    Case { what: "a table grows", entries: 11, steps: 1, act: make },
+    Case { what: "a table of several pages grows", entries: 9 * 128 - 1, steps: 1, act: make },
+    Case { what: "a directory", entries: 5, steps: 1, act: make_directory },
+    Case { what: "a long name", entries: 5, steps: 1, act: make_long },
+    Case { what: "another name", entries: 5, steps: 1, act: link },
+    Case { what: "a name goes", entries: 20, steps: 1, act: remove },
+    Case { what: "the last names of a directory go", entries: 4, steps: 3, act: remove_all },
     Case {
-        what: "a long name",
+        what: "a rename",
         entries: 5,
-        name: LONG,
-        act: |member, at| member.make_at(&Caller::ROOT, at, LONG, FILE | 0o600).map(drop),
+        steps: 1,
+        act: |one, at| rename(one, (at, b"3"), (at, b"new")),
     },
-    Case { what: "another name", entries: 5, name: b"new", act: link },
-    Case { what: "a name goes", entries: 20, name: b"3", act: remove },
-    Case { what: "the last name goes", entries: 4, name: b"3", act: remove },
+    Case {
+        what: "a rename over",
+        entries: 5,
+        steps: 1,
+        act: |one, at| rename(one, (at, b"3"), (at, b"4")),
+    },
+    Case {
+        what: "a long rename",
+        entries: 5,
+        steps: 1,
+        act: |one, at| rename(one, (at, b"3"), (at, LONG)),
+    },
+    Case { what: "a rename across", entries: 5, steps: 1, act: across },
+    Case { what: "a directory moves", entries: 5, steps: 1, act: directory_across },
+    Case { what: "a rename across, over", entries: 5, steps: 1, act: across_over },
+    Case { what: "an exchange across", entries: 5, steps: 1, act: exchange },
 ];
 
 fn make(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
@@ -54,8 +71,57 @@ fn link(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
     linked
 }
 
+fn make_long(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    member.make_at(&Caller::ROOT, at, LONG, FILE | 0o600).map(drop)
+}
+
 fn remove(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
     member.remove_at(&Caller::ROOT, at, b"3", Remove::Name)
+}
+
+fn remove_all(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| {
+        member.remove_at(&Caller::ROOT, sub, b"0", Remove::Name)?;
+        member.remove_at(&Caller::ROOT, sub, b"1", Remove::Directory)
+    })?;
+    member.remove_at(&Caller::ROOT, at, b"sub", Remove::Directory)
+}
+
+fn rename(
+    member: &Member<'_, &World>,
+    from: (Node, &[u8]),
+    to: (Node, &[u8]),
+) -> Result<(), Errno> {
+    member.rename_at(&Caller::ROOT, from, to, Rename::Replace)
+}
+
+fn across(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| rename(member, (sub, b"0"), (at, b"new")))
+}
+
+fn directory_across(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| rename(member, (sub, b"1"), (at, b"new")))
+}
+
+fn across_over(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| rename(member, (at, b"3"), (sub, b"0")))
+}
+
+fn exchange(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| {
+        member.rename_at(&Caller::ROOT, (at, b"3"), (sub, b"1"), Rename::Exchange)
+    })
+}
+
+fn in_sub(
+    member: &Member<'_, &World>,
+    at: Node,
+    act: impl FnOnce(Node) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    let sub = member.open_at(&Caller::ROOT, at, b"sub")?;
+    let done = act(sub);
+    member.close(sub)?;
+    done
 }
 
 fn name(number: u32) -> Vec<u8> {
@@ -68,49 +134,65 @@ fn before(case: &Case, world: &World) -> Memory {
     format(&mut memory, world).expect("there is room");
     let member = Member::new(memory.arena(), world, 0).expect("there are slots");
     let root = member.root().expect("it is there");
-    for number in 0..case.entries {
-        member.make_at(&Caller::ROOT, root, &name(number), FILE | 0o600).expect("there is room");
-    }
+    let make = |at, name: &[u8], mode| {
+        member.make_at(&Caller::ROOT, at, name, mode | 0o700).expect("there is room");
+    };
+    make(root, b"sub", DIRECTORY);
+    (0..case.entries).for_each(|number| make(root, &name(number), FILE));
+    in_sub(&member, root, |sub| {
+        make(sub, b"0", FILE);
+        make(sub, b"1", DIRECTORY);
+        Ok(())
+    })
+    .expect("it is there");
     memory
 }
 
-fn is_there(member: &Member<'_, &World>, root: Node, name: &[u8]) -> bool {
-    match member.stat_at(&Caller::ROOT, root, name) {
-        Ok(_) => true,
-        Err(Errno::NOENT) => false,
+type Seen = Vec<Option<(u64, u32)>>;
+
+/// All that a user sees: each name that there may be, with the inode behind it.
+fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
+    let root = member.root().expect("it is there");
+    let look = |at: Node, name: &[u8]| match member.stat_at(&Caller::ROOT, at, name) {
+        Ok(stat) => Some((stat.ino, stat.links)),
+        Err(Errno::NOENT) => None,
         Err(why) => panic!("{why}"),
+    };
+    let names =
+        (0..case.entries).map(name).chain([b"sub".to_vec(), b"new".to_vec(), LONG.to_vec()]);
+    let mut seen: Vec<_> = names.map(|name| look(root, &name)).collect();
+    if let Ok(sub) = member.open_at(&Caller::ROOT, root, b"sub") {
+        seen.extend((0..2).map(|number| look(sub, &name(number))));
+        member.close(sub).expect("it is open");
     }
+    seen
 }
 
-/// Whether the operation was over before so many stores were done.
-fn killed_after(case: &Case, memory: &Memory, world: &World, stores: u64) -> bool {
+/// What a user sees after the operation was killed after so many stores, and whether it was over
+/// before.
+fn after(case: &Case, memory: &Memory, world: &World, stores: u64) -> (Seen, bool) {
     let mut memory = memory.copy();
     let arena = memory.arena();
     let victim = Member::new(arena, world, VICTIM).expect("there are slots");
     let survivor = Member::new(arena, world, SURVIVOR).expect("there are slots");
     let root = survivor.root().expect("it is there");
-    let was_there = is_there(&survivor, root, case.name);
-    let done = world.kill_after(stores, || (case.act)(&victim, root));
-    if let Some(done) = done {
+    if let Some(done) = world.kill_after(stores, || (case.act)(&victim, root)) {
         done.unwrap_or_else(|why| panic!("{}: {why}", case.what));
-        assert_ne!(is_there(&survivor, root, case.name), was_there, "{}", case.what);
-        return true;
+        assert_whole(&survivor);
+        return (seen(case, &survivor), true);
     }
     world.bury(VICTIM);
     // Whoever comes to a lock of the dead repairs what it left.
-    is_there(&survivor, root, case.name);
+    let after = seen(case, &survivor);
     if !world.is_buried(VICTIM) {
         survivor.repair(VICTIM).expect("it is a slot");
     }
-    let whole = assert_whole(&survivor);
-    assert!(whole.directories + whole.others >= u64::from(case.entries), "{}", case.what);
-    for number in (0..case.entries).filter(|&number| name(number) != case.name) {
-        assert!(is_there(&survivor, root, &name(number)), "{}: {stores}", case.what);
-    }
+    assert_eq!(seen(case, &survivor), after, "{}: {stores}", case.what);
+    assert_whole(&survivor);
     survivor.make_at(&Caller::ROOT, root, b"later", FILE | 0o600).expect("there is room");
     survivor.remove_at(&Caller::ROOT, root, b"later", Remove::Name).expect("it is there");
     assert_whole(&survivor);
-    false
+    (after, false)
 }
 
 #[test]
@@ -118,16 +200,26 @@ fn whoever_dies_after_any_store_leaves_all_or_nothing() {
     for case in &CASES {
         let world = World::default();
         let memory = before(case, &world);
-        let deaths = (0..).take_while(|&stores| !killed_after(case, &memory, &world, stores));
-        let deaths = deaths.count();
-        assert!(deaths > 10, "{}: {deaths} stores", case.what);
+        let mut states: Vec<Seen> = Vec::new();
+        for stores in 0.. {
+            let (seen, is_over) = after(case, &memory, &world, stores);
+            if states.last() != Some(&seen) {
+                states.push(seen);
+            }
+            if is_over {
+                assert!(stores > 10, "{}: {stores} stores", case.what);
+                break;
+            }
+        }
+        // Before and after, and nothing between: what was once done stays done.
+        assert_eq!(states.len(), case.steps + 1, "{}: {states:?}", case.what);
     }
 }
 
 /// The one that repairs may die as well, after any store, and the next one finishes.
 #[test]
 fn whoever_repairs_may_die_too() {
-    let case = &CASES[2];
+    let case = &CASES[1];
     let world = World::default();
     let memory = before(case, &world);
     for stores in (0..200).step_by(7) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
-use densefs::{Errno, Member, Node, Remove};
+use densefs::{Errno, Member, Node, Remove, Rename};
 use proptest::prelude::*;
 
 use crate::world::{Memory, World, assert_whole, format};
@@ -14,17 +14,26 @@ enum Step {
     Make { name: u8, is_directory: bool },
     Link { from: u8, to: u8 },
     Remove { name: u8, what: Remove },
+    Rename { from: u8, to: u8, how: Rename },
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let name = 0..40_u8;
+    let how = prop_oneof![Just(Rename::Replace), Just(Rename::NoReplace), Just(Rename::Exchange)];
     let what = prop_oneof![Just(Remove::Name), Just(Remove::Directory)];
     prop_oneof![
         3 => (name.clone(), any::<bool>())
             .prop_map(|(name, is_directory)| Step::Make { name, is_directory }),
         2 => (name.clone(), name.clone()).prop_map(|(from, to)| Step::Link { from, to }),
-        3 => (name, what).prop_map(|(name, what)| Step::Remove { name, what }),
+        3 => (name.clone(), what).prop_map(|(name, what)| Step::Remove { name, what }),
+        4 => (name.clone(), name, how)
+            .prop_map(|(from, to, how)| Step::Rename { from, to, how }),
     ]
+}
+
+/// The directory that a name is in: the root, one in it, and one in that.
+fn place_of(number: u8) -> usize {
+    usize::from(number / 8 % 3)
 }
 
 /// Short names, ones that just fit into a cell, ones that just do not, and the longest.
@@ -43,7 +52,7 @@ fn name_of(number: u8) -> Vec<u8> {
 /// What a name stands for: a directory, or an inode with others of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Is {
-    Directory,
+    Directory(usize),
     File(usize),
 }
 
@@ -61,82 +70,148 @@ impl Model {
                     return Err(Errno::EXIST);
                 }
                 self.inodes += 1;
-                let is = if is_directory { Is::Directory } else { Is::File(self.inodes) };
+                let inode = self.inodes;
+                let is = if is_directory { Is::Directory(inode) } else { Is::File(inode) };
                 self.names.insert(name, is);
             }
             Step::Link { from, to } => {
                 let is = *self.names.get(&from).ok_or(Errno::NOENT)?;
+                if matches!(is, Is::Directory(_)) {
+                    return Err(Errno::PERM);
+                }
                 if self.names.contains_key(&to) {
                     return Err(Errno::EXIST);
-                }
-                if is == Is::Directory {
-                    return Err(Errno::PERM);
                 }
                 self.names.insert(to, is);
             }
             Step::Remove { name, what } => {
                 match (what, self.names.get(&name).ok_or(Errno::NOENT)?) {
-                    (Remove::Name, Is::Directory) => return Err(Errno::ISDIR),
+                    (Remove::Name, Is::Directory(_)) => return Err(Errno::ISDIR),
                     (Remove::Directory, Is::File(_)) => return Err(Errno::NOTDIR),
-                    (Remove::Name, Is::File(_)) | (Remove::Directory, Is::Directory) => {}
+                    (Remove::Name, Is::File(_)) | (Remove::Directory, Is::Directory(_)) => {}
                 }
                 self.names.remove(&name);
             }
+            Step::Rename { from, to, how } => return self.rename(from, to, how),
         }
+        Ok(())
+    }
+
+    fn rename(&mut self, from: u8, to: u8, how: Rename) -> Result<(), Errno> {
+        let source = *self.names.get(&from).ok_or(Errno::NOENT)?;
+        let target = self.names.get(&to).copied();
+        match (how, target) {
+            (Rename::Exchange, None) => return Err(Errno::NOENT),
+            (Rename::NoReplace, Some(_)) => return Err(Errno::EXIST),
+            (_, Some(target)) if target == source => return Ok(()),
+            (Rename::Exchange, Some(target)) => {
+                self.names.insert(from, target);
+            }
+            (Rename::Replace, Some(target)) => {
+                match (source, target) {
+                    (Is::Directory(_), Is::File(_)) => return Err(Errno::NOTDIR),
+                    (Is::File(_), Is::Directory(_)) => return Err(Errno::ISDIR),
+                    (Is::Directory(_), Is::Directory(_)) | (Is::File(_), Is::File(_)) => {}
+                }
+                self.names.remove(&from);
+            }
+            (Rename::Replace | Rename::NoReplace, None) => {
+                self.names.remove(&from);
+            }
+        }
+        self.names.insert(to, source);
         Ok(())
     }
 
     fn links(&self, is: Is) -> u32 {
         let same = self.names.values().filter(|&&other| other == is).count();
-        if is == Is::Directory { 2 } else { u32::try_from(same).expect("there are few") }
+        let is_directory = matches!(is, Is::Directory(_));
+        if is_directory { 2 } else { u32::try_from(same).expect("there are few") }
     }
 }
 
-fn apply(member: &Member<'_, &World>, at: Node, step: Step) -> Result<(), Errno> {
+fn apply(member: &Member<'_, &World>, places: &[Node; 3], step: Step) -> Result<(), Errno> {
     let caller = Caller::ROOT;
+    let at = |name: u8| places[place_of(name)];
     match step {
         Step::Make { name, is_directory } => {
             let mode = if is_directory { DIRECTORY | 0o755 } else { FILE | 0o644 };
-            member.make_at(&caller, at, &name_of(name), mode).map(drop)
+            member.make_at(&caller, at(name), &name_of(name), mode).map(drop)
         }
         Step::Link { from, to } => {
-            let from = member.open_at(&caller, at, &name_of(from))?;
-            let linked = member.link_at(&caller, from, at, &name_of(to));
-            member.close(from)?;
+            let open = member.open_at(&caller, at(from), &name_of(from))?;
+            let linked = member.link_at(&caller, open, at(to), &name_of(to));
+            member.close(open)?;
             linked
         }
-        Step::Remove { name, what } => member.remove_at(&caller, at, &name_of(name), what),
+        Step::Remove { name, what } => member.remove_at(&caller, at(name), &name_of(name), what),
+        Step::Rename { from, to, how } => {
+            let (old, new) = (name_of(from), name_of(to));
+            member.rename_at(&caller, (at(from), &old), (at(to), &new), how)
+        }
     }
 }
 
+/// The root, a directory in it, and one in that.
+fn places(member: &Member<'_, &World>) -> [Node; 3] {
+    let root = member.root().expect("it is there");
+    let below = |at: Node| {
+        member.make_at(&Caller::ROOT, at, b"below", DIRECTORY | 0o755).expect("there is room");
+        member.open_at(&Caller::ROOT, at, b"below").expect("it is there")
+    };
+    let first = below(root);
+    [root, first, below(first)]
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn names_are_what_a_map_says(steps in proptest::collection::vec(step(), 0..200)) {
         let (mut memory, world) = (Memory::of_pages(256), World::default());
         format(&mut memory, &world).expect("there is room");
         let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
-        let root = member.root().expect("it is there");
+        let places = places(&member);
         let mut model = Model::default();
         for step in steps {
-            prop_assert_eq!(apply(&member, root, step), model.apply(step), "{:?}", step);
+            prop_assert_eq!(apply(&member, &places, step), model.apply(step), "{:?}", step);
         }
         for number in 0..40 {
-            let stat = member.stat_at(&Caller::ROOT, root, &name_of(number));
+            let at = places[place_of(number)];
+            let stat = member.stat_at(&Caller::ROOT, at, &name_of(number));
             match model.names.get(&number) {
                 Some(&is) => {
                     let stat = stat.expect("it is there");
-                    prop_assert_eq!(stat.mode.is_directory(), is == Is::Directory);
+                    prop_assert_eq!(stat.mode.is_directory(), matches!(is, Is::Directory(_)));
                     prop_assert_eq!(stat.links, model.links(is));
                 }
                 None => prop_assert_eq!(stat, Err(Errno::NOENT)),
             }
         }
-        let stat = member.stat(root).expect("it is there");
-        prop_assert_eq!(stat.size, model.names.len() as u64);
+        for (place, below) in [(0, 1), (1, 1), (2, 0)] {
+            let stat = member.stat(places[place]).expect("it is there");
+            let names = model.names.keys().filter(|&&name| place_of(name) == place);
+            prop_assert_eq!(stat.size, names.count() as u64 + below);
+        }
         assert_whole(&member);
     }
+}
+
+#[test]
+fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
+    let (mut memory, world) = (Memory::of_pages(256), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let [root, first, second] = places(&member);
+    let rename = |from, to, how| member.rename_at(&Caller::ROOT, from, to, how);
+    let into: (Node, &[u8]) = (second, b"new");
+    assert_eq!(rename((root, b"below"), into, Rename::Replace), Err(Errno::INVAL));
+    assert_eq!(rename((first, b"below"), into, Rename::NoReplace), Err(Errno::INVAL));
+    member.make_at(&Caller::ROOT, second, b"new", DIRECTORY | 0o700).expect("there is room");
+    assert_eq!(rename(into, (root, b"below"), Rename::Replace), Err(Errno::NOTEMPTY));
+    assert_eq!(rename(into, (first, b"below"), Rename::Exchange), Err(Errno::INVAL));
+    assert_eq!(rename((root, b"."), into, Rename::Replace), Err(Errno::BUSY));
+    assert_whole(&member);
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! Operations on names: look up, make, link, remove; and on the inodes behind them.
+//! Operations on names: look up, make, link, remove, rename; and on the inodes behind them.
 //!
 //! An operation is given directories that stay while it works: the root, or ones that are open. It
-//! locks the directories it changes, and the inodes below them afterwards. Looking takes no lock:
-//! it is done again if anything changed meanwhile.
+//! locks the directories it changes, and the inodes below them afterwards; who changes two of them
+//! holds the lock of renames before, so that no two go round in a circle. Looking takes no lock: it
+//! is done again if anything changed meanwhile.
+
+mod rename;
 
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::directory::Entry;
@@ -12,6 +15,8 @@ use crate::member::{Member, is_held, same_version};
 use crate::modes::{Caller, DIRECTORY, EXECUTE, FILE, Mode, SETGID, STICKY, TYPE, WRITE};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
+
+pub use rename::Rename;
 
 /// Most names of an inode, and most subdirectories and two of a directory.
 const LINKS_MOST: u16 = 65_000;
@@ -43,6 +48,12 @@ struct Parent<'a> {
     at: Ref,
     line: Line<'a>,
     mode: Mode,
+}
+
+impl Parent<'_> {
+    fn entries(&self) -> u32 {
+        self.line.load(cell::ENTRIES)
+    }
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -219,7 +230,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill(line, cell::DATA, 0);
             self.fill(line, cell::OPENS, 0);
             self.fill(line, cell::FORM, 0);
-            self.add_entry(parent.at, parent.line, &name, at)?;
+            self.place_entry(parent.at, parent.line, &name, at)?;
+            self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
             if is_directory {
                 self.put(parent.at, cell::LINKS, links + 1);
             }
@@ -341,18 +353,16 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
     ) -> Result<(), Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
+        // What it is never changes. A directory must not be locked here: it may be above.
+        if self.mode(self.line(inode.0)?.load(cell::MODE))?.is_directory() {
+            return Err(Errno::PERM);
+        }
         self.change(caller, directory, 1, |parent| {
             if self.find(parent.line, &name)?.is_some() {
                 return Err(Errno::EXIST);
             }
-            if inode.0 == parent.at {
-                return Err(Errno::PERM);
-            }
             self.prepare(parent, &name)?;
             let target = self.lock(inode.0)?;
-            if self.mode(target.load(cell::MODE))?.is_directory() {
-                return Err(Errno::PERM);
-            }
             let links = target.load(cell::LINKS);
             if links == 0 {
                 return Err(Errno::NOENT);
@@ -366,7 +376,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill_name(line, &name)?;
             self.fill(line, cell::MODE, cell::LINK_MARK);
             self.fill(line, cell::TARGET, inode.0.0);
-            self.add_entry(parent.at, parent.line, &name, at)?;
+            self.place_entry(parent.at, parent.line, &name, at)?;
+            self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
             self.put(inode.0, cell::LINKS, links + 1);
             self.put(inode.0, cell::CTIME, now);
             self.touch(parent, now);
@@ -407,30 +418,40 @@ impl<'a, S: Seams> Member<'a, S> {
                 Remove::Name | Remove::Directory => {}
             }
             let now = self.seams().now_ns();
-            self.remove_entry(parent.at, parent.line, &entry)?;
+            let left = parent.entries().wrapping_sub(1);
+            self.clear_entry(parent.at, parent.line, &entry, left)?;
+            self.put(parent.at, cell::ENTRIES, left);
             self.drop_name(&entry, at)?;
             if mode.is_directory() {
                 self.put(parent.at, cell::LINKS, parent.line.load(cell::LINKS).wrapping_sub(1));
             }
             self.touch(parent, now);
-            let left =
-                if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
-            self.put(at, cell::LINKS, left);
-            self.put(at, cell::CTIME, now);
-            if left == 0 && inode.load(cell::OPENS) == 0 {
-                self.give_cell(at)?;
-            }
-            Ok(())
+            self.lose_link(at, inode, mode, now)
         })
+    }
+
+    /// Puts into the log that an inode, which is locked, has one name less; without any, and not
+    /// open, it is gone.
+    #[inline]
+    fn lose_link(&self, at: Ref, inode: Line<'_>, mode: Mode, now: u64) -> Result<(), Errno> {
+        let left = if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
+        self.put(at, cell::LINKS, left);
+        self.put(at, cell::CTIME, now);
+        if left == 0 && inode.load(cell::OPENS) == 0 { self.give_cell(at) } else { Ok(()) }
+    }
+
+    /// Puts into the log that the run with a long name is free.
+    fn drop_long_name(&self, entry: &Entry<'_>) -> Result<(), Errno> {
+        let length = usize::from(entry.line.load(cell::NAME_LENGTH));
+        if length <= cell::NAME_MOST {
+            return Ok(());
+        }
+        self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines_of_name(length))
     }
 
     /// Puts into the log that a cell has no name any more; one that was nothing else goes.
     fn drop_name(&self, entry: &Entry<'_>, inode: Ref) -> Result<(), Errno> {
-        let length = entry.line.load(cell::NAME_LENGTH);
-        if usize::from(length) > cell::NAME_MOST {
-            let lines = lines_of_name(usize::from(length));
-            self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines)?;
-        }
+        self.drop_long_name(entry)?;
         if entry.cell == inode {
             self.put(entry.cell, cell::NAME_LENGTH, 0_u8);
             Ok(())

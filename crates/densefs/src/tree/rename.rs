@@ -1,0 +1,365 @@
+//! Renames: an entry gets another name, in its directory or in another one, in one step.
+
+use super::{LINKS_MOST, Parent, may_remove};
+use crate::arena::{Line, Ref, Word};
+use crate::directory::Entry;
+use crate::errno::Errno;
+use crate::layout::{cell, superblock};
+use crate::member::Member;
+use crate::modes::{Caller, Mode, WRITE};
+use crate::name::Name;
+use crate::seams::Seams;
+use crate::tree::Node;
+
+/// Most directories above one another that are looked through.
+const DEPTH_MOST: u32 = 1 << 20;
+
+/// What becomes of the one that has the new name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rename {
+    /// It loses it.
+    Replace,
+    /// It keeps it, and the call fails: `RENAME_NOREPLACE`.
+    NoReplace,
+    /// It gets the old one: `RENAME_EXCHANGE`.
+    Exchange,
+}
+
+/// An entry with its inode, which is locked.
+#[derive(Clone, Copy, Debug)]
+struct Side<'a> {
+    entry: Entry<'a>,
+    at: Ref,
+    inode: Line<'a>,
+    mode: Mode,
+}
+
+/// An entry that is given another name.
+#[derive(Clone, Copy, Debug)]
+struct Move<'a, 'n> {
+    from: Parent<'a>,
+    to: Parent<'a>,
+    old: Name<'n>,
+    new: Name<'n>,
+}
+
+impl Move<'_, '_> {
+    fn is_across(&self) -> bool {
+        self.from.at != self.to.at
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Gives the entry `old` of `from` the name `new` in `to`.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
+    /// [`Errno::NOTEMPTY`], [`Errno::INVAL`] for a directory into itself, and others as the system
+    /// has them.
+    pub fn rename_at(
+        &self,
+        caller: &Caller<'_>,
+        (from, old): (Node, &[u8]),
+        (to, new): (Node, &[u8]),
+        how: Rename,
+    ) -> Result<(), Errno> {
+        let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
+        let (old, new) = (self.new_name(old, Errno::BUSY)?, self.new_name(new, taken)?);
+        self.ready(0)?;
+        let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
+            let one = Move { from, to, old, new };
+            match how {
+                Rename::Exchange => self.exchange(caller, &one),
+                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &one, how),
+            }
+        });
+        if done.is_ok() {
+            self.commit();
+        } else {
+            self.forget();
+        }
+        self.unlock_all();
+        done
+    }
+
+    /// Locks both directories, the one above the other first.
+    fn lock_both(
+        &self,
+        caller: &Caller<'_>,
+        from: Node,
+        to: Node,
+    ) -> Result<(Parent<'a>, Parent<'a>), Errno> {
+        if from == to {
+            let both = self.parent(caller, from)?;
+            return Ok((both, both));
+        }
+        self.lock(superblock::RENAME)?;
+        let to_first = if self.is_below(from.0, to.0)? {
+            true
+        } else {
+            !self.is_below(to.0, from.0)? && to.0 < from.0
+        };
+        if to_first {
+            let to = self.parent(caller, to)?;
+            Ok((self.parent(caller, from)?, to))
+        } else {
+            let from = self.parent(caller, from)?;
+            Ok((from, self.parent(caller, to)?))
+        }
+    }
+
+    /// Whether a directory is another one, or below it. The caller holds the lock of renames.
+    fn is_below(&self, directory: Ref, other: Ref) -> Result<bool, Errno> {
+        let mut at = directory;
+        for _ in 0..DEPTH_MOST {
+            if at == other {
+                return Ok(true);
+            }
+            let parent = Ref(self.line(at)?.load(cell::PARENT));
+            if parent == at {
+                return Ok(false);
+            }
+            at = parent;
+        }
+        Err(Errno::CORRUPT)
+    }
+
+    /// The inode of an entry, which is locked. The caller has checked that it may come and go.
+    fn side(&self, entry: Entry<'a>) -> Result<Side<'a>, Errno> {
+        let (at, _) = self.inode_of(&entry)?;
+        let inode = self.lock(at)?;
+        let mode = self.mode(inode.load(cell::MODE))?;
+        Ok(Side { entry, at, inode, mode })
+    }
+
+    /// Both inodes, locked in the order of their numbers.
+    fn sides(&self, source: Entry<'a>, target: Entry<'a>) -> Result<(Side<'a>, Side<'a>), Errno> {
+        let source_first = self.inode_of(&source)?.0 < self.inode_of(&target)?.0;
+        if source_first {
+            let source = self.side(source)?;
+            Ok((source, self.side(target)?))
+        } else {
+            let target = self.side(target)?;
+            Ok((self.side(source)?, target))
+        }
+    }
+
+    fn move_entry(
+        &self,
+        caller: &Caller<'_>,
+        one: &Move<'a, '_>,
+        how: Rename,
+    ) -> Result<(), Errno> {
+        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
+        let target = self.find(one.to.line, &one.new)?;
+        let Some(target) = target else {
+            self.prepare(&one.to, &one.new)?;
+            // A table that has just grown has it elsewhere.
+            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::CORRUPT)?;
+            self.check_ends(one, &source, None)?;
+            let source = self.side(source)?;
+            return self.move_to_new(caller, one, &source);
+        };
+        if how == Rename::NoReplace {
+            return Err(Errno::EXIST);
+        }
+        self.check_ends(one, &source, Some(&target))?;
+        if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
+            return Ok(());
+        }
+        if !one.new.is_short() {
+            self.obtain_run(one.new.lines())?;
+        }
+        let (source, target) = self.sides(source, target)?;
+        self.move_over(caller, one, &source, &target)
+    }
+
+    /// Checks that no directory gets into itself, and that none that holds another is replaced.
+    fn check_ends(
+        &self,
+        one: &Move<'a, '_>,
+        source: &Entry<'a>,
+        target: Option<&Entry<'a>>,
+    ) -> Result<(), Errno> {
+        if !one.is_across() {
+            return Ok(());
+        }
+        if self.is_below(one.to.at, self.inode_of(source)?.0)? {
+            return Err(Errno::INVAL);
+        }
+        match target {
+            Some(target) if self.is_below(one.from.at, self.inode_of(target)?.0)? => {
+                Err(Errno::NOTEMPTY)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// To a name that nobody has.
+    fn move_to_new(
+        &self,
+        caller: &Caller<'_>,
+        one: &Move<'a, '_>,
+        source: &Side<'a>,
+    ) -> Result<(), Errno> {
+        self.check_source(caller, one, source)?;
+        let is_directory = source.mode.is_directory();
+        let to_links = one.to.line.load(cell::LINKS);
+        if is_directory && one.is_across() && to_links >= LINKS_MOST {
+            return Err(Errno::MLINK);
+        }
+        let now = self.seams().now_ns();
+        self.put_name(source, &one.new)?;
+        self.place_entry(one.to.at, one.to.line, &one.new, source.entry.cell)?;
+        let entries = one.from.entries();
+        if one.is_across() {
+            let left = entries.wrapping_sub(1);
+            self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
+            self.put(one.from.at, cell::ENTRIES, left);
+            self.put(one.to.at, cell::ENTRIES, one.to.entries().wrapping_add(1));
+            if is_directory {
+                self.put(one.to.at, cell::LINKS, to_links.wrapping_add(1));
+            }
+        } else {
+            self.clear_entry(one.from.at, one.from.line, &source.entry, entries)?;
+        }
+        self.arrive(one, source, now);
+        Ok(())
+    }
+
+    /// To a name that another has, which loses it.
+    fn move_over(
+        &self,
+        caller: &Caller<'_>,
+        one: &Move<'a, '_>,
+        source: &Side<'a>,
+        target: &Side<'a>,
+    ) -> Result<(), Errno> {
+        self.check_source(caller, one, source)?;
+        may_remove(one.to.mode, target.mode, caller)?;
+        match (source.mode.is_directory(), target.mode.is_directory()) {
+            (true, false) => return Err(Errno::NOTDIR),
+            (false, true) => return Err(Errno::ISDIR),
+            (true, true) if target.inode.load(cell::ENTRIES) != 0 => return Err(Errno::NOTEMPTY),
+            (true, true) | (false, false) => {}
+        }
+        let now = self.seams().now_ns();
+        self.put_name(source, &one.new)?;
+        self.replace_entry(one.to.at, &target.entry, source.entry.cell);
+        let left = one.from.entries().wrapping_sub(1);
+        self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
+        self.put(one.from.at, cell::ENTRIES, left);
+        self.drop_name(&target.entry, target.at)?;
+        self.lose_link(target.at, target.inode, target.mode, now)?;
+        if !one.is_across() && target.mode.is_directory() {
+            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(one.from.at, cell::LINKS, links);
+        }
+        self.arrive(one, source, now);
+        Ok(())
+    }
+
+    /// Checks that the caller may take an entry away from where it is.
+    fn check_source(
+        &self,
+        caller: &Caller<'_>,
+        one: &Move<'a, '_>,
+        source: &Side<'a>,
+    ) -> Result<(), Errno> {
+        may_remove(one.from.mode, source.mode, caller)?;
+        if one.is_across() && source.mode.is_directory() {
+            // Its `..` changes.
+            source.mode.allow(caller, WRITE)?;
+        }
+        Ok(())
+    }
+
+    /// Puts into the log what a moved inode and its old and new directory know of it, but for what
+    /// the new one counts.
+    fn arrive(&self, one: &Move<'a, '_>, source: &Side<'a>, now: u64) {
+        if one.is_across() && source.mode.is_directory() {
+            self.put(source.at, cell::PARENT, one.to.at.0);
+            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(one.from.at, cell::LINKS, links);
+        }
+        self.put(source.at, cell::CTIME, now);
+        self.touch(&one.from, now);
+        if one.is_across() {
+            self.touch(&one.to, now);
+        }
+    }
+
+    /// Puts the new name of an entry into the log.
+    fn put_name(&self, side: &Side<'a>, name: &Name<'_>) -> Result<(), Errno> {
+        let cell = side.entry.cell;
+        let [first, second, mut third] = name.words();
+        if !name.is_short() {
+            let run = self.take_run(name.lines())?;
+            self.copy_in(run, 0, name.bytes())?;
+            third |= u64::from(run.0) << 32;
+        }
+        self.drop_long_name(&side.entry)?;
+        self.put(cell, cell::NAME, first);
+        self.put(cell, cell::NAME.element(1), second);
+        self.put(cell, cell::NAME.element(2), third);
+        self.put(cell, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        Ok(())
+    }
+
+    /// Two entries get each other's names.
+    fn exchange(&self, caller: &Caller<'_>, one: &Move<'a, '_>) -> Result<(), Errno> {
+        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
+        let target = self.find(one.to.line, &one.new)?.ok_or(Errno::NOENT)?;
+        self.check_ends(one, &source, None)?;
+        if one.is_across() && self.is_below(one.from.at, self.inode_of(&target)?.0)? {
+            return Err(Errno::INVAL);
+        }
+        if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
+            return Ok(());
+        }
+        let (source, target) = self.sides(source, target)?;
+        self.check_source(caller, one, &source)?;
+        self.check_source(caller, &Move { from: one.to, to: one.from, ..*one }, &target)?;
+        let now = self.seams().now_ns();
+        for (gets, of) in [(&source, &target), (&target, &source)] {
+            for word in 0..cell::NAME_WORDS {
+                let field = cell::NAME.element(word);
+                self.put(gets.entry.cell, field, of.entry.line.load(field));
+            }
+            let length = of.entry.line.load(cell::NAME_LENGTH);
+            self.put(gets.entry.cell, cell::NAME_LENGTH, length);
+            self.put(gets.at, cell::CTIME, now);
+        }
+        self.replace_entry(one.from.at, &source.entry, target.entry.cell);
+        self.replace_entry(one.to.at, &target.entry, source.entry.cell);
+        self.exchange_parents(one, &source, &target);
+        self.touch(&one.from, now);
+        self.touch(&one.to, now);
+        Ok(())
+    }
+
+    fn exchange_parents(&self, one: &Move<'a, '_>, source: &Side<'a>, target: &Side<'a>) {
+        let is_directory = (source.mode.is_directory(), target.mode.is_directory());
+        if !one.is_across() {
+            return;
+        }
+        if is_directory.0 {
+            self.put(source.at, cell::PARENT, one.to.at.0);
+        }
+        if is_directory.1 {
+            self.put(target.at, cell::PARENT, one.from.at.0);
+        }
+        let (from, to) = (one.from.line.load(cell::LINKS), one.to.line.load(cell::LINKS));
+        match is_directory {
+            (true, false) => {
+                self.put(one.from.at, cell::LINKS, from.wrapping_sub(1));
+                self.put(one.to.at, cell::LINKS, to.wrapping_add(1));
+            }
+            (false, true) => {
+                self.put(one.from.at, cell::LINKS, from.wrapping_add(1));
+                self.put(one.to.at, cell::LINKS, to.wrapping_sub(1));
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+}
