@@ -6,7 +6,7 @@
 use crate::arena::{LINES_PER_PAGE, Line, Ref};
 use crate::directory::Table;
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, mode_entry, slot, superblock, zone};
+use crate::layout::{WORD, cell, content, mode_entry, slot, superblock, zone};
 use crate::member::{Member, is_held};
 use crate::modes::TYPE;
 use crate::name::{NAME_MOST, Name};
@@ -112,6 +112,11 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             if cells > slot::CELLS_MOST || runs > slot::RUNS_MOST {
                 return problem("a stock holds more than it can", first);
             }
+            let dying = Ref(state.load(slot::DYING));
+            if dying.is_some() {
+                self.claim(dying, 1, IN_STOCK)?;
+                self.content(dying, IN_STOCK)?;
+            }
             for place in 0..cells {
                 let stock = self.line(first.plus(slot::CELL_STOCK))?;
                 self.claim(Ref(stock.load(slot::CELL.element(place as usize))), 1, IN_STOCK)?;
@@ -174,8 +179,11 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             return if is_used && seen == UNSEEN { problem("a cell is lost", at) } else { Ok(()) };
         }
         if seen == UNSEEN {
-            let is_open = links == 0 && line.load(cell::OPENS) > 0;
-            return if is_open { self.claim(at, 1, USED) } else { problem("an inode is lost", at) };
+            if links != 0 || line.load(cell::OPENS) == 0 {
+                return problem("an inode is lost", at);
+            }
+            self.claim(at, 1, USED)?;
+            return if self.is_directory(at)? { Ok(()) } else { self.content(at, USED) };
         }
         let is_counted = self.is_directory(at)? || seen == u8::MAX;
         if !is_counted && u16::from(seen - USED) != links {
@@ -284,10 +292,27 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         }
         if mode.is_directory() {
             self.report.directories += 1;
-        } else {
-            self.report.others += 1;
+            return Ok(());
         }
-        Ok(())
+        self.report.others += 1;
+        self.content(at, USED)
+    }
+
+    /// Claims what is in a file.
+    fn content(&mut self, at: Ref, what: u8) -> Checked {
+        let inode = self.line(at)?;
+        let form = inode.load(cell::FORM);
+        if (1..=content::RUN_MOST).contains(&form) {
+            return self.claim(Ref(inode.load(cell::DATA)), form.into(), what);
+        }
+        let mut found = Ok(());
+        let walked = self.member.each_run(inode, |run, lines| {
+            if found.is_ok() {
+                found = self.claim(run, lines, what);
+            }
+        });
+        found?;
+        if walked.is_err() { problem("a file's map is no map", at) } else { Ok(()) }
     }
 
     fn each_zone(&mut self, mut act: impl FnMut(&mut Self, Ref, u32) -> Checked) -> Checked {

@@ -168,8 +168,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     fn grow(&self, at: Ref, directory: Line<'a>, bits: u32) -> Result<(), Errno> {
         let lines = 1 << bits;
-        self.obtain_run(lines)?;
-        let (_, start) = self.find_run(lines)?.ok_or(Errno::CORRUPT)?;
+        let start = self.obtain_run(lines)?;
         let table = Table { start, bits };
         self.zero(start, lines)?;
         self.each_entry(directory, |member, cell| {
@@ -185,7 +184,7 @@ impl<'a, S: Seams> Member<'a, S> {
             member.fill(line, bucket::TAG.element(vacancy.place), name.tag());
             Ok(())
         })?;
-        self.take_run(lines)?;
+        self.take_run(start)?;
         if let Some(old) = Table::of(directory) {
             self.give_run(old.start, old.buckets())?;
         }

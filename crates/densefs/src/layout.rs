@@ -88,6 +88,8 @@ pub(crate) mod slot {
     pub(crate) const CELLS: Field<u32> = Field::at(28);
     /// How many runs are in stock.
     pub(crate) const RUNS: Field<u32> = Field::at(32);
+    /// An inode without names that is not open, whose content is being given back; or none.
+    pub(crate) const DYING: Field<u32> = Field::at(36);
     /// The line with the stock of lines.
     pub(crate) const CELL_STOCK: u32 = 2;
     pub(crate) const CELL: Field<u32> = Field::at(0);
@@ -193,6 +195,23 @@ pub(crate) mod cell {
         assert!(ENTRIES.byte() == SIZE.byte() && PARENT.byte() == ENTRIES.byte() + 4);
         assert!(NAME.byte() <= 40);
     };
+}
+
+/// What a file's `FORM` says of its content, and the map of a larger one.
+pub(crate) mod content {
+    use super::Field;
+
+    /// Up to this form, it is the number of lines in a run; 0 if there are none.
+    pub(crate) const RUN_MOST: u8 = 64;
+    /// From this form on, a map of 2^(form - this) lines says where pages are.
+    pub(crate) const MAP: u8 = 65;
+    /// Most lines of a map, as bits.
+    pub(crate) const MAP_BITS_MOST: u32 = 16;
+    /// Words of a line of a map. Word 0 of a map holds the number of its extents below, and above
+    /// the page behind the last one. Each other word is an extent: the page of the file at which
+    /// it begins below, and above its first line, or 0 for a hole. It ends where the next begins.
+    pub(crate) const WORDS_PER_LINE: u32 = 8;
+    pub(crate) const WORD: Field<u64> = Field::at(0);
 }
 
 /// A bucket: twelve entries of a directory in one line.

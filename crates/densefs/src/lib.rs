@@ -18,6 +18,7 @@ extern crate std;
 
 pub mod arena;
 pub mod check;
+mod content;
 mod directory;
 mod errno;
 pub mod format;
@@ -30,6 +31,7 @@ mod space;
 mod tree;
 
 pub use arena::Arena;
+pub use content::SIZE_MOST;
 pub use errno::Errno;
 pub use member::Member;
 pub use name::NAME_MOST;

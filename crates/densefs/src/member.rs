@@ -39,7 +39,8 @@ pub struct Member<'a, S> {
     held: Cell<usize>,
     /// Lines in its stock, those that the log takes and gives among them.
     pub(crate) cells: Cell<u32>,
-    /// Runs in its stock, likewise.
+    /// Runs in its stock, and how many there are, likewise.
+    pub(crate) run_stock: Cell<[u64; slot::RUNS_MOST as usize]>,
     pub(crate) runs: Cell<u32>,
     geometry: Geometry,
     secret: u64,
@@ -68,6 +69,7 @@ impl<'a, S: Seams> Member<'a, S> {
             logged: Cell::new(0),
             held: Cell::new(0),
             cells: Cell::new(0),
+            run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
             runs: Cell::new(0),
             geometry: geometry.ok_or(Errno::CORRUPT)?,
             secret: fixed.load(superblock::SECRET),
@@ -75,8 +77,14 @@ impl<'a, S: Seams> Member<'a, S> {
             zone: Cell::new(0),
             last_mode: Cell::new(None),
         };
-        member.forget();
+        member.look_at_stock();
         Ok(member)
+    }
+
+    /// The inode that is being taken apart, or 0.
+    #[inline(always)]
+    pub(crate) fn dying(&self) -> u32 {
+        self.state.load(slot::DYING)
     }
 
     /// Where zones are.
@@ -141,6 +149,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
+    /// Zeroes bytes that nobody else can reach, or that the caller has locked.
+    pub(crate) fn zero_bytes(&self, at: Ref, offset: usize, length: usize) -> Result<(), Errno> {
+        if length > 0 {
+            self.arena.zero(at, offset, length)?;
+            self.seams.stored();
+        }
+        Ok(())
+    }
+
     /// Puts a store into the log.
     #[inline]
     pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
@@ -169,10 +186,21 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Forgets what is in the log and not committed.
+    #[inline]
     pub(crate) fn forget(&self) {
-        self.logged.set(0);
+        if self.logged.replace(0) > 0 {
+            self.look_at_stock();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_stock(&self) {
         self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MOST));
         self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MOST));
+        if let Ok(stock) = self.arena.line(self.slot_line(slot::RUN_STOCK)) {
+            self.run_stock.set(core::array::from_fn(|place| stock.load(slot::RUN.element(place))));
+        }
     }
 
     /// Does the first entries of a slot's log.

@@ -169,10 +169,10 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::NOSPC);
         }
         if count.is_multiple_of(mode_entry::PER_PAGE) {
-            self.obtain_run(LINES_PER_PAGE)?;
+            let run = self.obtain_run(LINES_PER_PAGE)?;
             let page = count / mode_entry::PER_PAGE;
             let at = superblock::MODE_PAGES.plus(page / 16);
-            let run = self.take_run(LINES_PER_PAGE)?;
+            self.take_run(run)?;
             self.put(at, PAGE.element((page % 16) as usize), run.0);
             self.commit();
         }

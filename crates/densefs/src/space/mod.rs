@@ -28,7 +28,8 @@ impl<S: Seams> Member<'_, S> {
     #[inline]
     pub(crate) fn ready(&self, cells: u32) -> Result<(), Errno> {
         let (have, runs) = (self.cells.get(), self.runs.get());
-        if have < cells
+        if self.is_burying()
+            || have < cells
             || have > slot::CELLS_MOST - CELLS_ROOM
             || runs > slot::RUNS_MOST - RUNS_ROOM
         {
@@ -40,14 +41,21 @@ impl<S: Seams> Member<'_, S> {
     #[cold]
     #[inline(never)]
     fn even_out(&self, cells: u32) -> Result<(), Errno> {
+        self.bury()?;
+        self.ready_to_give()?;
+        while self.cells.get() < cells {
+            self.in_some_zone(|zone| self.stock_cells(zone))?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that an operation can give some lines and runs back. The log must be empty.
+    pub(crate) fn ready_to_give(&self) -> Result<(), Errno> {
         while self.cells.get() > slot::CELLS_MOST - CELLS_ROOM {
             self.give_oldest_cell_back()?;
         }
         while self.runs.get() > slot::RUNS_MOST - RUNS_ROOM {
             self.give_oldest_run_back()?;
-        }
-        while self.cells.get() < cells {
-            self.in_some_zone(|zone| self.stock_cells(zone))?;
         }
         Ok(())
     }
@@ -79,55 +87,70 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Sees to it that a run of so many lines is in stock: fewer than 64, or whole pages. The log
-    /// must be empty.
-    pub(crate) fn obtain_run(&self, lines: u32) -> Result<(), Errno> {
-        if self.find_run(lines)?.is_some() {
-            return Ok(());
+    /// Sees to it that a run of so many lines is in stock: fewer than 64, or whole pages; where it
+    /// is. The log must be empty.
+    pub(crate) fn obtain_run(&self, lines: u32) -> Result<Ref, Errno> {
+        self.obtain_run_besides(lines, Ref::NONE)
+    }
+
+    /// As [`Self::obtain_run`], besides another that is needed too.
+    pub(crate) fn obtain_run_besides(&self, lines: u32, other: Ref) -> Result<Ref, Errno> {
+        if let Some(found) = self.find_run(lines, other)? {
+            return Ok(found);
         }
         while self.runs.get() >= slot::RUNS_MOST {
             self.give_oldest_run_back()?;
         }
-        self.in_some_zone(|zone| self.stock_run(zone, lines))
+        self.in_some_zone(|zone| self.stock_run(zone, lines))?;
+        self.find_run(lines, other)?.ok_or(Errno::CORRUPT)
     }
 
-    /// Takes the run that [`Self::obtain_run`] has seen to, in the log.
-    pub(crate) fn take_run(&self, lines: u32) -> Result<Ref, Errno> {
-        let (place, at) = self.find_run(lines)?.ok_or(Errno::CORRUPT)?;
-        let last = self.runs.get() - 1;
-        self.runs.set(last);
-        let stock = self.slot_line(slot::RUN_STOCK);
-        if place != last {
-            let moved = self.line(stock)?.load(slot::RUN.element(last as usize));
-            self.put(stock, slot::RUN.element(place as usize), moved);
-        }
+    /// A run of so many lines that [`Self::obtain_run`] has seen to.
+    pub(crate) fn obtained_run(&self, lines: u32) -> Result<Ref, Errno> {
+        self.find_run(lines, Ref::NONE)?.ok_or(Errno::CORRUPT)
+    }
+
+    /// Takes a run from the stock, in the log.
+    pub(crate) fn take_run(&self, at: Ref) -> Result<(), Errno> {
+        let stock = self.run_stock.get();
+        let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
+        let place = runs.iter().position(|&run| run_of(run).0 == at).ok_or(Errno::CORRUPT)?;
+        self.remove_run(place)
+    }
+
+    /// Takes the run at this place from the stock, in the log; the last one gets its place.
+    fn remove_run(&self, place: usize) -> Result<(), Errno> {
+        let mut stock = self.run_stock.get();
+        let last = self.runs.get().wrapping_sub(1);
+        let moved = *stock.get(last as usize).ok_or(Errno::CORRUPT)?;
+        *stock.get_mut(place).ok_or(Errno::CORRUPT)? = moved;
+        self.put(self.slot_line(slot::RUN_STOCK), slot::RUN.element(place), moved);
         self.put(self.slot_line(slot::STATE), slot::RUNS, last);
-        Ok(at)
+        self.run_stock.set(stock);
+        self.runs.set(last);
+        Ok(())
     }
 
     /// Gives a run back to the stock, in the log.
     pub(crate) fn give_run(&self, at: Ref, lines: u32) -> Result<(), Errno> {
+        let mut stock = self.run_stock.get();
         let have = self.runs.get();
-        if have >= slot::RUNS_MOST {
-            return Err(Errno::CORRUPT);
-        }
-        self.runs.set(have + 1);
         let run = u64::from(at.0) | u64::from(lines) << 32;
+        *stock.get_mut(have as usize).ok_or(Errno::CORRUPT)? = run;
         self.put(self.slot_line(slot::RUN_STOCK), slot::RUN.element(have as usize), run);
         self.put(self.slot_line(slot::STATE), slot::RUNS, have + 1);
+        self.run_stock.set(stock);
+        self.runs.set(have + 1);
         Ok(())
     }
 
-    /// Where in the stock a run of so many lines is: the one that came last.
-    pub(crate) fn find_run(&self, lines: u32) -> Result<Option<(u32, Ref)>, Errno> {
-        let stock = self.line(self.slot_line(slot::RUN_STOCK))?;
-        for place in (0..self.runs.get()).rev() {
-            let (at, length) = run_of(stock.load(slot::RUN.element(place as usize)));
-            if length == lines {
-                return Ok(Some((place, at)));
-            }
-        }
-        Ok(None)
+    /// A run of so many lines in the stock that is not `other`: the one that came last.
+    fn find_run(&self, lines: u32, other: Ref) -> Result<Option<Ref>, Errno> {
+        let stock = self.run_stock.get();
+        let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
+        let mut all = runs.iter().rev().map(|&run| run_of(run));
+        let found = all.find(|&(at, length)| length == lines && at != other);
+        Ok(found.map(|(at, _)| at))
     }
 
     /// Does it in the first zone in which it can be done.
@@ -224,19 +247,13 @@ impl<S: Seams> Member<'_, S> {
             self.put(stock_at, slot::CELL, stock.load(slot::CELL.element(last as usize)));
             self.cells.set(last);
             self.put(self.slot_line(slot::STATE), slot::CELLS, last);
+            Ok(())
         })
     }
 
     fn give_oldest_run_back(&self) -> Result<(), Errno> {
-        let stock_at = self.slot_line(slot::RUN_STOCK);
-        let stock = self.line(stock_at)?;
-        let (at, lines) = run_of(stock.load(slot::RUN));
-        let last = self.runs.get().wrapping_sub(1).min(slot::RUNS_MOST - 1);
-        self.give_lines_back(Use::Runs, at, lines, || {
-            self.put(stock_at, slot::RUN, stock.load(slot::RUN.element(last as usize)));
-            self.runs.set(last);
-            self.put(self.slot_line(slot::STATE), slot::RUNS, last);
-        })
+        let (at, lines) = run_of(self.run_stock.get()[0]);
+        self.give_lines_back(Use::Runs, at, lines, || self.remove_run(0))
     }
 
     /// Gives lines back to their zone, together with what else belongs to it.
@@ -245,7 +262,7 @@ impl<S: Seams> Member<'_, S> {
         what_for: Use,
         at: Ref,
         lines: u32,
-        also: impl Fn(),
+        also: impl Fn() -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let zone = self.geometry().zone_with(at)?;
         let (page, place) = zone.place(at);
@@ -272,13 +289,13 @@ impl<S: Seams> Member<'_, S> {
                 Ok(())
             })
         };
-        if marked.is_ok() {
-            also();
+        let done = marked.and_then(|()| also());
+        if done.is_ok() {
             self.commit();
         }
         self.forget();
         self.unlock(zone.at);
-        marked
+        done
     }
 }
 

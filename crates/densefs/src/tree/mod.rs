@@ -188,6 +188,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock_all();
+        self.bury()?;
         done
     }
 
@@ -244,7 +245,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     fn prepare(&self, parent: &Parent<'a>, name: &Name<'_>) -> Result<(), Errno> {
         self.make_room(parent.at, parent.line)?;
-        if name.is_short() { Ok(()) } else { self.obtain_run(name.lines()) }
+        if name.is_short() { Ok(()) } else { self.obtain_run(name.lines()).map(drop) }
     }
 
     /// A name that is to be given to something; `.` and `..` are not.
@@ -268,7 +269,8 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     fn fill_long_name(&self, line: Line<'_>, name: &Name<'_>) -> Result<(), Errno> {
-        let run = self.take_run(name.lines())?;
+        let run = self.obtained_run(name.lines())?;
+        self.take_run(run)?;
         self.copy_in(run, 0, name.bytes())?;
         self.fill(line, cell::LONG_NAME, run.0);
         Ok(())
@@ -329,7 +331,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let closed = left.and_then(|left| {
             self.put(node.0, cell::OPENS, left);
             let is_gone = left == 0 && line.load(cell::LINKS) == 0;
-            if is_gone { self.give_cell(node.0) } else { Ok(()) }
+            if is_gone { self.let_go(node.0, line) } else { Ok(()) }
         });
         if closed.is_ok() {
             self.commit();
@@ -337,6 +339,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock(node.0);
+        self.bury()?;
         closed
     }
 
@@ -437,7 +440,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let left = if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
         self.put(at, cell::LINKS, left);
         self.put(at, cell::CTIME, now);
-        if left == 0 && inode.load(cell::OPENS) == 0 { self.give_cell(at) } else { Ok(()) }
+        if left == 0 && inode.load(cell::OPENS) == 0 { self.let_go(at, inode) } else { Ok(()) }
     }
 
     /// Puts into the log that the run with a long name is free.

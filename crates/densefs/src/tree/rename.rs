@@ -79,6 +79,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock_all();
+        self.bury()?;
         done
     }
 
@@ -294,7 +295,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let cell = side.entry.cell;
         let [first, second, mut third] = name.words();
         if !name.is_short() {
-            let run = self.take_run(name.lines())?;
+            let run = self.obtained_run(name.lines())?;
+            self.take_run(run)?;
             self.copy_in(run, 0, name.bytes())?;
             third |= u64::from(run.0) << 32;
         }

@@ -1,5 +1,7 @@
 //! The core by itself: against a model, and killed after every store.
 
+mod content;
 mod kill;
 mod model;
+mod threads;
 mod world;

@@ -1,0 +1,189 @@
+//! What is in files, compared with a vector of bytes.
+
+use densefs::modes::{Caller, FILE};
+use densefs::{Errno, Member, Node, Remove};
+use proptest::prelude::*;
+
+use crate::world::{Memory, World, assert_whole, format};
+
+/// One operation on a file.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write { offset: usize, length: usize, byte: u8 },
+    Truncate { size: usize },
+}
+
+/// Sizes and offsets around where the form of a file changes.
+fn amount() -> impl Strategy<Value = usize> {
+    prop_oneof![0..200_usize, 3_900..4_300_usize, 8_000..8_400_usize, 0..300_000_usize]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (amount(), 0..9_000_usize, 1..255_u8)
+            .prop_map(|(offset, length, byte)| Step::Write { offset, length, byte }),
+        1 => amount().prop_map(|size| Step::Truncate { size }),
+    ]
+}
+
+/// A file in a new arena, open.
+fn open(member: &Member<'_, &World>) -> Node {
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    member.make_at(&caller, root, b"file", FILE | 0o600).expect("there is room");
+    member.open_at(&caller, root, b"file").expect("it is there")
+}
+
+fn apply(member: &Member<'_, &World>, file: Node, step: Step) -> Result<(), Errno> {
+    match step {
+        Step::Write { offset, length, byte } => {
+            let written = member.write_at(file, offset as u64, &vec![byte; length])?;
+            assert_eq!(written, length);
+            Ok(())
+        }
+        Step::Truncate { size } => member.truncate(file, size as u64),
+    }
+}
+
+fn expect(model: &mut Vec<u8>, step: Step) {
+    match step {
+        Step::Write { length: 0, .. } => {}
+        Step::Write { offset, length, byte } => {
+            model.resize(model.len().max(offset + length), 0);
+            model[offset..offset + length].fill(byte);
+        }
+        Step::Truncate { size } => model.resize(size, 0),
+    }
+}
+
+fn content(member: &Member<'_, &World>, file: Node) -> Vec<u8> {
+    let size = member.stat(file).expect("it is open").size;
+    let mut bytes = vec![0xff; usize::try_from(size).expect("it is small") + 100];
+    let read = member.read_at(file, 0, &mut bytes).expect("it is a file");
+    assert_eq!(read as u64, size);
+    bytes.truncate(read);
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn files_hold_what_was_written(steps in proptest::collection::vec(step(), 1..60)) {
+        let (mut memory, world) = (Memory::of_pages(1024), World::default());
+        format(&mut memory, &world).expect("there is room");
+        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let file = open(&member);
+        let before = assert_whole(&member);
+        let mut model = Vec::new();
+        for step in steps {
+            prop_assert_eq!(apply(&member, file, step), Ok(()));
+            expect(&mut model, step);
+            prop_assert!(content(&member, file) == model, "{:?}", step);
+        }
+        for offset in [1, 63, 4_095, 4_096, 100_000] {
+            let mut some = [0; 5_000];
+            let read = member.read_at(file, offset, &mut some).expect("it is a file");
+            let start = usize::try_from(offset).expect("it is small").min(model.len());
+            let end = (start + some.len()).min(model.len());
+            prop_assert!(some[..read] == model[start..end]);
+        }
+        assert_whole(&member);
+        prop_assert_eq!(member.truncate(file, 0), Ok(()));
+        prop_assert_eq!(assert_whole(&member).lines_used, before.lines_used);
+    }
+}
+
+/// Whoever dies while writing, cutting or removing leaves a whole file, of which each byte is as
+/// it was or as it was to be.
+#[test]
+fn whoever_dies_in_a_file_leaves_it_whole() {
+    let steps = [
+        Step::Write { offset: 0, length: 100, byte: 1 },
+        Step::Write { offset: 150, length: 100, byte: 2 },
+        Step::Write { offset: 4_000, length: 200, byte: 3 },
+        Step::Write { offset: 40_000, length: 6_000, byte: 4 },
+        Step::Write { offset: 9_000, length: 5_000, byte: 5 },
+        Step::Truncate { size: 41_000 },
+        Step::Write { offset: 45_000, length: 10, byte: 6 },
+        Step::Truncate { size: 4_100 },
+        Step::Truncate { size: 10 },
+    ];
+    let (mut memory, world) = (Memory::of_pages(256), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let mut model = Vec::new();
+    for step in steps {
+        let before = model.clone();
+        expect(&mut model, step);
+        for stores in 0.. {
+            let mut memory = memory.copy();
+            let arena = memory.arena();
+            let victim = Member::new(arena, &world, 1).expect("there are slots");
+            let survivor = Member::new(arena, &world, 2).expect("there are slots");
+            let file = if before.is_empty() { open(&survivor) } else { reopen(&survivor) };
+            let done = world.kill_after(stores, || apply(&victim, file, step));
+            survivor.repair(1).expect("it is a slot");
+            assert_whole(&survivor);
+            let found = content(&survivor, file);
+            assert!(is_between(&before, &found, &model), "{step:?}: {stores}");
+            // What lies behind the end never comes back.
+            survivor.truncate(file, 60_000).expect("there is room");
+            let longer = content(&survivor, file);
+            assert!(longer[found.len()..].iter().all(|&byte| byte == 0), "{step:?}: {stores}");
+            if done.is_some() {
+                break;
+            }
+        }
+        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let file = if before.is_empty() { open(&member) } else { reopen(&member) };
+        apply(&member, file, step).expect("there is room");
+        member.close(file).expect("it is open");
+    }
+    remove_and_die(&memory, &world);
+}
+
+fn reopen(member: &Member<'_, &World>) -> Node {
+    let root = member.root().expect("it is there");
+    member.open_at(&Caller::ROOT, root, b"file").expect("it is there")
+}
+
+fn is_between(before: &[u8], found: &[u8], after: &[u8]) -> bool {
+    let (least, most) = (before.len().min(after.len()), before.len().max(after.len()));
+    let at = |bytes: &[u8], place: usize| bytes.get(place).copied().unwrap_or(0);
+    (least..=most).contains(&found.len())
+        && (0..found.len()).all(|place| {
+            let byte = found[place];
+            byte == at(before, place) || byte == at(after, place)
+        })
+}
+
+/// A file of many extents goes, and whoever removes it dies on the way.
+fn remove_and_die(memory: &Memory, world: &World) {
+    let mut memory = memory.copy();
+    {
+        let member = Member::new(memory.arena(), world, 1).expect("there are slots");
+        let file = reopen(&member);
+        for page in 0..12 {
+            member.write_at(file, page * 8192, b"every other page").expect("there is room");
+        }
+        member.close(file).expect("it is open");
+    }
+    for stores in 0.. {
+        let mut memory = memory.copy();
+        let arena = memory.arena();
+        let victim = Member::new(arena, world, 1).expect("there are slots");
+        let survivor = Member::new(arena, world, 2).expect("there are slots");
+        let root = survivor.root().expect("it is there");
+        let remove =
+            || victim.remove_at(&Caller::ROOT, root, b"file", Remove::Name).expect("it is there");
+        let done = world.kill_after(stores, remove);
+        survivor.repair(1).expect("it is a slot");
+        assert_whole(&survivor);
+        // Who has the slot next finishes it.
+        let heir = Member::new(arena, world, 1).expect("there are slots");
+        heir.make_at(&Caller::ROOT, root, b"another", FILE | 0o600).expect("there is room");
+        assert_whole(&survivor);
+        if done.is_some() {
+            break;
+        }
+    }
+}
