@@ -127,13 +127,13 @@ impl<'a, S: Seams> Member<'a, S> {
     /// An inode's number: where it is, which stays the same when the arena is attached elsewhere,
     /// made unrecognisable.
     #[inline(always)]
-    fn ino(&self, at: Ref) -> u64 {
+    pub(crate) fn ino(&self, at: Ref) -> u64 {
         (u64::from(at.0) * LINE_BYTES as u64) ^ self.ino_secret()
     }
 
     /// The inode behind an entry.
     #[inline]
-    fn inode_of(&self, entry: &Entry<'a>) -> Result<(Ref, Line<'a>), Errno> {
+    pub(crate) fn inode_of(&self, entry: &Entry<'a>) -> Result<(Ref, Line<'a>), Errno> {
         if entry.line.load(cell::MODE) != cell::LINK_MARK {
             return Ok((entry.cell, entry.line));
         }
@@ -143,7 +143,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// The mode of a directory that is still there.
     #[inline]
-    fn directory_mode(&self, line: Line<'_>) -> Result<Mode, Errno> {
+    pub(crate) fn directory_mode(&self, line: Line<'_>) -> Result<Mode, Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
         if !mode.is_directory() {
             return Err(Errno::NOTDIR);

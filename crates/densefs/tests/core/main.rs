@@ -2,6 +2,7 @@
 
 mod content;
 mod kill;
+mod listing;
 mod model;
 mod threads;
 mod world;

@@ -54,7 +54,8 @@ fn work(member: &Member<'_, &Together>, thread: u32, places: [Node; 2]) -> Resul
         let [here, there] = if round % 2 == 0 { places } else { [places[1], places[0]] };
         let made = member.make_at(&caller, here, &own, FILE | 0o600)?;
         let file = member.open_at(&caller, here, &own)?;
-        let bytes = vec![thread as u8; (round as usize * 37) % 9_000];
+        let byte = u8::try_from(thread).expect("there are few");
+        let bytes = vec![byte; (round as usize * 37) % 9_000];
         assert_eq!(member.write_at(file, 0, &bytes)?, bytes.len());
         member.link_at(&caller, file, here, &other)?;
         member.rename_at(&caller, (here, &own), (there, &own), Rename::NoReplace)?;

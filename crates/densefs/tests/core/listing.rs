@@ -1,0 +1,100 @@
+//! Lists that are left off and gone on with while the directory changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
+use densefs::{Member, Node, POSITION_FIRST, Remove};
+
+use crate::world::{Memory, World, format};
+
+fn name(number: u32) -> Vec<u8> {
+    format!("name{number}").into_bytes()
+}
+
+fn make(member: &Member<'_, &World>, at: Node, number: u32) {
+    let made = member.make_at(&Caller::ROOT, at, &name(number), FILE | 0o600);
+    made.expect("there is room");
+}
+
+#[test]
+fn a_list_names_everything_once_in_order() {
+    for entries in [0, 1, 2, 12, 13, 100, 5_000] {
+        let (mut memory, world) = (Memory::of_pages(1024), World::default());
+        format(&mut memory, &world).expect("there is room");
+        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let root = member.root().expect("it is there");
+        (0..entries).for_each(|number| make(&member, root, number));
+        let (mut names, mut last) = (BTreeMap::new(), 0);
+        let visit = |one: densefs::Listed<'_>| {
+            assert!(one.position > last && one.position >= POSITION_FIRST);
+            last = one.position;
+            assert_eq!(one.type_bits, FILE);
+            names.insert(one.name.to_vec(), one.ino);
+            true
+        };
+        member.list(&Caller::ROOT, root, 0, visit).expect("it is a directory");
+        assert_eq!(names.len(), usize::try_from(entries).expect("it fits"));
+        for (name, ino) in names {
+            let stat = member.stat_at(&Caller::ROOT, root, &name).expect("it is there");
+            assert_eq!(stat.ino, ino);
+        }
+    }
+}
+
+/// Between two parts of the list, the table grows, entries go and others come.
+#[test]
+fn what_stays_is_listed_once_whatever_comes_and_goes() {
+    let (mut memory, world) = (Memory::of_pages(1024), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    let stays = 0..300;
+    stays.clone().for_each(|number| make(&member, root, number));
+    let (mut from, mut seen, mut other) = (0, BTreeSet::new(), 1_000);
+    loop {
+        let mut part = Vec::new();
+        let visit = |one: densefs::Listed<'_>| {
+            part.push((one.name.to_vec(), one.position));
+            part.len() < 7
+        };
+        member.list(&Caller::ROOT, root, from, visit).expect("it is a directory");
+        let Some(&(_, last)) = part.last() else { break };
+        from = last + 1;
+        for (name, _) in part {
+            assert!(seen.insert(name.clone()), "{name:?} twice");
+        }
+        for _ in 0..30 {
+            make(&member, root, other);
+            other += 1;
+        }
+        for number in other - 20..other - 10 {
+            let removed = member.remove_at(&Caller::ROOT, root, &name(number), Remove::Name);
+            removed.expect("it is there");
+        }
+    }
+    assert!(other > 1_500, "the directory grew meanwhile");
+    assert!(stays.clone().all(|number| seen.contains(&name(number))));
+}
+
+#[test]
+fn a_further_name_is_listed_with_what_it_stands_for() {
+    let (mut memory, world) = (Memory::of_pages(256), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    let made = member.make_at(&caller, root, b"directory", DIRECTORY | 0o700);
+    let directory = made.expect("there is room").ino;
+    make(&member, root, 1);
+    let file = member.open_at(&caller, root, &name(1)).expect("it is there");
+    member.link_at(&caller, file, root, b"further").expect("there is room");
+    let mut found = BTreeMap::new();
+    let visit = |one: densefs::Listed<'_>| {
+        found.insert(one.name.to_vec(), (one.ino, one.type_bits));
+        true
+    };
+    member.list(&caller, root, 0, visit).expect("it is a directory");
+    let ino = member.stat(file).expect("it is open").ino;
+    assert_eq!(found[&b"further"[..]], (ino, FILE));
+    assert_eq!(found[&name(1)], (ino, FILE));
+    assert_eq!(found[&b"directory"[..]], (directory, DIRECTORY & TYPE));
+}
