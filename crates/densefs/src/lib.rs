@@ -38,4 +38,4 @@ pub use listing::{Listed, POSITION_FIRST};
 pub use member::Member;
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
-pub use tree::{Node, Remove, Rename, Stat};
+pub use tree::{Node, Owner, Remove, Rename, Stat};

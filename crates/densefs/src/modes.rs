@@ -16,6 +16,8 @@ pub const DIRECTORY: u32 = 0o040_000;
 pub const FILE: u32 = 0o100_000;
 /// A symbolic link.
 pub const SYMLINK: u32 = 0o120_000;
+/// Set-user-ID.
+pub const SETUID: u32 = 0o4000;
 /// Set-group-ID.
 pub const SETGID: u32 = 0o2000;
 /// The sticky bit.

@@ -112,6 +112,29 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(done)
     }
 
+    /// Sees to it that a run is in stock for what is in a new inode, up to a page, besides another
+    /// run that is needed too. The log must be empty.
+    pub(crate) fn obtain_content(&self, content: &[u8], other: Ref) -> Result<Ref, Errno> {
+        let lines = u32::of_bits(content.len().div_ceil(LINE_BYTES) as u64);
+        if lines == 0 { Ok(Ref::NONE) } else { self.obtain_run_besides(lines, other) }
+    }
+
+    /// Fills in what is in an inode that nobody can reach yet, which takes that run.
+    pub(crate) fn fill_content(
+        &self,
+        inode: Line<'_>,
+        content: &[u8],
+        run: Ref,
+    ) -> Result<(), Errno> {
+        self.fill(inode, cell::DATA, run.0);
+        self.fill(inode, cell::FORM, u8::of_bits(content.len().div_ceil(LINE_BYTES) as u64));
+        if content.is_empty() {
+            return Ok(());
+        }
+        self.copy_in(run, 0, content)?;
+        self.take_run(run)
+    }
+
     /// Writes a first piece of it.
     fn write_piece(
         &self,

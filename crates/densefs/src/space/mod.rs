@@ -105,11 +105,6 @@ impl<S: Seams> Member<'_, S> {
         self.find_run(lines, other)?.ok_or(Errno::CORRUPT)
     }
 
-    /// A run of so many lines that [`Self::obtain_run`] has seen to.
-    pub(crate) fn obtained_run(&self, lines: u32) -> Result<Ref, Errno> {
-        self.find_run(lines, Ref::NONE)?.ok_or(Errno::CORRUPT)
-    }
-
     /// Takes a run from the stock, in the log.
     pub(crate) fn take_run(&self, at: Ref) -> Result<(), Errno> {
         let stock = self.run_stock.get();

@@ -5,22 +5,24 @@
 //! holds the lock of renames before, so that no two go round in a circle. Looking takes no lock: it
 //! is done again if anything changed meanwhile.
 
+mod attributes;
+mod make;
 mod rename;
 
-use crate::arena::{LINE_BYTES, Line, Ref, Word};
+use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::Entry;
 use crate::errno::Errno;
 use crate::layout::{WORD, cell, superblock};
 use crate::member::{Member, is_held, same_version};
-use crate::modes::{Caller, DIRECTORY, EXECUTE, FILE, Mode, SETGID, STICKY, TYPE, WRITE};
+use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
+pub use attributes::Owner;
 pub use rename::Rename;
 
 /// Most names of an inode, and most subdirectories and two of a directory.
 const LINKS_MOST: u16 = 65_000;
-
 /// An inode that stays while it is used: the root, or one that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node(pub(crate) Ref);
@@ -192,88 +194,12 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Makes an inode with a name: a directory, or an empty file of any other type.
-    ///
-    /// # Errors
-    /// [`Errno::EXIST`], [`Errno::NOSPC`], [`Errno::MLINK`], [`Errno::ACCES`] and others as the
-    /// system has them.
-    pub fn make_at(
-        &self,
-        caller: &Caller<'_>,
-        directory: Node,
-        name: &[u8],
-        mode: u32,
-    ) -> Result<Stat, Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        let is_directory = mode & TYPE == DIRECTORY;
-        self.change(caller, directory, 1, |parent| {
-            if self.find(parent.line, &name)?.is_some() {
-                return Err(Errno::EXIST);
-            }
-            let links = parent.line.load(cell::LINKS);
-            if is_directory && links >= LINKS_MOST {
-                return Err(Errno::MLINK);
-            }
-            let index = self.index_of(inherited(caller, parent.mode, mode & !caller.umask))?;
-            self.prepare(parent, &name)?;
-            let now = self.seams().now_ns();
-            let at = self.take_cell()?;
-            let line = self.line(at)?;
-            self.fill_name(line, &name)?;
-            self.fill(line, cell::MODE, index);
-            self.fill(line, cell::LINKS, if is_directory { 2 } else { 1 });
-            self.fill(line, cell::SIZE, 0);
-            if is_directory {
-                self.fill(line, cell::PARENT, parent.at.0);
-            }
-            self.fill(line, cell::MTIME, now);
-            self.fill(line, cell::CTIME, now);
-            self.fill(line, cell::DATA, 0);
-            self.fill(line, cell::OPENS, 0);
-            self.fill(line, cell::FORM, 0);
-            self.place_entry(parent.at, parent.line, &name, at)?;
-            self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
-            if is_directory {
-                self.put(parent.at, cell::LINKS, links + 1);
-            }
-            self.touch(parent, now);
-            self.stat_of(at, line)
-        })
-    }
-
-    /// Sees to it that an entry of this name can be added, while the log is still empty.
-    #[inline]
-    fn prepare(&self, parent: &Parent<'a>, name: &Name<'_>) -> Result<(), Errno> {
-        self.make_room(parent.at, parent.line)?;
-        if name.is_short() { Ok(()) } else { self.obtain_run(name.lines()).map(drop) }
-    }
-
     /// A name that is to be given to something; `.` and `..` are not.
     fn new_name<'n>(&self, name: &'n [u8], dots: Errno) -> Result<Name<'n>, Errno> {
         if matches!(name, b"." | b"..") {
             return Err(dots);
         }
         self.name(name)
-    }
-
-    /// Writes a name into a cell that nobody can reach, and takes the lines that a long one needs.
-    #[inline]
-    fn fill_name(&self, line: Line<'_>, name: &Name<'_>) -> Result<(), Errno> {
-        for (index, word) in name.words().into_iter().enumerate() {
-            self.fill(line, cell::NAME.element(index), word);
-        }
-        self.fill(line, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
-        if name.is_short() { Ok(()) } else { self.fill_long_name(line, name) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn fill_long_name(&self, line: Line<'_>, name: &Name<'_>) -> Result<(), Errno> {
-        let run = self.obtained_run(name.lines())?;
-        self.take_run(run)?;
-        self.copy_in(run, 0, name.bytes())?;
-        self.fill(line, cell::LONG_NAME, run.0);
-        Ok(())
     }
 
     /// Puts a directory's new times into the log.
@@ -341,51 +267,6 @@ impl<'a, S: Seams> Member<'a, S> {
         self.unlock(node.0);
         self.bury()?;
         closed
-    }
-
-    /// Gives an inode another name.
-    ///
-    /// # Errors
-    /// [`Errno::EXIST`], [`Errno::MLINK`], [`Errno::PERM`] for directories, and others as the
-    /// system has them.
-    pub fn link_at(
-        &self,
-        caller: &Caller<'_>,
-        inode: Node,
-        directory: Node,
-        name: &[u8],
-    ) -> Result<(), Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        // What it is never changes. A directory must not be locked here: it may be above.
-        if self.mode(self.line(inode.0)?.load(cell::MODE))?.is_directory() {
-            return Err(Errno::PERM);
-        }
-        self.change(caller, directory, 1, |parent| {
-            if self.find(parent.line, &name)?.is_some() {
-                return Err(Errno::EXIST);
-            }
-            self.prepare(parent, &name)?;
-            let target = self.lock(inode.0)?;
-            let links = target.load(cell::LINKS);
-            if links == 0 {
-                return Err(Errno::NOENT);
-            }
-            if links >= LINKS_MOST {
-                return Err(Errno::MLINK);
-            }
-            let now = self.seams().now_ns();
-            let at = self.take_cell()?;
-            let line = self.line(at)?;
-            self.fill_name(line, &name)?;
-            self.fill(line, cell::MODE, cell::LINK_MARK);
-            self.fill(line, cell::TARGET, inode.0.0);
-            self.place_entry(parent.at, parent.line, &name, at)?;
-            self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
-            self.put(inode.0, cell::LINKS, links + 1);
-            self.put(inode.0, cell::CTIME, now);
-            self.touch(parent, now);
-            Ok(())
-        })
     }
 
     /// Removes a name: that of an empty directory, or any other.
@@ -471,16 +352,6 @@ pub enum Remove {
     Name,
     /// An empty directory: rmdir(2).
     Directory,
-}
-
-/// What a new inode in this directory is: its type and permissions are given.
-fn inherited(caller: &Caller<'_>, parent: Mode, mode: u32) -> Mode {
-    let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
-    if parent.mode & SETGID == 0 {
-        return Mode { uid: caller.uid, gid: caller.gid, mode };
-    }
-    let passed_on = if mode & TYPE == DIRECTORY { SETGID } else { 0 };
-    Mode { uid: caller.uid, gid: parent.gid, mode: mode | passed_on }
 }
 
 /// In a sticky directory, only its owner, an inode's and root remove the inode's name.

@@ -154,12 +154,12 @@ impl<'a, S: Seams> Member<'a, S> {
         let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
         let target = self.find(one.to.line, &one.new)?;
         let Some(target) = target else {
-            self.prepare(&one.to, &one.new)?;
+            let run = self.prepare(&one.to, &one.new)?;
             // A table that has just grown has it elsewhere.
             let source = self.find(one.from.line, &one.old)?.ok_or(Errno::CORRUPT)?;
             self.check_ends(one, &source, None)?;
             let source = self.side(source)?;
-            return self.move_to_new(caller, one, &source);
+            return self.move_to_new(caller, one, &source, run);
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
@@ -168,11 +168,10 @@ impl<'a, S: Seams> Member<'a, S> {
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
-        if !one.new.is_short() {
-            self.obtain_run(one.new.lines())?;
-        }
+        let is_short = one.new.is_short();
+        let run = if is_short { Ref::NONE } else { self.obtain_run(one.new.lines())? };
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, one, &source, &target)
+        self.move_over(caller, one, (&source, &target), run)
     }
 
     /// Checks that no directory gets into itself, and that none that holds another is replaced.
@@ -202,6 +201,7 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
         source: &Side<'a>,
+        run: Ref,
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;
         let is_directory = source.mode.is_directory();
@@ -210,7 +210,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::MLINK);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new)?;
+        self.put_name(source, &one.new, run)?;
         self.place_entry(one.to.at, one.to.line, &one.new, source.entry.cell)?;
         let entries = one.from.entries();
         if one.is_across() {
@@ -233,8 +233,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
-        source: &Side<'a>,
-        target: &Side<'a>,
+        (source, target): (&Side<'a>, &Side<'a>),
+        run: Ref,
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;
         may_remove(one.to.mode, target.mode, caller)?;
@@ -245,7 +245,7 @@ impl<'a, S: Seams> Member<'a, S> {
             (true, true) | (false, false) => {}
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new)?;
+        self.put_name(source, &one.new, run)?;
         self.replace_entry(one.to.at, &target.entry, source.entry.cell);
         let left = one.from.entries().wrapping_sub(1);
         self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
@@ -291,11 +291,10 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Puts the new name of an entry into the log.
-    fn put_name(&self, side: &Side<'a>, name: &Name<'_>) -> Result<(), Errno> {
+    fn put_name(&self, side: &Side<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
         let cell = side.entry.cell;
         let [first, second, mut third] = name.words();
         if !name.is_short() {
-            let run = self.obtained_run(name.lines())?;
             self.take_run(run)?;
             self.copy_in(run, 0, name.bytes())?;
             third |= u64::from(run.0) << 32;

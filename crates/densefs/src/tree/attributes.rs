@@ -1,0 +1,102 @@
+//! Attributes of inodes, changed.
+
+use super::Node;
+use crate::errno::Errno;
+use crate::layout::cell;
+use crate::member::Member;
+use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE};
+use crate::seams::Seams;
+
+/// What becomes of an owner or a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The new owner, if there is to be one.
+    pub uid: Option<u32>,
+    /// The new group, if there is to be one.
+    pub gid: Option<u32>,
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Changes permissions: the lowest twelve bits of `mode`.
+    ///
+    /// # Errors
+    /// [`Errno::PERM`] unless the caller owns the inode or is root; [`Errno::NOSPC`] if the table
+    /// of modes is full.
+    pub fn set_mode(&self, caller: &Caller<'_>, node: Node, mode: u32) -> Result<(), Errno> {
+        self.change_mode(node, |old| {
+            if ![old.uid, Caller::ROOT.uid].contains(&caller.uid) {
+                return Err(Errno::PERM);
+            }
+            let mut mode = mode & 0o7777;
+            if caller.uid != Caller::ROOT.uid && !caller.is_in(old.gid) {
+                mode &= !SETGID;
+            }
+            Ok(Mode { mode: old.mode & TYPE | mode, ..old })
+        })
+    }
+
+    /// Changes owner and group.
+    ///
+    /// # Errors
+    /// [`Errno::PERM`] unless the caller is root, or owns the inode and gives it to a group that it
+    /// is in; [`Errno::NOSPC`] as for [`Self::set_mode`].
+    pub fn set_owner(&self, caller: &Caller<'_>, node: Node, owner: Owner) -> Result<(), Errno> {
+        self.change_mode(node, |old| {
+            let new = Mode {
+                uid: owner.uid.unwrap_or(old.uid),
+                gid: owner.gid.unwrap_or(old.gid),
+                mode: without_set_ids(old.mode),
+            };
+            let owns = caller.uid == old.uid;
+            let keeps_owner = owner.uid.is_none_or(|uid| owns && uid == old.uid);
+            let keeps_group =
+                owner.gid.is_none_or(|gid| owns && (gid == old.gid || caller.is_in(gid)));
+            if caller.uid == Caller::ROOT.uid || (keeps_owner && keeps_group) {
+                Ok(new)
+            } else {
+                Err(Errno::PERM)
+            }
+        })
+    }
+
+    /// Sets when the content last changed; the caller has checked that it may be.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    pub fn set_mtime(&self, node: Node, mtime_ns: u64) -> Result<(), Errno> {
+        self.lock(node.0)?;
+        self.put(node.0, cell::MTIME, mtime_ns);
+        self.put(node.0, cell::CTIME, self.seams().now_ns());
+        self.commit();
+        self.unlock(node.0);
+        Ok(())
+    }
+
+    fn change_mode(
+        &self,
+        node: Node,
+        change: impl FnOnce(Mode) -> Result<Mode, Errno>,
+    ) -> Result<(), Errno> {
+        let inode = self.lock(node.0)?;
+        let old = self.mode(inode.load(cell::MODE));
+        let changed = old.and_then(change).and_then(|new| self.index_of(new)).map(|index| {
+            self.put(node.0, cell::MODE, index);
+            self.put(node.0, cell::CTIME, self.seams().now_ns());
+            self.commit();
+        });
+        self.forget();
+        self.unlock(node.0);
+        changed
+    }
+}
+
+/// A file that gets another owner or group no longer runs as its owner, nor as its group if that
+/// is what the bit stands for.
+fn without_set_ids(mode: u32) -> u32 {
+    const GROUP_EXECUTES: u32 = 0o010;
+    if mode & TYPE != FILE {
+        return mode;
+    }
+    let of_group = if mode & GROUP_EXECUTES != 0 { SETGID } else { 0 };
+    mode & !SETUID & !of_group
+}

@@ -1,0 +1,89 @@
+//! Owners, permissions, times and symbolic links.
+
+use densefs::modes::{Caller, DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::{Errno, Member, Node, Owner, Remove};
+
+use crate::world::{Memory, World, assert_whole, format};
+
+const ALICE: Caller<'_> = Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027 };
+const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0 };
+
+fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {
+    let (mut memory, world) = (Memory::of_pages(256), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    let made =
+        member.make_at(&Caller { umask: 0, ..Caller::ROOT }, root, b"all", DIRECTORY | 0o1777);
+    made.expect("there is room");
+    let all = member.open_at(&Caller::ROOT, root, b"all").expect("it is there");
+    act(&member, all);
+    assert_whole(&member);
+}
+
+#[test]
+fn who_owns_it_may_change_it_and_nobody_else() {
+    with_member(|member, all| {
+        let made = member.make_at(&ALICE, all, b"file", FILE | 0o6777).expect("she may");
+        assert_eq!((made.mode.uid, made.mode.gid, made.mode.mode), (1, 10, FILE | 0o6750));
+        let file = member.open_at(&ALICE, all, b"file").expect("it is there");
+        assert_eq!(member.set_mode(&BOB, file, 0o777), Err(Errno::PERM));
+        let to = |uid, gid| Owner { uid, gid };
+        assert_eq!(member.set_owner(&ALICE, file, to(Some(2), None)), Err(Errno::PERM));
+        assert_eq!(member.set_owner(&ALICE, file, to(None, Some(20))), Err(Errno::PERM));
+        member.set_owner(&ALICE, file, to(None, Some(11))).expect("she is in it");
+        let mode = member.stat(file).expect("it is open").mode;
+        assert_eq!((mode.gid, mode.mode), (11, FILE | 0o750), "it runs as nobody");
+        member.set_owner(&Caller::ROOT, file, to(Some(2), Some(20))).expect("root may");
+        assert_eq!(member.set_mode(&ALICE, file, 0o600), Err(Errno::PERM));
+        member.set_mode(&BOB, file, 0o2640).expect("it is his");
+        assert_eq!(member.stat(file).expect("it is open").mode.mode, FILE | 0o2640);
+        let mode_changed_ns = member.stat(file).expect("it is open").ctime_ns;
+        member.set_mtime(file, 7_000).expect("it is open");
+        let stat = member.stat(file).expect("it is open");
+        assert!(stat.mtime_ns == 7_000 && stat.ctime_ns > mode_changed_ns);
+    });
+}
+
+#[test]
+fn in_a_sticky_directory_only_owners_remove() {
+    with_member(|member, all| {
+        member.make_at(&ALICE, all, b"file", FILE | 0o666).expect("she may");
+        assert_eq!(member.remove_at(&BOB, all, b"file", Remove::Name), Err(Errno::PERM));
+        member.remove_at(&ALICE, all, b"file", Remove::Name).expect("it is hers");
+    });
+}
+
+#[test]
+fn a_symbolic_link_holds_its_target() {
+    with_member(|member, all| {
+        for length in [1, 64, 65, 255, 4_095] {
+            let (target, name) = (vec![b't'; length], vec![b'n'; length.min(255)]);
+            let made = member.symlink_at(&ALICE, all, &name, &target).expect("she may");
+            assert_eq!(made.mode.mode, SYMLINK | 0o777);
+            let link = member.open_at(&ALICE, all, &name).expect("it is there");
+            let mut read = vec![0; 5_000];
+            let bytes = member.read_at(link, 0, &mut read).expect("it is there");
+            assert!(read[..bytes] == target[..]);
+            assert_eq!(member.truncate(link, 0), Err(Errno::INVAL));
+            member.remove_at(&ALICE, all, &name, Remove::Name).expect("it is hers");
+            member.close(link).expect("it is open");
+        }
+        assert_eq!(member.symlink_at(&ALICE, all, b"name", b""), Err(Errno::NOENT));
+        let long = member.symlink_at(&ALICE, all, b"name", &[b't'; 4_096]);
+        assert_eq!(long, Err(Errno::NAMETOOLONG));
+    });
+}
+
+#[test]
+fn what_is_made_in_a_setgid_directory_has_its_group() {
+    with_member(|member, all| {
+        member.make_at(&ALICE, all, b"shared", DIRECTORY | 0o777).expect("she may");
+        let shared = member.open_at(&ALICE, all, b"shared").expect("it is there");
+        member.set_mode(&ALICE, shared, 0o2777).expect("it is hers");
+        let file = member.make_at(&BOB, shared, b"file", FILE | 0o600).expect("he may");
+        assert_eq!((file.mode.uid, file.mode.gid), (2, 10));
+        let below = member.make_at(&BOB, shared, b"below", DIRECTORY | 0o700).expect("he may");
+        assert_eq!((below.mode.gid, below.mode.mode & !TYPE), (10, 0o2700));
+    });
+}
