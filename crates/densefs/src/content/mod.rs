@@ -385,6 +385,12 @@ impl<'a, S: Seams> Member<'a, S> {
         if self.is_burying() { self.take_apart(Ref(self.dying())) } else { Ok(()) }
     }
 
+    /// The same after an operation that is done; if it fails, the next one tries again.
+    #[inline]
+    pub(crate) fn bury_if_possible(&self) {
+        self.bury().ok();
+    }
+
     #[cold]
     #[inline(never)]
     fn take_apart(&self, at: Ref) -> Result<(), Errno> {

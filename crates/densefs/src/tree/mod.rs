@@ -190,7 +190,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock_all();
-        self.bury()?;
+        self.bury_if_possible();
         done
     }
 
@@ -265,7 +265,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock(node.0);
-        self.bury()?;
+        self.bury_if_possible();
         closed
     }
 

@@ -79,7 +79,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock_all();
-        self.bury()?;
+        self.bury_if_possible();
         done
     }
 
@@ -116,7 +116,10 @@ impl<'a, S: Seams> Member<'a, S> {
             if at == other {
                 return Ok(true);
             }
-            let parent = Ref(self.line(at)?.load(cell::PARENT));
+            let line = self.line(at)?;
+            // One that is gone says nothing of where it was.
+            self.directory_mode(line).map_err(|_| Errno::NOENT)?;
+            let parent = Ref(line.load(cell::PARENT));
             if parent == at {
                 return Ok(false);
             }
