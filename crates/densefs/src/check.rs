@@ -3,10 +3,11 @@
 //! Nobody else may be at work. What threads that died had not finished is finished first
 //! ([`crate::Member::repair`]); what is in the slots' stocks is theirs.
 
-use crate::arena::{LINES_PER_PAGE, Line, Ref};
+use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
+use crate::descriptors::Held;
 use crate::directory::Table;
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, content, mode_entry, slot, superblock, zone};
+use crate::layout::{WORD, cell, content, description, mode_entry, slot, superblock, zone};
 use crate::member::{Member, is_held};
 use crate::modes::TYPE;
 use crate::name::{NAME_MOST, Name};
@@ -28,6 +29,8 @@ pub struct Report {
     pub directories: u64,
     /// Inodes of any other type.
     pub others: u64,
+    /// Open descriptions.
+    pub descriptions: u64,
     /// Lines that inodes, names, tables and content take.
     pub lines_used: u64,
     /// Lines that threads have in stock.
@@ -48,6 +51,11 @@ struct Check<'m, 'a, S> {
     /// A byte for each line of the arena.
     seen: &'m mut [u8],
     report: Report,
+    /// How often inodes say that they are open, and descriptions that they are referred to.
+    opens: u64,
+    references: u64,
+    /// How many descriptors there are.
+    descriptors: u64,
 }
 
 type Checked<T = ()> = Result<T, Problem>;
@@ -67,11 +75,20 @@ impl<'a, S: Seams> Member<'a, S> {
             return problem("fewer bytes were lent than there are lines", Ref::NONE);
         }
         seen.fill(UNSEEN);
-        let mut check = Check { member: self, seen, report: Report::default() };
+        let report = Report::default();
+        let mut check =
+            Check { member: self, seen, report, opens: 0, references: 0, descriptors: 0 };
         check.slots()?;
+        check.processes()?;
         check.mode_pages()?;
         check.root()?;
         check.cells()?;
+        if check.opens != check.report.descriptions {
+            return problem("inodes say that they are open more or fewer times", Ref::NONE);
+        }
+        if check.references != check.descriptors {
+            return problem("there are more or fewer descriptors than is said", Ref::NONE);
+        }
         check.bitmaps()?;
         Ok(check.report)
     }
@@ -131,6 +148,43 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         Ok(())
     }
 
+    /// Claims what processes have open.
+    fn processes(&mut self) -> Checked {
+        for number in 0..self.member.geometry().processes() {
+            let outside = |_| Problem { what: "there is no record of a process", line: 0 };
+            let at = self.member.geometry().process(number).map_err(outside)?;
+            let record = self.line(at)?;
+            if is_held(record.load(WORD)) {
+                return problem("somebody holds the lock of a process", at);
+            }
+            let held = Held::by(record);
+            let (start, lines) = held.run();
+            self.claim(start, lines, USED)?;
+            for (line, field) in held.places() {
+                let entry = self.line(line)?.load(field);
+                if entry != 0 {
+                    self.descriptor(Ref(u32::of_bits(entry)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims what a descriptor refers to.
+    fn descriptor(&mut self, at: Ref) -> Checked {
+        let line = self.line(at)?;
+        if line.load(cell::MODE) != cell::DESCRIPTION_MARK {
+            return problem("a descriptor refers to something else than a description", at);
+        }
+        self.descriptors += 1;
+        if self.seen[at.0 as usize] == UNSEEN {
+            self.claim(at, 1, USED)?;
+            self.report.descriptions += 1;
+            self.references += u64::from(line.load(description::REFERENCES));
+        }
+        Ok(())
+    }
+
     fn mode_pages(&mut self) -> Checked {
         let count = self.line(superblock::MODES)?.load(superblock::MODE_COUNT);
         for page in 0..count.min(mode_entry::MOST).div_ceil(mode_entry::PER_PAGE) {
@@ -143,8 +197,8 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
 
     fn root(&mut self) -> Checked {
         let root = self.member.root().map_err(|_| Problem { what: "no root", line: 0 })?;
-        self.claim(root.0, 1, USED)?;
-        self.inode(root.0)
+        self.claim(root.at, 1, USED)?;
+        self.inode(root.at)
     }
 
     /// Looks at every cell, in the order in which they lie: what a directory refers to is claimed
@@ -175,7 +229,11 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             return problem("somebody holds the lock of a cell", at);
         }
         let (seen, links) = (self.seen[at.0 as usize], line.load(cell::LINKS));
-        if !is_used || seen == IN_STOCK || line.load(cell::MODE) == cell::LINK_MARK {
+        let is_inode = line.load(cell::MODE) < cell::DESCRIPTION_MARK;
+        if is_used && seen != IN_STOCK && is_inode {
+            self.opens += u64::from(line.load(cell::OPENS));
+        }
+        if !is_used || seen == IN_STOCK || !is_inode {
             return if is_used && seen == UNSEEN { problem("a cell is lost", at) } else { Ok(()) };
         }
         if seen == UNSEEN {
@@ -194,7 +252,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
 
     fn is_directory(&self, at: Ref) -> Checked<bool> {
         let index = self.line(at)?.load(cell::MODE);
-        if index == cell::LINK_MARK {
+        if index >= cell::DESCRIPTION_MARK {
             return Ok(false);
         }
         match self.member.mode(index) {

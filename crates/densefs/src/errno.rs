@@ -28,6 +28,7 @@ errno! {
     NOENT = 2, "No such file or directory";
     INTR = 4, "Interrupted system call";
     IO = 5, "Input/output error";
+    NXIO = 6, "No such device or address";
     BADF = 9, "Bad file descriptor";
     /// To be done again; no caller sees it.
     AGAIN = 11, "Resource temporarily unavailable";
@@ -39,14 +40,19 @@ errno! {
     ISDIR = 21, "Is a directory";
     INVAL = 22, "Invalid argument";
     NFILE = 23, "Too many open files in system";
+    MFILE = 24, "Too many open files";
     FBIG = 27, "File too large";
     NOSPC = 28, "No space left on device";
+    SPIPE = 29, "Illegal seek";
     ROFS = 30, "Read-only file system";
     MLINK = 31, "Too many links";
     NAMETOOLONG = 36, "File name too long";
     NOTEMPTY = 39, "Directory not empty";
     LOOP = 40, "Too many levels of symbolic links";
+    OPNOTSUPP = 95, "Operation not supported";
     OVERFLOW = 75, "Value too large for defined data type";
+    /// What was found has changed, and has to be found again.
+    STALE = 116, "Stale file handle";
     /// The arena holds something that cannot be.
     CORRUPT = 117, "Structure needs cleaning";
 }

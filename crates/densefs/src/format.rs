@@ -53,7 +53,7 @@ pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &Request) -> Result<(
     fixed.store(superblock::LINES, arena.lines());
     fixed.store(superblock::SECRET, request.secret);
     fixed.store(superblock::INO_SECRET, request.ino_secret);
-    let member = Member::new(arena, seams, 0)?;
+    let member = Member::new(arena, seams, 0, 0)?;
     let mode = member.index_of(Mode { mode: request.root.mode | DIRECTORY, ..request.root })?;
     member.ready(1)?;
     let root = member.take_cell()?;

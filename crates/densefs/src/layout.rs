@@ -57,8 +57,8 @@ pub(crate) mod mode_entry {
     /// Entries in a line.
     pub(crate) const PER_LINE: u32 = 4;
     pub(crate) const PER_PAGE: u32 = PER_LINE * LINES_PER_PAGE;
-    /// As many as an index of 16 bits tells apart, but for [`super::cell::LINK_MARK`].
-    pub(crate) const MOST: u32 = 0xffff;
+    /// As many as an index of 16 bits tells apart, but for those that mark cells of other kinds.
+    pub(crate) const MOST: u32 = super::cell::DESCRIPTION_MARK as u32;
 }
 
 /// The slot of a thread.
@@ -110,6 +110,57 @@ pub(crate) mod slot {
         assert!(8 * RUNS_MOST as usize <= super::LINE_BYTES);
         assert!(superblock::MODE_PAGES.0 + 16 <= super::LINES_PER_PAGE);
     };
+}
+
+/// The record of a process: a line, under a lock of its own.
+pub(crate) mod process {
+    use super::{Field, LINES_PER_PAGE, Ref, slot};
+
+    /// 1 from when somebody has it until all that it held has been given back.
+    pub(crate) const STATE: Field<u32> = Field::at(4);
+    /// The run with its descriptors below, and above 1 more than the logarithm to base 2 of its
+    /// lines; 0 if there are none.
+    pub(crate) const TABLE: Field<u64> = Field::at(8);
+    /// No place before this one is free.
+    pub(crate) const LOWEST: Field<u32> = Field::at(16);
+    /// From here on, the line is the surroundings'.
+    #[expect(dead_code, reason = "the surroundings know it by SPEC.md")]
+    pub(crate) const THEIRS: Field<u64> = Field::at(32);
+
+    /// A descriptor: its description's cell below, its flags above; 0 if there is none.
+    pub(crate) const ENTRY: Field<u64> = Field::at(0);
+    pub(crate) const ENTRIES_PER_LINE: u32 = 8;
+    /// The logarithm to base 2 of the most lines of a table.
+    pub(crate) const BITS_MOST: u32 = 16;
+    /// The place of the working directory, and the one of an old one that is being given up.
+    pub(crate) const WORKING: u32 = 0;
+    pub(crate) const LEFT: u32 = 1;
+    /// The place of descriptor 0.
+    pub(crate) const FIRST: u32 = 2;
+
+    /// How many records an arena with so many slots has: whole pages.
+    pub(crate) fn count(slots: u32) -> Option<u32> {
+        slots.checked_next_multiple_of(LINES_PER_PAGE)
+    }
+
+    /// Where the records begin.
+    pub(crate) fn first(slots: u32) -> Ref {
+        slot::line_of(slots)
+    }
+}
+
+/// An open description: a cell that says so in place of its mode.
+pub(crate) mod description {
+    use super::{Field, cell};
+
+    /// Descriptors that refer to it.
+    pub(crate) const REFERENCES: Field<u16> = cell::LINKS;
+    /// Where it reads and writes next.
+    pub(crate) const OFFSET: Field<u64> = Field::at(8);
+    /// What it was opened for.
+    pub(crate) const FLAGS: Field<u32> = Field::at(16);
+    /// The inode.
+    pub(crate) const INODE: Field<u32> = cell::TARGET;
 }
 
 /// A zone: pages that are handed out under one lock.
@@ -188,6 +239,8 @@ pub(crate) mod cell {
     pub(crate) const LONG_NAME: Field<u32> = Field::at(60);
     /// What stands for a mode in cells that are further names.
     pub(crate) const LINK_MARK: u16 = 0xffff;
+    /// What stands for a mode in cells that are open descriptions.
+    pub(crate) const DESCRIPTION_MARK: u16 = 0xfffe;
 
     const _: () = {
         assert!(OPENS.byte() == DATA.byte() + 4 && NAME.byte() == NAME_LENGTH.byte() + 1);

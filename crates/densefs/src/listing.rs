@@ -75,12 +75,12 @@ impl<'a, S: Seams> Member<'a, S> {
         from: u64,
         mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
-        self.read(directory.0, |line| self.directory_mode(line)?.allow(caller, READ))?;
+        self.read_node(directory, |line| self.directory_mode(line)?.allow(caller, READ))?;
         let mut next = Some(from);
         while let Some(from) = next {
-            let line = self.lock(directory.0)?;
+            let line = self.lock_node(directory)?;
             let listed = self.list_bucket(line, from, &mut visit);
-            self.unlock(directory.0);
+            self.unlock(directory.at);
             next = listed?;
         }
         Ok(())
@@ -105,7 +105,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let is_inode = line.load(cell::MODE) != cell::LINK_MARK;
             let inode = if is_inode { cell } else { Ref(line.load(cell::TARGET)) };
             let mode = self.mode(self.line(inode)?.load(cell::MODE))?;
-            let ino = self.ino(inode);
+            let ino = self.ino_at(inode);
             if !visit(Listed { name, ino, type_bits: mode.mode & TYPE, position }) {
                 return Ok(None);
             }

@@ -12,7 +12,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{WORD, slot, superblock};
+use crate::layout::{WORD, cell, slot, superblock};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
 
@@ -32,6 +32,8 @@ pub struct Member<'a, S> {
     seams: S,
     /// Its number.
     number: u32,
+    /// The record of its process.
+    process: Ref,
     state: Line<'a>,
     /// Entries of the log that are not committed.
     logged: Cell<u32>,
@@ -52,26 +54,29 @@ pub struct Member<'a, S> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The thread that has the slot of this number, which the seams gave to it alone.
+    /// The thread that has the slot of this number, which the seams gave to it alone, in the
+    /// process that has the record of that number.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if there is no such slot.
-    pub fn new(arena: Arena<'a>, seams: S, number: u32) -> Result<Self, Errno> {
+    /// [`Errno::CORRUPT`] if there is no such slot or record.
+    pub fn new(arena: Arena<'a>, seams: S, number: u32, process: u32) -> Result<Self, Errno> {
         let state = arena.line(slot::line_of(number).plus(slot::STATE))?;
         arena.line(slot::line_of(number).plus(slot::LINES))?;
         let fixed = arena.line(superblock::FIXED)?;
         let geometry = Geometry::of(arena.lines(), fixed.load(superblock::SLOTS));
+        let geometry = geometry.ok_or(Errno::CORRUPT)?;
         let member = Self {
             arena,
             seams,
             number,
+            process: geometry.process(process)?,
             state,
             logged: Cell::new(0),
             held: Cell::new(0),
             cells: Cell::new(0),
             run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
             runs: Cell::new(0),
-            geometry: geometry.ok_or(Errno::CORRUPT)?,
+            geometry,
             secret: fixed.load(superblock::SECRET),
             ino_secret: fixed.load(superblock::INO_SECRET),
             zone: Cell::new(0),
@@ -85,6 +90,12 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn dying(&self) -> u32 {
         self.state.load(slot::DYING)
+    }
+
+    /// The record of its process.
+    #[inline(always)]
+    pub(crate) fn process(&self) -> Ref {
+        self.process
     }
 
     /// Where zones are.
@@ -287,31 +298,29 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// What the closure finds in what begins with this line, at a moment at which nobody changes
-    /// it. It is called again whenever somebody did, or when it says [`Errno::AGAIN`], and must not
-    /// mind what it sees meanwhile.
+    /// What the closure finds in the cell at this line, at a moment at which nobody changes it, and
+    /// the stamp that the cell had at that moment. The closure is called again whenever somebody
+    /// did, or when it says [`Errno::AGAIN`], and must not mind what it sees meanwhile.
     ///
     /// # Errors
     /// What the closure says, if nothing changed; as [`Self::lock`].
     #[inline(always)]
     pub(crate) fn read<T>(
         &self,
-        at: Ref,
+        line: Line<'a>,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
-    ) -> Result<T, Errno> {
-        let line = self.arena.line(at)?;
+    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
         loop {
-            let before = line.load(WORD);
-            if before & OWNER != 0 {
+            let Some(before) = Stamp::of_free(line) else {
                 self.await_release(line)?;
                 continue;
-            }
+            };
             compiler_fence(Ordering::SeqCst);
             let found = look(line);
             compiler_fence(Ordering::SeqCst);
             let is_again = matches!(found, Err(Errno::AGAIN));
-            if !is_again && same_version(before, line.load(WORD)) {
-                return found;
+            if !is_again && before == Stamp::of(line) {
+                return Ok((found, before));
             }
         }
     }
@@ -383,16 +392,41 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
+/// What tells one state of a cell from all others: the version of its lock, and, as that comes
+/// round after 32,768 changes, the time of its last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(u64);
+
+impl Stamp {
+    /// That of a cell now, which somebody may be changing.
+    #[inline(always)]
+    pub(crate) fn of(line: Line<'_>) -> Self {
+        Self::made_of(line.load(WORD), line)
+    }
+
+    /// That of a cell that nobody holds; none if somebody does.
+    #[inline(always)]
+    pub(crate) fn of_free(line: Line<'_>) -> Option<Self> {
+        let word = line.load(WORD);
+        (word & OWNER == 0).then(|| Self::made_of(word, line))
+    }
+
+    /// That of a cell before the caller took its lock, which it has not changed since.
+    #[inline(always)]
+    pub(crate) fn before_lock(line: Line<'_>) -> Self {
+        Self::made_of(line.load(WORD).wrapping_sub(STEP), line)
+    }
+
+    #[inline(always)]
+    fn made_of(word: u32, line: Line<'_>) -> Self {
+        Self(u64::from(word / STEP) | line.load(cell::CTIME) << 16)
+    }
+}
+
 /// Whether somebody holds the lock with this word.
 #[inline(always)]
 pub(crate) fn is_held(word: u32) -> bool {
     word & OWNER != 0
-}
-
-/// Whether nobody took the lock between these two looks at its word.
-#[inline(always)]
-pub(crate) fn same_version(before: u32, after: u32) -> bool {
-    before & !WAITERS == after & !WAITERS
 }
 
 /// An entry of a slot's log: where it says what is stored where; the value follows.

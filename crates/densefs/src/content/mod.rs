@@ -31,7 +31,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::CORRUPT`].
     pub fn read_at(&self, node: Node, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        self.read(node.0, |inode| {
+        self.read_node(node, |inode| {
             self.check_file(inode)?;
             let left = inode.load(cell::SIZE).saturating_sub(offset);
             let length = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
@@ -46,7 +46,12 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Copies what lies before the end of a file.
-    fn copy_content(&self, inode: Line<'_>, offset: u64, into: &mut [u8]) -> Result<(), Errno> {
+    pub(crate) fn copy_content(
+        &self,
+        inode: Line<'_>,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<(), Errno> {
         let Some(map) = self.map_of(inode)? else {
             return self.copy_run(inode, offset, into);
         };
@@ -84,11 +89,28 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
         end.ok_or(Errno::FBIG)?;
-        let inode = self.lock(node.0)?;
+        let inode = self.lock_node(node)?;
         let done =
-            self.check_file(inode).and_then(|()| self.write_locked(node.0, inode, offset, from));
+            self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
         self.forget();
-        self.unlock(node.0);
+        self.unlock(node.at);
+        done
+    }
+
+    /// Writes behind the end of a file; how many bytes, and where they are.
+    ///
+    /// # Errors
+    /// As [`Self::write_at`].
+    pub fn append(&self, node: Node, from: &[u8]) -> Result<(usize, u64), Errno> {
+        let inode = self.lock_node(node)?;
+        let done = self.check_file(inode).and_then(|()| {
+            let offset = inode.load(cell::SIZE);
+            let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
+            end.ok_or(Errno::FBIG)?;
+            Ok((self.write_locked(node.at, inode, offset, from)?, offset))
+        });
+        self.forget();
+        self.unlock(node.at);
         done
     }
 
@@ -277,22 +299,22 @@ impl<'a, S: Seams> Member<'a, S> {
         if size > SIZE_MOST {
             return Err(Errno::FBIG);
         }
-        let inode = self.lock(node.0)?;
+        let inode = self.lock_node(node)?;
         let done = self.check_file(inode).and_then(|()| {
             if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
                 return Err(Errno::INVAL);
             }
             self.zero_gap(inode, size)?;
-            self.cut(node.0, inode, size)?;
+            self.cut(node.at, inode, size)?;
             let now = self.seams().now_ns();
-            self.put(node.0, cell::SIZE, size);
-            self.put(node.0, cell::MTIME, now);
-            self.put(node.0, cell::CTIME, now);
+            self.put(node.at, cell::SIZE, size);
+            self.put(node.at, cell::MTIME, now);
+            self.put(node.at, cell::CTIME, now);
             self.commit();
             Ok(())
         });
         self.forget();
-        self.unlock(node.0);
+        self.unlock(node.at);
         done
     }
 
@@ -345,11 +367,22 @@ impl<'a, S: Seams> Member<'a, S> {
         let lines = u32::from(inode.load(cell::FORM));
         let size = size.min(inode.load(cell::SIZE));
         let left = u32::of_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
-        if left < lines {
-            self.give_run(Ref(inode.load(cell::DATA)).plus(left), lines - left)?;
+        let old = Ref(inode.load(cell::DATA));
+        if left == 0 && lines > 0 {
+            self.give_run(old, lines)?;
+            self.put(at, cell::FORM, 0_u8);
+            self.put(at, cell::DATA, 0_u32);
+        } else if left < lines && lines < PAGE {
+            self.give_run(old.plus(left), lines - left)?;
             self.put(at, cell::FORM, u8::of_bits(left.into()));
-            if left == 0 {
-                self.put(at, cell::DATA, 0_u32);
+        } else if left < lines {
+            // A page has no lines of its own: it is exchanged for some, if there are any.
+            if let Ok(run) = self.obtain_run(left) {
+                self.arena().copy(old, run, left as usize * LINE_BYTES)?;
+                self.take_run(run)?;
+                self.give_run(old, lines)?;
+                self.put(at, cell::DATA, run.0);
+                self.put(at, cell::FORM, u8::of_bits(left.into()));
             }
         }
         self.put(at, cell::SIZE, size);

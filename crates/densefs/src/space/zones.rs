@@ -4,7 +4,7 @@
 
 use crate::arena::{Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
-use crate::layout::{WORD, slot, zone};
+use crate::layout::{WORD, process, slot, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
@@ -16,15 +16,21 @@ const PAGES_TRIED: u32 = 16;
 pub(crate) struct Geometry {
     first: u32,
     pages: u32,
+    slots: u32,
 }
 
 impl Geometry {
     /// That of an arena of so many lines with so many slots; none if no zone fits.
     pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
-        let first = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
+        let processes = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
+        let first = processes.checked_add(process::count(slots)?)?;
         let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
         let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
-        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self { first, pages })
+        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self {
+            first,
+            pages,
+            slots,
+        })
     }
 
     /// Zones that have room for more than their header.
@@ -62,7 +68,20 @@ impl Geometry {
 
     /// How many slots lie before that.
     pub(crate) fn slots(self) -> u32 {
-        (self.first - slot::FIRST.0) / slot::LINES
+        self.slots
+    }
+
+    /// The record of a process.
+    pub(crate) fn process(self, number: u32) -> Result<Ref, Errno> {
+        if number >= self.processes() {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(process::first(self.slots).plus(number))
+    }
+
+    /// How many records of processes there are.
+    pub(crate) fn processes(self) -> u32 {
+        process::count(self.slots).unwrap_or(0)
     }
 }
 

@@ -64,11 +64,11 @@ impl<S: Seams> Member<'_, S> {
     /// # Errors
     /// [`Errno::CORRUPT`] if the arena holds what cannot be.
     pub fn set_mtime(&self, node: Node, mtime_ns: u64) -> Result<(), Errno> {
-        self.lock(node.0)?;
-        self.put(node.0, cell::MTIME, mtime_ns);
-        self.put(node.0, cell::CTIME, self.seams().now_ns());
+        self.lock_node(node)?;
+        self.put(node.at, cell::MTIME, mtime_ns);
+        self.put(node.at, cell::CTIME, self.seams().now_ns());
         self.commit();
-        self.unlock(node.0);
+        self.unlock(node.at);
         Ok(())
     }
 
@@ -77,15 +77,15 @@ impl<S: Seams> Member<'_, S> {
         node: Node,
         change: impl FnOnce(Mode) -> Result<Mode, Errno>,
     ) -> Result<(), Errno> {
-        let inode = self.lock(node.0)?;
+        let inode = self.lock_node(node)?;
         let old = self.mode(inode.load(cell::MODE));
         let changed = old.and_then(change).and_then(|new| self.index_of(new)).map(|index| {
-            self.put(node.0, cell::MODE, index);
-            self.put(node.0, cell::CTIME, self.seams().now_ns());
+            self.put(node.at, cell::MODE, index);
+            self.put(node.at, cell::CTIME, self.seams().now_ns());
             self.commit();
         });
         self.forget();
-        self.unlock(node.0);
+        self.unlock(node.at);
         changed
     }
 }

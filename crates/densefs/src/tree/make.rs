@@ -5,7 +5,7 @@ use crate::arena::{Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE};
+use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
 
@@ -56,40 +56,102 @@ impl<'a, S: Seams> Member<'a, S> {
         content: &[u8],
     ) -> Result<Stat, Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
-        let is_directory = mode & TYPE == DIRECTORY;
         self.change(caller, directory, 1, |parent| {
-            if self.find(parent.line, &name)?.is_some() {
-                return Err(Errno::EXIST);
-            }
-            let links = parent.line.load(cell::LINKS);
-            if is_directory && links >= LINKS_MOST {
-                return Err(Errno::MLINK);
-            }
-            let index = self.index_of(inherited(caller, parent.mode, mode))?;
-            let name_run = self.prepare(parent, &name)?;
-            let run = self.obtain_content(content, name_run)?;
-            let now = self.seams().now_ns();
-            let at = self.take_cell()?;
-            let line = self.line(at)?;
-            self.fill_name(line, &name, name_run)?;
-            self.fill(line, cell::MODE, index);
-            self.fill(line, cell::LINKS, if is_directory { 2 } else { 1 });
-            self.fill(line, cell::SIZE, content.len() as u64);
-            if is_directory {
-                self.fill(line, cell::PARENT, parent.at.0);
-            }
-            self.fill(line, cell::MTIME, now);
-            self.fill(line, cell::CTIME, now);
-            self.fill(line, cell::OPENS, 0);
-            self.fill_content(line, content, run)?;
-            self.place_entry(parent.at, parent.line, &name, at)?;
-            self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
-            if is_directory {
-                self.put(parent.at, cell::LINKS, links + 1);
-            }
-            self.touch(parent, now);
-            self.stat_of(at, line)
+            let at = self.make_entry(caller, parent, &name, &New { mode, content, opens: 0 })?;
+            self.stat_of(at, self.line(at)?)
         })
+    }
+
+    /// Makes an empty file with a name, and does what else makes it open once.
+    #[inline]
+    pub(crate) fn make_open<T>(
+        &self,
+        caller: &Caller<'_>,
+        (directory, name): (Node, &[u8]),
+        mode: u32,
+        describe: impl FnOnce(Ref) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let name = self.new_name(name, Errno::EXIST)?;
+        self.change(caller, directory, 2, |parent| {
+            let new = New { mode: mode & !TYPE | FILE, content: &[], opens: 1 };
+            describe(self.make_entry(caller, parent, &name, &new)?)
+        })
+    }
+
+    /// Makes an empty file without a name, and does what else makes it open once.
+    pub(crate) fn make_unnamed<T>(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        mode: u32,
+        describe: impl FnOnce(Ref) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.change(caller, directory, 2, |parent| {
+            parent.mode.allow(caller, WRITE)?;
+            let new = New { mode: mode & !TYPE | FILE, content: &[], opens: 1 };
+            let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
+            let at = self.make_inode(parent, index, &new, (Ref::NONE, self.seams().now_ns()))?;
+            let line = self.line(at)?;
+            self.fill(line, cell::LINKS, 0);
+            self.fill(line, cell::NAME_LENGTH, 0);
+            describe(at)
+        })
+    }
+
+    /// Makes an inode with a name that nobody has.
+    #[inline]
+    fn make_entry(
+        &self,
+        caller: &Caller<'_>,
+        parent: &Parent<'a>,
+        name: &Name<'_>,
+        new: &New<'_>,
+    ) -> Result<Ref, Errno> {
+        if self.find(parent.line, name)?.is_some() {
+            return Err(Errno::EXIST);
+        }
+        parent.mode.allow(caller, WRITE)?;
+        let links = parent.line.load(cell::LINKS);
+        if new.is_directory() && links >= LINKS_MOST {
+            return Err(Errno::MLINK);
+        }
+        let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
+        let name_run = self.prepare(parent, name)?;
+        let run = self.obtain_content(new.content, name_run)?;
+        let now = self.seams().now_ns();
+        let at = self.make_inode(parent, index, new, (run, now))?;
+        self.fill_name(self.line(at)?, name, name_run)?;
+        self.place_entry(parent.at, parent.line, name, at)?;
+        self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
+        if new.is_directory() {
+            self.put(parent.at, cell::LINKS, links + 1);
+        }
+        self.touch(parent, now);
+        Ok(at)
+    }
+
+    /// Makes an inode that has no name yet, with the run that has been obtained for its content.
+    #[inline]
+    fn make_inode(
+        &self,
+        parent: &Parent<'a>,
+        index: u16,
+        new: &New<'_>,
+        (run, now): (Ref, u64),
+    ) -> Result<Ref, Errno> {
+        let at = self.take_cell()?;
+        let line = self.line(at)?;
+        self.fill(line, cell::MODE, index);
+        self.fill(line, cell::LINKS, if new.is_directory() { 2 } else { 1 });
+        self.fill(line, cell::SIZE, new.content.len() as u64);
+        if new.is_directory() {
+            self.fill(line, cell::PARENT, parent.at.0);
+        }
+        self.fill(line, cell::MTIME, now);
+        self.fill(line, cell::CTIME, now);
+        self.fill(line, cell::OPENS, new.opens);
+        self.fill_content(line, new.content, run)?;
+        Ok(at)
     }
 
     /// Gives an inode another name.
@@ -105,16 +167,18 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
     ) -> Result<(), Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
-        // What it is never changes. A directory must not be locked here: it may be above.
-        if self.mode(self.line(inode.0)?.load(cell::MODE))?.is_directory() {
+        // A directory must not be locked below another: it may be above.
+        if self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?.is_directory() {
             return Err(Errno::PERM);
         }
         self.change(caller, directory, 1, |parent| {
             if self.find(parent.line, &name)?.is_some() {
                 return Err(Errno::EXIST);
             }
+            parent.mode.allow(caller, WRITE)?;
             let name_run = self.prepare(parent, &name)?;
-            let target = self.lock(inode.0)?;
+            self.check_unchanged(&inode)?;
+            let target = self.lock_node(inode)?;
             let links = target.load(cell::LINKS);
             if links == 0 {
                 return Err(Errno::NOENT);
@@ -127,11 +191,11 @@ impl<'a, S: Seams> Member<'a, S> {
             let line = self.line(at)?;
             self.fill_name(line, &name, name_run)?;
             self.fill(line, cell::MODE, cell::LINK_MARK);
-            self.fill(line, cell::TARGET, inode.0.0);
+            self.fill(line, cell::TARGET, inode.at.0);
             self.place_entry(parent.at, parent.line, &name, at)?;
             self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
-            self.put(inode.0, cell::LINKS, links + 1);
-            self.put(inode.0, cell::CTIME, now);
+            self.put(inode.at, cell::LINKS, links + 1);
+            self.put(inode.at, cell::CTIME, now);
             self.touch(parent, now);
             Ok(())
         })
@@ -162,6 +226,19 @@ impl<'a, S: Seams> Member<'a, S> {
         self.copy_in(run, 0, name.bytes())?;
         self.fill(line, cell::LONG_NAME, run.0);
         Ok(())
+    }
+}
+
+/// A new inode: its type and permissions, what is in it, and how often it is open.
+struct New<'c> {
+    mode: u32,
+    content: &'c [u8],
+    opens: u16,
+}
+
+impl New<'_> {
+    fn is_directory(&self) -> bool {
+        self.mode & TYPE == DIRECTORY
     }
 }
 

@@ -7,25 +7,28 @@
 
 mod attributes;
 mod make;
+mod node;
 mod rename;
+mod walk;
 
-use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::arena::{Line, Ref};
 use crate::directory::Entry;
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, superblock};
-use crate::member::{Member, is_held, same_version};
+use crate::layout::cell;
+use crate::member::Member;
 use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
 pub use attributes::Owner;
+pub(crate) use node::Known;
+pub use node::Node;
 pub use rename::Rename;
+pub(crate) use walk::{FOLLOWED_MOST, Missing};
+pub use walk::{Follow, Last, PATH_MOST};
 
 /// Most names of an inode, and most subdirectories and two of a directory.
 const LINKS_MOST: u16 = 65_000;
-/// An inode that stays while it is used: the root, or one that is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Node(pub(crate) Ref);
 
 /// What is known of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +62,6 @@ impl Parent<'_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The root directory.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if the arena has none.
-    pub fn root(&self) -> Result<Node, Errno> {
-        Ok(Node(Ref(self.line(superblock::FIXED)?.load(superblock::ROOT))))
-    }
-
     /// A name in this arena.
     #[inline(always)]
     fn name<'n>(&self, bytes: &'n [u8]) -> Result<Name<'n>, Errno> {
@@ -76,9 +71,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// What is known of an inode.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    /// [`Errno::STALE`] if the node has to be found again.
+    #[inline]
     pub fn stat(&self, node: Node) -> Result<Stat, Errno> {
-        self.read(node.0, |line| self.stat_of(node.0, line))
+        self.read_node(node, |line| self.stat_of(node.at, line))
     }
 
     /// What is known of the inode with this name.
@@ -92,20 +88,7 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<Stat, Errno> {
-        let name = self.name(name)?;
-        self.read(directory.0, |line| {
-            self.directory_mode(line)?.allow(caller, EXECUTE)?;
-            let entry = self.find(line, &name)?.ok_or(Errno::NOENT)?;
-            let (inode, inode_line) = self.inode_of(&entry)?;
-            let before = inode_line.load(WORD);
-            if is_held(before) {
-                // Meanwhile, it may become another's, which the directory would show.
-                self.await_release(inode_line)?;
-                return Err(Errno::AGAIN);
-            }
-            let stat = self.stat_of(inode, inode_line)?;
-            if same_version(before, inode_line.load(WORD)) { Ok(stat) } else { Err(Errno::AGAIN) }
-        })
+        self.again(|| self.stat(self.step(caller, directory, name)?))
     }
 
     #[inline]
@@ -117,20 +100,13 @@ impl<'a, S: Seams> Member<'a, S> {
             line.load(cell::SIZE)
         };
         Ok(Stat {
-            ino: self.ino(at),
+            ino: self.ino_at(at),
             mode,
             links: line.load(cell::LINKS).into(),
             size,
             mtime_ns: line.load(cell::MTIME),
             ctime_ns: line.load(cell::CTIME),
         })
-    }
-
-    /// An inode's number: where it is, which stays the same when the arena is attached elsewhere,
-    /// made unrecognisable.
-    #[inline(always)]
-    pub(crate) fn ino(&self, at: Ref) -> u64 {
-        (u64::from(at.0) * LINE_BYTES as u64) ^ self.ino_secret()
     }
 
     /// The inode behind an entry.
@@ -156,17 +132,17 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(mode)
     }
 
-    /// Locks a directory that the caller is going to change.
+    /// Locks a directory that the caller is going to change, if it may search it.
     fn parent(&self, caller: &Caller<'_>, directory: Node) -> Result<Parent<'a>, Errno> {
-        let line = self.lock(directory.0)?;
+        let line = self.lock_node(directory)?;
         let mode = self.directory_mode(line).and_then(|mode| {
-            mode.allow(caller, WRITE | EXECUTE)?;
+            mode.allow(caller, EXECUTE)?;
             Ok(mode)
         });
         match mode {
-            Ok(mode) => Ok(Parent { at: directory.0, line, mode }),
+            Ok(mode) => Ok(Parent { at: directory.at, line, mode }),
             Err(why) => {
-                self.unlock(directory.0);
+                self.unlock(directory.at);
                 Err(why)
             }
         }
@@ -209,66 +185,6 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put(parent.at, cell::CTIME, now);
     }
 
-    /// Opens the inode with this name, so that it stays until [`Self::close`], whatever becomes of
-    /// its name. The caller sees to it that it is closed once.
-    ///
-    /// # Errors
-    /// As [`Self::stat_at`]; [`Errno::NFILE`] if it is open too often.
-    pub fn open_at(
-        &self,
-        caller: &Caller<'_>,
-        directory: Node,
-        name: &[u8],
-    ) -> Result<Node, Errno> {
-        let name = self.name(name)?;
-        let line = self.lock(directory.0)?;
-        let opened = self.open_entry(caller, line, &name);
-        if opened.is_ok() {
-            self.commit();
-        } else {
-            self.forget();
-        }
-        self.unlock_all();
-        opened
-    }
-
-    fn open_entry(
-        &self,
-        caller: &Caller<'_>,
-        directory: Line<'a>,
-        name: &Name<'_>,
-    ) -> Result<Node, Errno> {
-        self.directory_mode(directory)?.allow(caller, EXECUTE)?;
-        let entry = self.find(directory, name)?.ok_or(Errno::NOENT)?;
-        let (at, _) = self.inode_of(&entry)?;
-        let opens = self.lock(at)?.load(cell::OPENS);
-        self.put(at, cell::OPENS, opens.checked_add(1).ok_or(Errno::NFILE)?);
-        Ok(Node(at))
-    }
-
-    /// Closes an inode that [`Self::open_at`] opened; without names, it goes with the last close.
-    ///
-    /// # Errors
-    /// [`Errno::BADF`] if it is not open.
-    pub fn close(&self, node: Node) -> Result<(), Errno> {
-        self.ready(0)?;
-        let line = self.lock(node.0)?;
-        let left = line.load(cell::OPENS).checked_sub(1).ok_or(Errno::BADF);
-        let closed = left.and_then(|left| {
-            self.put(node.0, cell::OPENS, left);
-            let is_gone = left == 0 && line.load(cell::LINKS) == 0;
-            if is_gone { self.let_go(node.0, line) } else { Ok(()) }
-        });
-        if closed.is_ok() {
-            self.commit();
-        } else {
-            self.forget();
-        }
-        self.unlock(node.0);
-        self.bury_if_possible();
-        closed
-    }
-
     /// Removes a name: that of an empty directory, or any other.
     ///
     /// # Errors
@@ -289,6 +205,7 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         self.change(caller, directory, 0, |parent| {
             let entry = self.find(parent.line, &name)?.ok_or(Errno::NOENT)?;
+            parent.mode.allow(caller, WRITE)?;
             let (at, _) = self.inode_of(&entry)?;
             let inode = self.lock(at)?;
             let mode = self.mode(inode.load(cell::MODE))?;

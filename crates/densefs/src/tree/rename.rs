@@ -95,10 +95,17 @@ impl<'a, S: Seams> Member<'a, S> {
             return Ok((both, both));
         }
         self.lock(superblock::RENAME)?;
-        let to_first = if self.is_below(from.0, to.0)? {
-            true
-        } else {
-            !self.is_below(to.0, from.0)? && to.0 < from.0
+        let order = self.is_below(from.at, to.at).and_then(|from_is_below| {
+            Ok(from_is_below || (!self.is_below(to.at, from.at)? && to.at < from.at))
+        });
+        let to_first = match order {
+            // One that was found and is gone is not to be taken for another that is in its cell.
+            Err(Errno::NOENT) => {
+                self.check_unchanged(&from)?;
+                self.check_unchanged(&to)?;
+                return Err(Errno::NOENT);
+            }
+            order => order?,
         };
         if to_first {
             let to = self.parent(caller, to)?;
@@ -270,6 +277,8 @@ impl<'a, S: Seams> Member<'a, S> {
         one: &Move<'a, '_>,
         source: &Side<'a>,
     ) -> Result<(), Errno> {
+        one.from.mode.allow(caller, WRITE)?;
+        one.to.mode.allow(caller, WRITE)?;
         may_remove(one.from.mode, source.mode, caller)?;
         if one.is_across() && source.mode.is_directory() {
             // Its `..` changes.

@@ -3,7 +3,7 @@
 use densefs::modes::{Caller, DIRECTORY, FILE, SYMLINK, TYPE};
 use densefs::{Errno, Member, Node, Owner, Remove};
 
-use crate::world::{Memory, World, assert_whole, format};
+use crate::world::{Memory, World, assert_whole, format, hold};
 
 const ALICE: Caller<'_> = Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027 };
 const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0 };
@@ -11,12 +11,12 @@ const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0 };
 fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {
     let (mut memory, world) = (Memory::of_pages(256), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let made =
         member.make_at(&Caller { umask: 0, ..Caller::ROOT }, root, b"all", DIRECTORY | 0o1777);
     made.expect("there is room");
-    let all = member.open_at(&Caller::ROOT, root, b"all").expect("it is there");
+    let all = hold(&member, root, b"all").expect("it is there").node;
     act(&member, all);
     assert_whole(&member);
 }
@@ -26,7 +26,7 @@ fn who_owns_it_may_change_it_and_nobody_else() {
     with_member(|member, all| {
         let made = member.make_at(&ALICE, all, b"file", FILE | 0o6777).expect("she may");
         assert_eq!((made.mode.uid, made.mode.gid, made.mode.mode), (1, 10, FILE | 0o6750));
-        let file = member.open_at(&ALICE, all, b"file").expect("it is there");
+        let file = hold(member, all, b"file").expect("it is there").node;
         assert_eq!(member.set_mode(&BOB, file, 0o777), Err(Errno::PERM));
         let to = |uid, gid| Owner { uid, gid };
         assert_eq!(member.set_owner(&ALICE, file, to(Some(2), None)), Err(Errno::PERM));
@@ -61,13 +61,13 @@ fn a_symbolic_link_holds_its_target() {
             let (target, name) = (vec![b't'; length], vec![b'n'; length.min(255)]);
             let made = member.symlink_at(&ALICE, all, &name, &target).expect("she may");
             assert_eq!(made.mode.mode, SYMLINK | 0o777);
-            let link = member.open_at(&ALICE, all, &name).expect("it is there");
+            let link = hold(member, all, &name).expect("it is there");
             let mut read = vec![0; 5_000];
-            let bytes = member.read_at(link, 0, &mut read).expect("it is there");
+            let bytes = member.read_at(link.node, 0, &mut read).expect("it is there");
             assert!(read[..bytes] == target[..]);
-            assert_eq!(member.truncate(link, 0), Err(Errno::INVAL));
+            assert_eq!(member.truncate(link.node, 0), Err(Errno::INVAL));
             member.remove_at(&ALICE, all, &name, Remove::Name).expect("it is hers");
-            member.close(link).expect("it is open");
+            member.close(link.descriptor).expect("it is open");
         }
         assert_eq!(member.symlink_at(&ALICE, all, b"name", b""), Err(Errno::NOENT));
         let long = member.symlink_at(&ALICE, all, b"name", &[b't'; 4_096]);
@@ -79,7 +79,7 @@ fn a_symbolic_link_holds_its_target() {
 fn what_is_made_in_a_setgid_directory_has_its_group() {
     with_member(|member, all| {
         member.make_at(&ALICE, all, b"shared", DIRECTORY | 0o777).expect("she may");
-        let shared = member.open_at(&ALICE, all, b"shared").expect("it is there");
+        let shared = hold(member, all, b"shared").expect("it is there").node;
         member.set_mode(&ALICE, shared, 0o2777).expect("it is hers");
         let file = member.make_at(&BOB, shared, b"file", FILE | 0o600).expect("he may");
         assert_eq!((file.mode.uid, file.mode.gid), (2, 10));

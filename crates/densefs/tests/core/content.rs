@@ -4,7 +4,7 @@ use densefs::modes::{Caller, FILE};
 use densefs::{Errno, Member, Node, Remove};
 use proptest::prelude::*;
 
-use crate::world::{Memory, World, assert_whole, format};
+use crate::world::{Hold, Memory, World, assert_whole, format, hold};
 
 /// One operation on a file.
 #[derive(Clone, Copy, Debug)]
@@ -27,10 +27,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A file in a new arena, open.
-fn open(member: &Member<'_, &World>) -> Node {
+fn open(member: &Member<'_, &World>) -> Hold {
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     member.make_at(&caller, root, b"file", FILE | 0o600).expect("there is room");
-    member.open_at(&caller, root, b"file").expect("it is there")
+    hold(member, root, b"file").expect("it is there")
 }
 
 fn apply(member: &Member<'_, &World>, file: Node, step: Step) -> Result<(), Errno> {
@@ -71,8 +71,8 @@ proptest! {
     fn files_hold_what_was_written(steps in proptest::collection::vec(step(), 1..60)) {
         let (mut memory, world) = (Memory::of_pages(1024), World::default());
         format(&mut memory, &world).expect("there is room");
-        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
-        let file = open(&member);
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+        let file = open(&member).node;
         let before = assert_whole(&member);
         let mut model = Vec::new();
         for step in steps {
@@ -91,6 +91,20 @@ proptest! {
         prop_assert_eq!(member.truncate(file, 0), Ok(()));
         prop_assert_eq!(assert_whole(&member).lines_used, before.lines_used);
     }
+}
+
+/// A file of a page becomes one of a line: the page is free.
+#[test]
+fn a_page_is_given_back_whole() {
+    let (mut memory, world) = (Memory::of_pages(1024), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let file = open(&member).node;
+    let before = assert_whole(&member);
+    assert_eq!(member.write_at(file, 100, &[1; 3_996]), Ok(3_996));
+    assert_eq!(member.truncate(file, 64), Ok(()));
+    assert_eq!(assert_whole(&member).lines_used, before.lines_used + 1);
+    assert_eq!(content(&member, file), [0; 64]);
 }
 
 /// Whoever dies while writing, cutting or removing leaves a whole file, of which each byte is as
@@ -117,9 +131,10 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
         for stores in 0.. {
             let mut memory = memory.copy();
             let arena = memory.arena();
-            let victim = Member::new(arena, &world, 1).expect("there are slots");
-            let survivor = Member::new(arena, &world, 2).expect("there are slots");
+            let victim = Member::new(arena, &world, 1, 1).expect("there are slots");
+            let survivor = Member::new(arena, &world, 2, 2).expect("there are slots");
             let file = if before.is_empty() { open(&survivor) } else { reopen(&survivor) };
+            let file = file.node;
             let done = world.kill_after(stores, || apply(&victim, file, step));
             survivor.repair(1).expect("it is a slot");
             assert_whole(&survivor);
@@ -133,17 +148,17 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
                 break;
             }
         }
-        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let file = if before.is_empty() { open(&member) } else { reopen(&member) };
-        apply(&member, file, step).expect("there is room");
-        member.close(file).expect("it is open");
+        apply(&member, file.node, step).expect("there is room");
+        member.close(file.descriptor).expect("it is open");
     }
     remove_and_die(&memory, &world);
 }
 
-fn reopen(member: &Member<'_, &World>) -> Node {
+fn reopen(member: &Member<'_, &World>) -> Hold {
     let root = member.root().expect("it is there");
-    member.open_at(&Caller::ROOT, root, b"file").expect("it is there")
+    hold(member, root, b"file").expect("it is there")
 }
 
 fn is_between(before: &[u8], found: &[u8], after: &[u8]) -> bool {
@@ -160,18 +175,18 @@ fn is_between(before: &[u8], found: &[u8], after: &[u8]) -> bool {
 fn remove_and_die(memory: &Memory, world: &World) {
     let mut memory = memory.copy();
     {
-        let member = Member::new(memory.arena(), world, 1).expect("there are slots");
+        let member = Member::new(memory.arena(), world, 1, 1).expect("there are slots");
         let file = reopen(&member);
         for page in 0..12 {
-            member.write_at(file, page * 8192, b"every other page").expect("there is room");
+            member.write_at(file.node, page * 8192, b"every other page").expect("there is room");
         }
-        member.close(file).expect("it is open");
+        member.close(file.descriptor).expect("it is open");
     }
     for stores in 0.. {
         let mut memory = memory.copy();
         let arena = memory.arena();
-        let victim = Member::new(arena, world, 1).expect("there are slots");
-        let survivor = Member::new(arena, world, 2).expect("there are slots");
+        let victim = Member::new(arena, world, 1, 1).expect("there are slots");
+        let survivor = Member::new(arena, world, 2, 2).expect("there are slots");
         let root = survivor.root().expect("it is there");
         let remove =
             || victim.remove_at(&Caller::ROOT, root, b"file", Remove::Name).expect("it is there");
@@ -179,7 +194,7 @@ fn remove_and_die(memory: &Memory, world: &World) {
         survivor.repair(1).expect("it is a slot");
         assert_whole(&survivor);
         // Who has the slot next finishes it.
-        let heir = Member::new(arena, world, 1).expect("there are slots");
+        let heir = Member::new(arena, world, 1, 1).expect("there are slots");
         heir.make_at(&Caller::ROOT, root, b"another", FILE | 0o600).expect("there is room");
         assert_whole(&survivor);
         if done.is_some() {

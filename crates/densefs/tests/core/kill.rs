@@ -4,7 +4,7 @@
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Member, Node, Remove, Rename};
 
-use crate::world::{Memory, World, assert_whole, format};
+use crate::world::{Memory, World, assert_whole, format, hold};
 
 const VICTIM: u32 = 1;
 const SURVIVOR: u32 = 2;
@@ -65,9 +65,9 @@ fn make_directory(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
 }
 
 fn link(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
-    let open = member.open_at(&Caller::ROOT, at, b"3")?;
-    let linked = member.link_at(&Caller::ROOT, open, at, b"new");
-    member.close(open)?;
+    let open = hold(member, at, b"3")?;
+    let linked = member.link_at(&Caller::ROOT, open.node, at, b"new");
+    member.close(open.descriptor)?;
     linked
 }
 
@@ -118,9 +118,9 @@ fn in_sub(
     at: Node,
     act: impl FnOnce(Node) -> Result<(), Errno>,
 ) -> Result<(), Errno> {
-    let sub = member.open_at(&Caller::ROOT, at, b"sub")?;
-    let done = act(sub);
-    member.close(sub)?;
+    let sub = hold(member, at, b"sub")?;
+    let done = act(sub.node);
+    member.close(sub.descriptor)?;
     done
 }
 
@@ -132,7 +132,7 @@ fn name(number: u32) -> Vec<u8> {
 fn before(case: &Case, world: &World) -> Memory {
     let mut memory = Memory::of_pages(256);
     format(&mut memory, world).expect("there is room");
-    let member = Member::new(memory.arena(), world, 0).expect("there are slots");
+    let member = Member::new(memory.arena(), world, 0, 0).expect("there are slots");
     let root = member.root().expect("it is there");
     let make = |at, name: &[u8], mode| {
         member.make_at(&Caller::ROOT, at, name, mode | 0o700).expect("there is room");
@@ -161,9 +161,9 @@ fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
     let names =
         (0..case.entries).map(name).chain([b"sub".to_vec(), b"new".to_vec(), LONG.to_vec()]);
     let mut seen: Vec<_> = names.map(|name| look(root, &name)).collect();
-    if let Ok(sub) = member.open_at(&Caller::ROOT, root, b"sub") {
-        seen.extend((0..2).map(|number| look(sub, &name(number))));
-        member.close(sub).expect("it is open");
+    if let Ok(sub) = hold(member, root, b"sub") {
+        seen.extend((0..2).map(|number| look(sub.node, &name(number))));
+        member.close(sub.descriptor).expect("it is open");
     }
     seen
 }
@@ -173,8 +173,8 @@ fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
 fn after(case: &Case, memory: &Memory, world: &World, stores: u64) -> (Seen, bool) {
     let mut memory = memory.copy();
     let arena = memory.arena();
-    let victim = Member::new(arena, world, VICTIM).expect("there are slots");
-    let survivor = Member::new(arena, world, SURVIVOR).expect("there are slots");
+    let victim = Member::new(arena, world, VICTIM, VICTIM).expect("there are slots");
+    let survivor = Member::new(arena, world, SURVIVOR, SURVIVOR).expect("there are slots");
     let root = survivor.root().expect("it is there");
     if let Some(done) = world.kill_after(stores, || (case.act)(&victim, root)) {
         done.unwrap_or_else(|why| panic!("{}: {why}", case.what));
@@ -226,9 +226,9 @@ fn whoever_repairs_may_die_too() {
         for repairs in 0.. {
             let mut memory = memory.copy();
             let arena = memory.arena();
-            let victim = Member::new(arena, &world, VICTIM).expect("there are slots");
-            let survivor = Member::new(arena, &world, SURVIVOR).expect("there are slots");
-            let third = Member::new(arena, &world, 3).expect("there are slots");
+            let victim = Member::new(arena, &world, VICTIM, VICTIM).expect("there are slots");
+            let survivor = Member::new(arena, &world, SURVIVOR, SURVIVOR).expect("there are slots");
+            let third = Member::new(arena, &world, 3, 3).expect("there are slots");
             let root = survivor.root().expect("it is there");
             if world.kill_after(stores, || (case.act)(&victim, root)).is_some() {
                 break;

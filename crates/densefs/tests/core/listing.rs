@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
 use densefs::{Member, Node, POSITION_FIRST, Remove};
 
-use crate::world::{Memory, World, format};
+use crate::world::{Memory, World, format, hold};
 
 fn name(number: u32) -> Vec<u8> {
     format!("name{number}").into_bytes()
@@ -21,7 +21,7 @@ fn a_list_names_everything_once_in_order() {
     for entries in [0, 1, 2, 12, 13, 100, 5_000] {
         let (mut memory, world) = (Memory::of_pages(1024), World::default());
         format(&mut memory, &world).expect("there is room");
-        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let root = member.root().expect("it is there");
         (0..entries).for_each(|number| make(&member, root, number));
         let (mut names, mut last) = (BTreeMap::new(), 0);
@@ -46,7 +46,7 @@ fn a_list_names_everything_once_in_order() {
 fn what_stays_is_listed_once_whatever_comes_and_goes() {
     let (mut memory, world) = (Memory::of_pages(1024), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let stays = 0..300;
     stays.clone().for_each(|number| make(&member, root, number));
@@ -80,12 +80,12 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
 fn a_further_name_is_listed_with_what_it_stands_for() {
     let (mut memory, world) = (Memory::of_pages(256), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let made = member.make_at(&caller, root, b"directory", DIRECTORY | 0o700);
     let directory = made.expect("there is room").ino;
     make(&member, root, 1);
-    let file = member.open_at(&caller, root, &name(1)).expect("it is there");
+    let file = hold(&member, root, &name(1)).expect("it is there").node;
     member.link_at(&caller, file, root, b"further").expect("there is room");
     let mut found = BTreeMap::new();
     let visit = |one: densefs::Listed<'_>| {

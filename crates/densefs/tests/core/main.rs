@@ -2,6 +2,7 @@
 
 mod attributes;
 mod content;
+mod descriptors;
 mod kill;
 mod listing;
 mod model;

@@ -6,7 +6,7 @@ use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Member, Node, Remove, Rename};
 use proptest::prelude::*;
 
-use crate::world::{Memory, World, assert_whole, format};
+use crate::world::{Memory, World, assert_whole, format, hold};
 
 /// One operation on one of a few names.
 #[derive(Clone, Copy, Debug)]
@@ -139,9 +139,9 @@ fn apply(member: &Member<'_, &World>, places: &[Node; 3], step: Step) -> Result<
             member.make_at(&caller, at(name), &name_of(name), mode).map(drop)
         }
         Step::Link { from, to } => {
-            let open = member.open_at(&caller, at(from), &name_of(from))?;
-            let linked = member.link_at(&caller, open, at(to), &name_of(to));
-            member.close(open)?;
+            let open = hold(member, at(from), &name_of(from))?;
+            let linked = member.link_at(&caller, open.node, at(to), &name_of(to));
+            member.close(open.descriptor)?;
             linked
         }
         Step::Remove { name, what } => member.remove_at(&caller, at(name), &name_of(name), what),
@@ -157,7 +157,7 @@ fn places(member: &Member<'_, &World>) -> [Node; 3] {
     let root = member.root().expect("it is there");
     let below = |at: Node| {
         member.make_at(&Caller::ROOT, at, b"below", DIRECTORY | 0o755).expect("there is room");
-        member.open_at(&Caller::ROOT, at, b"below").expect("it is there")
+        hold(member, at, b"below").expect("it is there").node
     };
     let first = below(root);
     [root, first, below(first)]
@@ -170,7 +170,7 @@ proptest! {
     fn names_are_what_a_map_says(steps in proptest::collection::vec(step(), 0..200)) {
         let (mut memory, world) = (Memory::of_pages(256), World::default());
         format(&mut memory, &world).expect("there is room");
-        let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let places = places(&member);
         let mut model = Model::default();
         for step in steps {
@@ -201,7 +201,7 @@ proptest! {
 fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
     let (mut memory, world) = (Memory::of_pages(256), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let [root, first, second] = places(&member);
     let rename = |from, to, how| member.rename_at(&Caller::ROOT, from, to, how);
     let into: (Node, &[u8]) = (second, b"new");
@@ -218,7 +218,7 @@ fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
 fn a_directory_holds_many_names_and_gives_their_space_back() {
     let (mut memory, world) = (Memory::of_pages(8192), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let before = assert_whole(&member);
     let name = |number: u32| format!("file{number:08}").into_bytes();
@@ -243,16 +243,19 @@ fn a_directory_holds_many_names_and_gives_their_space_back() {
 fn an_inode_that_is_open_outlives_its_name() {
     let (mut memory, world) = (Memory::of_pages(2048), World::default());
     format(&mut memory, &world).expect("there is room");
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    // A process that has had anything open has a table.
+    let other = hold(&member, root, b".").expect("it is there");
+    member.close(other.descriptor).expect("it is open");
     let before = assert_whole(&member);
     let made = member.make_at(&caller, root, b"file", FILE | 0o600).expect("there is room");
-    let open = member.open_at(&caller, root, b"file").expect("it is there");
+    let open = hold(&member, root, b"file").expect("it is there");
     member.remove_at(&caller, root, b"file", Remove::Name).expect("it is there");
-    let stat = member.stat(open).expect("it is open");
+    let stat = member.stat(open.node).expect("it is open");
     assert_eq!((stat.ino, stat.links), (made.ino, 0));
-    assert_eq!(member.link_at(&caller, open, root, b"again"), Err(Errno::NOENT));
-    member.close(open).expect("it is open");
+    assert_eq!(member.link_at(&caller, open.node, root, b"again"), Err(Errno::NOENT));
+    member.close(open.descriptor).expect("it is open");
     assert_eq!(assert_whole(&member).lines_used, before.lines_used);
 }
 
@@ -261,7 +264,7 @@ fn a_full_arena_says_so_and_goes_on() {
     let (mut memory, world) = (Memory::of_pages(2048), World::default());
     format(&mut memory, &world).expect("there is room");
     world.pages_left.set(Some(0));
-    let member = Member::new(memory.arena(), &world, 1).expect("there are slots");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let name = |number: u32| format!("{number}").into_bytes();
     let mut made = 0;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Life, Member, Node, Remove, Rename, Seams};
 
-use crate::world::{Memory, World, format};
+use crate::world::{Memory, World, format, hold};
 
 /// What surrounds threads that all live.
 #[derive(Debug, Default)]
@@ -53,20 +53,20 @@ fn work(member: &Member<'_, &Together>, thread: u32, places: [Node; 2]) -> Resul
         let (own, other) = (name(thread, round % 50), name(thread, 50 + round % 7));
         let [here, there] = if round % 2 == 0 { places } else { [places[1], places[0]] };
         let made = member.make_at(&caller, here, &own, FILE | 0o600)?;
-        let file = member.open_at(&caller, here, &own)?;
+        let file = hold(member, here, &own)?;
         let byte = u8::try_from(thread).expect("there are few");
         let bytes = vec![byte; (round as usize * 37) % 9_000];
-        assert_eq!(member.write_at(file, 0, &bytes)?, bytes.len());
-        member.link_at(&caller, file, here, &other)?;
+        assert_eq!(member.write_at(file.node, 0, &bytes)?, bytes.len());
+        member.link_at(&caller, file.node, here, &other)?;
         member.rename_at(&caller, (here, &own), (there, &own), Rename::NoReplace)?;
         let stat = member.stat_at(&caller, there, &own)?;
         assert_eq!((stat.ino, stat.links, stat.size), (made.ino, 2, bytes.len() as u64));
         let mut read = vec![0xff; bytes.len()];
-        assert_eq!(member.read_at(file, 0, &mut read)?, bytes.len());
+        assert_eq!(member.read_at(file.node, 0, &mut read)?, bytes.len());
         assert!(read == bytes, "somebody else's bytes");
         member.remove_at(&caller, here, &other, Remove::Name)?;
         member.remove_at(&caller, there, &own, Remove::Name)?;
-        member.close(file)?;
+        member.close(file.descriptor)?;
     }
     Ok(())
 }
@@ -76,13 +76,13 @@ fn threads_do_not_disturb_each_other() {
     let mut memory = Memory::of_pages(2048);
     format(&mut memory, &World::default()).expect("there is room");
     let (arena, together) = (memory.arena(), Together::default());
-    let member = |slot| Member::new(arena, &together, slot).expect("there are slots");
+    let member = |slot| Member::new(arena, &together, slot, slot).expect("there are slots");
     let first = member(0);
     let root = first.root().expect("it is there");
     let below = {
         let mode = DIRECTORY | 0o700;
         first.make_at(&Caller::ROOT, root, b"below", mode).expect("there is room");
-        first.open_at(&Caller::ROOT, root, b"below").expect("it is there")
+        hold(&first, root, b"below").expect("it is there").node
     };
     first.make_at(&Caller::ROOT, root, b"constant", FILE | 0o600).expect("there is room");
     let is_over = AtomicBool::new(false);
@@ -98,10 +98,11 @@ fn threads_do_not_disturb_each_other() {
                 assert_eq!(missing, Err(Errno::NOENT));
             }
         });
-        for worker in workers {
-            worker.join().expect("it does not panic").expect("there is room");
-        }
+        let worked: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         is_over.store(true, Ordering::Relaxed);
+        for one in worked {
+            one.expect("it does not panic").expect("there is room");
+        }
         reader.join().expect("it does not panic");
     });
     let mut seen = vec![0; usize::try_from(arena.lines()).expect("it fits")];

@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
 use densefs::format::{Request, make};
-use densefs::modes::Mode;
-use densefs::{Arena, Errno, Life, Member, Seams, check};
+use densefs::modes::{Caller, Mode};
+use densefs::{Arena, Errno, Life, Member, Node, Seams, check, flags};
 
 #[derive(Clone)]
 #[repr(align(4096))]
@@ -119,4 +119,24 @@ pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
 pub(crate) fn assert_whole(member: &Member<'_, &World>) -> check::Report {
     let mut seen = vec![0; usize::try_from(member.arena().lines()).expect("it fits")];
     member.check(&mut seen).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// What is held so that it stays, whatever becomes of its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Hold {
+    pub(crate) descriptor: u32,
+    pub(crate) node: Node,
+}
+
+/// Holds what has this name.
+pub(crate) fn hold<S: Seams>(
+    member: &Member<'_, S>,
+    directory: Node,
+    name: &[u8],
+) -> Result<Hold, Errno> {
+    let descriptor = member.again(|| {
+        let found = member.step(&Caller::ROOT, directory, name)?;
+        member.open_node(&Caller::ROOT, found, flags::PATH | flags::NO_FOLLOW)
+    })?;
+    Ok(Hold { descriptor, node: member.node(descriptor)? })
 }

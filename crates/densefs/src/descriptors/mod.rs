@@ -1,0 +1,261 @@
+//! Open files: descriptors of processes, and the descriptions that they refer to.
+//!
+//! They are in the arena, so that processes can share a description with its offset, and so that
+//! what a process had open when it died is closed by whoever finds out. A description is a cell; a
+//! table of them, in the order of descriptors, belongs to a process. How often an inode is open and
+//! how many descriptors a description has is protected by the inode's lock, a table by that of the
+//! process' record, an offset by the description's own. Locks are taken in the order: description,
+//! directory, inode, process.
+
+mod open;
+mod table;
+
+use crate::arena::{Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{cell, description};
+use crate::member::Member;
+use crate::modes::Caller;
+use crate::seams::Seams;
+use crate::tree::{Known, Node};
+pub use open::flags;
+pub(crate) use table::Held;
+use table::{Entry, Place};
+
+/// From where an offset counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whence {
+    /// The beginning.
+    Start,
+    /// Where it is.
+    Current,
+    /// The end of the file.
+    End,
+}
+
+/// What a descriptor refers to.
+#[derive(Clone, Copy, Debug)]
+struct Open<'a> {
+    node: Node,
+    /// Where the process has it.
+    entry: Entry,
+    /// The description.
+    line: Line<'a>,
+    flags: u32,
+}
+
+impl Open<'_> {
+    fn check_readable(&self) -> Result<(), Errno> {
+        let may = self.flags & flags::ACCESS != flags::WRITE && self.flags & flags::PATH == 0;
+        if may { Ok(()) } else { Err(Errno::BADF) }
+    }
+
+    fn check_writable(&self) -> Result<(), Errno> {
+        let may = self.flags & flags::ACCESS != 0 && self.flags & flags::PATH == 0;
+        if may { Ok(()) } else { Err(Errno::BADF) }
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The inode that is open by this descriptor.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    #[inline]
+    pub fn node(&self, descriptor: u32) -> Result<Node, Errno> {
+        Ok(self.open_file(descriptor)?.node)
+    }
+
+    /// The flags with which a descriptor was opened.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    pub fn flags(&self, descriptor: u32) -> Result<u32, Errno> {
+        Ok(self.open_file(descriptor)?.flags)
+    }
+
+    #[inline]
+    fn open_file(&self, descriptor: u32) -> Result<Open<'a>, Errno> {
+        self.open_at_place(Place::of(descriptor)?)
+    }
+
+    #[inline]
+    fn open_at_place(&self, place: Place) -> Result<Open<'a>, Errno> {
+        let entry = self.entry(self.process(), place)?;
+        let line = self.line(entry.description())?;
+        let node = Node {
+            at: Ref(line.load(description::INODE)),
+            known: Known::Open { line: entry.line, place: entry.place, entry: entry.value },
+        };
+        Ok(Open { node, entry, line, flags: line.load(description::FLAGS) })
+    }
+
+    /// The working directory: the root, if it has not been changed.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena has no root.
+    #[inline]
+    pub fn working_directory(&self) -> Result<Node, Errno> {
+        match self.open_at_place(Place::WORKING) {
+            Ok(open) => Ok(open.node),
+            Err(_) => self.root(),
+        }
+    }
+
+    /// Changes the working directory.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::STALE`].
+    pub fn set_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
+        self.close_if_open(self.process(), Place::LEFT)?;
+        self.open_into(caller, to, flags::PATH | flags::DIRECTORY, Place::LEFT, true)?;
+        self.exchange_places(Place::WORKING, Place::LEFT)?;
+        self.close_if_open(self.process(), Place::LEFT)
+    }
+
+    /// Does something with a descriptor's inode until it has not been closed meanwhile.
+    #[inline(always)]
+    fn with<T>(
+        &self,
+        descriptor: u32,
+        mut act: impl FnMut(Open<'a>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.again(|| act(self.open_file(descriptor)?))
+    }
+
+    /// Reads from where a descriptor's offset is, which moves on.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open for reading; [`Errno::ISDIR`].
+    pub fn read_on(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
+        self.with(descriptor, |open| {
+            open.check_readable()?;
+            self.lock_description(open.entry)?;
+            let offset = open.line.load(description::OFFSET);
+            let read = self.read_at(open.node, offset, into);
+            if let Ok(length) = read {
+                self.fill(open.line, description::OFFSET, offset + length as u64);
+            }
+            self.unlock(open.entry.description());
+            read
+        })
+    }
+
+    /// Writes where a descriptor's offset is, which moves on; behind the end of the file, if it was
+    /// opened to append.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open for writing; as [`Member::write_at`].
+    pub fn write_on(&self, descriptor: u32, from: &[u8]) -> Result<usize, Errno> {
+        self.with(descriptor, |open| {
+            open.check_writable()?;
+            self.lock_description(open.entry)?;
+            let written = self.write_there(&open, from);
+            if let Ok((length, offset)) = written {
+                self.fill(open.line, description::OFFSET, offset + length as u64);
+            }
+            self.unlock(open.entry.description());
+            written.map(|(length, _)| length)
+        })
+    }
+
+    fn write_there(&self, open: &Open<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
+        if open.flags & flags::APPEND != 0 {
+            return self.append(open.node, from);
+        }
+        let offset = open.line.load(description::OFFSET);
+        Ok((self.write_at(open.node, offset, from)?, offset))
+    }
+
+    /// Reads from an offset.
+    ///
+    /// # Errors
+    /// As [`Self::read_on`].
+    #[inline]
+    pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        self.with(descriptor, |open| {
+            open.check_readable()?;
+            self.read_at(open.node, offset, into)
+        })
+    }
+
+    /// Writes at an offset; behind the end of the file, if it was opened to append, as Linux does.
+    ///
+    /// # Errors
+    /// As [`Self::write_on`].
+    #[inline]
+    pub fn write_to(&self, descriptor: u32, offset: u64, from: &[u8]) -> Result<usize, Errno> {
+        self.with(descriptor, |open| {
+            open.check_writable()?;
+            if open.flags & flags::APPEND != 0 {
+                return Ok(self.append(open.node, from)?.0);
+            }
+            self.write_at(open.node, offset, from)
+        })
+    }
+
+    /// Moves a descriptor's offset; where it is then.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`]; [`Errno::INVAL`] before the beginning, or beyond what can be said.
+    pub fn seek(&self, descriptor: u32, by: i64, from: Whence) -> Result<u64, Errno> {
+        self.with(descriptor, |open| {
+            if open.flags & flags::PATH != 0 {
+                return Err(Errno::BADF);
+            }
+            self.lock_description(open.entry)?;
+            let start = match from {
+                Whence::Start => Ok(0),
+                Whence::Current => Ok(open.line.load(description::OFFSET)),
+                Whence::End => self.read_node(open.node, |line| Ok(line.load(cell::SIZE))),
+            };
+            let to = start.and_then(|start| {
+                let to = start.checked_add_signed(by).ok_or(Errno::INVAL)?;
+                i64::try_from(to).map_err(|_| Errno::INVAL)?;
+                self.fill(open.line, description::OFFSET, to);
+                Ok(to)
+            });
+            self.unlock(open.entry.description());
+            to
+        })
+    }
+
+    /// Cuts a file off, or gives it zeros behind.
+    ///
+    /// # Errors
+    /// [`Errno::INVAL`] if it is not open for writing; as [`Member::truncate`].
+    pub fn truncate_open(&self, descriptor: u32, size: u64) -> Result<(), Errno> {
+        self.with(descriptor, |open| {
+            open.check_writable().map_err(|_| Errno::INVAL)?;
+            self.truncate(open.node, size)
+        })
+    }
+
+    /// Lists a directory from where the descriptor's offset is, which moves behind what `visit`
+    /// took; positions 0 to 3 are the caller's, for `.` and `..`.
+    ///
+    /// # Errors
+    /// As [`Member::list`].
+    pub fn list_on(
+        &self,
+        caller: &Caller<'_>,
+        descriptor: u32,
+        mut visit: impl FnMut(crate::Listed<'_>) -> bool,
+    ) -> Result<(), Errno> {
+        self.with(descriptor, |open| {
+            open.check_readable()?;
+            self.lock_description(open.entry)?;
+            let mut next = open.line.load(description::OFFSET);
+            let listed = self.list(caller, open.node, next, |one| {
+                let after = one.position + 1;
+                let goes_on = visit(one);
+                if goes_on {
+                    next = after;
+                }
+                goes_on
+            });
+            self.fill(open.line, description::OFFSET, next);
+            self.unlock(open.entry.description());
+            listed
+        })
+    }
+}

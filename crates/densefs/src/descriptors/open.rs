@@ -1,0 +1,274 @@
+//! Opening: an inode that there is, or one that is made by it.
+
+use super::table::{Place, entry_of};
+use crate::arena::{Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{cell, description};
+use crate::member::Member;
+use crate::modes::{Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
+use crate::seams::Seams;
+use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Node};
+
+/// What a file is opened for, by the numbers of open(2) on Linux for x86-64.
+pub mod flags {
+    /// Bits that say for what: 0 to read, [`WRITE`], or [`READ_WRITE`].
+    pub const ACCESS: u32 = 3;
+    /// To write.
+    pub const WRITE: u32 = 1;
+    /// To read and write.
+    pub const READ_WRITE: u32 = 2;
+    /// It is made if it is not there.
+    pub const CREATE: u32 = 0o100;
+    /// It must not be there.
+    pub const EXCLUSIVE: u32 = 0o200;
+    /// It becomes empty.
+    pub const TRUNCATE: u32 = 0o1000;
+    /// Whatever is written goes behind its end.
+    pub const APPEND: u32 = 0o2000;
+    /// It must be a directory.
+    pub const DIRECTORY: u32 = 0o200_000;
+    /// It must not be a symbolic link.
+    pub const NO_FOLLOW: u32 = 0o400_000;
+    /// The descriptor is closed when the process executes another program.
+    pub const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+    /// It is only referred to.
+    pub const PATH: u32 = 0o10_000_000;
+    /// A file without a name, in the directory.
+    pub const TEMPORARY: u32 = 0o20_000_000;
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Opens what a path names, from a directory on; `mode` is for a new file. The descriptor is
+    /// the lowest that is free.
+    ///
+    /// # Errors
+    /// As open(2).
+    #[inline]
+    pub fn open(
+        &self,
+        caller: &Caller<'_>,
+        from: Node,
+        path: &[u8],
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        let follow = if how & flags::NO_FOLLOW == 0 { Follow::Yes } else { Follow::No };
+        self.again(|| {
+            if how & (flags::CREATE | flags::TEMPORARY) == 0 {
+                return self.open_node(caller, self.walk(caller, from, path, follow)?, how);
+            }
+            if how & flags::TEMPORARY != 0 && how & flags::DIRECTORY != 0 {
+                let directory = self.walk(caller, from, path, Follow::Yes)?;
+                return self.open_temporary(caller, directory, how, mode);
+            }
+            let last = self.walk_to_last(caller, from, path)?;
+            self.open_last(caller, last, how, mode)
+        })
+    }
+
+    /// Opens an inode that was found.
+    ///
+    /// # Errors
+    /// As open(2); [`Errno::STALE`] if it has to be found again.
+    #[inline]
+    pub fn open_node(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<u32, Errno> {
+        let place = self.open_into(caller, node, how, Place::WORKING, false)?;
+        if how & flags::TRUNCATE != 0 && how & flags::PATH == 0 {
+            let opened = self.node(place.descriptor())?;
+            if let Err(why) = self.truncate(opened, 0) {
+                self.close(place.descriptor())?;
+                return Err(why);
+            }
+        }
+        Ok(place.descriptor())
+    }
+
+    /// Opens an inode at a place that is given, or else at the first that is free.
+    pub(super) fn open_into(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        how: u32,
+        place: Place,
+        is_given: bool,
+    ) -> Result<Place, Errno> {
+        loop {
+            self.ready(1)?;
+            let line = self.lock_node(node)?;
+            let opened = self.check_open(caller, line, how).and_then(|()| {
+                let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
+                self.put(node.at, cell::OPENS, opens);
+                self.describe(node.at, how, is_given.then_some(place))
+            });
+            if opened.is_ok() {
+                self.commit();
+            }
+            self.forget();
+            self.unlock_all();
+            match opened {
+                Err(Errno::AGAIN) => self.lengthen(self.process(), place)?,
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Whether the caller may open an inode for that.
+    #[inline]
+    fn check_open(&self, caller: &Caller<'_>, line: Line<'_>, how: u32) -> Result<(), Errno> {
+        let mode = self.mode(line.load(cell::MODE))?;
+        if how & flags::DIRECTORY != 0 && !mode.is_directory() {
+            return Err(Errno::NOTDIR);
+        }
+        if how & flags::PATH != 0 {
+            return Ok(());
+        }
+        let wanted = wanted(how);
+        match mode.mode & TYPE {
+            FILE => {}
+            DIRECTORY if wanted & WRITE != 0 => return Err(Errno::ISDIR),
+            DIRECTORY => {}
+            SYMLINK => return Err(Errno::LOOP),
+            _ => return Err(Errno::NXIO),
+        }
+        mode.allow(caller, wanted)
+    }
+
+    /// Puts into the log that an inode, whose count of opens is the caller's, has a description and
+    /// a descriptor.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
+    #[inline]
+    fn describe(&self, inode: Ref, how: u32, place: Option<Place>) -> Result<Place, Errno> {
+        let of = self.process();
+        self.lock(of)?;
+        let vacant = match place {
+            None => self.vacant(of, Place::WORKING)?,
+            Some(place) => self.vacant_at(of, place)?,
+        };
+        let at = self.take_cell()?;
+        let line = self.line(at)?;
+        self.fill(line, cell::MODE, cell::DESCRIPTION_MARK);
+        self.fill(line, description::REFERENCES, 1);
+        self.fill(line, description::OFFSET, 0);
+        self.fill(line, description::FLAGS, how);
+        self.fill(line, description::INODE, inode.0);
+        self.fill(line, cell::NAME_LENGTH, 0);
+        Ok(self.put_entry(vacant, entry_of(at, how)))
+    }
+
+    /// Opens a path's last name, and makes the file if there is none.
+    fn open_last(
+        &self,
+        caller: &Caller<'_>,
+        last: Last<'_>,
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        if last.name.is_empty() || matches!(last.name, b"." | b"..") || last.is_directory {
+            return Err(if how & flags::EXCLUSIVE != 0 { Errno::EXIST } else { Errno::ISDIR });
+        }
+        if how & flags::DIRECTORY != 0 {
+            return Err(Errno::INVAL);
+        }
+        let found = match self.open_new(caller, last.directory, last.name, how, mode)? {
+            Opened::New(descriptor) => return Ok(descriptor),
+            Opened::There if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
+            Opened::There => self.step(caller, last.directory, last.name)?,
+        };
+        match self.open_node(caller, found, how) {
+            Err(Errno::LOOP) if how & flags::NO_FOLLOW == 0 => {
+                self.open_through(caller, (last.directory, found), how, mode)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens what a symbolic link refers to, and makes it if it is not there.
+    #[cold]
+    #[inline(never)]
+    fn open_through(
+        &self,
+        caller: &Caller<'_>,
+        link: (Node, Node),
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        let mut missing = Missing::new();
+        let mut links = FOLLOWED_MOST;
+        let found = match self.through(caller, link, &mut links, Some(&mut missing)) {
+            Ok(found) => found,
+            Err(Errno::NOENT) => {
+                let directory = missing.directory.ok_or(Errno::NOENT)?;
+                return match self.open_new(caller, directory, missing.name(), how, mode)? {
+                    Opened::New(descriptor) => Ok(descriptor),
+                    Opened::There => Err(Errno::STALE),
+                };
+            }
+            Err(why) => return Err(why),
+        };
+        self.open_node(caller, found, how)
+    }
+
+    /// Makes a file and opens it, in one step.
+    #[inline]
+    fn open_new(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+        how: u32,
+        mode: u32,
+    ) -> Result<Opened, Errno> {
+        loop {
+            let made = self.make_open(caller, (directory, name), mode & !caller.umask, |at| {
+                self.describe(at, how, None)
+            });
+            match made {
+                Ok(place) => return Ok(Opened::New(place.descriptor())),
+                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                Err(Errno::EXIST) => return Ok(Opened::There),
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    /// Makes a file that has no name, and opens it.
+    fn open_temporary(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        if how & flags::ACCESS == 0 {
+            return Err(Errno::INVAL);
+        }
+        loop {
+            let made = self.make_unnamed(caller, directory, mode & !caller.umask, |at| {
+                self.describe(at, how & !(flags::DIRECTORY | flags::TEMPORARY), None)
+            });
+            match made {
+                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                made => return Ok(made?.descriptor()),
+            }
+        }
+    }
+}
+
+/// What [`Member::open_new`] did.
+enum Opened {
+    New(u32),
+    /// Nothing: something has the name.
+    There,
+}
+
+/// Which permissions somebody needs who opens a file so.
+fn wanted(how: u32) -> u32 {
+    let access = match how & flags::ACCESS {
+        0 => READ,
+        flags::WRITE => WRITE,
+        _ => READ | WRITE,
+    };
+    if how & flags::TRUNCATE != 0 { access | WRITE } else { access }
+}

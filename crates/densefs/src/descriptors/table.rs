@@ -1,0 +1,461 @@
+//! The tables of descriptors, one of each process.
+
+use super::flags;
+use crate::arena::{Field, LINES_PER_PAGE, Line, Ref, Word};
+use crate::errno::Errno;
+use crate::layout::{cell, description, process};
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// A place of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(u32);
+
+impl Place {
+    /// That of the working directory.
+    pub(super) const WORKING: Self = Self(process::WORKING);
+    /// That of a working directory that is being left.
+    pub(super) const LEFT: Self = Self(process::LEFT);
+
+    /// That of a descriptor.
+    #[inline(always)]
+    pub(super) fn of(descriptor: u32) -> Result<Self, Errno> {
+        descriptor.checked_add(process::FIRST).map(Self).ok_or(Errno::BADF)
+    }
+
+    /// The descriptor that has it.
+    pub(super) fn descriptor(self) -> u32 {
+        self.0.wrapping_sub(process::FIRST)
+    }
+}
+
+/// A table: where it begins, and how many places it has.
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    start: Ref,
+    bits: Option<u32>,
+}
+
+impl Table {
+    fn of_word(word: u64) -> Self {
+        let bits = u32::of_bits(word >> 32).checked_sub(1);
+        Self { start: Ref(u32::of_bits(word)), bits: bits.map(|bits| bits.min(process::BITS_MOST)) }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.start.0) | self.bits.map_or(0, |bits| u64::from(bits + 1) << 32)
+    }
+
+    fn lines(self) -> u32 {
+        self.bits.map_or(0, |bits| 1 << bits)
+    }
+
+    fn places(self) -> u32 {
+        self.lines() * process::ENTRIES_PER_LINE
+    }
+
+    /// Where a place is; none if the table is too short.
+    #[inline(always)]
+    fn at(self, place: Place) -> Option<(Ref, u8)> {
+        let line = self.start.plus(place.0 / process::ENTRIES_PER_LINE);
+        (place.0 < self.places()).then_some((line, (place.0 % process::ENTRIES_PER_LINE) as u8))
+    }
+}
+
+/// What a place holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// Where the place is.
+    pub(super) line: Ref,
+    pub(super) place: u8,
+    pub(super) value: u64,
+}
+
+impl Entry {
+    pub(super) fn description(self) -> Ref {
+        Ref(u32::of_bits(self.value))
+    }
+
+    fn field(self) -> Field<u64> {
+        process::ENTRY.element(self.place.into())
+    }
+}
+
+/// What a check of an arena finds of a process: its table, and the descriptions that it refers to.
+pub(crate) struct Held {
+    table: Table,
+}
+
+impl Held {
+    /// That of the process with this record.
+    pub(crate) fn by(record: Line<'_>) -> Self {
+        Self { table: Table::of_word(record.load(process::TABLE)) }
+    }
+
+    /// The table's run; it may have no lines.
+    pub(crate) fn run(&self) -> (Ref, u32) {
+        (self.table.start, self.table.lines())
+    }
+
+    /// Where its places are, those that hold nothing among them.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Ref, Field<u64>)> {
+        let table = self.table;
+        (0..table.places()).filter_map(move |place| {
+            let (line, place) = table.at(Place(place))?;
+            Some((line, process::ENTRY.element(place.into())))
+        })
+    }
+}
+
+/// What is in the place of a descriptor.
+pub(super) fn entry_of(description: Ref, flags: u32) -> u64 {
+    let closes_on_exec = u64::from(flags & flags::CLOSE_ON_EXEC != 0);
+    u64::from(description.0) | closes_on_exec << 32
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// What a place of a process' table holds.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it holds nothing.
+    #[inline]
+    pub(super) fn entry(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
+        let entry = self.place_in(of, place)?;
+        if entry.value == 0 { Err(Errno::BADF) } else { Ok(entry) }
+    }
+
+    /// A place of a process' table.
+    #[inline]
+    fn place_in(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
+        let record = self.line(of)?;
+        loop {
+            let word = record.load(process::TABLE);
+            let (line, place) = Table::of_word(word).at(place).ok_or(Errno::BADF)?;
+            let value = self.line(line)?.load(process::ENTRY.element(place.into()));
+            if record.load(process::TABLE) == word {
+                return Ok(Entry { line, place, value });
+            }
+        }
+    }
+
+    /// The first free place from `from` on, whose record is locked.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if the table has to grow first.
+    pub(super) fn vacant(&self, of: Ref, from: Place) -> Result<Entry, Errno> {
+        let record = self.line(of)?;
+        let table = Table::of_word(record.load(process::TABLE));
+        let lowest = record.load(process::LOWEST).max(process::FIRST);
+        let mut place = Place(lowest.max(from.0));
+        while let Some((line, within)) = table.at(place) {
+            let value = self.line(line)?.load(process::ENTRY.element(within.into()));
+            if value == 0 {
+                if from.0 <= lowest {
+                    self.put(of, process::LOWEST, place.0 + 1);
+                }
+                return Ok(Entry { line, place: within, value: place.0.into() });
+            }
+            place.0 += 1;
+        }
+        Err(Errno::AGAIN)
+    }
+
+    /// The place of this number, which holds nothing and whose record is locked.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if the table has to grow first; [`Errno::BUSY`] if it holds something.
+    pub(super) fn vacant_at(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
+        let entry = self.place_in(of, place).map_err(|_| Errno::AGAIN)?;
+        if entry.value != 0 {
+            return Err(Errno::BUSY);
+        }
+        Ok(Entry { value: place.0.into(), ..entry })
+    }
+
+    /// Puts into the log that a vacant place holds a description; the place.
+    pub(super) fn put_entry(&self, vacant: Entry, value: u64) -> Place {
+        self.put(vacant.line, vacant.field(), value);
+        Place(u32::of_bits(vacant.value))
+    }
+
+    /// Makes a process' table longer: at least twice as long, and so that this place is in it.
+    ///
+    /// # Errors
+    /// [`Errno::MFILE`] if it cannot be; [`Errno::NOSPC`].
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lengthen(&self, of: Ref, place: Place) -> Result<(), Errno> {
+        let record = self.lock(of)?;
+        let done = self.lengthen_locked(of, record.load(process::TABLE), place);
+        self.forget();
+        self.unlock(of);
+        done
+    }
+
+    fn lengthen_locked(&self, of: Ref, word: u64, place: Place) -> Result<(), Errno> {
+        let old = Table::of_word(word);
+        let needed = old.places().max(place.0).saturating_add(1);
+        let lines = needed.div_ceil(process::ENTRIES_PER_LINE).max(1);
+        let bits = lines.checked_next_power_of_two().map_or(u32::MAX, u32::ilog2);
+        // A run has fewer lines than a page, or whole pages; both are powers of two here.
+        if bits > process::BITS_MOST {
+            return Err(Errno::MFILE);
+        }
+        let lines = 1 << bits;
+        debug_assert!(lines < LINES_PER_PAGE || lines.is_multiple_of(LINES_PER_PAGE));
+        let start = self.obtain_run(lines)?;
+        self.zero(start, lines)?;
+        for line in 0..old.lines() {
+            let (from, into) = (self.line(old.start.plus(line))?, self.line(start.plus(line))?);
+            for entry in 0..process::ENTRIES_PER_LINE as usize {
+                let field = process::ENTRY.element(entry);
+                self.fill(into, field, from.load(field));
+            }
+        }
+        self.take_run(start)?;
+        if old.bits.is_some() {
+            self.give_run(old.start, old.lines())?;
+        }
+        self.put(of, process::TABLE, Table { start, bits: Some(bits) }.word());
+        self.commit();
+        Ok(())
+    }
+
+    /// Exchanges what two places of the own table hold.
+    pub(super) fn exchange_places(&self, one: Place, other: Place) -> Result<(), Errno> {
+        let of = self.process();
+        self.lock(of)?;
+        let done = self.place_in(of, one).and_then(|one| {
+            let other = self.place_in(of, other)?;
+            self.put(one.line, one.field(), other.value);
+            self.put(other.line, other.field(), one.value);
+            self.commit();
+            Ok(())
+        });
+        self.forget();
+        self.unlock(of);
+        done
+    }
+
+    /// Closes a descriptor; an inode without names goes with its last one.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open.
+    #[inline]
+    pub fn close(&self, descriptor: u32) -> Result<(), Errno> {
+        self.close_place(self.process(), Place::of(descriptor)?)
+    }
+
+    /// Empties a place, if it holds something.
+    pub(super) fn close_if_open(&self, of: Ref, place: Place) -> Result<(), Errno> {
+        match self.close_place(of, place) {
+            Err(Errno::BADF) => Ok(()),
+            done => done,
+        }
+    }
+
+    #[inline]
+    fn close_place(&self, of: Ref, place: Place) -> Result<(), Errno> {
+        self.again(|| {
+            self.ready(0)?;
+            let entry = self.entry(of, place)?;
+            let line = self.lock_description(entry)?;
+            let inode = Ref(line.load(description::INODE));
+            let locked = self.lock(inode).and_then(|_| self.lock(of));
+            let done = locked.and_then(|_| self.give_up(of, (place, entry), inode));
+            if done.is_ok() {
+                self.commit();
+            }
+            self.forget();
+            self.unlock_all();
+            self.bury_if_possible();
+            done
+        })
+    }
+
+    /// Locks the description that a place refers to.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if it no longer does.
+    #[inline]
+    pub(super) fn lock_description(&self, entry: Entry) -> Result<Line<'a>, Errno> {
+        let at = entry.description();
+        let line = self.lock(at)?;
+        if self.line(entry.line)?.load(entry.field()) == entry.value {
+            return Ok(line);
+        }
+        self.unlock(at);
+        Err(Errno::STALE)
+    }
+
+    /// Puts into the log that a place is empty, and what follows from that. Description, inode and
+    /// record are locked.
+    fn give_up(&self, of: Ref, (place, entry): (Place, Entry), inode: Ref) -> Result<(), Errno> {
+        // The table may have become longer, and the place lie elsewhere.
+        let now = self.place_in(of, place)?;
+        if now.value != entry.value {
+            return Err(Errno::STALE);
+        }
+        let at = entry.description();
+        let line = self.line(at)?;
+        self.put(now.line, now.field(), 0_u64);
+        let record = self.line(of)?;
+        if place.0 >= process::FIRST && place.0 < record.load(process::LOWEST) {
+            self.put(of, process::LOWEST, place.0);
+        }
+        let references = line.load(description::REFERENCES).wrapping_sub(1);
+        self.put(at, description::REFERENCES, references);
+        if references != 0 {
+            return Ok(());
+        }
+        self.give_cell(at)?;
+        let inode_line = self.line(inode)?;
+        let opens = inode_line.load(cell::OPENS).checked_sub(1).ok_or(Errno::CORRUPT)?;
+        self.put(inode, cell::OPENS, opens);
+        let is_gone = opens == 0 && inode_line.load(cell::LINKS) == 0;
+        if is_gone { self.let_go(inode, inode_line) } else { Ok(()) }
+    }
+
+    /// Makes another descriptor for what one refers to: the lowest from `lowest` on.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`], [`Errno::MFILE`], [`Errno::NOSPC`].
+    pub fn duplicate(&self, descriptor: u32, lowest: u32, flags: u32) -> Result<u32, Errno> {
+        let lowest = Place::of(lowest).map_err(|_| Errno::INVAL)?;
+        let of = self.process();
+        loop {
+            let done = self
+                .copy_entry(of, Place::of(descriptor)?, flags, |member| member.vacant(of, lowest));
+            match done {
+                Err(Errno::AGAIN) => self.lengthen(of, lowest)?,
+                done => return Ok(done?.descriptor()),
+            }
+        }
+    }
+
+    /// Makes a descriptor refer to what another does, which is closed first if it is open.
+    ///
+    /// # Errors
+    /// As [`Self::duplicate`].
+    pub fn duplicate_to(&self, descriptor: u32, to: u32, flags: u32) -> Result<(), Errno> {
+        let of = self.process();
+        let (from, to) = (Place::of(descriptor)?, Place::of(to)?);
+        self.entry(of, from)?;
+        if from == to {
+            return Ok(());
+        }
+        loop {
+            let done = self.copy_entry(of, from, flags, |member| member.vacant_at(of, to));
+            match done {
+                Err(Errno::AGAIN) => self.lengthen(of, to)?,
+                Err(Errno::BUSY) => self.close_if_open(of, to)?,
+                done => return done.map(drop),
+            }
+        }
+    }
+
+    /// Gives a process all that this one has open, its working directory as well: what a child has
+    /// when it begins.
+    ///
+    /// # Errors
+    /// [`Errno::NOSPC`], [`Errno::CORRUPT`].
+    pub fn copy_descriptors(&self, to: u32) -> Result<(), Errno> {
+        let (of, to) = (self.process(), self.geometry().process(to)?);
+        let places = Table::of_word(self.line(of)?.load(process::TABLE)).places();
+        for place in (0..places).map(Place) {
+            let Ok(entry) = self.entry(of, place) else { continue };
+            let flags = if entry.value >> 32 == 0 { 0 } else { flags::CLOSE_ON_EXEC };
+            loop {
+                match self.copy_entry(to, place, flags, |member| member.vacant_at(to, place)) {
+                    Err(Errno::AGAIN) => self.lengthen(to, place)?,
+                    // Somebody has closed it just now.
+                    Err(Errno::BADF) => break,
+                    Err(why) => return Err(why),
+                    Ok(_) => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a reference to what the own process has at `from` where the closure says, in a table
+    /// that may be another's.
+    fn copy_entry(
+        &self,
+        to: Ref,
+        from: Place,
+        flags: u32,
+        vacant: impl Fn(&Self) -> Result<Entry, Errno>,
+    ) -> Result<Place, Errno> {
+        self.again(|| {
+            let entry = self.entry(self.process(), from)?;
+            let at = entry.description();
+            let inode = Ref(self.line(at)?.load(description::INODE));
+            self.lock(inode)?;
+            let done = self.lock(to).and_then(|_| {
+                let line = self.line(at)?;
+                let is_same = self.entry(self.process(), from)?.value == entry.value;
+                if !is_same || line.load(description::INODE) != inode.0 {
+                    return Err(Errno::STALE);
+                }
+                let references = line.load(description::REFERENCES).checked_add(1);
+                self.put(at, description::REFERENCES, references.ok_or(Errno::NFILE)?);
+                let place = self.put_entry(vacant(self)?, entry_of(at, flags));
+                Ok(place)
+            });
+            if done.is_ok() {
+                self.commit();
+            }
+            self.forget();
+            self.unlock_all();
+            done
+        })
+    }
+
+    /// Begins to use a process' record, in which nothing is open.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such record.
+    pub fn begin_process(&self, number: u32) -> Result<(), Errno> {
+        let at = self.geometry().process(number)?;
+        self.put(at, process::STATE, 1_u32);
+        self.commit();
+        Ok(())
+    }
+
+    /// Whether somebody has a process' record, or had it and has not been [`Self::reap`]ed.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such record.
+    pub fn is_in_use(&self, number: u32) -> Result<bool, Errno> {
+        let at = self.geometry().process(number)?;
+        Ok(self.line(at)?.load(process::STATE) != 0)
+    }
+
+    /// Closes all that a process had open, which is dead, or does nothing more; its record is free
+    /// then. One thread does so at a time. If it dies, another can begin anew.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`], [`Errno::INTR`].
+    pub fn reap(&self, number: u32) -> Result<(), Errno> {
+        let of = self.geometry().process(number)?;
+        let word = self.line(of)?.load(process::TABLE);
+        let table = Table::of_word(word);
+        for place in (0..table.places()).map(Place) {
+            self.close_if_open(of, place)?;
+        }
+        self.ready_to_give()?;
+        self.lock(of)?;
+        let given =
+            if table.bits.is_some() { self.give_run(table.start, table.lines()) } else { Ok(()) };
+        if given.is_ok() {
+            self.put(of, process::TABLE, 0_u64);
+            self.put(of, process::LOWEST, 0_u32);
+            self.put(of, process::STATE, 0_u32);
+            self.commit();
+        }
+        self.forget();
+        self.unlock(of);
+        given
+    }
+}

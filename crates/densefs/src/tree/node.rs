@@ -1,0 +1,130 @@
+//! How an operation knows the inode that it is about.
+//!
+//! The root stays. What a walk found may have gone the next moment, and its cell may be another
+//! inode by then. So a [`Node`] carries what speaks for it: a directory in which it was found, and
+//! the state of both at that moment, or the descriptor by which it is open. Whoever uses a node
+//! looks at that again, under its lock or after having read from it. It is still the same if it has
+//! not changed at all, or if the directory has not: who wants to be rid of an inode has to change
+//! the directory first.
+
+use crate::arena::{Field, LINE_BYTES, Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{process, superblock};
+use crate::member::{Member, Stamp};
+use crate::seams::Seams;
+
+/// An inode, and how it is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    pub(crate) at: Ref,
+    pub(crate) known: Known,
+}
+
+/// What speaks for a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known {
+    /// Nothing has to: it stays.
+    Stays,
+    /// It had this stamp when the line `by` had the other, and said that it is there.
+    Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
+    /// It is open, as long as this place of a table of descriptors holds that.
+    Open { line: Ref, place: u8, entry: u64 },
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Node {}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The root directory.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena has none.
+    #[inline]
+    pub fn root(&self) -> Result<Node, Errno> {
+        let at = Ref(self.line(superblock::FIXED)?.load(superblock::ROOT));
+        Ok(Node { at, known: Known::Stays })
+    }
+
+    /// An inode's number: unlike all others now, and perhaps like that of one that is gone.
+    #[inline(always)]
+    #[must_use]
+    pub fn ino(&self, node: Node) -> u64 {
+        self.ino_at(node.at)
+    }
+
+    /// The number of the inode in this cell: where it is, which stays the same when the arena is
+    /// attached elsewhere, made unrecognisable.
+    #[inline(always)]
+    pub(crate) fn ino_at(&self, at: Ref) -> u64 {
+        (u64::from(at.0) * LINE_BYTES as u64) ^ self.ino_secret()
+    }
+
+    /// Locks an inode.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
+    #[inline]
+    pub(crate) fn lock_node(&self, node: Node) -> Result<Line<'a>, Errno> {
+        let line = self.lock(node.at)?;
+        match self.recognise(&node, || Stamp::before_lock(line)) {
+            Ok(()) => Ok(line),
+            Err(why) => {
+                self.unlock(node.at);
+                Err(why)
+            }
+        }
+    }
+
+    /// What the closure finds in an inode while nobody changes it.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if it is no longer what it was; what the closure says; as [`Member::read`].
+    #[inline(always)]
+    pub(crate) fn read_node<T>(
+        &self,
+        node: Node,
+        look: impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        Ok(self.read_node_at(node, look)?.0)
+    }
+
+    /// The same, and the inode's stamp at that moment.
+    #[inline(always)]
+    pub(crate) fn read_node_at<T>(
+        &self,
+        node: Node,
+        look: impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<(T, Stamp), Errno> {
+        let (found, stamp) = self.read(self.line(node.at)?, look)?;
+        self.recognise(&node, || stamp)?;
+        Ok((found?, stamp))
+    }
+
+    /// Checks that a node is what it was, without waiting: for whoever holds locks that the holder
+    /// of what it has become might wait for.
+    pub(super) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
+        let line = self.line(node.at)?;
+        self.recognise(node, || Stamp::of(line))
+    }
+
+    /// Whether a node is what it was when it was found, now that its stamp is this.
+    #[inline(always)]
+    fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
+        let is_same = match node.known {
+            Known::Stays => true,
+            Known::Seen { stamp, by, by_stamp } => {
+                stamp == now() || Stamp::of(self.line(by)?) == by_stamp
+            }
+            Known::Open { line, place, entry } => {
+                let field: Field<u64> = process::ENTRY.element(place.into());
+                self.line(line)?.load(field) == entry
+            }
+        };
+        if is_same { Ok(()) } else { Err(Errno::STALE) }
+    }
+}

@@ -1,0 +1,335 @@
+//! From a path to an inode.
+//!
+//! No lock is taken: each step reads a directory while nobody changes it, and what a step found
+//! speaks for the next one ([`Node`]). If anything on the way has become something else meanwhile,
+//! the walk ends with [`Errno::STALE`], and [`Member::again`] begins it anew.
+
+use super::Node;
+use super::node::Known;
+use crate::arena::Ref;
+use crate::errno::Errno;
+use crate::layout::cell;
+use crate::member::{Member, Stamp};
+use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
+use crate::name::NAME_MOST;
+use crate::seams::Seams;
+
+/// Most bytes of a path.
+pub const PATH_MOST: usize = 4_095;
+/// Most symbolic links on the way.
+pub(crate) const FOLLOWED_MOST: u32 = 40;
+/// How often something is begun anew before it is given up: whoever undoes it as often as that does
+/// so on purpose.
+const TRIES_MOST: u32 = 1 << 20;
+
+/// What becomes of a symbolic link with which a path ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// It stands for what it refers to.
+    Yes,
+    /// It stands for itself.
+    No,
+}
+
+/// The last name of a path, and the directory in which it stands or is to stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Last<'p> {
+    /// The directory.
+    pub directory: Node,
+    /// The name; empty if the path names the root, or the directory from which it starts.
+    pub name: &'p [u8],
+    /// Whether slashes follow: it has to be a directory.
+    pub is_directory: bool,
+}
+
+/// The last name of a path that a symbolic link held, where nothing has that name.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    pub(crate) directory: Option<Node>,
+    name: [u8; NAME_MOST],
+    length: usize,
+}
+
+impl Missing {
+    pub(crate) fn new() -> Self {
+        Self { directory: None, name: [0; NAME_MOST], length: 0 }
+    }
+
+    pub(crate) fn name(&self) -> &[u8] {
+        self.name.get(..self.length).unwrap_or_default()
+    }
+
+    fn note(&mut self, directory: Node, name: &[u8]) {
+        if let Some(into) = self.name.get_mut(..name.len()) {
+            into.copy_from_slice(name);
+            (self.directory, self.length) = (Some(directory), name.len());
+        }
+    }
+}
+
+/// A path without its first name, and that name; empty at its end.
+#[inline]
+fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
+    let from = path.iter().position(|&byte| byte != b'/').unwrap_or(path.len());
+    let (_, path) = path.split_at(from);
+    let to = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
+    path.split_at(to)
+}
+
+/// A path without its last name and the slashes behind it, that name, and whether there are any.
+#[inline]
+fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
+    let to = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    let (whole, slashes) = path.split_at(to);
+    let from = whole.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let (before, name) = whole.split_at(from);
+    (before, name, !slashes.is_empty())
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Does something until nobody changes what it found while it is at it.
+    ///
+    /// # Errors
+    /// What it says; [`Errno::BUSY`] if somebody undoes it again and again.
+    #[inline(always)]
+    pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+        for _ in 0..TRIES_MOST {
+            match act() {
+                Err(Errno::STALE) => core::hint::spin_loop(),
+                done => return done,
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Where a path starts: at the root, or in the directory that is given.
+    #[inline(always)]
+    fn start(&self, from: Node, path: &[u8]) -> Result<Node, Errno> {
+        match path {
+            [] => Err(Errno::NOENT),
+            _ if path.len() > PATH_MOST => Err(Errno::NAMETOOLONG),
+            [b'/', ..] => self.root(),
+            _ => Ok(from),
+        }
+    }
+
+    /// The inode that a path names.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::LOOP`],
+    /// [`Errno::NAMETOOLONG`]; [`Errno::STALE`] if it has to be walked again.
+    #[inline]
+    pub fn walk(
+        &self,
+        caller: &Caller<'_>,
+        from: Node,
+        path: &[u8],
+        follow: Follow,
+    ) -> Result<Node, Errno> {
+        let start = self.start(from, path)?;
+        self.walk_from(caller, start, path, follow)
+    }
+
+    /// The directory of a path's last name, and that name.
+    ///
+    /// # Errors
+    /// As [`Self::walk`].
+    #[inline]
+    pub fn walk_to_last<'p>(
+        &self,
+        caller: &Caller<'_>,
+        from: Node,
+        path: &'p [u8],
+    ) -> Result<Last<'p>, Errno> {
+        let start = self.start(from, path)?;
+        let (before, name, is_directory) = split_last(path);
+        let directory = self.walk_from(caller, start, before, Follow::Yes)?;
+        Ok(Last { directory, name, is_directory })
+    }
+
+    #[inline]
+    fn walk_from(
+        &self,
+        caller: &Caller<'_>,
+        start: Node,
+        path: &[u8],
+        follow: Follow,
+    ) -> Result<Node, Errno> {
+        let (mut before, mut here) = (start, start);
+        let mut links = FOLLOWED_MOST;
+        let (mut name, mut rest) = split_first(path);
+        while !name.is_empty() {
+            let found = match self.step(caller, here, name) {
+                Err(Errno::NOTDIR) => {
+                    here = self.through(caller, (before, here), &mut links, None)?;
+                    self.step(caller, here, name)?
+                }
+                found => found?,
+            };
+            (before, here) = (here, found);
+            let must_be_directory = !rest.is_empty();
+            (name, rest) = split_first(rest);
+            if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
+                return self.end(caller, (before, here), must_be_directory, &mut links);
+            }
+        }
+        Ok(here)
+    }
+
+    /// What a path's last name stands for in the end.
+    #[inline]
+    fn end(
+        &self,
+        caller: &Caller<'_>,
+        (before, here): (Node, Node),
+        must_be_directory: bool,
+        links: &mut u32,
+    ) -> Result<Node, Errno> {
+        let mut here = here;
+        let mut mode = self.mode_of(here)?;
+        if mode & TYPE == SYMLINK {
+            here = self.through(caller, (before, here), links, None)?;
+            mode = self.mode_of(here)?;
+        }
+        let is_directory = mode & TYPE == crate::modes::DIRECTORY;
+        if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(here) }
+    }
+
+    fn mode_of(&self, node: Node) -> Result<u32, Errno> {
+        self.read_node(node, |line| Ok(self.mode(line.load(cell::MODE))?.mode))
+    }
+
+    /// The inode of this name in a directory.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::NAMETOOLONG`];
+    /// [`Errno::STALE`] if the directory has to be found again.
+    #[inline]
+    pub fn step(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
+        match name {
+            b"." => self.read_node(directory, |line| {
+                self.directory_mode(line)?.allow(caller, EXECUTE)?;
+                Ok(directory)
+            }),
+            b".." => self.found_in(directory, |line| {
+                self.directory_mode(line)?.allow(caller, EXECUTE)?;
+                Ok(Ref(line.load(cell::PARENT)))
+            }),
+            _ => {
+                let name = self.name(name);
+                self.found_in(directory, |line| {
+                    self.directory_mode(line)?.allow(caller, EXECUTE)?;
+                    let entry = self.find(line, &name?)?.ok_or(Errno::NOENT)?;
+                    Ok(self.inode_of(&entry)?.0)
+                })
+            }
+        }
+    }
+
+    /// The inode that something says of a directory.
+    #[inline(always)]
+    fn found_in(
+        &self,
+        directory: Node,
+        mut look: impl FnMut(crate::arena::Line<'_>) -> Result<Ref, Errno>,
+    ) -> Result<Node, Errno> {
+        let found = self.read_node_at(directory, |line| {
+            let at = look(line)?;
+            let inode = self.line(at)?;
+            if let Some(stamp) = Stamp::of_free(inode) {
+                return Ok((at, stamp));
+            }
+            if at != directory.at {
+                // Meanwhile, it may become another's, which the directory would show.
+                self.await_release(inode)?;
+            }
+            Err(Errno::AGAIN)
+        });
+        let ((at, stamp), by_stamp) = found?;
+        Ok(Node { at, known: Known::Seen { stamp, by: directory.at, by_stamp } })
+    }
+
+    /// What a symbolic link, which stands in the directory, refers to in the end; if only the last
+    /// name is missing, that can be noted.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`] if it is no symbolic link; as [`Self::walk`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn through(
+        &self,
+        caller: &Caller<'_>,
+        (directory, link): (Node, Node),
+        links: &mut u32,
+        mut missing: Option<&mut Missing>,
+    ) -> Result<Node, Errno> {
+        let (mut directory, mut link) = (directory, link);
+        // What is still to be walked, at the end of the buffer.
+        let mut buffer = [0; 2 * (PATH_MOST + 1)];
+        let mut at = buffer.len();
+        'link: loop {
+            *links = links.checked_sub(1).ok_or(Errno::LOOP)?;
+            at = self.prepend_target(link, &mut buffer, at)?;
+            let mut here = match buffer.get(at) {
+                Some(b'/') => self.root()?,
+                _ => directory,
+            };
+            loop {
+                let (name, rest) = split_first(buffer.get(at..).unwrap_or_default());
+                if name.is_empty() {
+                    return Ok(here);
+                }
+                let must_be_directory = !rest.is_empty();
+                let is_last = rest.iter().all(|&byte| byte == b'/');
+                let left = rest.len();
+                let found = match self.step(caller, here, name) {
+                    Err(Errno::NOENT) if is_last && !must_be_directory => {
+                        if let Some(missing) = missing.as_deref_mut() {
+                            missing.note(here, name);
+                        }
+                        return Err(Errno::NOENT);
+                    }
+                    found => found?,
+                };
+                at = buffer.len() - left;
+                let mode = self.mode_of(found)?;
+                if mode & TYPE == SYMLINK {
+                    (directory, link) = (here, found);
+                    continue 'link;
+                }
+                if must_be_directory && mode & TYPE != crate::modes::DIRECTORY {
+                    return Err(Errno::NOTDIR);
+                }
+                here = found;
+            }
+        }
+    }
+
+    /// Copies a symbolic link's target before `at`; where it begins.
+    fn prepend_target(&self, link: Node, buffer: &mut [u8], at: usize) -> Result<usize, Errno> {
+        self.read_node(link, |line| {
+            if self.mode(line.load(cell::MODE))?.mode & TYPE != SYMLINK {
+                return Err(Errno::NOTDIR);
+            }
+            let length = usize::try_from(line.load(cell::SIZE)).unwrap_or(usize::MAX);
+            let from = at.checked_sub(length).ok_or(Errno::NAMETOOLONG)?;
+            let into = buffer.get_mut(from..at).ok_or(Errno::CORRUPT)?;
+            self.copy_content(line, 0, into)?;
+            Ok(from)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{split_first, split_last};
+
+    #[test]
+    fn paths_come_apart_whatever_their_slashes() {
+        assert_eq!(split_first(b"//a/b/"), (&b"a"[..], &b"/b/"[..]));
+        assert_eq!(split_first(b"//"), (&b""[..], &b""[..]));
+        assert_eq!(split_last(b"/a//b//"), (&b"/a//"[..], &b"b"[..], true));
+        assert_eq!(split_last(b"b"), (&b""[..], &b"b"[..], false));
+        assert_eq!(split_last(b"///"), (&b""[..], &b""[..], true));
+    }
+}
