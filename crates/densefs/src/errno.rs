@@ -46,6 +46,7 @@ errno! {
     SPIPE = 29, "Illegal seek";
     ROFS = 30, "Read-only file system";
     MLINK = 31, "Too many links";
+    RANGE = 34, "Numerical result out of range";
     NAMETOOLONG = 36, "File name too long";
     NOTEMPTY = 39, "Directory not empty";
     LOOP = 40, "Too many levels of symbolic links";

@@ -1,8 +1,9 @@
 //! Making an arena, and finding out whether something is one.
 
-use crate::arena::{Arena, LINES_PER_PAGE};
+use crate::arena::{Arena, Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
-use crate::layout::{MAGIC, VERSION, cell, slot, superblock};
+pub use crate::layout::VERSION;
+use crate::layout::{MAGIC, cell, slot, superblock};
 use crate::member::Member;
 use crate::modes::{DIRECTORY, Mode};
 use crate::seams::Seams;
@@ -35,6 +36,58 @@ pub enum NoArena {
 /// How many slots an arena of so many lines gets: one for each 256 KiB, within bounds.
 fn slots_for(lines: u32) -> u32 {
     (lines / 4096).clamp(16, 4096).next_multiple_of(LINES_PER_PAGE / slot::LINES)
+}
+
+/// Where an arena has what belongs to its surroundings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape(Geometry);
+
+impl Shape {
+    /// Whose a slot is, in the first line of the slot: 0 means nobody's, and everything else what
+    /// the surroundings say.
+    pub const OWNER: Field<u32> = Field::at(0);
+
+    /// That of an arena which holds a file system.
+    ///
+    /// # Errors
+    /// Why it holds none that this code understands.
+    pub fn of(arena: &Arena<'_>) -> Result<Self, NoArena> {
+        let fixed = arena.line(superblock::FIXED).map_err(|_| NoArena::NoDenseFs)?;
+        if fixed.load(superblock::MAGIC) != MAGIC {
+            return Err(NoArena::NoDenseFs);
+        }
+        let version = fixed.load(superblock::VERSION);
+        if version != VERSION {
+            return Err(NoArena::Version(version));
+        }
+        let lines = fixed.load(superblock::LINES);
+        if lines != arena.lines() {
+            return Err(NoArena::Size(lines));
+        }
+        let slots = fixed.load(superblock::SLOTS);
+        if slots != slots_for(lines) {
+            return Err(NoArena::Damaged);
+        }
+        Geometry::of(lines, slots).map(Self).ok_or(NoArena::Damaged)
+    }
+
+    /// How many slots there are.
+    #[must_use]
+    pub fn slots(self) -> u32 {
+        self.0.slots()
+    }
+
+    /// The first line of a slot, which is the surroundings'.
+    #[must_use]
+    pub fn slot(self, number: u32) -> Ref {
+        slot::line_of(number)
+    }
+
+    /// How many records of processes there are.
+    #[must_use]
+    pub fn processes(self) -> u32 {
+        self.0.processes()
+    }
 }
 
 /// Makes a file system in an arena, all of whose bytes are zero or have not been supplied.
@@ -72,29 +125,5 @@ pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &Request) -> Result<(
     member.put(superblock::FIXED, superblock::ROOT, root.0);
     member.put(superblock::FIXED, superblock::MAGIC, MAGIC);
     member.commit();
-    Ok(())
-}
-
-/// Whether an arena holds a file system that this code understands.
-///
-/// # Errors
-/// Why it does not.
-pub fn recognise(arena: &Arena<'_>) -> Result<(), NoArena> {
-    let fixed = arena.line(superblock::FIXED).map_err(|_| NoArena::NoDenseFs)?;
-    if fixed.load(superblock::MAGIC) != MAGIC {
-        return Err(NoArena::NoDenseFs);
-    }
-    let version = fixed.load(superblock::VERSION);
-    if version != VERSION {
-        return Err(NoArena::Version(version));
-    }
-    let lines = fixed.load(superblock::LINES);
-    if lines != arena.lines() {
-        return Err(NoArena::Size(lines));
-    }
-    let slots = fixed.load(superblock::SLOTS);
-    if slots != slots_for(lines) || Geometry::of(lines, slots).is_none() {
-        return Err(NoArena::Damaged);
-    }
     Ok(())
 }

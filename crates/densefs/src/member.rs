@@ -44,6 +44,8 @@ pub struct Member<'a, S> {
     /// Runs in its stock, and how many there are, likewise.
     pub(crate) run_stock: Cell<[u64; slot::RUNS_MOST as usize]>,
     pub(crate) runs: Cell<u32>,
+    /// Whether some of them may be large.
+    pub(crate) has_large: Cell<bool>,
     geometry: Geometry,
     secret: u64,
     ino_secret: u64,
@@ -76,6 +78,7 @@ impl<'a, S: Seams> Member<'a, S> {
             cells: Cell::new(0),
             run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
             runs: Cell::new(0),
+            has_large: Cell::new(true),
             geometry,
             secret: fixed.load(superblock::SECRET),
             ino_secret: fixed.load(superblock::INO_SECRET),
@@ -350,7 +353,9 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::CORRUPT);
         }
         if self.seams.life(number) == Life::Ours {
-            return self.repair(number);
+            let done = self.repair(number);
+            self.seams.repaired(number);
+            return done;
         }
         let slept_at = seen | WAITERS;
         let marked = seen == slept_at
@@ -364,7 +369,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Finishes what the thread of that slot, which is dead, had committed, and gives its locks
-    /// back. What it had in stock stays with the slot.
+    /// back. What it had in stock stays with the slot. One thread does so at a time.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such slot.
@@ -387,7 +392,6 @@ impl<'a, S: Seams> Member<'a, S> {
             compiler_fence(Ordering::SeqCst);
             self.fill(state, field, 0);
         }
-        self.seams.repaired(number);
         Ok(())
     }
 }

@@ -24,7 +24,8 @@ pub trait Seams {
     /// Whether the thread of that slot lives. No passing of time proves a death.
     fn life(&self, slot: u32) -> Life;
 
-    /// The slot that [`Self::life`] gave to this caller has been repaired, and is free.
+    /// The slot that [`Self::life`] gave to this caller has been repaired, and is free. Perhaps it
+    /// could not be, as the arena holds what cannot be.
     fn repaired(&self, slot: u32);
 
     /// Sleeps until `word` no longer holds `value`, or for some milliseconds; false if a signal

@@ -11,7 +11,7 @@ use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, slot, zone};
 use crate::member::Member;
-use crate::modes::{FILE, TYPE};
+use crate::modes::{FILE, SYMLINK, TYPE};
 use crate::seams::Seams;
 use crate::tree::Node;
 use map::Map;
@@ -36,6 +36,22 @@ impl<'a, S: Seams> Member<'a, S> {
             let left = inode.load(cell::SIZE).saturating_sub(offset);
             let length = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
             self.copy_content(inode, offset, &mut into[..length])?;
+            Ok(length)
+        })
+    }
+
+    /// Copies the target of a symbolic link, or as much of it as there is room for.
+    ///
+    /// # Errors
+    /// [`Errno::INVAL`] for anything else.
+    pub fn read_link(&self, node: Node, into: &mut [u8]) -> Result<usize, Errno> {
+        self.read_node(node, |inode| {
+            if self.mode(inode.load(cell::MODE))?.mode & TYPE != SYMLINK {
+                return Err(Errno::INVAL);
+            }
+            let length = usize::try_from(inode.load(cell::SIZE)).unwrap_or(usize::MAX);
+            let length = length.min(into.len());
+            self.copy_content(inode, 0, &mut into[..length])?;
             Ok(length)
         })
     }
@@ -94,6 +110,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
         self.forget();
         self.unlock(node.at);
+        self.settle_if_possible();
         done
     }
 
@@ -111,6 +128,7 @@ impl<'a, S: Seams> Member<'a, S> {
         });
         self.forget();
         self.unlock(node.at);
+        self.settle_if_possible();
         done
     }
 
@@ -184,14 +202,21 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             return Ok(from.len());
         }
-        let pages = pages.min(zone::RUN_PAGES_MOST);
+        let (run, pages) = self.obtain_pages(pages.min(zone::RUN_PAGES_MOST))?;
         let from = first(from, pages, within);
-        let run = self.obtain_run(pages * PAGE)?;
         self.fill_run(run, pages * PAGE, within, from)?;
         self.put_extent(at, &map, (page, pages), run)?;
         self.grown(at, inode, offset + from.len() as u64);
         self.commit();
         Ok(from.len())
+    }
+
+    /// Sees to it that so many pages in a row are in stock, or as many as there are.
+    fn obtain_pages(&self, pages: u32) -> Result<(Ref, u32), Errno> {
+        match self.obtain_run(pages * PAGE) {
+            Err(Errno::NOSPC) if pages > 1 => self.obtain_pages(pages / 2),
+            run => Ok((run?, pages)),
+        }
     }
 
     /// Writes into a run that nobody else can reach, with zeros before and behind.
@@ -315,6 +340,7 @@ impl<'a, S: Seams> Member<'a, S> {
         });
         self.forget();
         self.unlock(node.at);
+        self.settle_if_possible();
         done
     }
 
@@ -406,22 +432,13 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Whether [`Self::let_go`] has noted something that is still to be taken apart.
-    #[inline]
-    pub(crate) fn is_burying(&self) -> bool {
-        self.dying() != 0
-    }
-
     /// Takes apart what [`Self::let_go`] has noted.
     #[inline]
     pub(crate) fn bury(&self) -> Result<(), Errno> {
-        if self.is_burying() { self.take_apart(Ref(self.dying())) } else { Ok(()) }
-    }
-
-    /// The same after an operation that is done; if it fails, the next one tries again.
-    #[inline]
-    pub(crate) fn bury_if_possible(&self) {
-        self.bury().ok();
+        match Ref(self.dying()) {
+            Ref::NONE => Ok(()),
+            at => self.take_apart(at),
+        }
     }
 
     #[cold]

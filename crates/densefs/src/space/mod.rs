@@ -23,12 +23,15 @@ use zones::{Page, Use, Zone, find_zeros, ones};
 const CELLS_ROOM: u32 = 4;
 /// Runs that a stock keeps room for.
 const RUNS_ROOM: u32 = 4;
+/// Lines of the largest run that stays in a stock: what is larger, others may need.
+const KEPT_MOST: u32 = LINES_PER_PAGE;
+
 impl<S: Seams> Member<'_, S> {
     /// Sees to it that an operation can take so many lines and give some back.
     #[inline]
     pub(crate) fn ready(&self, cells: u32) -> Result<(), Errno> {
         let (have, runs) = (self.cells.get(), self.runs.get());
-        if self.is_burying()
+        if self.is_unsettled()
             || have < cells
             || have > slot::CELLS_MOST - CELLS_ROOM
             || runs > slot::RUNS_MOST - RUNS_ROOM
@@ -41,10 +44,62 @@ impl<S: Seams> Member<'_, S> {
     #[cold]
     #[inline(never)]
     fn even_out(&self, cells: u32) -> Result<(), Errno> {
-        self.bury()?;
+        self.settle()?;
         self.ready_to_give()?;
         while self.cells.get() < cells {
             self.in_some_zone(|zone| self.stock_cells(zone))?;
+        }
+        Ok(())
+    }
+
+    /// Whether something is left to be done that [`Self::settle`] does.
+    #[inline]
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.dying() != 0 || self.has_large.get()
+    }
+
+    /// Does what need not be done in one step with an operation: takes apart the content of a file
+    /// that is gone, and gives large runs back to their zones.
+    #[inline]
+    pub(crate) fn settle(&self) -> Result<(), Errno> {
+        if self.is_unsettled() { self.settle_all() } else { Ok(()) }
+    }
+
+    /// The same after an operation that is done; if it fails, the next one tries again.
+    #[inline]
+    pub(crate) fn settle_if_possible(&self) {
+        self.settle().ok();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_all(&self) -> Result<(), Errno> {
+        self.bury()?;
+        let mut place = 0;
+        while let Some(&run) =
+            self.run_stock.get().get(..self.runs.get() as usize).and_then(|runs| runs.get(place))
+        {
+            if run_of(run).1 > KEPT_MOST {
+                self.give_run_at_back(place)?;
+            } else {
+                place += 1;
+            }
+        }
+        self.has_large.set(false);
+        Ok(())
+    }
+
+    /// Gives the whole stock back to the zones, before the slot is given up.
+    ///
+    /// # Errors
+    /// [`Errno::INTR`], [`Errno::CORRUPT`].
+    pub fn retire(&self) -> Result<(), Errno> {
+        self.settle()?;
+        while self.cells.get() > 0 {
+            self.give_oldest_cell_back()?;
+        }
+        while self.runs.get() > 0 {
+            self.give_oldest_run_back()?;
         }
         Ok(())
     }
@@ -58,6 +113,30 @@ impl<S: Seams> Member<'_, S> {
             self.give_oldest_run_back()?;
         }
         Ok(())
+    }
+
+    /// How many pages the arena has for inodes and content, and how many of them are free; lines
+    /// that are free in others do not count.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    pub fn pages(&self) -> Result<(u32, u32), Errno> {
+        let geometry = self.geometry();
+        let begun = self.line(superblock::GROWTH)?.load(superblock::ZONES);
+        let (mut all, mut free) = (0_u32, 0_u32);
+        for number in 0..geometry.zones() {
+            let (at, pages) = geometry.zone_at(number);
+            let pages = pages.saturating_sub(zone::HEADER_PAGES);
+            all = all.saturating_add(pages);
+            // The others' headers must not be touched yet.
+            let header = if number < begun { Some(self.line(at)?) } else { None };
+            let left = header.map_or(pages, |header| {
+                let supplied = header.load(zone::SUPPLIED).saturating_sub(zone::HEADER_PAGES);
+                header.load(zone::FREE_COUNT).saturating_add(pages.saturating_sub(supplied))
+            });
+            free = free.saturating_add(left.min(pages));
+        }
+        Ok((all, free))
     }
 
     /// Takes a line from the stock, in the log. An operation takes what it needs before it gives
@@ -136,6 +215,9 @@ impl<S: Seams> Member<'_, S> {
         self.put(self.slot_line(slot::STATE), slot::RUNS, have + 1);
         self.run_stock.set(stock);
         self.runs.set(have + 1);
+        if lines > KEPT_MOST {
+            self.has_large.set(true);
+        }
         Ok(())
     }
 
@@ -247,8 +329,12 @@ impl<S: Seams> Member<'_, S> {
     }
 
     fn give_oldest_run_back(&self) -> Result<(), Errno> {
-        let (at, lines) = run_of(self.run_stock.get()[0]);
-        self.give_lines_back(Use::Runs, at, lines, || self.remove_run(0))
+        self.give_run_at_back(0)
+    }
+
+    fn give_run_at_back(&self, place: usize) -> Result<(), Errno> {
+        let (at, lines) = run_of(*self.run_stock.get().get(place).ok_or(Errno::CORRUPT)?);
+        self.give_lines_back(Use::Runs, at, lines, || self.remove_run(place))
     }
 
     /// Gives lines back to their zone, together with what else belongs to it.

@@ -4,7 +4,8 @@ use super::Node;
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE};
+use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
+use crate::name::NAME_MOST;
 use crate::seams::Seams;
 
 /// What becomes of an owner or a group.
@@ -70,6 +71,64 @@ impl<S: Seams> Member<'_, S> {
         self.commit();
         self.unlock(node.at);
         Ok(())
+    }
+
+    /// Sets when the content last changed, as utimensat(2) lets a caller do it: to a given time, or,
+    /// which needs no more than permission to write, to now.
+    ///
+    /// # Errors
+    /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`].
+    pub fn touch_node(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        mtime_ns: Option<u64>,
+    ) -> Result<(), Errno> {
+        let mode = self.read_node(node, |line| self.mode(line.load(cell::MODE)))?;
+        let owns = [mode.uid, Caller::ROOT.uid].contains(&caller.uid);
+        if !owns {
+            match mtime_ns {
+                Some(_) => return Err(Errno::PERM),
+                None => mode.allow(caller, WRITE)?,
+            }
+        }
+        self.set_mtime(node, mtime_ns.unwrap_or_else(|| self.seams().now_ns()))
+    }
+
+    /// The path of a directory from the root, written at the end of the bytes.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`] if it has been removed; [`Errno::RANGE`] if there are too few bytes;
+    /// [`Errno::STALE`].
+    pub fn path_of<'b>(&self, directory: Node, into: &'b mut [u8]) -> Result<&'b [u8], Errno> {
+        let root = self.root()?;
+        let mut at = into.len();
+        let mut here = directory;
+        while here != root {
+            let (parent, begin) = self.read_node(here, |line| {
+                self.directory_mode(line)?;
+                let mut bytes = [0; NAME_MOST];
+                let name = self.name_of(line, &mut bytes)?;
+                let begin = at.checked_sub(name.len() + 1).ok_or(Errno::RANGE)?;
+                let place = into.get_mut(begin..at).ok_or(Errno::CORRUPT)?;
+                if let Some((slash, rest)) = place.split_first_mut() {
+                    *slash = b'/';
+                    rest.copy_from_slice(name);
+                }
+                Ok((line.load(cell::PARENT), begin))
+            })?;
+            // What the directory says of its parent holds as long as it does not change.
+            here = self.step(&Caller::ROOT, here, b"..")?;
+            if here.at.0 != parent {
+                return Err(Errno::STALE);
+            }
+            at = begin;
+        }
+        if at == into.len() {
+            at = at.checked_sub(1).ok_or(Errno::RANGE)?;
+            into[at] = b'/';
+        }
+        into.get(at..).ok_or(Errno::CORRUPT)
     }
 
     fn change_mode(

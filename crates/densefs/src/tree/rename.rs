@@ -79,7 +79,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
         }
         self.unlock_all();
-        self.bury_if_possible();
+        self.settle_if_possible();
         done
     }
 

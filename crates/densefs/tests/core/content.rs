@@ -202,3 +202,24 @@ fn remove_and_die(memory: &Memory, world: &World) {
         }
     }
 }
+
+/// A file that takes all the space there is goes, and all of it is free again.
+#[test]
+fn a_full_arena_is_emptied() {
+    let (mut memory, world) = (Memory::of_pages(4096), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let file = open(&member);
+    let before = member.pages().expect("it is whole");
+    let (bytes, mut written) = (vec![7; 1 << 20], 0);
+    while let Ok(length) = member.write_at(file.node, written, &bytes) {
+        written += length as u64;
+    }
+    assert!(member.pages().expect("it is whole").1 < before.1 / 100);
+    member.close(file.descriptor).expect("it is open");
+    let root = member.root().expect("it is there");
+    member.remove_at(&Caller::ROOT, root, b"file", Remove::Name).expect("it is there");
+    assert_whole(&member);
+    let after = member.pages().expect("it is whole");
+    assert!(after.1 > before.1 * 9 / 10, "{after:?} of {before:?}");
+}

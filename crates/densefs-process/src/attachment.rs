@@ -1,0 +1,300 @@
+//! An arena that this process has attached: its file, its record, and who of the others lives.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use densefs::arena::Line;
+use densefs::format::Shape;
+use densefs::modes::Caller;
+use densefs::{Arena, Errno, Life, Member, Seams};
+use rustix::thread::futex;
+use rustix::time::Timespec;
+
+use crate::edge::{ByteLock, Mapping, lock_bytes};
+use crate::file::{self, ArenaError, RECORDS_AT};
+
+/// How long whoever waits for a lock sleeps before it looks again whether the owner lives.
+const SLEEP_NS: i64 = 5_000_000;
+/// No record: that of a child whose parent could not have one made.
+const NO_RECORD: u32 = u32::MAX;
+
+/// On whose behalf a process does things.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    uid: u32,
+    gid: u32,
+    groups: Vec<u32>,
+    umask: AtomicU32,
+}
+
+impl Credentials {
+    fn of_process() -> Self {
+        let groups = rustix::process::getgroups().unwrap_or_default();
+        Self {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
+            umask: AtomicU32::new(umask_of_process()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        let umask = self.umask.load(Ordering::Relaxed);
+        Caller { uid: self.uid, gid: self.gid, groups: &self.groups, umask }
+    }
+
+    /// Sets the mask of new files' permissions; the one before.
+    pub(crate) fn set_umask(&self, umask: u32) -> u32 {
+        self.umask.swap(umask & 0o777, Ordering::Relaxed)
+    }
+}
+
+/// The process' mask of new files' permissions, which umask(2) does not tell without changing it.
+fn umask_of_process() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
+/// An arena that this process has attached.
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    path: PathBuf,
+    /// The open file description that the locks of records belong to.
+    file: File,
+    mapping: Mapping,
+    shape: Shape,
+    /// The record of this process; a fork changes it in the child.
+    record: AtomicU32,
+    /// Records of dead processes that our threads are taking back.
+    claimed: Mutex<Vec<u32>>,
+    /// Whether a dead process was found, which may have left more.
+    is_sweep_due: AtomicBool,
+    pub(crate) credentials: Credentials,
+}
+
+impl Attachment {
+    /// Attaches an arena.
+    pub(crate) fn of(path: &Path) -> Result<Arc<Self>, ArenaError> {
+        let (file, mapping, shape) = file::open(path)?;
+        let this = Arc::new(Self {
+            path: path.to_owned(),
+            file,
+            mapping,
+            shape,
+            record: AtomicU32::new(NO_RECORD),
+            claimed: Mutex::default(),
+            is_sweep_due: AtomicBool::new(true),
+            credentials: Credentials::of_process(),
+        });
+        let core = |why| ArenaError::Core { path: path.to_owned(), why };
+        let record = this.take_record(this.file.as_fd()).map_err(core)?.ok_or_else(|| {
+            let most = shape.processes();
+            ArenaError::Full { path: path.to_owned(), what: "records of processes", most }
+        })?;
+        this.record.store(record, Ordering::Relaxed);
+        Ok(this)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// The record of this process.
+    #[inline]
+    pub(crate) fn record(&self) -> u32 {
+        self.record.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_record(&self, record: Option<u32>) {
+        self.record.store(record.unwrap_or(NO_RECORD), Ordering::Relaxed);
+    }
+
+    pub(crate) fn arena(&self) -> Arena<'static> {
+        self.mapping.arena()
+    }
+
+    fn owner_of(&self, slot: u32) -> Result<Line<'static>, Errno> {
+        self.arena().line(self.shape.slot(slot))
+    }
+
+    /// Takes a free slot for a thread of the process with that record.
+    pub(crate) fn take_slot(&self, record: u32) -> Result<Option<u32>, Errno> {
+        for slot in 0..self.shape.slots() {
+            let owner = self.owner_of(slot)?.atomic(Shape::OWNER);
+            let is_free = owner.load(Ordering::Relaxed) == 0;
+            let (was, is) = (Ordering::Acquire, Ordering::Relaxed);
+            if is_free && owner.compare_exchange(0, record + 1, was, is).is_ok() {
+                return Ok(Some(slot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a slot back, whose thread does nothing more.
+    pub(crate) fn give_slot(&self, slot: u32) {
+        if let Ok(line) = self.owner_of(slot) {
+            line.atomic(Shape::OWNER).store(0, Ordering::Release);
+        }
+    }
+
+    /// The slots of a process.
+    fn slots_of(&self, record: u32) -> impl Iterator<Item = u32> {
+        let is_its = move |&slot: &u32| {
+            let owner = self.owner_of(slot).map(|line| line.load(Shape::OWNER));
+            owner == Ok(record + 1)
+        };
+        (0..self.shape.slots()).filter(is_its)
+    }
+
+    /// The lock that says that a process has a record.
+    fn lock_record(&self, file: BorrowedFd<'_>, record: u32, what: ByteLock) -> bool {
+        lock_bytes(file, RECORDS_AT + i64::from(record), 1, what).unwrap_or(false)
+    }
+
+    /// Takes a record for a process, which keeps it as long as this open file description is open;
+    /// none if all are in use. What a process that had it before has left is taken back.
+    pub(crate) fn take_record(
+        self: &Arc<Self>,
+        file: BorrowedFd<'_>,
+    ) -> Result<Option<u32>, Errno> {
+        for record in 0..self.shape.processes() {
+            // A lock of our own would not be in our way.
+            if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
+                continue;
+            }
+            self.take_over(record)?;
+            return Ok(Some(record));
+        }
+        Ok(None)
+    }
+
+    /// Takes back what the process had that had a record before us, which is dead, and begins to
+    /// use the record.
+    fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
+        for slot in self.slots_of(record) {
+            self.bury_slot(slot, record)?;
+        }
+        let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
+        let member = Member::new(self.arena(), Surroundings(self.clone()), slot, record)?;
+        let begun = member.reap(record).and_then(|()| member.begin_process(record));
+        self.give_slot(slot);
+        begun
+    }
+
+    /// Finishes what a dead thread was at, and takes back its stock and its slot. The caller has the
+    /// record of its process.
+    fn bury_slot(self: &Arc<Self>, slot: u32, record: u32) -> Result<(), Errno> {
+        let member = || Member::new(self.arena(), Surroundings(self.clone()), slot, record);
+        member()?.repair(slot)?;
+        // What it had in stock is known now.
+        member()?.retire()?;
+        self.give_slot(slot);
+        Ok(())
+    }
+
+    /// Takes back what dead processes have left: the locks that they held, and what they had open.
+    pub(crate) fn sweep(self: &Arc<Self>, member: &Member<'static, Surroundings>) {
+        for record in 0..self.shape.processes() {
+            let may_be_left =
+                member.is_in_use(record).unwrap_or(false) || self.slots_of(record).next().is_some();
+            if record == self.record() || !may_be_left || !self.claim(record) {
+                continue;
+            }
+            for slot in self.slots_of(record) {
+                // What fails is tried again by the next one.
+                if self.bury_slot(slot, record).is_err() {
+                    break;
+                }
+            }
+            member.reap(record).ok();
+            self.unclaim(record);
+        }
+    }
+
+    /// Claims the record of a process that may be dead: false if it is not, or if another is at it.
+    fn claim(&self, record: u32) -> bool {
+        // A signal may have interrupted whoever has it, so it must not be waited for.
+        let Ok(mut claimed) = self.claimed.try_lock() else { return false };
+        if claimed.contains(&record) || !self.lock_record(self.file(), record, ByteLock::Take) {
+            return false;
+        }
+        claimed.push(record);
+        true
+    }
+
+    fn unclaim(&self, record: u32) {
+        self.lock_record(self.file(), record, ByteLock::GiveBack);
+        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        claimed.retain(|&one| one != record);
+    }
+
+    /// Whether a dead process was found since this was last asked.
+    #[inline]
+    pub(crate) fn is_sweep_due(&self) -> bool {
+        self.is_sweep_due.load(Ordering::Relaxed)
+            && self.is_sweep_due.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// What surrounds the core in this process.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings(pub(crate) Arc<Attachment>);
+
+impl Seams for Surroundings {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        file::now_ns()
+    }
+
+    fn supply(&self, first_page: u32, pages: u32) -> bool {
+        file::supply(self.0.file(), &self.0.mapping, first_page, pages)
+    }
+
+    #[cold]
+    fn life(&self, slot: u32) -> Life {
+        let this = &self.0;
+        let owner = |slot| this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
+        let Some(record) = owner(slot).checked_sub(1) else { return Life::Alive };
+        if record == this.record() || !this.claim(record) {
+            return Life::Alive;
+        }
+        // Another may have been at it just before.
+        if owner(slot) == record + 1 {
+            return Life::Ours;
+        }
+        this.unclaim(record);
+        Life::Alive
+    }
+
+    #[cold]
+    fn repaired(&self, slot: u32) {
+        let this = &self.0;
+        let owner = this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
+        this.give_slot(slot);
+        this.is_sweep_due.store(true, Ordering::Relaxed);
+        if let Some(record) = owner.checked_sub(1) {
+            this.unclaim(record);
+        }
+    }
+
+    #[cold]
+    fn wait(&self, word: &AtomicU32, value: u32) -> bool {
+        let sleep = Timespec { tv_sec: 0, tv_nsec: SLEEP_NS };
+        let woken = futex::wait(word, futex::Flags::empty(), value, Some(&sleep));
+        woken != Err(rustix::io::Errno::INTR)
+    }
+
+    #[cold]
+    fn wake(&self, word: &AtomicU32) {
+        futex::wake(word, futex::Flags::empty(), i32::MAX as u32).ok();
+    }
+}

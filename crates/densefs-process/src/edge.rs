@@ -1,0 +1,124 @@
+//! What needs `unsafe`: the mapping, locks of open file descriptions, and what is done at a fork.
+#![expect(unsafe_code, reason = "these have no safe wrapper")]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+
+use densefs::Arena;
+use densefs::arena::LINE_BYTES;
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+/// An arena's file, mapped to memory.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    lines: u32,
+}
+
+// SAFETY: the memory is reached by `Arena` alone, which threads may share.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first lines of a file, which must be as long as that.
+    pub(crate) fn of(file: BorrowedFd<'_>, lines: u32) -> io::Result<Self> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        let length = lines as usize * LINE_BYTES;
+        // SAFETY: a new mapping at a place of the kernel's choice touches no other memory.
+        let start =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, file, 0)? };
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, lines })
+    }
+
+    /// The arena. Whoever has it must not outlive the mapping: [`crate::attachment::Seat`] holds
+    /// both.
+    pub(crate) fn arena(&self) -> Arena<'static> {
+        // SAFETY: all the lines are mapped, page by page, until `self` is dropped, which its users
+        // do not outlive.
+        unsafe { Arena::new(self.start, self.lines) }
+    }
+
+    /// Has pages, which the file has, put into the page tables.
+    pub(crate) fn populate(&self, first_byte: usize, bytes: usize) {
+        debug_assert!(first_byte + bytes <= self.lines as usize * LINE_BYTES);
+        // SAFETY: it lies within the mapping, and changes nothing in it.
+        unsafe {
+            // Kernels before 5.14 do not know it; the pages are faulted in one by one then.
+            let start = self.start.add(first_byte).as_ptr().cast();
+            rustix::mm::madvise(start, bytes, Advice::LinuxPopulateWrite).ok();
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped so, and nobody has a reference into it.
+        unsafe {
+            rustix::mm::munmap(self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES).ok();
+        }
+    }
+}
+
+/// What becomes of a lock on a byte of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteLock {
+    /// It is taken, if nobody else has it.
+    Take,
+    /// It is given back.
+    GiveBack,
+}
+
+/// Takes or gives back a lock on bytes of a file, which belongs to the open file description; false
+/// if another has one there.
+pub(crate) fn lock_bytes(
+    file: BorrowedFd<'_>,
+    first: i64,
+    bytes: i64,
+    what: ByteLock,
+) -> io::Result<bool> {
+    let kind = match what {
+        ByteLock::Take => libc::F_WRLCK,
+        ByteLock::GiveBack => libc::F_UNLCK,
+    };
+    let request = libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: first,
+        l_len: bytes,
+        l_pid: 0,
+    };
+    loop {
+        // SAFETY: the request outlives the call, which reads it.
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const request) };
+        if done == 0 {
+            return Ok(true);
+        }
+        let why = io::Error::last_os_error();
+        match why.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EAGAIN | libc::EACCES) => return Ok(false),
+            _ => return Err(why),
+        }
+    }
+}
+
+/// Makes a descriptor refer to what another does, in one step.
+pub(crate) fn replace(old: impl AsFd, by: impl AsFd) -> io::Result<()> {
+    let (old, by) = (old.as_fd().as_raw_fd(), by.as_fd().as_raw_fd());
+    // SAFETY: both are open, and `old` stays so.
+    if unsafe { libc::dup3(by, old, libc::O_CLOEXEC) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Has these called by every fork: before it, after it in the parent, and in the child.
+pub(crate) fn at_forks(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
+    // SAFETY: they are functions, and stay.
+    unsafe {
+        libc::pthread_atfork(Some(before), Some(parent), Some(child));
+    }
+}

@@ -1,0 +1,362 @@
+//! The file that an arena is in: made, recognised, mapped.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
+
+use densefs::arena::LINE_BYTES;
+use densefs::format::{self, NoArena, Shape};
+use densefs::modes::Mode;
+use densefs::{Errno, Life, Seams};
+use rustix::fs::FallocateFlags;
+
+use crate::edge::{ByteLock, Mapping, lock_bytes};
+
+/// Bytes of a page.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+/// Pages that are put into the page tables at a time.
+const POPULATE_BYTES: usize = 2 << 20;
+/// The byte of the file whose lock says that a process has record 0; others follow. The file never
+/// reaches there.
+pub(crate) const RECORDS_AT: i64 = 1 << 62;
+/// How many such bytes there can be.
+pub(crate) const RECORDS_MOST: i64 = 1 << 32;
+
+/// The least and the most bytes of an arena: a small zone, and what references of 32 bits reach.
+const BYTES_LEAST: u64 = 1 << 20;
+const BYTES_MOST: u64 = ((LINE_BYTES as u64) << 32) - PAGE_BYTES;
+
+/// Why an arena cannot be made or attached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArenaError {
+    /// A file cannot be made, opened or mapped.
+    #[error("cannot {what} {path}: {why}")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: io::Error,
+    },
+    /// It is something else.
+    #[error("{path} is not a DenseFS; `fsprism densefs mkfs` makes one in a new file")]
+    NoDenseFs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something else, where one was to be made.
+    #[error("{path} exists and is not a DenseFS; remove it yourself, or choose another name")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is one already.
+    #[error("{path} is a DenseFS already; --overwrite makes a new one, without what is in it")]
+    IsDenseFs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It was made by another version.
+    #[error(
+        "{path} is a DenseFS of version {found}, and this program reads version {ours} only; use \
+         the program that made it, and export and import what is in it"
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that is understood.
+        ours: u32,
+    },
+    /// The file is shorter or longer than the arena.
+    #[error(
+        "{path} has {bytes} bytes, but the DenseFS in it {arena_bytes}; it has been cut off or added to"
+    )]
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        bytes: u64,
+        /// The arena's bytes.
+        arena_bytes: u64,
+    },
+    /// Its superblock cannot be.
+    #[error("the superblock of {path} is damaged; make a new DenseFS, and fill it again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A size that no arena can have.
+    #[error(
+        "a DenseFS has from 1 MiB to just below 256 GiB, in whole pages of 4 KiB, not {bytes} bytes; give another --size"
+    )]
+    BadSize {
+        /// The size.
+        bytes: u64,
+    },
+    /// Somebody uses it.
+    #[error("{path} is in use; end the programs and unmount the mounts that use it first")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no space for it.
+    #[error(
+        "there is no space for {path} where it is to be; make room there, or give a smaller --size"
+    )]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Too many processes or threads use it.
+    #[error(
+        "all {most} {what} of {path} are in use; end some programs that use it, or make a larger one"
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// Records or slots.
+        what: &'static str,
+        /// How many there are.
+        most: u32,
+    },
+    /// Something in it cannot be.
+    #[error("{path}: {why}")]
+    Core {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: Errno,
+    },
+}
+
+impl ArenaError {
+    /// The number that stands for it where there is no room for a sentence.
+    #[must_use]
+    pub fn errno(&self) -> i32 {
+        match self {
+            Self::File { why, .. } => why.raw_os_error().unwrap_or(libc::EIO),
+            Self::NoDenseFs { .. } | Self::BadSize { .. } | Self::Size { .. } => libc::EINVAL,
+            Self::Exists { .. } | Self::IsDenseFs { .. } => libc::EEXIST,
+            Self::Version { .. } => libc::EPROTONOSUPPORT,
+            Self::Damaged { .. } => libc::EUCLEAN,
+            Self::InUse { .. } => libc::EBUSY,
+            Self::NoSpace { .. } => libc::ENOSPC,
+            Self::Full { .. } => libc::EUSERS,
+            Self::Core { why, .. } => why.0.into(),
+        }
+    }
+}
+
+/// Words what went wrong with a file.
+pub(crate) fn at(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> ArenaError {
+    move |why| ArenaError::File { what, path: path.to_owned(), why }
+}
+
+/// What is asked of a new arena.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Its size: whole pages of 4 KiB. Space is taken as it is needed.
+    pub bytes: u64,
+    /// The root directory's owner, group and permissions.
+    pub root: Mode,
+    /// Whether a DenseFS that is there may be made anew.
+    pub overwrites: bool,
+}
+
+/// Makes a DenseFS in a file, for its owner alone. Nothing but a DenseFS that nobody uses is ever
+/// replaced, and that only if it is asked for.
+///
+/// # Errors
+/// [`ArenaError`].
+///
+/// # Examples
+/// ```
+/// use densefs_process::{FileSystem, Mode, Request, flags, make};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("arena");
+/// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
+/// make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?;
+/// let files = FileSystem::attach(&path)?;
+/// files.make_directory("notes", 0o755)?;
+/// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
+/// file.write(b"it rains")?;
+/// assert_eq!(files.stat("/notes/today")?.size, 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn make(path: &Path, request: &Request) -> Result<(), ArenaError> {
+    let pages = request.bytes / PAGE_BYTES;
+    let fits = (BYTES_LEAST..=BYTES_MOST).contains(&request.bytes);
+    if !fits || !request.bytes.is_multiple_of(PAGE_BYTES) {
+        return Err(ArenaError::BadSize { bytes: request.bytes });
+    }
+    let lines = u32::try_from(pages * (PAGE_BYTES / LINE_BYTES as u64)).unwrap_or(u32::MAX);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+    match options.clone().create_new(true).open(path) {
+        Ok(file) => {
+            fill(path, &file, lines, request).inspect_err(|_| drop(std::fs::remove_file(path)))
+        }
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+            replace(path, &options, lines, request)
+        }
+        Err(why) => Err(at(path, "make")(why)),
+    }
+}
+
+/// Makes it in a file that there is.
+fn replace(
+    path: &Path,
+    options: &OpenOptions,
+    lines: u32,
+    request: &Request,
+) -> Result<(), ArenaError> {
+    let exists = || ArenaError::Exists { path: path.to_owned() };
+    let there = std::fs::symlink_metadata(path).map_err(at(path, "look at"))?;
+    if !there.is_file() {
+        return Err(exists());
+    }
+    let file = options.open(path).map_err(at(path, "open"))?;
+    let bytes = file.metadata().map_err(at(path, "look at"))?.len();
+    let lines_there = u32::try_from(bytes / LINE_BYTES as u64).unwrap_or(u32::MAX);
+    if bytes > 0 {
+        let is_one = bytes >= BYTES_LEAST && begins_like_one(&file).map_err(at(path, "read"))?;
+        if !is_one {
+            return Err(exists());
+        }
+        let mapping = Mapping::of(file.as_fd(), lines_there).map_err(at(path, "map"))?;
+        if Shape::of(&mapping.arena()) == Err(NoArena::NoDenseFs) {
+            return Err(exists());
+        }
+        if !request.overwrites {
+            return Err(ArenaError::IsDenseFs { path: path.to_owned() });
+        }
+    }
+    // Whoever attaches it takes one of these.
+    let is_free = lock_bytes(file.as_fd(), RECORDS_AT, RECORDS_MOST, ByteLock::Take);
+    if !is_free.map_err(at(path, "lock"))? {
+        return Err(ArenaError::InUse { path: path.to_owned() });
+    }
+    file.set_len(0).map_err(at(path, "empty"))?;
+    fill(path, &file, lines, request)
+}
+
+/// Whether a file begins with a superblock, without mapping what may be anything.
+fn begins_like_one(file: &File) -> io::Result<bool> {
+    let mut first = [0; 8];
+    let mut file = file;
+    file.read_exact(&mut first)?;
+    Ok(&first == b"DENSEFS\n")
+}
+
+/// Makes it in an empty file.
+fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), ArenaError> {
+    file.set_len(request.bytes).map_err(at(path, "lengthen"))?;
+    let mapping = Mapping::of(file.as_fd(), lines).map_err(at(path, "map"))?;
+    let mut secrets = [0; 16];
+    File::open("/dev/urandom")
+        .and_then(|mut random| random.read_exact(&mut secrets))
+        .map_err(at(Path::new("/dev/urandom"), "read"))?;
+    let secret = |half: usize| {
+        secrets[8 * half..][..8].iter().fold(0, |all, &byte| all << 8 | u64::from(byte))
+    };
+    let (secret, ino_secret) = (secret(0), secret(1));
+    let request = format::Request { secret, ino_secret, root: request.root };
+    let alone = Alone { file, mapping: &mapping };
+    format::make(mapping.arena(), alone, &request).map_err(|why| match why {
+        Errno::NOSPC => ArenaError::NoSpace { path: path.to_owned() },
+        why => ArenaError::Core { path: path.to_owned(), why },
+    })
+}
+
+/// Opens the file of an arena.
+pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK);
+    let file = options.open(path).map_err(at(path, "open"))?;
+    let metadata = file.metadata().map_err(at(path, "look at"))?;
+    let no_dense_fs = || ArenaError::NoDenseFs { path: path.to_owned() };
+    let is_special = metadata.file_type().is_fifo() || metadata.file_type().is_char_device();
+    let bytes = metadata.size();
+    if is_special || !metadata.is_file() || bytes < BYTES_LEAST {
+        return Err(no_dense_fs());
+    }
+    if !begins_like_one(&file).map_err(at(path, "read"))? {
+        return Err(no_dense_fs());
+    }
+    let lines = u32::try_from(bytes / LINE_BYTES as u64).map_err(|_| no_dense_fs())?;
+    let mapping = Mapping::of(file.as_fd(), lines).map_err(at(path, "map"))?;
+    let shape = Shape::of(&mapping.arena()).map_err(|why| match why {
+        NoArena::NoDenseFs => no_dense_fs(),
+        NoArena::Version(found) => {
+            ArenaError::Version { path: path.to_owned(), found, ours: densefs::format::VERSION }
+        }
+        NoArena::Size(lines) => {
+            let arena_bytes = u64::from(lines) * LINE_BYTES as u64;
+            ArenaError::Size { path: path.to_owned(), bytes, arena_bytes }
+        }
+        NoArena::Damaged => ArenaError::Damaged { path: path.to_owned() },
+    })?;
+    Ok((file, mapping, shape))
+}
+
+/// Has the file system that an arena's file is in give space to some of its pages, and puts them
+/// into the page tables; false if there is no space.
+pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages: u32) -> bool {
+    let (first, bytes) = (u64::from(first_page) * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
+    loop {
+        match rustix::fs::fallocate(&file, FallocateFlags::empty(), first, bytes) {
+            Ok(()) => break,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    let (first, bytes) = (first as usize, bytes as usize);
+    for from in (0..bytes).step_by(POPULATE_BYTES) {
+        mapping.populate(first + from, POPULATE_BYTES.min(bytes - from));
+    }
+    true
+}
+
+/// Nanoseconds since 1970.
+#[inline]
+pub(crate) fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let (seconds, within) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(within)
+}
+
+/// What surrounds whoever makes an arena, which nobody else uses.
+struct Alone<'m> {
+    file: &'m File,
+    mapping: &'m Mapping,
+}
+
+impl Seams for Alone<'_> {
+    fn now_ns(&self) -> u64 {
+        now_ns()
+    }
+
+    fn supply(&self, first_page: u32, pages: u32) -> bool {
+        supply(self.file, self.mapping, first_page, pages)
+    }
+
+    fn life(&self, _slot: u32) -> Life {
+        Life::Alive
+    }
+
+    fn repaired(&self, _slot: u32) {}
+
+    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
+        false
+    }
+
+    fn wake(&self, _word: &AtomicU32) {}
+}

@@ -1,0 +1,74 @@
+//! Forks: the child gets a record of its own, with all that its parent has open.
+
+use std::cell::RefCell;
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+
+use densefs::Errno;
+
+use crate::attachment::Attachment;
+use crate::{edge, seat};
+
+/// Everything that is attached.
+static ATTACHED: Mutex<Vec<Weak<Attachment>>> = Mutex::new(Vec::new());
+
+/// What a child is to have of an arena.
+struct Share {
+    attachment: Arc<Attachment>,
+    /// Its open file description, and its record; none if it could not be had.
+    own: Option<(File, u32)>,
+}
+
+thread_local! {
+    /// For the child of the fork that is under way.
+    static SHARES: RefCell<Vec<Share>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes an attachment, so that forks take it along.
+pub(crate) fn note(attachment: &Arc<Attachment>) {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| edge::at_forks(before, in_parent, in_child));
+    let mut all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|one| one.strong_count() > 0);
+    all.push(Arc::downgrade(attachment));
+}
+
+extern "C" fn before() {
+    let all: Vec<_> = {
+        let all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).collect()
+    };
+    let shares = all.into_iter().map(|attachment| {
+        let own = prepare(&attachment).ok();
+        Share { attachment, own }
+    });
+    let shares = shares.collect();
+    SHARES.with(|place| place.replace(shares));
+}
+
+/// Opens the arena's file anew, and has a record made with all that this process has open.
+fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
+    // Its name may have become another's.
+    let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
+    let record = attachment.take_record(file.as_fd())?.ok_or(Errno::NFILE)?;
+    seat::with(attachment, |member| member.copy_descriptors(record))?;
+    Ok((file, record))
+}
+
+extern "C" fn in_parent() {
+    // The child's description is the child's alone now.
+    SHARES.with(|shares| shares.take());
+}
+
+extern "C" fn in_child() {
+    for Share { attachment, own } in SHARES.with(|shares| shares.take()) {
+        let taken = own.and_then(|(file, record)| {
+            edge::replace(attachment.file(), &file).ok()?;
+            Some(record)
+        });
+        attachment.set_record(taken);
+    }
+    seat::forget_parents();
+}
