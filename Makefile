@@ -5,7 +5,7 @@ CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
-.PHONY: help run build test lint bench coverage setup
+.PHONY: help run build test lint bench coverage densefs setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
@@ -16,6 +16,7 @@ help:
 	@echo "make lint              check formatting, clippy, documentation, licences, shell scripts"
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
 	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
+	@echo "make densefs           build target/densefs/lib/libdensefs.so and its header"
 	@echo "make setup             install what 'make run' needs, and nothing more"
 
 run: setup build
@@ -37,6 +38,13 @@ lint:
 coverage:
 	@$(CARGO) test --release --locked -p fsprism-stats --test coverage_samples -- --ignored
 	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored coverage
+
+densefs:
+	@scripts/setup run
+	@$(CARGO) build --release --locked -p fsprism-densefs-c
+	@install -D $(TARGET_DIR)/release/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
+	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
+	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
 
 bench:
 	@scripts/setup bench

@@ -604,6 +604,18 @@ impl FileSystem {
         self.attachment.credentials.set_umask(umask)
     }
 
+    /// Closes all that this process has open, and makes the root its working directory.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`].
+    pub fn close_all(&self) -> Result<(), Errno> {
+        let record = self.attachment.record();
+        self.with(|member, _| {
+            member.reap(record)?;
+            member.begin_process(record)
+        })
+    }
+
     /// Checks the whole arena, which nobody else may be using.
     ///
     /// # Errors

@@ -128,6 +128,12 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(self.name_of(cell, &mut bytes)? == name.bytes())
     }
 
+    /// Lines that a directory's table takes.
+    #[inline]
+    pub(crate) fn table_lines(&self, directory: Line<'_>) -> u32 {
+        Table::of(directory).map_or(0, Table::buckets)
+    }
+
     /// The name of an entry.
     pub(crate) fn name_of<'b>(
         &self,

@@ -33,6 +33,7 @@ errno! {
     /// To be done again; no caller sees it.
     AGAIN = 11, "Resource temporarily unavailable";
     ACCES = 13, "Permission denied";
+    FAULT = 14, "Bad address";
     BUSY = 16, "Device or resource busy";
     EXIST = 17, "File exists";
     XDEV = 18, "Invalid cross-device link";

@@ -56,6 +56,21 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
+    /// Lines that a file's content takes, with its map.
+    #[inline]
+    pub(crate) fn content_lines(&self, inode: Line<'_>) -> Result<u32, Errno> {
+        let form = inode.load(cell::FORM);
+        if form <= content::RUN_MOST { Ok(form.into()) } else { self.map_lines(inode) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn map_lines(&self, inode: Line<'_>) -> Result<u32, Errno> {
+        let mut all = 0_u32;
+        self.each_run(inode, |_, lines| all = all.saturating_add(lines))?;
+        Ok(all)
+    }
+
     fn check_file(&self, inode: Line<'_>) -> Result<(), Errno> {
         let mode = self.mode(inode.load(cell::MODE))?;
         if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(()) }

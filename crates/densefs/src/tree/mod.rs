@@ -11,7 +11,7 @@ mod node;
 mod rename;
 mod walk;
 
-use crate::arena::{Line, Ref};
+use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::Entry;
 use crate::errno::Errno;
 use crate::layout::cell;
@@ -41,6 +41,8 @@ pub struct Stat {
     pub links: u32,
     /// Bytes; of a directory, its entries.
     pub size: u64,
+    /// Units of 512 bytes that its content, or a directory's table, takes.
+    pub blocks: u64,
     /// When its content last changed, in nanoseconds since 1970.
     pub mtime_ns: u64,
     /// When anything of it last changed, in nanoseconds since 1970.
@@ -94,16 +96,17 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     fn stat_of(&self, at: Ref, line: Line<'_>) -> Result<Stat, Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
-        let size = if mode.is_directory() {
-            line.load(cell::ENTRIES).into()
+        let (size, lines) = if mode.is_directory() {
+            (line.load(cell::ENTRIES).into(), self.table_lines(line))
         } else {
-            line.load(cell::SIZE)
+            (line.load(cell::SIZE), self.content_lines(line)?)
         };
         Ok(Stat {
             ino: self.ino_at(at),
             mode,
             links: line.load(cell::LINKS).into(),
             size,
+            blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
             mtime_ns: line.load(cell::MTIME),
             ctime_ns: line.load(cell::CTIME),
         })

@@ -1,0 +1,105 @@
+/*
+ * DenseFS from C: the calls of the system with a prefix, for files in an arena.
+ *
+ * Arguments, results and errno are those of the call without the prefix. Descriptors, the working
+ * directory and the umask are DenseFS's own: its descriptor 3 has nothing to do with the system's,
+ * and only these functions take it. All functions may be called by several threads. A child made
+ * by fork() has all that is open, as usual; a program that is executed has nothing open.
+ *
+ * Credentials and the umask are those that the process had when it attached.
+ */
+#ifndef DENSEFS_H
+#define DENSEFS_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Attaches the arena in a file that `fsprism densefs mkfs` made; flags must be 0. A process
+ * attaches one arena at a time: EBUSY if it has one. Other calls fail with ENXIO before. EINVAL: it
+ * is not a DenseFS; EPROTONOSUPPORT: one of another version; EUSERS: too many processes use it.
+ */
+int dfs_attach(const char *arena, int flags);
+/* Closes all that is open, and leaves the arena. */
+int dfs_detach(void);
+
+int dfs_open(const char *path, int flags, ...);
+int dfs_openat(int dirfd, const char *path, int flags, ...);
+int dfs_creat(const char *path, mode_t mode);
+int dfs_close(int fd);
+ssize_t dfs_read(int fd, void *buf, size_t count);
+ssize_t dfs_write(int fd, const void *buf, size_t count);
+ssize_t dfs_pread(int fd, void *buf, size_t count, off_t offset);
+ssize_t dfs_pwrite(int fd, const void *buf, size_t count, off_t offset);
+off_t dfs_lseek(int fd, off_t offset, int whence);
+int dfs_truncate(const char *path, off_t length);
+int dfs_ftruncate(int fd, off_t length);
+int dfs_fsync(int fd);
+int dfs_fdatasync(int fd);
+
+int dfs_dup(int fd);
+int dfs_dup2(int fd, int to);
+int dfs_dup3(int fd, int to, int flags);
+/* F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL; EINVAL for all others. */
+int dfs_fcntl(int fd, int command, ...);
+
+int dfs_stat(const char *path, struct stat *into);
+int dfs_lstat(const char *path, struct stat *into);
+int dfs_fstat(int fd, struct stat *into);
+int dfs_fstatat(int dirfd, const char *path, struct stat *into, int flags);
+int dfs_access(const char *path, int mode);
+int dfs_statvfs(const char *path, struct statvfs *into);
+
+int dfs_mkdir(const char *path, mode_t mode);
+int dfs_mkdirat(int dirfd, const char *path, mode_t mode);
+int dfs_mknod(const char *path, mode_t mode, dev_t dev);
+int dfs_mkfifo(const char *path, mode_t mode);
+int dfs_rmdir(const char *path);
+int dfs_unlink(const char *path);
+int dfs_unlinkat(int dirfd, const char *path, int flags);
+int dfs_link(const char *old_path, const char *new_path);
+int dfs_linkat(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, int flags);
+int dfs_symlink(const char *target, const char *path);
+int dfs_symlinkat(const char *target, int dirfd, const char *path);
+ssize_t dfs_readlink(const char *path, char *buf, size_t size);
+ssize_t dfs_readlinkat(int dirfd, const char *path, char *buf, size_t size);
+int dfs_rename(const char *old_path, const char *new_path);
+int dfs_renameat(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path);
+int dfs_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                  unsigned int flags);
+
+int dfs_chmod(const char *path, mode_t mode);
+int dfs_fchmod(int fd, mode_t mode);
+int dfs_chown(const char *path, uid_t owner, gid_t group);
+int dfs_lchown(const char *path, uid_t owner, gid_t group);
+int dfs_utimensat(int dirfd, const char *path, const struct timespec times[2], int flags);
+mode_t dfs_umask(mode_t mask);
+
+typedef struct dfs_dir DFS_DIR;
+DFS_DIR *dfs_opendir(const char *path);
+DFS_DIR *dfs_fdopendir(int fd);
+struct dirent *dfs_readdir(DFS_DIR *dir);
+void dfs_rewinddir(DFS_DIR *dir);
+long dfs_telldir(DFS_DIR *dir);
+void dfs_seekdir(DFS_DIR *dir, long position);
+int dfs_dirfd(DFS_DIR *dir);
+int dfs_closedir(DFS_DIR *dir);
+
+int dfs_chdir(const char *path);
+int dfs_fchdir(int fd);
+char *dfs_getcwd(char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,250 @@
+//! Open files.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::slice;
+
+use densefs_process::{Base, Errno, Whence, flags};
+
+use crate::answer::{descriptor, fail, length, offset, result, write_stat};
+use crate::{base, files, number, path};
+
+/// Opens; `mode` is looked at if a file is to be made.
+///
+/// # Safety
+/// `name` must be a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::mode_t) -> c_int {
+    // SAFETY: the caller vouches for it.
+    let name = unsafe { path(name) };
+    let how = how.cast_unsigned();
+    descriptor(name.and_then(|name| files()?.open_descriptor(Base::Working, name, how, mode & 0o7777)))
+}
+
+/// Opens, from a directory on.
+///
+/// # Safety
+/// `name` must be a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_openat(
+    directory: c_int,
+    name: *const c_char,
+    how: c_int,
+    mode: libc::mode_t,
+) -> c_int {
+    // SAFETY: the caller vouches for it.
+    let name = unsafe { path(name) };
+    let how = how.cast_unsigned();
+    descriptor(name.and_then(|name| {
+        files()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)
+    }))
+}
+
+/// Makes a file, or empties it.
+///
+/// # Safety
+/// `name` must be a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_creat(name: *const c_char, mode: libc::mode_t) -> c_int {
+    // SAFETY: the caller vouches for it.
+    unsafe { dfs_open(name, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode) }
+}
+
+/// Closes.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_close(file: c_int) -> c_int {
+    result(number(file).and_then(|file| files()?.close(file)))
+}
+
+/// The bytes that a call reads into.
+///
+/// # Safety
+/// They must be the caller's alone, for so long.
+unsafe fn bytes_mut<'a>(start: *mut c_void, count: usize) -> Result<&'a mut [u8], Errno> {
+    match count.min(LENGTH_MOST) {
+        0 => Ok(&mut []),
+        _ if start.is_null() => Err(Errno::FAULT),
+        // SAFETY: the caller vouches for it.
+        count => Ok(unsafe { slice::from_raw_parts_mut(start.cast(), count) }),
+    }
+}
+
+/// The bytes that a call writes.
+///
+/// # Safety
+/// Nobody must change them, for so long.
+unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
+    match count.min(LENGTH_MOST) {
+        0 => Ok(&[]),
+        _ if start.is_null() => Err(Errno::FAULT),
+        // SAFETY: the caller vouches for it.
+        count => Ok(unsafe { slice::from_raw_parts(start.cast(), count) }),
+    }
+}
+
+/// Most bytes of one call, as on Linux.
+const LENGTH_MOST: usize = 0x7fff_f000;
+
+/// Reads.
+///
+/// # Safety
+/// There must be room for `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) -> isize {
+    // SAFETY: the caller vouches for it.
+    let into = unsafe { bytes_mut(into, count) };
+    length(number(file).and_then(|file| files()?.read(file, into?)))
+}
+
+/// Writes.
+///
+/// # Safety
+/// There must be `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usize) -> isize {
+    // SAFETY: the caller vouches for it.
+    let from = unsafe { bytes(from, count) };
+    length(number(file).and_then(|file| files()?.write(file, from?)))
+}
+
+/// Reads at an offset.
+///
+/// # Safety
+/// There must be room for `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_pread(
+    file: c_int,
+    into: *mut c_void,
+    count: usize,
+    at: libc::off_t,
+) -> isize {
+    // SAFETY: the caller vouches for it.
+    let into = unsafe { bytes_mut(into, count) };
+    length(number(file).and_then(|file| files()?.read_from(file, place(at)?, into?)))
+}
+
+/// Writes at an offset.
+///
+/// # Safety
+/// There must be `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_pwrite(
+    file: c_int,
+    from: *const c_void,
+    count: usize,
+    at: libc::off_t,
+) -> isize {
+    // SAFETY: the caller vouches for it.
+    let from = unsafe { bytes(from, count) };
+    length(number(file).and_then(|file| files()?.write_to(file, place(at)?, from?)))
+}
+
+/// An offset or a length, which is not negative.
+pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
+    u64::try_from(at).map_err(|_| Errno::INVAL)
+}
+
+/// Moves the offset.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc::off_t {
+    let from = match whence {
+        libc::SEEK_SET => Whence::Start,
+        libc::SEEK_CUR => Whence::Current,
+        libc::SEEK_END => Whence::End,
+        _ => return fail(libc::EINVAL).into(),
+    };
+    offset(number(file).and_then(|file| files()?.seek(file, by, from)))
+}
+
+/// Cuts a file off, or gives it zeros behind.
+///
+/// # Safety
+/// `name` must be a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
+    // SAFETY: the caller vouches for it.
+    let name = unsafe { path(name) };
+    result(name.and_then(|name| files()?.truncate(name, place(size)?)))
+}
+
+/// The same of an open file.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
+    result(number(file).and_then(|file| files()?.truncate_descriptor(file, place(size)?)))
+}
+
+/// Does nothing but look whether it is open: what is written is in memory, and stays there.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
+    result(number(file).and_then(|file| files()?.flags(file).map(drop)))
+}
+
+/// As [`dfs_fsync`].
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
+    dfs_fsync(file)
+}
+
+/// What is known of an open file.
+///
+/// # Safety
+/// `into` must be valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int {
+    match number(file).and_then(|file| files()?.stat_descriptor(file)) {
+        Ok(stat) => {
+            // SAFETY: the caller vouches for it.
+            unsafe { write_stat(&stat, into) };
+            0
+        }
+        Err(why) => fail(why.0.into()),
+    }
+}
+
+/// Makes another descriptor.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_dup(file: c_int) -> c_int {
+    descriptor(number(file).and_then(|file| files()?.duplicate(file, 0, 0)))
+}
+
+/// Makes a given descriptor refer to what another does.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
+    let done = number(file).and_then(|file| {
+        let to = number(to)?;
+        files()?.duplicate_to(file, to, 0)?;
+        Ok(to)
+    });
+    descriptor(done)
+}
+
+/// The same with flags, of two that are not the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
+    if file == to || how & !libc::O_CLOEXEC != 0 {
+        return fail(libc::EINVAL);
+    }
+    let done = number(file).and_then(|file| {
+        let to = number(to)?;
+        files()?.duplicate_to(file, to, how.cast_unsigned())?;
+        Ok(to)
+    });
+    descriptor(done)
+}
+
+/// The commands of fcntl(2) that there are here.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: c_int) -> c_int {
+    let duplicate = |how| {
+        let lowest = u32::try_from(argument).map_err(|_| Errno::INVAL)?;
+        files()?.duplicate(number(file)?, lowest, how)
+    };
+    match command {
+        libc::F_DUPFD => descriptor(duplicate(0)),
+        libc::F_DUPFD_CLOEXEC => descriptor(duplicate(flags::CLOSE_ON_EXEC)),
+        libc::F_GETFL => {
+            const MADE: c_uint = flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
+            descriptor(number(file).and_then(|file| Ok(files()?.flags(file)? & !MADE)))
+        }
+        _ => fail(libc::EINVAL),
+    }
+}

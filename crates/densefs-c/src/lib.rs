@@ -1,0 +1,101 @@
+//! DenseFS from C: `include/densefs.h` says what each function does.
+//!
+//! Each function turns its arguments into those of [`densefs_process::FileSystem`], and what that
+//! says into a result and `errno`.
+#![expect(unsafe_code, reason = "callers from C vouch for their pointers")]
+
+mod answer;
+pub mod directories;
+pub mod files;
+pub mod names;
+
+use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use densefs_process::{Base, Errno, FileSystem};
+
+use answer::{fail, result};
+
+/// The arena that the process has attached. One that was left stays in memory: another thread may
+/// be in a call.
+static ATTACHED: AtomicPtr<FileSystem> = AtomicPtr::new(ptr::null_mut());
+
+/// What the process has attached.
+#[inline]
+fn files() -> Result<&'static FileSystem, Errno> {
+    // SAFETY: it is null, or was leaked by `dfs_attach`.
+    unsafe { ATTACHED.load(Ordering::Acquire).as_ref() }.ok_or(Errno::NXIO)
+}
+
+/// A path from C.
+///
+/// # Safety
+/// It must be null, or a text that stays as it is for `'a`.
+#[inline]
+unsafe fn path<'a>(text: *const c_char) -> Result<&'a Path, Errno> {
+    if text.is_null() {
+        return Err(Errno::FAULT);
+    }
+    // SAFETY: the caller vouches for it.
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    Ok(Path::new(OsStr::from_bytes(bytes)))
+}
+
+/// Where a path starts, from a descriptor of a call that takes one.
+#[inline]
+fn base(descriptor: c_int) -> Result<Base, Errno> {
+    if descriptor == libc::AT_FDCWD {
+        return Ok(Base::Working);
+    }
+    number(descriptor).map(Base::Descriptor)
+}
+
+/// A descriptor.
+#[inline]
+fn number(descriptor: c_int) -> Result<u32, Errno> {
+    u32::try_from(descriptor).map_err(|_| Errno::BADF)
+}
+
+/// Attaches an arena.
+///
+/// # Safety
+/// `arena` must be a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller vouches for it.
+    let arena = match unsafe { path(arena) } {
+        Ok(arena) if flags == 0 => arena,
+        Ok(_) => return fail(libc::EINVAL),
+        Err(why) => return fail(why.0.into()),
+    };
+    if !ATTACHED.load(Ordering::Relaxed).is_null() {
+        return fail(libc::EBUSY);
+    }
+    match FileSystem::attach(arena) {
+        Ok(files) => {
+            let files = Box::into_raw(Box::new(files));
+            let (was, is) = (Ordering::AcqRel, Ordering::Relaxed);
+            if ATTACHED.compare_exchange(ptr::null_mut(), files, was, is).is_ok() {
+                return 0;
+            }
+            // Another thread was faster.
+            // SAFETY: nobody else has it.
+            drop(unsafe { Box::from_raw(files) });
+            fail(libc::EBUSY)
+        }
+        Err(why) => fail(why.errno()),
+    }
+}
+
+/// Closes all that is open, and leaves the arena.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_detach() -> c_int {
+    result(files().and_then(|files| {
+        files.close_all()?;
+        ATTACHED.store(ptr::null_mut(), Ordering::Release);
+        Ok(())
+    }))
+}

@@ -1,0 +1,173 @@
+/* A program that uses DenseFS from C. It says nothing if all is as with the system's calls. */
+#include <densefs.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                       \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition,         \
+                    strerror(errno));                                          \
+            exit(1);                                                           \
+        }                                                                      \
+    } while (0)
+
+#define FAILS(call, why)                                                       \
+    do {                                                                       \
+        errno = 0;                                                             \
+        CHECK((call) == -1 && errno == (why));                                 \
+    } while (0)
+
+static void files(void)
+{
+    char text[16] = "";
+    struct stat stat;
+
+    FAILS(dfs_open("missing", O_RDONLY), ENOENT);
+    int fd = dfs_open("/file", O_RDWR | O_CREAT | O_EXCL, 0640);
+    CHECK(fd == 0);
+    FAILS(dfs_open("/file", O_RDWR | O_CREAT | O_EXCL, 0640), EEXIST);
+    CHECK(dfs_write(fd, "hello world", 11) == 11);
+    CHECK(dfs_lseek(fd, 6, SEEK_SET) == 6);
+    CHECK(dfs_read(fd, text, sizeof text) == 5 && strcmp(text, "world") == 0);
+    CHECK(dfs_pread(fd, text, 5, 0) == 5 && strcmp(text, "hello") == 0);
+    CHECK(dfs_pwrite(fd, "J", 1, 0) == 1);
+    FAILS(dfs_pread(fd, text, 1, -1), EINVAL);
+    FAILS(dfs_lseek(fd, 0, 99), EINVAL);
+    CHECK(dfs_fstat(fd, &stat) == 0 && stat.st_size == 11 && stat.st_nlink == 1);
+    CHECK(stat.st_mode == (S_IFREG | 0640) && stat.st_uid == geteuid());
+    CHECK(stat.st_blocks == 1 && stat.st_mtim.tv_sec > 1600000000);
+    int other = dfs_dup(fd);
+    CHECK(other == 1 && dfs_lseek(other, 0, SEEK_CUR) == 11);
+    CHECK(dfs_dup2(fd, 20) == 20 && dfs_fcntl(20, F_GETFL) == O_RDWR);
+    CHECK(dfs_fcntl(fd, F_DUPFD, 10) == 10);
+    CHECK(dfs_close(10) == 0 && dfs_close(20) == 0 && dfs_close(other) == 0);
+    FAILS(dfs_close(other), EBADF);
+    FAILS(dfs_close(-1), EBADF);
+    CHECK(dfs_ftruncate(fd, 4) == 0 && dfs_stat("file", &stat) == 0 && stat.st_size == 4);
+    CHECK(dfs_fsync(fd) == 0 && dfs_close(fd) == 0);
+}
+
+static void names(void)
+{
+    char text[64] = "";
+    struct stat stat;
+    struct statvfs room;
+
+    CHECK(dfs_mkdir("/sub", 0755) == 0);
+    FAILS(dfs_mkdir("/sub", 0755), EEXIST);
+    CHECK(dfs_symlink("../file", "/sub/link") == 0);
+    CHECK(dfs_readlink("/sub/link", text, sizeof text) == 7 && strcmp(text, "../file") == 0);
+    CHECK(dfs_stat("/sub/link", &stat) == 0 && S_ISREG(stat.st_mode));
+    CHECK(dfs_lstat("/sub/link", &stat) == 0 && S_ISLNK(stat.st_mode) && stat.st_size == 7);
+    CHECK(dfs_link("/file", "/sub/second") == 0);
+    CHECK(dfs_stat("/file", &stat) == 0 && stat.st_nlink == 2);
+    CHECK(dfs_rename("/sub/second", "/sub/third") == 0);
+    FAILS(dfs_renameat2(AT_FDCWD, "/file", AT_FDCWD, "/sub/third", 1), EEXIST);
+    CHECK(dfs_chdir("/sub") == 0);
+    CHECK(dfs_getcwd(text, sizeof text) == text && strcmp(text, "/sub") == 0);
+    CHECK(dfs_getcwd(text, 4) == NULL && errno == ERANGE);
+    CHECK(dfs_access("third", R_OK | W_OK) == 0);
+    CHECK(dfs_chmod("third", 0444) == 0 && dfs_stat("/file", &stat) == 0);
+    CHECK((stat.st_mode & 0777) == 0444);
+    int dir = dfs_open("..", O_RDONLY | O_DIRECTORY);
+    CHECK(dir >= 0 && dfs_fstatat(dir, "file", &stat, 0) == 0);
+    FAILS(dfs_unlinkat(dir, "sub", 0), EISDIR);
+    FAILS(dfs_unlinkat(dir, "sub", AT_REMOVEDIR), ENOTEMPTY);
+    CHECK(dfs_close(dir) == 0 && dfs_chdir("/") == 0);
+    CHECK(dfs_mkfifo("/fifo", 0600) == 0 && dfs_stat("/fifo", &stat) == 0);
+    CHECK(S_ISFIFO(stat.st_mode));
+    FAILS(dfs_mknod("/device", S_IFCHR | 0600, 1), EPERM);
+    CHECK(dfs_statvfs("/", &room) == 0 && room.f_bfree > 0 && room.f_bfree < room.f_blocks);
+    struct timespec times[2] = {{0, UTIME_OMIT}, {12, 34}};
+    CHECK(dfs_utimensat(AT_FDCWD, "/fifo", times, 0) == 0 && dfs_stat("/fifo", &stat) == 0);
+    CHECK(stat.st_mtim.tv_sec == 12 && stat.st_mtim.tv_nsec == 34);
+}
+
+static void lists(void)
+{
+    char name[32];
+    unsigned seen[300] = {0};
+
+    CHECK(dfs_mkdir("/many", 0755) == 0);
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "/many/%d", i);
+        CHECK(dfs_close(dfs_creat(name, 0600)) == 0);
+    }
+    DFS_DIR *dir = dfs_opendir("/many");
+    CHECK(dir != NULL);
+    struct dirent *entry;
+    unsigned dots = 0, count = 0;
+    long middle = 0;
+    while ((entry = dfs_readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.') {
+            CHECK(entry->d_type == DT_DIR);
+            dots++;
+            continue;
+        }
+        CHECK(entry->d_type == DT_REG);
+        seen[atoi(entry->d_name)]++;
+        if (++count == 150)
+            middle = dfs_telldir(dir);
+    }
+    CHECK(dots == 2 && count == 300);
+    for (int i = 0; i < 300; i++)
+        CHECK(seen[i] == 1);
+    dfs_seekdir(dir, middle);
+    for (count = 0; dfs_readdir(dir) != NULL; count++)
+        ;
+    CHECK(count == 150);
+    dfs_rewinddir(dir);
+    CHECK(dfs_readdir(dir)->d_name[0] == '.');
+    CHECK(dfs_closedir(dir) == 0);
+    CHECK(dfs_opendir("/file") == NULL && errno == ENOTDIR);
+}
+
+/* A child has its parent's descriptors, offsets and working directory. */
+static void forks(void)
+{
+    char text[8] = "";
+    int status;
+
+    CHECK(dfs_chdir("/many") == 0);
+    int fd = dfs_open("shared", O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && dfs_write(fd, "abcdef", 6) == 6 && dfs_lseek(fd, 1, SEEK_SET) == 1);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK(dfs_read(fd, text, 2) == 2 && strcmp(text, "bc") == 0);
+        CHECK(dfs_unlink("shared") == 0);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            CHECK(dfs_read(fd, text, 1) == 1 && text[0] == 'd');
+            _exit(0);
+        }
+        CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+        CHECK(dfs_close(fd) == 0 && dfs_open("/", O_RDONLY) == fd);
+        abort();
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    CHECK(dfs_read(fd, text, 2) == 2 && text[0] == 'e');
+    CHECK(dfs_close(fd) == 0 && dfs_chdir("/") == 0);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    FAILS(dfs_open("/file", O_RDONLY), ENXIO);
+    FAILS(dfs_attach("/dev/null", 0), EINVAL);
+    FAILS(dfs_attach("/nowhere/arena", 0), ENOENT);
+    FAILS(dfs_attach(argv[1], 1), EINVAL);
+    CHECK(dfs_attach(argv[1], 0) == 0);
+    FAILS(dfs_attach(argv[1], 0), EBUSY);
+    files();
+    names();
+    lists();
+    forks();
+    CHECK(dfs_detach() == 0);
+    FAILS(dfs_open("/file", O_RDONLY), ENXIO);
+    return 0;
+}
