@@ -237,6 +237,19 @@ impl Attachment {
         claimed.retain(|&one| one != record);
     }
 
+    /// Whether another process that lives has the arena attached.
+    pub(crate) fn is_shared(&self, member: &Member<'static, Surroundings>) -> bool {
+        let others = (0..self.shape.processes()).filter(|&record| record != self.record());
+        let mut used = others.filter(|&record| member.is_in_use(record).unwrap_or(false));
+        used.any(|record| {
+            let is_dead = self.claim(record);
+            if is_dead {
+                self.unclaim(record);
+            }
+            !is_dead
+        })
+    }
+
     /// Whether a dead process was found since this was last asked.
     #[inline]
     pub(crate) fn is_sweep_due(&self) -> bool {

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, DIRECTORY, FILE, Mode, TYPE};
 use densefs::{Errno, Follow, Last, Member, Node, Owner, Remove, Rename, Stat, Whence, flags};
 
@@ -616,15 +617,23 @@ impl FileSystem {
         })
     }
 
-    /// Checks the whole arena, which nobody else may be using.
+    /// Checks the whole arena, which no other process may have attached.
     ///
     /// # Errors
-    /// [`Errno::NOMEM`] if there is no memory for a byte per line; the first problem, as a value.
-    pub fn check(&self) -> Result<Result<densefs::check::Report, densefs::check::Problem>, Errno> {
-        self.with(|member, _| {
+    /// [`ArenaError::InUse`]; [`ArenaError::Core`]. What is wrong with it is a value.
+    pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
+        let path = || self.path().to_owned();
+        let checked = self.with(|member, _| {
             self.attachment.sweep(member);
+            if self.attachment.is_shared(member) {
+                return Err(Errno::BUSY);
+            }
             let mut seen = vec![0; member.arena().lines() as usize];
             Ok(member.check(&mut seen))
+        });
+        checked.map_err(|why| match why {
+            Errno::BUSY => ArenaError::InUse { path: path() },
+            why => ArenaError::Core { path: path(), why },
         })
     }
 

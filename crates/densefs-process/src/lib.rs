@@ -16,8 +16,10 @@ mod file;
 mod file_system;
 mod fork;
 mod seat;
+mod transfer;
 
 pub use densefs::modes::Mode;
 pub use densefs::{Errno, Follow, Rename, Stat, Whence, check, flags};
 pub use file::{ArenaError, Request, make};
 pub use file_system::{Base, Entry, File, FileSystem, Usage};
+pub use transfer::{Copied, CopyError};

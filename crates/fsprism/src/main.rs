@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use commands::{
-    cliff, compare, footprint, lab, machine, manual, report, reproduce, runs, stats, survey,
+    cliff, compare, densefs, footprint, lab, machine, manual, report, reproduce, runs, stats, survey,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::lab(command),
         Command::Stats(analysis) => stats::stats(analysis),
         Command::Reproduce(options) => reproduce::reproduce(options),
+        Command::Densefs(command) => densefs::densefs(command),
         Command::Machine(options) => machine::machine(options),
         Command::Completions(options) => manual::completions(options.shell),
         Command::Man => manual::man_page(),

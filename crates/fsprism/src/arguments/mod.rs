@@ -2,6 +2,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod cliff;
+pub(crate) mod densefs;
 pub(crate) mod footprint;
 pub(crate) mod footprint_values;
 pub(crate) mod lab;
@@ -18,6 +19,7 @@ use file_system::FileSystem;
 
 use crate::arguments::analysis::{Analysis, AnswerFormat, AnswerOptions};
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
+use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
 use crate::arguments::lab::LabCommand;
 
@@ -151,6 +153,9 @@ pub(crate) enum Command {
     /// Reproduce a paper's tables and figures, computed or measured here, beside the published ones
     #[command(after_long_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceOptions),
+    /// Make and keep a DenseFS: a compact file system in memory that processes share
+    #[command(subcommand, after_long_help = DENSEFS_EXAMPLES)]
+    Densefs(DensefsCommand),
     /// Describe this computer and what fsprism may do on it
     Machine(MachineOptions),
     /// Print a completion script for a shell

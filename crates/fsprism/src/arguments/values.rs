@@ -15,6 +15,12 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Permissions: `755`.
+pub(crate) fn permissions(text: &str) -> Result<u32, String> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|&mode| mode <= 0o7777);
+    mode.ok_or_else(|| "permissions must be an octal number up to 7777: 755".to_owned())
+}
+
 /// A time: `10s`, `2m`, `1h`, `500ms`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "a time must be a number with ms, s, m or h: 90s".to_owned();

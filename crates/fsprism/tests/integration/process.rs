@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -19,16 +19,21 @@ use crate::place::Place;
 /// How a process ended, and what it said.
 #[derive(Debug)]
 pub(crate) struct Outcome {
+    /// Its exit status, or the number of the signal that ended it, negated.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+fn code_of(status: ExitStatus) -> Option<i32> {
+    status.code().or(status.signal().map(|signal| -signal))
 }
 
 impl Outcome {
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("plain text");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Self { code: output.status.code(), stdout, stderr }
+        Self { code: code_of(output.status), stdout, stderr }
     }
 
     /// The program's last sentence on standard error.
@@ -167,7 +172,7 @@ impl Running {
     #[track_caller]
     pub(crate) fn finish(mut self, place: &Place) -> Outcome {
         while self.errors.read_line(&mut self.stderr).expect("plain text") > 0 {}
-        let code = self.child.wait().expect("it is ours").code();
+        let code = code_of(self.child.wait().expect("it is ours"));
         self.children.iter().for_each(wait_for_end);
         place.assert_nothing_left(self.child.id());
         let stdout = fs::read_to_string(&self.stdout).expect("plain text");

@@ -1,0 +1,350 @@
+//! Whole trees, copied into a DenseFS and out of it.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{
+    DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
+};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::{Errno, Follow, Stat, flags};
+
+use crate::file_system::{Base, File, FileSystem};
+
+/// Bytes that are copied at a time.
+const PIECE_BYTES: usize = 1 << 20;
+/// The least bytes of zeros that are left out, as a hole.
+const HOLE_BYTES: usize = 4096;
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Directories, the one at the top not among them.
+    pub directories: u64,
+    /// Regular files.
+    pub files: u64,
+    /// Symbolic links, fifos and sockets.
+    pub others: u64,
+    /// Bytes of regular files, holes among them.
+    pub bytes: u64,
+    /// What cannot be copied: devices.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Why a tree was not copied, or not wholly.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CopyError {
+    /// Something in the system's tree.
+    #[error("{path}: {why}")]
+    Outside {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: io::Error,
+    },
+    /// Something in the DenseFS.
+    #[error("in the DenseFS, /{path}: {why}")]
+    Inside {
+        /// The file, from the root.
+        path: PathBuf,
+        /// Why.
+        why: Errno,
+    },
+    /// The tree would be mixed with another.
+    #[error("{path} is not empty; give a new directory, or an empty one")]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+fn outside(path: &Path) -> impl FnOnce(io::Error) -> CopyError {
+    move |why| CopyError::Outside { path: path.to_owned(), why }
+}
+
+fn inside(path: &Path) -> impl FnOnce(Errno) -> CopyError {
+    move |why| CopyError::Inside { path: path.to_owned(), why }
+}
+
+/// A path from the root of a DenseFS, which is given without the slash.
+fn at(path: &Path) -> PathBuf {
+    Path::new("/").join(path)
+}
+
+impl FileSystem {
+    /// Copies what is in a directory of the system into the root, with permissions, times, links
+    /// and holes; with owners if this is root.
+    ///
+    /// # Errors
+    /// [`CopyError`]; what has been copied stays.
+    pub fn import(&self, from: &Path) -> Result<Copied, CopyError> {
+        let mut import = Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
+        import.directory(Path::new(""))?;
+        Ok(import.copied)
+    }
+
+    /// Copies everything into a directory of the system, which is made, or is empty.
+    ///
+    /// # Errors
+    /// [`CopyError`]; what has been copied stays.
+    pub fn export(&self, to: &Path) -> Result<Copied, CopyError> {
+        match DirBuilder::new().mode(0o700).create(to) {
+            Ok(()) => {}
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+                if fs::read_dir(to).map_err(outside(to))?.next().is_some() {
+                    return Err(CopyError::NotEmpty { path: to.to_owned() });
+                }
+            }
+            Err(why) => return Err(outside(to)(why)),
+        }
+        let mut export = Export { files: self, to, links: HashMap::new(), copied: Copied::default() };
+        let root = self.stat("/").map_err(inside(Path::new("")))?;
+        export.directory(Path::new(""), &root)?;
+        Ok(export.copied)
+    }
+}
+
+/// A tree that is copied in.
+struct Import<'f> {
+    files: &'f FileSystem,
+    from: &'f Path,
+    /// Where files with several names have been copied to.
+    links: HashMap<(u64, u64), PathBuf>,
+    copied: Copied,
+}
+
+impl Import<'_> {
+    fn directory(&mut self, path: &Path) -> Result<(), CopyError> {
+        let source = self.from.join(path);
+        for entry in fs::read_dir(&source).map_err(outside(&source))? {
+            let entry = entry.map_err(outside(&source))?;
+            let path = path.join(entry.file_name());
+            let metadata = entry.metadata().map_err(outside(&entry.path()))?;
+            self.one(&path, &entry.path(), &metadata)?;
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, path: &Path, source: &Path, metadata: &fs::Metadata) -> Result<(), CopyError> {
+        let (target, mode) = (at(path), metadata.mode());
+        let inode = (metadata.dev(), metadata.ino());
+        let is_linked = metadata.nlink() > 1 && !metadata.is_dir();
+        if let Some(first) = self.links.get(&inode).filter(|_| is_linked) {
+            return self.files.link(first, &target).map_err(inside(path));
+        }
+        match mode & TYPE {
+            DIRECTORY => {
+                self.files.make_directory(&target, 0o700).map_err(inside(path))?;
+                self.directory(path)?;
+                self.copied.directories += 1;
+            }
+            FILE => {
+                self.content(path, source)?;
+                self.copied.files += 1;
+                self.copied.bytes += metadata.len();
+            }
+            SYMLINK => {
+                let leads = fs::read_link(source).map_err(outside(source))?;
+                self.files.make_link(leads, &target).map_err(inside(path))?;
+                self.copied.others += 1;
+            }
+            _ => match self.files.make_from(Base::Working, &target, mode) {
+                Ok(()) => self.copied.others += 1,
+                Err(Errno::PERM) => {
+                    self.copied.left_out.push(source.to_owned());
+                    return Ok(());
+                }
+                Err(why) => return Err(inside(path)(why)),
+            },
+        }
+        if is_linked {
+            self.links.insert(inode, target.clone());
+        }
+        self.attributes(path, &target, metadata)
+    }
+
+    fn attributes(
+        &self,
+        path: &Path,
+        target: &Path,
+        metadata: &fs::Metadata,
+    ) -> Result<(), CopyError> {
+        if rustix::process::geteuid().is_root() {
+            let owner = (Some(metadata.uid()), Some(metadata.gid()));
+            let owned = self.files.set_owner(Base::Working, target, Follow::No, owner);
+            owned.map_err(inside(path))?;
+        }
+        if metadata.mode() & TYPE != SYMLINK {
+            let set = self.files.set_mode(Base::Working, target, metadata.mode() & 0o7777);
+            set.map_err(inside(path))?;
+        }
+        let seconds = u64::try_from(metadata.mtime()).unwrap_or(0);
+        let mtime_ns = seconds.saturating_mul(1_000_000_000)
+            + u64::try_from(metadata.mtime_nsec()).unwrap_or(0);
+        let set = self.files.set_mtime(Base::Working, target, Follow::No, Some(mtime_ns));
+        set.map_err(inside(path))
+    }
+
+    fn content(&self, path: &Path, source: &Path) -> Result<(), CopyError> {
+        let how = flags::WRITE | flags::CREATE | flags::EXCLUSIVE;
+        let target = self.files.open(at(path), how, 0o600).map_err(inside(path))?;
+        let mut options = OpenOptions::new();
+        let mut source_file = options
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(source)
+            .map_err(outside(source))?;
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut offset = 0;
+        loop {
+            let length = match source_file.read(&mut piece) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+                Err(why) => return Err(outside(source)(why)),
+            };
+            write_pieces(&piece[..length], |from, bytes| {
+                self.files.write_all(&target, offset + from as u64, bytes)
+            })
+            .map_err(inside(path))?;
+            offset += length as u64;
+        }
+        self.files.truncate_descriptor(target.descriptor(), offset).map_err(inside(path))
+    }
+}
+
+/// Calls `write` for what is not zeros, whole pages of zeros left out.
+fn write_pieces<E>(
+    piece: &[u8],
+    mut write: impl FnMut(usize, &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut begin = None;
+    for (number, page) in piece.chunks(HOLE_BYTES).enumerate() {
+        let at = number * HOLE_BYTES;
+        let is_hole = page.len() == HOLE_BYTES && page.iter().all(|&byte| byte == 0);
+        match (begin, is_hole) {
+            (None, false) => begin = Some(at),
+            (Some(from), true) => {
+                write(from, &piece[from..at])?;
+                begin = None;
+            }
+            (None, true) | (Some(_), false) => {}
+        }
+    }
+    begin.map_or(Ok(()), |from| write(from, &piece[from..]))
+}
+
+/// A tree that is copied out.
+struct Export<'f> {
+    files: &'f FileSystem,
+    to: &'f Path,
+    links: HashMap<u64, PathBuf>,
+    copied: Copied,
+}
+
+impl Export<'_> {
+    fn directory(&mut self, path: &Path, stat: &Stat) -> Result<(), CopyError> {
+        for entry in self.files.read_directory(at(path)).map_err(inside(path))? {
+            let path = path.join(std::ffi::OsString::from(name_of(&entry.name)));
+            let found = self.files.stat_from(Base::Working, &at(&path), Follow::No);
+            self.one(&path, &found.map_err(inside(&path))?)?;
+        }
+        self.attributes(&self.to.join(path), stat)
+    }
+
+    fn one(&mut self, path: &Path, stat: &Stat) -> Result<(), CopyError> {
+        let target = self.to.join(path);
+        let is_linked = stat.links > 1 && !stat.mode.is_directory();
+        if let Some(first) = self.links.get(&stat.ino).filter(|_| is_linked) {
+            return fs::hard_link(first, &target).map_err(outside(&target));
+        }
+        match stat.mode.mode & TYPE {
+            DIRECTORY => {
+                DirBuilder::new().mode(0o700).create(&target).map_err(outside(&target))?;
+                self.copied.directories += 1;
+                return self.directory(path, stat);
+            }
+            FILE => {
+                self.content(path, &target, stat.size)?;
+                self.copied.files += 1;
+                self.copied.bytes += stat.size;
+            }
+            SYMLINK => {
+                let leads = self.files.read_link(at(path)).map_err(inside(path))?;
+                symlink(leads, &target).map_err(outside(&target))?;
+                self.copied.others += 1;
+            }
+            kind => {
+                let kind = rustix::fs::FileType::from_raw_mode(kind);
+                let mode = rustix::fs::Mode::from_raw_mode(0o600);
+                rustix::fs::mknodat(rustix::fs::CWD, &target, kind, mode, 0)
+                    .map_err(|why| outside(&target)(why.into()))?;
+                self.copied.others += 1;
+            }
+        }
+        if is_linked {
+            self.links.insert(stat.ino, target.clone());
+        }
+        self.attributes(&target, stat)
+    }
+
+    fn attributes(&self, target: &Path, stat: &Stat) -> Result<(), CopyError> {
+        if rustix::process::geteuid().is_root() {
+            lchown(target, Some(stat.mode.uid), Some(stat.mode.gid)).map_err(outside(target))?;
+        }
+        if stat.mode.mode & TYPE == SYMLINK {
+            return Ok(());
+        }
+        let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
+        fs::set_permissions(target, permissions).map_err(outside(target))?;
+        if matches!(stat.mode.mode & TYPE, FILE | DIRECTORY) {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(stat.mtime_ns);
+            let file = OpenOptions::new().read(true).open(target);
+            let set = file.and_then(|file| file.set_modified(time));
+            set.map_err(outside(target))?;
+        }
+        Ok(())
+    }
+
+    fn content(&self, path: &Path, target: &Path, size: u64) -> Result<(), CopyError> {
+        let source = self.files.open(at(path), 0, 0).map_err(inside(path))?;
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create_new(true).mode(0o600);
+        let mut file = options.open(target).map_err(outside(target))?;
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut offset = 0;
+        loop {
+            let length = source.read(&mut piece).map_err(inside(path))?;
+            if length == 0 {
+                break;
+            }
+            write_pieces(&piece[..length], |from, bytes| {
+                use std::io::Seek;
+                file.seek(io::SeekFrom::Start(offset + from as u64))?;
+                file.write_all(bytes)
+            })
+            .map_err(outside(target))?;
+            offset += length as u64;
+        }
+        file.set_len(size.max(offset)).map_err(outside(target))
+    }
+}
+
+fn name_of(bytes: &[u8]) -> &std::ffi::OsStr {
+    std::os::unix::ffi::OsStrExt::from_bytes(bytes)
+}
+
+impl FileSystem {
+    /// Writes all of it at an offset.
+    fn write_all(&self, file: &File, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+        let mut done = 0;
+        while done < bytes.len() {
+            done += self.write_to(file.descriptor(), offset + done as u64, &bytes[done..])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The command line of `fsprism densefs`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::values;
+
+pub(crate) const DENSEFS_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs mkfs /dev/shm/scratch --size 2g
+  fsprism densefs import src /dev/shm/scratch     copies the tree below src into it
+  fsprism densefs stat /dev/shm/scratch           how full it is
+  fsprism densefs check /dev/shm/scratch
+  fsprism densefs export copy /dev/shm/scratch    copies all of it into a new directory
+
+docs/densefs.md says who should use it, and how programs do.
+";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DensefsCommand {
+    /// Make a DenseFS in a new file, which only its owner may use
+    Mkfs(MkfsOptions),
+    /// Show how full a DenseFS is, and what is in it
+    Stat(DensefsOptions),
+    /// Check that a DenseFS nobody uses is whole
+    Check(DensefsOptions),
+    /// Copy the tree below a directory into a DenseFS
+    Import(TransferOptions),
+    /// Copy everything in a DenseFS into a new or empty directory
+    Export(TransferOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MkfsOptions {
+    /// The file; /dev/shm is memory, and keeps it until the computer restarts
+    #[arg(value_name = "ARENA")]
+    pub(crate) arena: PathBuf,
+    /// Size: 64m, 2g; space is taken only as it is needed
+    #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = values::size)]
+    pub(crate) size: u64,
+    /// Permissions of the root directory
+    #[arg(long, value_name = "MODE", default_value = "755", value_parser = values::permissions)]
+    pub(crate) mode: u32,
+    /// Replace the DenseFS that is there, with all that is in it
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DensefsOptions {
+    /// The file that `fsprism densefs mkfs` made
+    #[arg(value_name = "ARENA")]
+    pub(crate) arena: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TransferOptions {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// The file that `fsprism densefs mkfs` made
+    #[arg(value_name = "ARENA")]
+    pub(crate) arena: PathBuf,
+}

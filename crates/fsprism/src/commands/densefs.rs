@@ -1,0 +1,137 @@
+//! `fsprism densefs`: file systems in memory that processes share.
+
+use std::path::{Path, PathBuf};
+
+use densefs_process::{Copied, FileSystem, Request, check, make};
+use serde::Serialize;
+use textual::{Columns, plain_text};
+
+use crate::arguments::densefs::{DensefsCommand, DensefsOptions, MkfsOptions, TransferOptions};
+use crate::exit::{Blame, Done};
+use crate::output;
+
+/// Lines of which a DenseFS is made, in bytes.
+const LINE_BYTES: u64 = 64;
+
+/// Does what `fsprism densefs` is told.
+pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
+    match command {
+        DensefsCommand::Mkfs(options) => mkfs(options),
+        DensefsCommand::Stat(options) => stat(options),
+        DensefsCommand::Check(options) => checked(options),
+        DensefsCommand::Import(options) => import(options),
+        DensefsCommand::Export(options) => export(options),
+    }
+}
+
+fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
+    let root = FileSystem::new_root(options.mode);
+    let request = Request { bytes: options.size, root, overwrites: options.overwrite };
+    make(&options.arena, &request).blame_input()?;
+    Ok(Done::Well)
+}
+
+/// How full a DenseFS is.
+#[derive(Debug, Serialize)]
+struct Usage {
+    path: PathBuf,
+    bytes: u64,
+    free_bytes: u64,
+}
+
+fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
+    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let usage = files.usage()?;
+    let answer =
+        Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
+    output::print_answer(options.output.format, &answer, || {
+        let mut columns = Columns::headed(["", "bytes", "share"]);
+        let share = |bytes: u64| textual::percent(bytes as f64 / usage.bytes.max(1) as f64);
+        for (what, bytes) in [("used", usage.bytes - usage.free_bytes), ("free", usage.free_bytes)] {
+            columns.row([what.to_owned(), textual::grouped(bytes as f64), share(bytes)]);
+        }
+        columns.render()
+    })
+}
+
+/// What a check found.
+#[derive(Debug, Serialize)]
+struct Checked {
+    path: PathBuf,
+    /// What is wrong first; none if it is whole.
+    problem: Option<String>,
+    directories: u64,
+    others: u64,
+    used_bytes: u64,
+    stock_bytes: u64,
+    free_bytes: u64,
+}
+
+fn checked(options: &DensefsOptions) -> anyhow::Result<Done> {
+    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let found = files.check().blame_input()?;
+    let report = found.unwrap_or_default();
+    let answer = Checked {
+        path: options.arena.clone(),
+        problem: found.err().map(|problem| problem.to_string()),
+        directories: report.directories,
+        others: report.others,
+        used_bytes: report.lines_used * LINE_BYTES,
+        stock_bytes: report.lines_in_stock * LINE_BYTES,
+        free_bytes: report.lines_free * LINE_BYTES,
+    };
+    let done = output::print_answer(options.output.format, &answer, || words_of(&found, options))?;
+    Ok(if found.is_ok() { done } else { Done::WithFailures })
+}
+
+fn words_of(
+    found: &Result<check::Report, check::Problem>,
+    options: &DensefsOptions,
+) -> String {
+    let path = options.arena.to_string_lossy();
+    let path = plain_text(&path);
+    match found {
+        Ok(report) => format!(
+            "{path} is whole: {} directories and {} other files in {} bytes\n",
+            textual::grouped(report.directories as f64),
+            textual::grouped(report.others as f64),
+            textual::grouped((report.lines_used * LINE_BYTES) as f64),
+        ),
+        Err(problem) => format!(
+            "{path} is damaged: {problem}; export what can still be read, and make a new one\n"
+        ),
+    }
+}
+
+fn import(options: &TransferOptions) -> anyhow::Result<Done> {
+    let files = FileSystem::attach(&options.arena).blame_input()?;
+    say(&files.import(&options.directory)?, &options.directory, &options.arena)
+}
+
+fn export(options: &TransferOptions) -> anyhow::Result<Done> {
+    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let copied = match files.export(&options.directory) {
+        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).blame_input()?,
+        copied => copied?,
+    };
+    say(&copied, &options.arena, &options.directory)
+}
+
+fn say(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Done> {
+    let count = |number: u64| textual::grouped(number as f64);
+    let mut text = format!(
+        "copied {} directories, {} files with {} bytes and {} other inodes from {} to {}\n",
+        count(copied.directories),
+        count(copied.files),
+        count(copied.bytes),
+        count(copied.others),
+        plain_text(&from.to_string_lossy()),
+        plain_text(&to.to_string_lossy()),
+    );
+    for path in &copied.left_out {
+        let path = path.to_string_lossy();
+        text.push_str(&format!("left out, as it is a device: {}\n", plain_text(&path)));
+    }
+    output::print(&text)?;
+    Ok(if copied.left_out.is_empty() { Done::Well } else { Done::WithFailures })
+}
