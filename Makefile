@@ -41,8 +41,8 @@ coverage:
 
 densefs:
 	@scripts/setup run
-	@$(CARGO) build --release --locked -p fsprism-densefs-c
-	@install -D $(TARGET_DIR)/release/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
+	@$(CARGO) build --profile densefs --locked -p fsprism-densefs-c
+	@install -D $(TARGET_DIR)/densefs/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
 	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
 	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
 

@@ -62,8 +62,11 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     const SECOND_NS: u64 = 1_000_000_000;
     let seconds = |ns: u64| (ns / SECOND_NS).cast_signed();
     let within = |ns: u64| (ns % SECOND_NS).cast_signed();
-    // SAFETY: all zeros is a value of it.
-    let mut answer: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the caller vouches for it, and all zeros is a value of it.
+    let answer = unsafe {
+        into.write_bytes(0, 1);
+        &mut *into
+    };
     answer.st_dev = DEVICE;
     answer.st_ino = stat.ino;
     answer.st_nlink = stat.links.into();
@@ -76,6 +79,4 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     (answer.st_atime, answer.st_atime_nsec) = (seconds(stat.mtime_ns), within(stat.mtime_ns));
     (answer.st_mtime, answer.st_mtime_nsec) = (seconds(stat.mtime_ns), within(stat.mtime_ns));
     (answer.st_ctime, answer.st_ctime_nsec) = (seconds(stat.ctime_ns), within(stat.ctime_ns));
-    // SAFETY: the caller vouches for it.
-    unsafe { into.write(answer) };
 }

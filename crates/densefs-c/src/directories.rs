@@ -68,7 +68,9 @@ impl Directory {
         self.answer.d_reclen = size_of::<libc::dirent>() as u16;
         self.answer.d_type = ((entry.type_bits & libc::S_IFMT) >> 12) as u8;
         let room = self.answer.d_name.len() - 1;
-        for (to, from) in self.answer.d_name.iter_mut().zip(&entry.name[..entry.name.len().min(room)]) {
+        for (to, from) in
+            self.answer.d_name.iter_mut().zip(&entry.name[..entry.name.len().min(room)])
+        {
             *to = from.cast_signed();
         }
         self.answer.d_name[entry.name.len().min(room)] = 0;

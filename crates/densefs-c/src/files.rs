@@ -17,7 +17,9 @@ pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::m
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
-    descriptor(name.and_then(|name| files()?.open_descriptor(Base::Working, name, how, mode & 0o7777)))
+    descriptor(
+        name.and_then(|name| files()?.open_descriptor(Base::Working, name, how, mode & 0o7777)),
+    )
 }
 
 /// Opens, from a directory on.
@@ -34,9 +36,9 @@ pub unsafe extern "C" fn dfs_openat(
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
-    descriptor(name.and_then(|name| {
-        files()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)
-    }))
+    descriptor(
+        name.and_then(|name| files()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)),
+    )
 }
 
 /// Makes a file, or empties it.
@@ -242,7 +244,8 @@ pub extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: c_int) -> c_i
         libc::F_DUPFD => descriptor(duplicate(0)),
         libc::F_DUPFD_CLOEXEC => descriptor(duplicate(flags::CLOSE_ON_EXEC)),
         libc::F_GETFL => {
-            const MADE: c_uint = flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
+            const MADE: c_uint =
+                flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
             descriptor(number(file).and_then(|file| Ok(files()?.flags(file)? & !MADE)))
         }
         _ => fail(libc::EINVAL),

@@ -382,7 +382,11 @@ pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
 /// # Safety
 /// `name` must be a text.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_chown(name: *const c_char, uid: libc::uid_t, gid: libc::gid_t) -> c_int {
+pub unsafe extern "C" fn dfs_chown(
+    name: *const c_char,
+    uid: libc::uid_t,
+    gid: libc::gid_t,
+) -> c_int {
     // SAFETY: the caller vouches for it.
     unsafe { chown(name, (uid, gid), Follow::Yes) }
 }
@@ -392,7 +396,11 @@ pub unsafe extern "C" fn dfs_chown(name: *const c_char, uid: libc::uid_t, gid: l
 /// # Safety
 /// `name` must be a text.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_lchown(name: *const c_char, uid: libc::uid_t, gid: libc::gid_t) -> c_int {
+pub unsafe extern "C" fn dfs_lchown(
+    name: *const c_char,
+    uid: libc::uid_t,
+    gid: libc::gid_t,
+) -> c_int {
     // SAFETY: the caller vouches for it.
     unsafe { chown(name, (uid, gid), Follow::No) }
 }
@@ -401,9 +409,11 @@ unsafe fn chown(name: *const c_char, (uid, gid): (u32, u32), follow: Follow) -> 
     let given = |id: u32| (id != u32::MAX).then_some(id);
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| {
-        files()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
-    }))
+    result(
+        name.and_then(|name| {
+            files()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
+        }),
+    )
 }
 
 /// Sets when the content last changed; the time of the last access is not kept.

@@ -1,5 +1,6 @@
 //! An arena that this process has attached: its file, its record, and who of the others lives.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -203,10 +204,13 @@ impl Attachment {
 
     /// Takes back what dead processes have left: the locks that they held, and what they had open.
     pub(crate) fn sweep(self: &Arc<Self>, member: &Member<'static, Surroundings>) {
-        for record in 0..self.shape.processes() {
-            let may_be_left =
-                member.is_in_use(record).unwrap_or(false) || self.slots_of(record).next().is_some();
-            if record == self.record() || !may_be_left || !self.claim(record) {
+        let owner = |slot| self.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
+        let owners = (0..self.shape.slots()).filter_map(|slot| owner(slot).checked_sub(1));
+        let begun =
+            (0..self.shape.processes()).filter(|&record| member.is_in_use(record).unwrap_or(false));
+        let may_be_left: BTreeSet<u32> = owners.chain(begun).collect();
+        for record in may_be_left {
+            if record == self.record() || !self.claim(record) {
                 continue;
             }
             for slot in self.slots_of(record) {

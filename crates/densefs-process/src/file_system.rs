@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use densefs::check::{Problem, Report};
-use densefs::modes::{Caller, DIRECTORY, FILE, Mode, TYPE};
+use densefs::modes::{Caller, DIRECTORY, FILE, Mode, SYMLINK, TYPE};
 use densefs::{Errno, Follow, Last, Member, Node, Owner, Remove, Rename, Stat, Whence, flags};
 
 use crate::attachment::{Attachment, Surroundings};
@@ -25,9 +25,11 @@ pub enum Base {
 }
 
 impl Base {
-    #[inline]
-    fn node(self, member: Us<'_>) -> Result<Node, Errno> {
+    /// Where a path starts.
+    #[inline(always)]
+    fn node(self, member: Us<'_>, path: &[u8]) -> Result<Node, Errno> {
         match self {
+            _ if path.first() == Some(&b'/') => member.root(),
             Self::Working => member.working_directory(),
             Self::Descriptor(descriptor) => member.node(descriptor),
         }
@@ -99,7 +101,7 @@ impl FileSystem {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
             member.again(|| {
-                let node = member.walk(caller, base.node(member)?, path, follow)?;
+                let node = member.walk(caller, base.node(member, path)?, path, follow)?;
                 act(member, caller, node)
             })
         })
@@ -115,7 +117,7 @@ impl FileSystem {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
             member.again(|| {
-                let last = member.walk_to_last(caller, base.node(member)?, path)?;
+                let last = member.walk_to_last(caller, base.node(member, path)?, path)?;
                 act(member, caller, last)
             })
         })
@@ -143,7 +145,9 @@ impl FileSystem {
         mode: u32,
     ) -> Result<u32, Errno> {
         let path = path.as_os_str().as_bytes();
-        self.with(|member, caller| member.open(caller, base.node(member)?, path, how, mode))
+        self.with(|member, caller| {
+            member.again(|| member.open(caller, base.node(member, path)?, path, how, mode))
+        })
     }
 
     /// Closes a descriptor.
@@ -258,7 +262,17 @@ impl FileSystem {
     /// As fstatat(2).
     #[inline]
     pub fn stat_from(&self, base: Base, path: &Path, follow: Follow) -> Result<Stat, Errno> {
-        self.with_node((base, path), follow, |member, _, node| member.stat(node))
+        let stat = self.with_node((base, path), Follow::No, |member, _, node| member.stat(node))?;
+        if stat.mode.mode & TYPE == SYMLINK && follow == Follow::Yes {
+            return self.stat_through(base, path);
+        }
+        Ok(stat)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stat_through(&self, base: Base, path: &Path) -> Result<Stat, Errno> {
+        self.with_node((base, path), Follow::Yes, |member, _, node| member.stat(node))
     }
 
     /// Makes a directory.
@@ -349,7 +363,7 @@ impl FileSystem {
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
         self.with_last(new, |member, caller, to| {
-            let from = member.walk_to_last(caller, old_base.node(member)?, old)?;
+            let from = member.walk_to_last(caller, old_base.node(member, old)?, old)?;
             if from.name.is_empty() || to.name.is_empty() {
                 return Err(Errno::BUSY);
             }
@@ -384,7 +398,7 @@ impl FileSystem {
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
         self.with_last(new, |member, caller, to| {
-            let node = member.walk(caller, old_base.node(member)?, old, follow)?;
+            let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
             if to.name.is_empty() {
                 return Err(Errno::EXIST);
             }

@@ -82,7 +82,8 @@ impl FileSystem {
     /// # Errors
     /// [`CopyError`]; what has been copied stays.
     pub fn import(&self, from: &Path) -> Result<Copied, CopyError> {
-        let mut import = Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
+        let mut import =
+            Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
         import.directory(Path::new(""))?;
         Ok(import.copied)
     }
@@ -101,7 +102,8 @@ impl FileSystem {
             }
             Err(why) => return Err(outside(to)(why)),
         }
-        let mut export = Export { files: self, to, links: HashMap::new(), copied: Copied::default() };
+        let mut export =
+            Export { files: self, to, links: HashMap::new(), copied: Copied::default() };
         let root = self.stat("/").map_err(inside(Path::new("")))?;
         export.directory(Path::new(""), &root)?;
         Ok(export.copied)
@@ -129,7 +131,12 @@ impl Import<'_> {
         Ok(())
     }
 
-    fn one(&mut self, path: &Path, source: &Path, metadata: &fs::Metadata) -> Result<(), CopyError> {
+    fn one(
+        &mut self,
+        path: &Path,
+        source: &Path,
+        metadata: &fs::Metadata,
+    ) -> Result<(), CopyError> {
         let (target, mode) = (at(path), metadata.mode());
         let inode = (metadata.dev(), metadata.ino());
         let is_linked = metadata.nlink() > 1 && !metadata.is_dir();

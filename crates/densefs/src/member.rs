@@ -13,8 +13,10 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{WORD, cell, slot, superblock};
+use crate::modes::{MODE_UNKNOWN, MODES_KNOWN, Mode};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
+use crate::tree::Node;
 
 /// Of a lock's word: who holds it, by number + 1.
 const OWNER: u32 = 0x7fff;
@@ -53,6 +55,10 @@ pub struct Member<'a, S> {
     pub(crate) zone: Cell<u32>,
     /// The mode that it last looked up.
     pub(crate) last_mode: Cell<Option<u16>>,
+    /// Modes by their indices, as far as it remembers them.
+    pub(crate) modes: [Cell<(u32, Mode)>; MODES_KNOWN],
+    /// The working directory as it last was.
+    pub(crate) working: Cell<Option<Node>>,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -84,6 +90,8 @@ impl<'a, S: Seams> Member<'a, S> {
             ino_secret: fixed.load(superblock::INO_SECRET),
             zone: Cell::new(0),
             last_mode: Cell::new(None),
+            modes: [const { Cell::new(MODE_UNKNOWN) }; MODES_KNOWN],
+            working: Cell::new(None),
         };
         member.look_at_stock();
         Ok(member)

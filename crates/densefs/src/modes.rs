@@ -23,6 +23,11 @@ pub const SETGID: u32 = 0o2000;
 /// The sticky bit.
 pub const STICKY: u32 = 0o1000;
 
+/// Modes that a thread remembers: what an index means never changes.
+pub(crate) const MODES_KNOWN: usize = 8;
+/// What a thread remembers that remembers nothing.
+pub(crate) const MODE_UNKNOWN: (u32, Mode) = (u32::MAX, Mode { uid: 0, gid: 0, mode: 0 });
+
 /// To read.
 pub const READ: u32 = 4;
 /// To write.
@@ -100,14 +105,27 @@ impl Mode {
 
 impl<'a, S: Seams> Member<'a, S> {
     /// The mode with this index.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mode(&self, index: u16) -> Result<Mode, Errno> {
+        let known = &self.modes[usize::from(index) % MODES_KNOWN];
+        let (of, mode) = known.get();
+        if of == u32::from(index) { Ok(mode) } else { self.load_mode(index) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_mode(&self, index: u16) -> Result<Mode, Errno> {
         let (line, place) = self.mode_line(u32::from(index))?;
-        Ok(Mode {
+        let mode = Mode {
             uid: line.load(mode_entry::UID.element(4 * place)),
             gid: line.load(mode_entry::GID.element(4 * place)),
             mode: line.load(mode_entry::MODE.element(4 * place)),
-        })
+        };
+        let table = self.line(superblock::MODES)?;
+        if u32::from(index) < table.load(superblock::MODE_COUNT).min(mode_entry::MOST) {
+            self.modes[usize::from(index) % MODES_KNOWN].set((index.into(), mode));
+        }
+        Ok(mode)
     }
 
     /// The line of an entry, and its place there.

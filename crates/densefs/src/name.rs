@@ -25,7 +25,7 @@ impl<'n> Name<'n> {
     ///
     /// # Errors
     /// [`Errno::NAMETOOLONG`]; [`Errno::NOENT`] if it is empty.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(bytes: &'n [u8], secret: u64) -> Result<Self, Errno> {
         if bytes.len() > NAME_MOST {
             return Err(Errno::NAMETOOLONG);
@@ -33,21 +33,28 @@ impl<'n> Name<'n> {
         if bytes.is_empty() {
             return Err(Errno::NOENT);
         }
-        let mut hash = mix(bytes.len() as u64 ^ secret, SPREAD[2]);
-        let mut words = [0; cell::NAME_WORDS];
-        for (index, piece) in bytes.chunks(cell::NAME_MOST).enumerate() {
-            let piece = words_of(piece);
-            hash = mix(piece[0] ^ hash, piece[1] ^ secret ^ SPREAD[0]);
-            hash = mix(hash ^ piece[2], SPREAD[1] ^ secret);
-            if index == 0 {
-                words = piece;
-            }
+        let begin = mix(bytes.len() as u64 ^ secret, SPREAD[2]);
+        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
+        let words = words_of(first);
+        let hash = hash_on(begin, words, secret);
+        if rest.is_empty() {
+            Ok(Self { bytes, words, hash })
+        } else {
+            Ok(Self::long(bytes, hash, secret))
         }
-        if bytes.len() > cell::NAME_MOST {
-            // Where the whole of it lies stands there.
-            words[2] &= u64::from(u32::MAX);
-        }
-        Ok(Self { bytes, words, hash })
+    }
+
+    /// A name of more bytes than a cell holds, the first of which have this hash.
+    #[cold]
+    #[inline(never)]
+    fn long(bytes: &'n [u8], hash: u64, secret: u64) -> Self {
+        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
+        let pieces = rest.chunks(cell::NAME_MOST);
+        let hash = pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret));
+        let mut words = words_of(first);
+        // Where the whole of it lies stands there.
+        words[2] &= u64::from(u32::MAX);
+        Self { bytes, words, hash }
     }
 
     #[inline(always)]
@@ -109,17 +116,39 @@ pub(crate) fn tag_of(hash: u64) -> u8 {
 }
 
 /// Up to 24 bytes as words, with zeros behind.
-#[inline]
+#[inline(always)]
 fn words_of(piece: &[u8]) -> [u64; cell::NAME_WORDS] {
-    let mut words = [0; cell::NAME_WORDS];
-    for (word, bytes) in words.iter_mut().zip(piece.chunks(8)) {
-        let mut eight = [0; 8];
-        for (to, from) in eight.iter_mut().zip(bytes) {
-            *to = *from;
+    let (first, rest) = piece.split_at(piece.len().min(8));
+    let (second, third) = rest.split_at(rest.len().min(8));
+    [word_of(first), word_of(second), word_of(third)]
+}
+
+/// Up to 8 bytes as a word, with zeros behind.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u64 {
+    // Two pieces that overlap, so that there is no loop over bytes.
+    if let Some(eight) = bytes.first_chunk() {
+        u64::from_le_bytes(*eight)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let behind = 8 * (bytes.len() as u32 - 4);
+        u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind
+    } else {
+        match *bytes {
+            [] => 0,
+            [a] => a.into(),
+            [a, b, ref rest @ ..] => {
+                let c = rest.first().copied().unwrap_or(0);
+                u64::from(a) | u64::from(b) << 8 | u64::from(c) << 16
+            }
         }
-        *word = u64::from_le_bytes(eight);
     }
-    words
+}
+
+/// A hash, gone on with by 24 bytes.
+#[inline(always)]
+fn hash_on(hash: u64, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
+    let hash = mix(words[0] ^ hash, words[1] ^ secret ^ SPREAD[0]);
+    mix(hash ^ words[2], SPREAD[1] ^ secret)
 }
 
 /// Both halves of the product, folded into one.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use commands::{
-    cliff, compare, densefs, footprint, lab, machine, manual, report, reproduce, runs, stats, survey,
+    cliff, compare, densefs, footprint, lab, machine, manual, report, reproduce, runs, stats,
+    survey,
 };
 use signal_hook::consts::SIGXFSZ;
 

@@ -93,12 +93,18 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if the arena has no root.
-    #[inline]
+    #[inline(always)]
     pub fn working_directory(&self) -> Result<Node, Errno> {
-        match self.open_at_place(Place::WORKING) {
-            Ok(open) => Ok(open.node),
-            Err(_) => self.root(),
-        }
+        // If it is another by now, who uses it finds out, and begins again.
+        self.working.get().map_or_else(|| self.look_at_working_directory(), Ok)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_working_directory(&self) -> Result<Node, Errno> {
+        let Ok(open) = self.open_at_place(Place::WORKING) else { return self.root() };
+        self.working.set(Some(open.node));
+        Ok(open.node)
     }
 
     /// Changes the working directory.
@@ -109,6 +115,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.close_if_open(self.process(), Place::LEFT)?;
         self.open_into(caller, to, flags::PATH | flags::DIRECTORY, Place::LEFT, true)?;
         self.exchange_places(Place::WORKING, Place::LEFT)?;
+        self.working.set(None);
         self.close_if_open(self.process(), Place::LEFT)
     }
 

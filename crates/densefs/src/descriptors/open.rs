@@ -42,7 +42,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// the lowest that is free.
     ///
     /// # Errors
-    /// As open(2).
+    /// As open(2); [`Errno::STALE`] if it has to be tried again.
     #[inline]
     pub fn open(
         &self,
@@ -53,17 +53,34 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Result<u32, Errno> {
         let follow = if how & flags::NO_FOLLOW == 0 { Follow::Yes } else { Follow::No };
-        self.again(|| {
-            if how & (flags::CREATE | flags::TEMPORARY) == 0 {
-                return self.open_node(caller, self.walk(caller, from, path, follow)?, how);
-            }
-            if how & flags::TEMPORARY != 0 && how & flags::DIRECTORY != 0 {
-                let directory = self.walk(caller, from, path, Follow::Yes)?;
-                return self.open_temporary(caller, directory, how, mode);
-            }
-            let last = self.walk_to_last(caller, from, path)?;
-            self.open_last(caller, last, how, mode)
-        })
+        if how & (flags::CREATE | flags::TEMPORARY) == 0 {
+            let at_once = if how & flags::PATH == 0 { Follow::No } else { follow };
+            let found = self.walk(caller, from, path, at_once)?;
+            return match self.open_node(caller, found, how) {
+                Err(Errno::LOOP | Errno::NOTDIR) if follow == Follow::Yes => {
+                    self.open_node(caller, self.walk(caller, from, path, follow)?, how)
+                }
+                opened => opened,
+            };
+        }
+        self.open_or_make(caller, from, path, how, mode)
+    }
+
+    #[inline(never)]
+    fn open_or_make(
+        &self,
+        caller: &Caller<'_>,
+        from: Node,
+        path: &[u8],
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        if how & flags::TEMPORARY != 0 && how & flags::DIRECTORY != 0 {
+            let directory = self.walk(caller, from, path, Follow::Yes)?;
+            return self.open_temporary(caller, directory, how, mode);
+        }
+        let last = self.walk_to_last(caller, from, path)?;
+        self.open_last(caller, last, how, mode)
     }
 
     /// Opens an inode that was found.

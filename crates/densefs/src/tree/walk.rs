@@ -95,7 +95,7 @@ impl<S: Seams> Member<'_, S> {
     pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
         for _ in 0..TRIES_MOST {
             match act() {
-                Err(Errno::STALE) => core::hint::spin_loop(),
+                Err(Errno::STALE) => self.working.set(None),
                 done => return done,
             }
         }
@@ -147,7 +147,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(Last { directory, name, is_directory })
     }
 
-    #[inline]
+    #[inline(always)]
     fn walk_from(
         &self,
         caller: &Caller<'_>,
@@ -156,8 +156,37 @@ impl<S: Seams> Member<'_, S> {
         follow: Follow,
     ) -> Result<Node, Errno> {
         let (mut before, mut here) = (start, start);
-        let mut links = FOLLOWED_MOST;
         let (mut name, mut rest) = split_first(path);
+        while !name.is_empty() {
+            let found = match self.step_to(caller, here, name) {
+                Err(Errno::NOTDIR) => {
+                    return self.walk_on(caller, (before, here), (name, rest), follow);
+                }
+                found => found?,
+            };
+            (before, here) = (here, found);
+            let must_be_directory = !rest.is_empty();
+            (name, rest) = split_first(rest);
+            if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
+                let mut links = FOLLOWED_MOST;
+                return self.end(caller, (before, here), must_be_directory, &mut links);
+            }
+        }
+        Ok(here)
+    }
+
+    /// Walks on where no directory was found: through a symbolic link, if that is what it is.
+    #[cold]
+    #[inline(never)]
+    fn walk_on(
+        &self,
+        caller: &Caller<'_>,
+        (before, here): (Node, Node),
+        (name, rest): (&[u8], &[u8]),
+        follow: Follow,
+    ) -> Result<Node, Errno> {
+        let (mut before, mut here, mut name, mut rest) = (before, here, name, rest);
+        let mut links = FOLLOWED_MOST;
         while !name.is_empty() {
             let found = match self.step(caller, here, name) {
                 Err(Errno::NOTDIR) => {
@@ -177,7 +206,8 @@ impl<S: Seams> Member<'_, S> {
     }
 
     /// What a path's last name stands for in the end.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn end(
         &self,
         caller: &Caller<'_>,
@@ -204,8 +234,28 @@ impl<S: Seams> Member<'_, S> {
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::NAMETOOLONG`];
     /// [`Errno::STALE`] if the directory has to be found again.
-    #[inline]
+    #[inline(never)]
     pub fn step(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
+        self.step_to(caller, directory, name)
+    }
+
+    #[inline(always)]
+    fn step_to(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
+        if name.first() == Some(&b'.') && name.len() <= 2 {
+            return self.step_dots(caller, directory, name);
+        }
+        let name = self.name(name);
+        self.found_in(directory, |line| {
+            self.directory_mode(line)?.allow(caller, EXECUTE)?;
+            let entry = self.find(line, &name?)?.ok_or(Errno::NOENT)?;
+            Ok(self.inode_of(&entry)?.0)
+        })
+    }
+
+    /// A step to a name that may be `.` or `..`.
+    #[cold]
+    #[inline(never)]
+    fn step_dots(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         match name {
             b"." => self.read_node(directory, |line| {
                 self.directory_mode(line)?.allow(caller, EXECUTE)?;

@@ -47,7 +47,8 @@ fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
     output::print_answer(options.output.format, &answer, || {
         let mut columns = Columns::headed(["", "bytes", "share"]);
         let share = |bytes: u64| textual::percent(bytes as f64 / usage.bytes.max(1) as f64);
-        for (what, bytes) in [("used", usage.bytes - usage.free_bytes), ("free", usage.free_bytes)] {
+        for (what, bytes) in [("used", usage.bytes - usage.free_bytes), ("free", usage.free_bytes)]
+        {
             columns.row([what.to_owned(), textual::grouped(bytes as f64), share(bytes)]);
         }
         columns.render()
@@ -84,10 +85,7 @@ fn checked(options: &DensefsOptions) -> anyhow::Result<Done> {
     Ok(if found.is_ok() { done } else { Done::WithFailures })
 }
 
-fn words_of(
-    found: &Result<check::Report, check::Problem>,
-    options: &DensefsOptions,
-) -> String {
+fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOptions) -> String {
     let path = options.arena.to_string_lossy();
     let path = plain_text(&path);
     match found {
