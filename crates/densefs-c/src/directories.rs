@@ -16,6 +16,10 @@ const BATCH: usize = 64;
 const BEHIND_SELF: u64 = 1;
 const BEHIND_PARENT: u64 = 2;
 
+/// Bytes of what is answered.
+const RECORD_BYTES: u16 = 280;
+const _: () = assert!(size_of::<libc::dirent>() == RECORD_BYTES as usize);
+
 /// A directory whose entries are being read: `DFS_DIR`.
 pub struct Directory {
     descriptor: u32,
@@ -65,7 +69,7 @@ impl Directory {
         self.position = entry.next;
         self.answer.d_ino = entry.ino;
         self.answer.d_off = entry.next.cast_signed();
-        self.answer.d_reclen = size_of::<libc::dirent>() as u16;
+        self.answer.d_reclen = RECORD_BYTES;
         self.answer.d_type = ((entry.type_bits & libc::S_IFMT) >> 12) as u8;
         let room = self.answer.d_name.len() - 1;
         for (to, from) in

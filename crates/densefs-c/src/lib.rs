@@ -1,10 +1,11 @@
 //! DenseFS from C: `include/densefs.h` says what each function does.
 //!
-//! Each function turns its arguments into those of [`densefs_process::FileSystem`], and what that
+//! Each function turns its arguments into those of [`densefs_process::DenseFs`], and what that
 //! says into a result and `errno`.
 #![expect(unsafe_code, reason = "callers from C vouch for their pointers")]
 
 mod answer;
+pub mod attributes;
 pub mod directories;
 pub mod files;
 pub mod names;
@@ -15,17 +16,17 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use densefs_process::{Base, Errno, FileSystem};
+use densefs_process::{Base, DenseFs, Errno};
 
 use answer::{fail, result};
 
 /// The arena that the process has attached. One that was left stays in memory: another thread may
 /// be in a call.
-static ATTACHED: AtomicPtr<FileSystem> = AtomicPtr::new(ptr::null_mut());
+static ATTACHED: AtomicPtr<DenseFs> = AtomicPtr::new(ptr::null_mut());
 
 /// What the process has attached.
 #[inline]
-fn files() -> Result<&'static FileSystem, Errno> {
+fn files() -> Result<&'static DenseFs, Errno> {
     // SAFETY: it is null, or was leaked by `dfs_attach`.
     unsafe { ATTACHED.load(Ordering::Acquire).as_ref() }.ok_or(Errno::NXIO)
 }
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
     if !ATTACHED.load(Ordering::Relaxed).is_null() {
         return fail(libc::EBUSY);
     }
-    match FileSystem::attach(arena) {
+    match DenseFs::attach(arena) {
         Ok(files) => {
             let files = Box::into_raw(Box::new(files));
             let (was, is) = (Ordering::AcqRel, Ordering::Relaxed);

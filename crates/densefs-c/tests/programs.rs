@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use densefs_process::{FileSystem, Request, make};
+use densefs_process::{DenseFs, Request, make};
 
 /// The library, where cargo has put it beside this test.
 fn library() -> PathBuf {
@@ -33,12 +33,12 @@ fn a_c_program_finds_what_the_system_would_give_it() {
         .expect("cc can be started");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let arena = place.path().join("arena");
-    let root = FileSystem::new_root(0o755);
+    let root = DenseFs::new_root(0o755);
     make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
     let ran = Command::new(&program).arg(&arena).env("LD_LIBRARY_PATH", place.path()).output();
     let ran = ran.expect("it was built");
     assert!(ran.status.success(), "{:?}: {}", ran.status, String::from_utf8_lossy(&ran.stderr));
-    let files = FileSystem::attach(&arena).expect("it is there");
+    let files = DenseFs::attach(&arena).expect("it is there");
     let report = files.check().expect("there is memory").unwrap_or_else(|why| panic!("{why}"));
     // What the child that was killed had open is closed.
     assert_eq!(report.descriptions, 0);

@@ -191,8 +191,8 @@ impl Attachment {
         begun
     }
 
-    /// Finishes what a dead thread was at, and takes back its stock and its slot. The caller has the
-    /// record of its process.
+    /// Finishes what a dead thread was at, and takes back its stock and its slot. The caller has
+    /// the record of its process.
     fn bury_slot(self: &Arc<Self>, slot: u32, record: u32) -> Result<(), Errno> {
         let member = || Member::new(self.arena(), Surroundings(self.clone()), slot, record);
         member()?.repair(slot)?;

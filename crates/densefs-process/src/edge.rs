@@ -83,13 +83,10 @@ pub(crate) fn lock_bytes(
         ByteLock::Take => libc::F_WRLCK,
         ByteLock::GiveBack => libc::F_UNLCK,
     };
-    let request = libc::flock {
-        l_type: kind as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: first,
-        l_len: bytes,
-        l_pid: 0,
-    };
+    #[expect(clippy::cast_possible_truncation, reason = "they are numbers below 4")]
+    let (kind, whence) = (kind as libc::c_short, libc::SEEK_SET as libc::c_short);
+    let request =
+        libc::flock { l_type: kind, l_whence: whence, l_start: first, l_len: bytes, l_pid: 0 };
     loop {
         // SAFETY: the request outlives the call, which reads it.
         let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const request) };

@@ -15,8 +15,9 @@ use rustix::fs::FallocateFlags;
 
 use crate::edge::{ByteLock, Mapping, lock_bytes};
 
-/// Bytes of a page.
-pub(crate) const PAGE_BYTES: u64 = 4096;
+/// Bytes of a page, in a file and in memory.
+pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
+const PAGE_LENGTH: usize = 4096;
 /// Pages that are put into the page tables at a time.
 const POPULATE_BYTES: usize = 2 << 20;
 /// The byte of the file whose lock says that a process has record 0; others follow. The file never
@@ -76,7 +77,8 @@ pub enum ArenaError {
     },
     /// The file is shorter or longer than the arena.
     #[error(
-        "{path} has {bytes} bytes, but the DenseFS in it {arena_bytes}; it has been cut off or added to"
+        "{path} has {bytes} bytes, but the DenseFS in it {arena_bytes}; it has been cut off or \
+         added to"
     )]
     Size {
         /// The file.
@@ -94,7 +96,8 @@ pub enum ArenaError {
     },
     /// A size that no arena can have.
     #[error(
-        "a DenseFS has from 1 MiB to just below 256 GiB, in whole pages of 4 KiB, not {bytes} bytes; give another --size"
+        "a DenseFS has from 1 MiB to just below 256 GiB, in whole pages of 4 KiB, not {bytes} \
+         bytes; give another --size"
     )]
     BadSize {
         /// The size.
@@ -116,7 +119,8 @@ pub enum ArenaError {
     },
     /// Too many processes or threads use it.
     #[error(
-        "all {most} {what} of {path} are in use; end some programs that use it, or make a larger one"
+        "all {most} {what} of {path} are in use; end some programs that use it, or make a \
+         larger one"
     )]
     Full {
         /// The file.
@@ -178,13 +182,13 @@ pub struct Request {
 ///
 /// # Examples
 /// ```
-/// use densefs_process::{FileSystem, Mode, Request, flags, make};
+/// use densefs_process::{DenseFs, Mode, Request, flags, make};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("arena");
 /// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
 /// make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?;
-/// let files = FileSystem::attach(&path)?;
+/// let files = DenseFs::attach(&path)?;
 /// files.make_directory("notes", 0o755)?;
 /// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
 /// file.write(b"it rains")?;
@@ -318,7 +322,7 @@ pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages:
             Err(_) => return false,
         }
     }
-    let (first, bytes) = (first as usize, bytes as usize);
+    let (first, bytes) = (first_page as usize * PAGE_LENGTH, pages as usize * PAGE_LENGTH);
     for from in (0..bytes).step_by(POPULATE_BYTES) {
         mapping.populate(first + from, POPULATE_BYTES.min(bytes - from));
     }

@@ -59,11 +59,11 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
 
 extern "C" fn in_parent() {
     // The child's description is the child's alone now.
-    SHARES.with(|shares| shares.take());
+    SHARES.with(RefCell::take);
 }
 
 extern "C" fn in_child() {
-    for Share { attachment, own } in SHARES.with(|shares| shares.take()) {
+    for Share { attachment, own } in SHARES.with(RefCell::take) {
         let taken = own.and_then(|(file, record)| {
             edge::replace(attachment.file(), &file).ok()?;
             Some(record)

@@ -11,15 +11,19 @@
 //! leaves both to the child.
 
 mod attachment;
+mod attributes;
+mod dense_fs;
 mod edge;
 mod file;
-mod file_system;
+mod files;
 mod fork;
+mod names;
 mod seat;
 mod transfer;
 
+pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{Errno, Follow, Rename, Stat, Whence, check, flags};
 pub use file::{ArenaError, Request, make};
-pub use file_system::{Base, Entry, File, FileSystem, Usage};
+pub use files::File;
 pub use transfer::{Copied, CopyError};

@@ -20,10 +20,7 @@ pub(crate) struct Seat {
 impl Seat {
     fn take(attachment: &Arc<Attachment>) -> Result<Box<Self>, Errno> {
         let record = attachment.record();
-        let slot = match attachment.take_slot(record)? {
-            Some(slot) => slot,
-            None => return Err(Errno::NFILE),
-        };
+        let slot = attachment.take_slot(record)?.ok_or(Errno::NFILE)?;
         let surroundings = Surroundings(attachment.clone());
         let member = Member::new(attachment.arena(), surroundings, slot, record)?;
         Ok(Box::new(Self { slot, record, member }))
@@ -55,7 +52,7 @@ thread_local! {
     /// interrupts that finds none, and takes another.
     static LAST: Cell<Option<Box<Seat>>> = const { Cell::new(None) };
     /// Its seats in other arenas.
-    static OTHERS: RefCell<Vec<Box<Seat>>> = const { RefCell::new(Vec::new()) };
+    static OTHERS: RefCell<Vec<Seat>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Does something in an arena as this thread.
@@ -86,10 +83,10 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
     let kept = OTHERS.try_with(|others| {
         let mut others = others.try_borrow_mut().ok()?;
         // What a fork has taken from the thread goes.
-        others.extend(last);
+        others.extend(last.map(|seat| *seat));
         others.retain(|seat| seat.record == seat.attachment().record());
         let found = others.iter().position(|seat| seat.is_in(attachment))?;
-        Some(others.swap_remove(found))
+        Some(Box::new(others.swap_remove(found)))
     });
     match kept {
         Ok(Some(seat)) => Ok(seat),

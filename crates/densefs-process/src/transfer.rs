@@ -12,7 +12,8 @@ use std::time::{Duration, SystemTime};
 use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
 use densefs::{Errno, Follow, Stat, flags};
 
-use crate::file_system::{Base, File, FileSystem};
+use crate::dense_fs::{Base, DenseFs};
+use crate::files::File;
 
 /// Bytes that are copied at a time.
 const PIECE_BYTES: usize = 1 << 20;
@@ -75,7 +76,7 @@ fn at(path: &Path) -> PathBuf {
     Path::new("/").join(path)
 }
 
-impl FileSystem {
+impl DenseFs {
     /// Copies what is in a directory of the system into the root, with permissions, times, links
     /// and holes; with owners if this is root.
     ///
@@ -112,7 +113,7 @@ impl FileSystem {
 
 /// A tree that is copied in.
 struct Import<'f> {
-    files: &'f FileSystem,
+    files: &'f DenseFs,
     from: &'f Path,
     /// Where files with several names have been copied to.
     links: HashMap<(u64, u64), PathBuf>,
@@ -247,7 +248,7 @@ fn write_pieces<E>(
 
 /// A tree that is copied out.
 struct Export<'f> {
-    files: &'f FileSystem,
+    files: &'f DenseFs,
     to: &'f Path,
     links: HashMap<u64, PathBuf>,
     copied: Copied,
@@ -345,7 +346,7 @@ fn name_of(bytes: &[u8]) -> &std::ffi::OsStr {
     std::os::unix::ffi::OsStrExt::from_bytes(bytes)
 }
 
-impl FileSystem {
+impl DenseFs {
     /// Writes all of it at an offset.
     fn write_all(&self, file: &File, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
         let mut done = 0;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use densefs_process::{Base, Errno, FileSystem, Request, flags, make};
+use densefs_process::{Base, DenseFs, Errno, Request, flags, make};
 
 const PROCESSES: usize = 8;
 const BETWEEN_KILLS: Duration = Duration::from_millis(5);
@@ -36,7 +36,7 @@ fn content_of(number: u32) -> Vec<u8> {
 #[ignore = "a process of the storm, which starts it"]
 fn worker() {
     let (Some(arena), Some(log)) = (std::env::var_os(ARENA), std::env::var_os(LOG)) else { return };
-    let files = FileSystem::attach(arena).expect("it is there");
+    let files = DenseFs::attach(arena).expect("it is there");
     let worker = Path::new(&log).file_name().expect("it has a name").to_owned();
     let worker = worker.to_str().expect("it is text").to_owned();
     let mut log = OpenOptions::new().create(true).append(true).open(&log).expect("it can be made");
@@ -60,7 +60,7 @@ fn worker() {
 }
 
 /// Makes a file by another name, fills it, and gives it its own.
-fn make_file(files: &FileSystem, path: &str, number: u32) -> Result<(), Errno> {
+fn make_file(files: &DenseFs, path: &str, number: u32) -> Result<(), Errno> {
     let other = format!("{path}.part");
     let file = files.open(&other, flags::WRITE | flags::CREATE | flags::TRUNCATE, 0o600)?;
     let content = content_of(number);
@@ -98,9 +98,9 @@ fn processes_die_and_the_others_go_on() {
     let seconds = seconds.map_or(3, |text| text.parse().expect("it is a number of seconds"));
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = directory.path().join("arena");
-    let root = FileSystem::new_root(0o755);
+    let root = DenseFs::new_root(0o755);
     make(&arena, &Request { bytes: 256 << 20, root, overwrites: false }).expect("there is room");
-    let files = FileSystem::attach(&arena).expect("it was made");
+    let files = DenseFs::attach(&arena).expect("it was made");
     for number in 0..DIRECTORIES {
         files.make_directory(format!("/{number}"), 0o755).expect("there is room");
     }
@@ -157,9 +157,9 @@ fn processes_die_and_the_others_go_on() {
 fn usage_is_told_and_space_comes_back() {
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = directory.path().join("arena");
-    let root = FileSystem::new_root(0o755);
+    let root = DenseFs::new_root(0o755);
     make(&arena, &Request { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
-    let files = FileSystem::attach(&arena).expect("it was made");
+    let files = DenseFs::attach(&arena).expect("it was made");
     let before = files.usage().expect("it is whole");
     let file =
         files.open("large", flags::READ_WRITE | flags::CREATE, 0o600).expect("there is room");

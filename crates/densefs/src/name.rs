@@ -130,7 +130,7 @@ fn word_of(bytes: &[u8]) -> u64 {
     if let Some(eight) = bytes.first_chunk() {
         u64::from_le_bytes(*eight)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        let behind = 8 * (bytes.len() as u32 - 4);
+        let behind = 8 * (bytes.len() - 4);
         u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind
     } else {
         match *bytes {

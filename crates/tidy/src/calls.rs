@@ -50,6 +50,13 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs/src/arena.rs", "memory that processes share"),
     ("crates/densefs/tests/core/world.rs", "memory of a test that stands for such"),
+    ("crates/densefs-c/src/answer.rs", "C's errno and its struct stat"),
+    ("crates/densefs-c/src/attributes.rs", "pointers from C"),
+    ("crates/densefs-c/src/directories.rs", "pointers from C"),
+    ("crates/densefs-c/src/files.rs", "pointers from C"),
+    ("crates/densefs-c/src/lib.rs", "pointers from C"),
+    ("crates/densefs-c/src/names.rs", "pointers from C"),
+    ("crates/densefs-process/src/edge.rs", "a mapping, locks of descriptions, hooks of forks"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),

@@ -73,8 +73,8 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Sets when the content last changed, as utimensat(2) lets a caller do it: to a given time, or,
-    /// which needs no more than permission to write, to now.
+    /// Sets when the content last changed, as utimensat(2) lets a caller do it: to a given time, or
+    /// to now, which needs no more than permission to write.
     ///
     /// # Errors
     /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`].

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use densefs_process::{Copied, FileSystem, Request, check, make};
+use densefs_process::{Copied, DenseFs, Request, check, make};
 use serde::Serialize;
 use textual::{Columns, plain_text};
 
@@ -25,7 +25,7 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
 }
 
 fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
-    let root = FileSystem::new_root(options.mode);
+    let root = DenseFs::new_root(options.mode);
     let request = Request { bytes: options.size, root, overwrites: options.overwrite };
     make(&options.arena, &request).blame_input()?;
     Ok(Done::Well)
@@ -40,7 +40,7 @@ struct Usage {
 }
 
 fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
-    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let files = DenseFs::attach(&options.arena).blame_input()?;
     let usage = files.usage()?;
     let answer =
         Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
@@ -69,7 +69,7 @@ struct Checked {
 }
 
 fn checked(options: &DensefsOptions) -> anyhow::Result<Done> {
-    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let files = DenseFs::attach(&options.arena).blame_input()?;
     let found = files.check().blame_input()?;
     let report = found.unwrap_or_default();
     let answer = Checked {
@@ -102,12 +102,12 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
 }
 
 fn import(options: &TransferOptions) -> anyhow::Result<Done> {
-    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let files = DenseFs::attach(&options.arena).blame_input()?;
     say(&files.import(&options.directory)?, &options.directory, &options.arena)
 }
 
 fn export(options: &TransferOptions) -> anyhow::Result<Done> {
-    let files = FileSystem::attach(&options.arena).blame_input()?;
+    let files = DenseFs::attach(&options.arena).blame_input()?;
     let copied = match files.export(&options.directory) {
         Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).blame_input()?,
         copied => copied?,

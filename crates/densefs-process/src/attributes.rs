@@ -1,0 +1,107 @@
+//! What is known of files: told, and changed.
+
+use std::path::Path;
+
+use densefs::modes::{SYMLINK, TYPE};
+use densefs::{Errno, Follow, Owner, Stat};
+
+use crate::dense_fs::{Base, DenseFs};
+
+impl DenseFs {
+    /// What is known of what a path names; a symbolic link stands for what it refers to.
+    ///
+    /// # Errors
+    /// As stat(2).
+    #[inline]
+    pub fn stat(&self, path: impl AsRef<Path>) -> Result<Stat, Errno> {
+        self.stat_from(Base::Working, path.as_ref(), Follow::Yes)
+    }
+
+    /// The same from a base, and of a symbolic link itself if it is not to be followed.
+    ///
+    /// # Errors
+    /// As fstatat(2).
+    #[inline]
+    pub fn stat_from(&self, base: Base, path: &Path, follow: Follow) -> Result<Stat, Errno> {
+        let stat = self.with_node((base, path), Follow::No, |member, _, node| member.stat(node))?;
+        if stat.mode.mode & TYPE == SYMLINK && follow == Follow::Yes {
+            return self.stat_through(base, path);
+        }
+        Ok(stat)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stat_through(&self, base: Base, path: &Path) -> Result<Stat, Errno> {
+        self.with_node((base, path), Follow::Yes, |member, _, node| member.stat(node))
+    }
+
+    /// Cuts a file off, or gives it zeros behind.
+    ///
+    /// # Errors
+    /// As truncate(2).
+    pub fn truncate(&self, path: impl AsRef<Path>, size: u64) -> Result<(), Errno> {
+        let place = (Base::Working, path.as_ref());
+        self.with_node(place, Follow::Yes, |member, caller, node| {
+            let mode = member.stat(node)?.mode;
+            if mode.is_directory() {
+                return Err(Errno::ISDIR);
+            }
+            mode.allow(caller, densefs::modes::WRITE)?;
+            member.truncate(node, size)
+        })
+    }
+
+    /// Changes permissions.
+    ///
+    /// # Errors
+    /// As fchmodat(2).
+    pub fn set_mode(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
+        self.with_node((base, path), Follow::Yes, |member, caller, node| {
+            member.set_mode(caller, node, mode)
+        })
+    }
+
+    /// Changes owner and group, where they are given.
+    ///
+    /// # Errors
+    /// As fchownat(2).
+    pub fn set_owner(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        owner: (Option<u32>, Option<u32>),
+    ) -> Result<(), Errno> {
+        let owner = Owner { uid: owner.0, gid: owner.1 };
+        self.with_node((base, path), follow, |member, caller, node| {
+            member.set_owner(caller, node, owner)
+        })
+    }
+
+    /// Sets when the content last changed, in nanoseconds since 1970; to now if none is given.
+    ///
+    /// # Errors
+    /// As utimensat(2).
+    pub fn set_mtime(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        mtime_ns: Option<u64>,
+    ) -> Result<(), Errno> {
+        self.with_node((base, path), follow, |member, caller, node| {
+            member.touch_node(caller, node, mtime_ns)
+        })
+    }
+
+    /// Whether the process may read (4), write (2) or execute (1) what a path names.
+    ///
+    /// # Errors
+    /// As access(2).
+    pub fn check_access(&self, base: Base, path: &Path, wanted: u32) -> Result<(), Errno> {
+        self.with_node((base, path), Follow::Yes, |member, caller, node| {
+            member.stat(node)?.mode.allow(caller, wanted & 7)
+        })
+    }
+}

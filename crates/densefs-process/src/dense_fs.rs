@@ -1,0 +1,187 @@
+//! A file system as programs use it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use densefs::check::{Problem, Report};
+use densefs::modes::{Caller, Mode};
+use densefs::{Errno, Follow, Last, Member, Node};
+
+use crate::attachment::{Attachment, Surroundings};
+use crate::file::ArenaError;
+use crate::{fork, seat};
+
+type Us<'m> = &'m Member<'static, Surroundings>;
+
+/// From where a path that does not begin with a slash starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The working directory that the process has in this file system.
+    Working,
+    /// An open directory.
+    Descriptor(u32),
+}
+
+impl Base {
+    /// Where a path starts.
+    #[inline(always)]
+    pub(crate) fn node(self, member: Us<'_>, path: &[u8]) -> Result<Node, Errno> {
+        match self {
+            _ if path.first() == Some(&b'/') => member.root(),
+            Self::Working => member.working_directory(),
+            Self::Descriptor(descriptor) => member.node(descriptor),
+        }
+    }
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name; `.` and `..` are not among them.
+    pub name: Vec<u8>,
+    /// Its inode's number.
+    pub ino: u64,
+    /// Its inode's type, as in `st_mode`.
+    pub type_bits: u32,
+    /// Where a list goes on behind it.
+    pub next: u64,
+}
+
+/// How full a file system is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes for inodes, names and content.
+    pub bytes: u64,
+    /// Of them, those in pages that are free.
+    pub free_bytes: u64,
+}
+
+/// A DenseFS that this process has attached. Clones are the same.
+///
+/// A fork's child has it, too, with all that is open. Children that are made otherwise must not use
+/// it, nor live on when their parent dies before they execute another program.
+#[derive(Clone, Debug)]
+pub struct DenseFs {
+    attachment: Arc<Attachment>,
+}
+
+impl DenseFs {
+    /// Attaches the arena in a file. What processes that died had not finished is finished.
+    ///
+    /// # Errors
+    /// [`ArenaError`].
+    pub fn attach(path: impl AsRef<Path>) -> Result<Self, ArenaError> {
+        let attachment = Attachment::of(path.as_ref())?;
+        fork::note(&attachment);
+        Ok(Self { attachment })
+    }
+
+    /// The file that the arena is in.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.attachment.path()
+    }
+
+    #[inline]
+    pub(crate) fn with<T>(
+        &self,
+        act: impl Fn(Us<'_>, &Caller<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let caller = self.attachment.credentials.caller();
+        seat::with(&self.attachment, |member| act(member, &caller))
+    }
+
+    /// Does something with the inode that a path names.
+    #[inline]
+    pub(crate) fn with_node<T>(
+        &self,
+        (base, path): (Base, &Path),
+        follow: Follow,
+        act: impl Fn(Us<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let path = path.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| {
+                let node = member.walk(caller, base.node(member, path)?, path, follow)?;
+                act(member, caller, node)
+            })
+        })
+    }
+
+    /// Does something with the last name of a path.
+    #[inline]
+    pub(crate) fn with_last<T>(
+        &self,
+        (base, path): (Base, &Path),
+        act: impl Fn(Us<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let path = path.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| {
+                let last = member.walk_to_last(caller, base.node(member, path)?, path)?;
+                act(member, caller, last)
+            })
+        })
+    }
+
+    /// How full it is.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`].
+    pub fn usage(&self) -> Result<Usage, Errno> {
+        self.with(|member, _| {
+            let (all, free) = member.pages()?;
+            let bytes = |pages: u32| u64::from(pages) * crate::file::PAGE_BYTES;
+            Ok(Usage { bytes: bytes(all), free_bytes: bytes(free) })
+        })
+    }
+
+    /// Sets the mask of permissions that new files do not get; the one before.
+    #[must_use]
+    pub fn set_umask(&self, umask: u32) -> u32 {
+        self.attachment.credentials.set_umask(umask)
+    }
+
+    /// Closes all that this process has open, and makes the root its working directory.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`].
+    pub fn close_all(&self) -> Result<(), Errno> {
+        let record = self.attachment.record();
+        self.with(|member, _| {
+            member.reap(record)?;
+            member.begin_process(record)
+        })
+    }
+
+    /// Checks the whole arena, which no other process may have attached.
+    ///
+    /// # Errors
+    /// [`ArenaError::InUse`]; [`ArenaError::Core`]. What is wrong with it is a value.
+    pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
+        let path = || self.path().to_owned();
+        let checked = self.with(|member, _| {
+            self.attachment.sweep(member);
+            if self.attachment.is_shared(member) {
+                return Err(Errno::BUSY);
+            }
+            let mut seen = vec![0; member.arena().lines() as usize];
+            Ok(member.check(&mut seen))
+        });
+        checked.map_err(|why| match why {
+            Errno::BUSY => ArenaError::InUse { path: path() },
+            why => ArenaError::Core { path: path(), why },
+        })
+    }
+
+    /// Owner, group and mode of the process, for what it makes.
+    #[must_use]
+    pub fn new_root(mode: u32) -> Mode {
+        Mode {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            mode,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Open files and directories.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use densefs::{Errno, Stat, Whence, flags};
+
+use crate::dense_fs::{Base, DenseFs, Entry};
+
+impl DenseFs {
+    /// Opens a file or a directory; it is closed when the value is dropped.
+    ///
+    /// # Errors
+    /// As open(2), by number.
+    pub fn open(&self, path: impl AsRef<Path>, how: u32, mode: u32) -> Result<File, Errno> {
+        let descriptor = self.open_descriptor(Base::Working, path.as_ref(), how, mode)?;
+        Ok(File { files: self.clone(), descriptor })
+    }
+
+    /// Opens, and leaves it to the caller to close.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    #[inline]
+    pub fn open_descriptor(
+        &self,
+        base: Base,
+        path: &Path,
+        how: u32,
+        mode: u32,
+    ) -> Result<u32, Errno> {
+        let path = path.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| member.open(caller, base.node(member, path)?, path, how, mode))
+        })
+    }
+
+    /// Closes a descriptor.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    #[inline]
+    pub fn close(&self, descriptor: u32) -> Result<(), Errno> {
+        self.with(|member, _| member.close(descriptor))
+    }
+
+    /// Reads from where a descriptor's offset is.
+    ///
+    /// # Errors
+    /// As read(2).
+    #[inline]
+    pub fn read(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
+        let into = std::cell::RefCell::new(into);
+        self.with(|member, _| member.read_on(descriptor, &mut into.borrow_mut()))
+    }
+
+    /// Writes where a descriptor's offset is.
+    ///
+    /// # Errors
+    /// As write(2).
+    #[inline]
+    pub fn write(&self, descriptor: u32, from: &[u8]) -> Result<usize, Errno> {
+        self.with(|member, _| member.write_on(descriptor, from))
+    }
+
+    /// Reads from an offset.
+    ///
+    /// # Errors
+    /// As pread(2).
+    #[inline]
+    pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let into = std::cell::RefCell::new(into);
+        self.with(|member, _| member.read_from(descriptor, offset, &mut into.borrow_mut()))
+    }
+
+    /// Writes at an offset.
+    ///
+    /// # Errors
+    /// As pwrite(2).
+    #[inline]
+    pub fn write_to(&self, descriptor: u32, offset: u64, from: &[u8]) -> Result<usize, Errno> {
+        self.with(|member, _| member.write_to(descriptor, offset, from))
+    }
+
+    /// Moves a descriptor's offset.
+    ///
+    /// # Errors
+    /// As lseek(2).
+    #[inline]
+    pub fn seek(&self, descriptor: u32, by: i64, from: Whence) -> Result<u64, Errno> {
+        self.with(|member, _| member.seek(descriptor, by, from))
+    }
+
+    /// What is known of what a descriptor refers to.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    #[inline]
+    pub fn stat_descriptor(&self, descriptor: u32) -> Result<Stat, Errno> {
+        self.with(|member, _| member.again(|| member.stat(member.node(descriptor)?)))
+    }
+
+    /// The flags with which a descriptor was opened.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    pub fn flags(&self, descriptor: u32) -> Result<u32, Errno> {
+        self.with(|member, _| member.flags(descriptor))
+    }
+
+    /// Cuts an open file off, or gives it zeros behind.
+    ///
+    /// # Errors
+    /// As ftruncate(2).
+    pub fn truncate_descriptor(&self, descriptor: u32, size: u64) -> Result<(), Errno> {
+        self.with(|member, _| member.truncate_open(descriptor, size))
+    }
+
+    /// Makes another descriptor for what one refers to, the lowest from `lowest` on.
+    ///
+    /// # Errors
+    /// As fcntl(2) with `F_DUPFD`.
+    pub fn duplicate(&self, descriptor: u32, lowest: u32, how: u32) -> Result<u32, Errno> {
+        self.with(|member, _| member.duplicate(descriptor, lowest, how))
+    }
+
+    /// Makes a descriptor refer to what another does.
+    ///
+    /// # Errors
+    /// As dup3(2), but that both may be the same.
+    pub fn duplicate_to(&self, descriptor: u32, to: u32, how: u32) -> Result<(), Errno> {
+        self.with(|member, _| member.duplicate_to(descriptor, to, how))
+    }
+
+    /// Changes the permissions of what is open.
+    ///
+    /// # Errors
+    /// As fchmod(2).
+    pub fn set_mode_of(&self, descriptor: u32, mode: u32) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            member.again(|| member.set_mode(caller, member.node(descriptor)?, mode))
+        })
+    }
+
+    /// Changes it to a directory that is open.
+    ///
+    /// # Errors
+    /// As fchdir(2).
+    pub fn change_directory_to(&self, descriptor: u32) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            member.again(|| member.set_working_directory(caller, member.node(descriptor)?))
+        })
+    }
+
+    /// The entries of an open directory from where its offset is, `most` of them at most.
+    ///
+    /// # Errors
+    /// As getdents(2).
+    pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<Entry>, Errno> {
+        self.with(|member, caller| {
+            let mut entries = Vec::new();
+            member.list_on(caller, descriptor, |one| {
+                if entries.len() == most {
+                    return false;
+                }
+                let (name, next) = (one.name.to_vec(), one.position + 1);
+                entries.push(Entry { name, ino: one.ino, type_bits: one.type_bits, next });
+                true
+            })?;
+            Ok(entries)
+        })
+    }
+
+    /// All entries of a directory, but for `.` and `..`.
+    ///
+    /// # Errors
+    /// As open(2) and getdents(2).
+    pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<Entry>, Errno> {
+        let directory = self.open(path, flags::DIRECTORY, 0)?;
+        self.list(directory.descriptor, usize::MAX)
+    }
+}
+
+/// An open file or directory, which is closed when this is dropped.
+#[derive(Debug)]
+pub struct File {
+    files: DenseFs,
+    descriptor: u32,
+}
+
+impl File {
+    /// Its descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> u32 {
+        self.descriptor
+    }
+
+    /// Reads from where its offset is.
+    ///
+    /// # Errors
+    /// As read(2).
+    pub fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        self.files.read(self.descriptor, into)
+    }
+
+    /// Writes where its offset is.
+    ///
+    /// # Errors
+    /// As write(2).
+    pub fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+        self.files.write(self.descriptor, from)
+    }
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it was closed by its number.
+    pub fn stat(&self) -> Result<Stat, Errno> {
+        self.files.stat_descriptor(self.descriptor)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // There is nobody to tell.
+        self.files.close(self.descriptor).ok();
+    }
+}

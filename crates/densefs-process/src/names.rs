@@ -1,0 +1,221 @@
+//! Names: made, given, removed, followed.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use densefs::modes::{DIRECTORY, FILE, TYPE};
+use densefs::{Errno, Follow, Remove, Rename};
+
+use crate::dense_fs::{Base, DenseFs};
+
+impl DenseFs {
+    /// Makes a directory.
+    ///
+    /// # Errors
+    /// As mkdir(2).
+    pub fn make_directory(&self, path: impl AsRef<Path>, mode: u32) -> Result<(), Errno> {
+        self.make_from(Base::Working, path.as_ref(), mode & 0o7777 | DIRECTORY)
+    }
+
+    /// Makes a directory, or an empty file of any type but a device.
+    ///
+    /// # Errors
+    /// As mkdir(2) and mknod(2).
+    pub fn make_from(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
+        const CHARACTERS: u32 = 0o020_000;
+        const BLOCKS: u32 = 0o060_000;
+        if matches!(mode & TYPE, CHARACTERS | BLOCKS) {
+            return Err(Errno::PERM);
+        }
+        let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
+        self.with_last((base, path), |member, caller, last| {
+            let is_there = last.name.is_empty() || matches!(last.name, b"." | b"..");
+            if is_there {
+                return Err(Errno::EXIST);
+            }
+            if last.is_directory && mode & TYPE != DIRECTORY {
+                return Err(Errno::NOENT);
+            }
+            member.make_at(caller, last.directory, last.name, mode).map(drop)
+        })
+    }
+
+    /// Removes a name of anything but a directory.
+    ///
+    /// # Errors
+    /// As unlink(2).
+    pub fn remove(&self, path: impl AsRef<Path>) -> Result<(), Errno> {
+        self.remove_from(Base::Working, path.as_ref(), false)
+    }
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    /// As rmdir(2).
+    pub fn remove_directory(&self, path: impl AsRef<Path>) -> Result<(), Errno> {
+        self.remove_from(Base::Working, path.as_ref(), true)
+    }
+
+    /// Removes a name, or an empty directory.
+    ///
+    /// # Errors
+    /// As unlinkat(2).
+    #[inline]
+    pub fn remove_from(&self, base: Base, path: &Path, is_directory: bool) -> Result<(), Errno> {
+        let what = if is_directory { Remove::Directory } else { Remove::Name };
+        self.with_last((base, path), |member, caller, last| {
+            if last.name.is_empty() {
+                return Err(if is_directory { Errno::BUSY } else { Errno::ISDIR });
+            }
+            if last.is_directory && !is_directory {
+                let mode = member.stat_at(caller, last.directory, last.name)?.mode;
+                return Err(if mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
+            }
+            member.remove_at(caller, last.directory, last.name, what)
+        })
+    }
+
+    /// Gives what has a name another one.
+    ///
+    /// # Errors
+    /// As rename(2).
+    pub fn rename(&self, old: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<(), Errno> {
+        let (old, new) = (old.as_ref(), new.as_ref());
+        self.rename_from((Base::Working, old), (Base::Working, new), Rename::Replace)
+    }
+
+    /// The same from bases, and with flags.
+    ///
+    /// # Errors
+    /// As renameat2(2).
+    #[inline]
+    pub fn rename_from(
+        &self,
+        (old_base, old): (Base, &Path),
+        new: (Base, &Path),
+        how: Rename,
+    ) -> Result<(), Errno> {
+        let old = old.as_os_str().as_bytes();
+        self.with_last(new, |member, caller, to| {
+            let from = member.walk_to_last(caller, old_base.node(member, old)?, old)?;
+            if from.name.is_empty() || to.name.is_empty() {
+                return Err(Errno::BUSY);
+            }
+            if from.is_directory || to.is_directory {
+                let mode = member.stat_at(caller, from.directory, from.name)?.mode;
+                if !mode.is_directory() {
+                    return Err(Errno::NOTDIR);
+                }
+            }
+            member.rename_at(caller, (from.directory, from.name), (to.directory, to.name), how)
+        })
+    }
+
+    /// Gives a file another name.
+    ///
+    /// # Errors
+    /// As link(2).
+    pub fn link(&self, old: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<(), Errno> {
+        let old = (Base::Working, old.as_ref());
+        self.link_from(old, (Base::Working, new.as_ref()), Follow::No)
+    }
+
+    /// The same from bases.
+    ///
+    /// # Errors
+    /// As linkat(2).
+    pub fn link_from(
+        &self,
+        (old_base, old): (Base, &Path),
+        new: (Base, &Path),
+        follow: Follow,
+    ) -> Result<(), Errno> {
+        let old = old.as_os_str().as_bytes();
+        self.with_last(new, |member, caller, to| {
+            let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
+            if to.name.is_empty() {
+                return Err(Errno::EXIST);
+            }
+            if to.is_directory {
+                return Err(Errno::NOENT);
+            }
+            member.link_at(caller, node, to.directory, to.name)
+        })
+    }
+
+    /// Makes a symbolic link.
+    ///
+    /// # Errors
+    /// As symlink(2).
+    pub fn make_link(&self, target: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), Errno> {
+        self.make_link_from(target.as_ref(), (Base::Working, path.as_ref()))
+    }
+
+    /// The same from a base.
+    ///
+    /// # Errors
+    /// As symlinkat(2).
+    pub fn make_link_from(&self, target: &Path, new: (Base, &Path)) -> Result<(), Errno> {
+        self.with_last(new, |member, caller, last| {
+            if last.name.is_empty() || matches!(last.name, b"." | b"..") {
+                return Err(Errno::EXIST);
+            }
+            if last.is_directory {
+                return Err(Errno::NOENT);
+            }
+            let target = target.as_os_str().as_bytes();
+            member.symlink_at(caller, last.directory, last.name, target).map(drop)
+        })
+    }
+
+    /// Where a symbolic link leads.
+    ///
+    /// # Errors
+    /// As readlink(2).
+    pub fn read_link(&self, path: impl AsRef<Path>) -> Result<PathBuf, Errno> {
+        self.read_link_from(Base::Working, path.as_ref())
+    }
+
+    /// The same from a base.
+    ///
+    /// # Errors
+    /// As readlinkat(2).
+    pub fn read_link_from(&self, base: Base, path: &Path) -> Result<PathBuf, Errno> {
+        self.with_node((base, path), Follow::No, |member, _, node| {
+            let mut target = [0; densefs::PATH_MOST];
+            let length = member.read_link(node, &mut target)?;
+            Ok(PathBuf::from(OsStr::from_bytes(&target[..length])))
+        })
+    }
+
+    /// Changes the process' working directory in this file system.
+    ///
+    /// # Errors
+    /// As chdir(2).
+    pub fn change_directory(&self, path: impl AsRef<Path>) -> Result<(), Errno> {
+        let place = (Base::Working, path.as_ref());
+        self.with_node(place, Follow::Yes, |member, caller, node| {
+            let mode = member.stat(node)?.mode;
+            if !mode.is_directory() {
+                return Err(Errno::NOTDIR);
+            }
+            mode.allow(caller, densefs::modes::EXECUTE)?;
+            member.set_working_directory(caller, node)
+        })
+    }
+
+    /// The path of the working directory.
+    ///
+    /// # Errors
+    /// As getcwd(3).
+    pub fn directory(&self) -> Result<PathBuf, Errno> {
+        self.with(|member, _| {
+            member.again(|| {
+                let mut bytes = [0; densefs::PATH_MOST];
+                let path = member.path_of(member.working_directory()?, &mut bytes)?;
+                Ok(PathBuf::from(OsStr::from_bytes(path)))
+            })
+        })
+    }
+}
