@@ -45,7 +45,7 @@ impl Credentials {
     #[inline]
     pub(crate) fn caller(&self) -> Caller<'_> {
         let umask = self.umask.load(Ordering::Relaxed);
-        Caller { uid: self.uid, gid: self.gid, groups: &self.groups, umask }
+        Caller { uid: self.uid, gid: self.gid, groups: &self.groups, umask, is_checked: false }
     }
 
     /// Sets the mask of new files' permissions; the one before.
@@ -264,7 +264,7 @@ impl Attachment {
 
 /// What surrounds the core in this process.
 #[derive(Clone, Debug)]
-pub(crate) struct Surroundings(pub(crate) Arc<Attachment>);
+pub struct Surroundings(pub(crate) Arc<Attachment>);
 
 impl Seams for Surroundings {
     #[inline]

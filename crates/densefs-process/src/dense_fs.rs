@@ -92,6 +92,17 @@ impl DenseFs {
         seat::with(&self.attachment, |member| act(member, &caller))
     }
 
+    /// Does something in the core as this thread, on whose behalf the caller says.
+    ///
+    /// # Errors
+    /// What it says; [`Errno::NFILE`] if all slots are in use.
+    pub fn with_core<T>(
+        &self,
+        act: impl Fn(&Member<'static, Surroundings>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        seat::with(&self.attachment, act)
+    }
+
     /// Does something with the inode that a path names.
     #[inline]
     pub(crate) fn with_node<T>(

@@ -22,6 +22,7 @@ mod seat;
 mod transfer;
 
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
+pub use attachment::Surroundings;
 pub use densefs::modes::Mode;
 pub use densefs::{Errno, Follow, Rename, Stat, Whence, check, flags};
 pub use file::{ArenaError, Request, make};

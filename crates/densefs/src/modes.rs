@@ -57,11 +57,21 @@ pub struct Caller<'c> {
     pub groups: &'c [u32],
     /// Permissions that new files do not get.
     pub umask: u32,
+    /// Whether somebody else has checked that it may, as the kernel does for a mount.
+    pub is_checked: bool,
 }
 
 impl Caller<'_> {
     /// Root, who may do everything.
-    pub const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, groups: &[], umask: 0o022 };
+    pub const ROOT: Caller<'static> =
+        Caller { uid: 0, gid: 0, groups: &[], umask: 0o022, is_checked: true };
+
+    /// Whether it may do everything.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_all(&self) -> bool {
+        self.is_checked || self.uid == 0
+    }
 
     /// Whether it is of that group.
     #[must_use]
@@ -96,7 +106,7 @@ impl Mode {
         }
         // Root may do everything, but execute only what somebody may.
         let executes_nothing = wanted & EXECUTE != 0 && !self.is_directory();
-        if caller.uid == 0 && !(executes_nothing && self.mode & 0o111 == 0) {
+        if caller.may_all() && !(executes_nothing && self.mode & 0o111 == 0) {
             return Ok(());
         }
         Err(Errno::ACCES)
@@ -214,7 +224,7 @@ mod tests {
     use super::*;
 
     fn caller(uid: u32, gid: u32, groups: &[u32]) -> Caller<'_> {
-        Caller { uid, gid, groups, umask: 0 }
+        Caller { uid, gid, groups, umask: 0, is_checked: false }
     }
 
     #[test]

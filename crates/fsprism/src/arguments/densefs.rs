@@ -10,6 +10,7 @@ use crate::arguments::values;
 pub(crate) const DENSEFS_EXAMPLES: &str = "\
 Examples:
   fsprism densefs mkfs /dev/shm/scratch --size 2g
+  fsprism densefs mount /dev/shm/scratch /mnt     for other programs; umount /mnt ends it
   fsprism densefs import src /dev/shm/scratch     copies the tree below src into it
   fsprism densefs stat /dev/shm/scratch           how full it is
   fsprism densefs check /dev/shm/scratch
@@ -22,6 +23,8 @@ docs/densefs.md says who should use it, and how programs do.
 pub(crate) enum DensefsCommand {
     /// Make a DenseFS in a new file, which only its owner may use
     Mkfs(MkfsOptions),
+    /// Mount a DenseFS on a directory (FUSE), for programs that know nothing of it
+    Mount(MountOptions),
     /// Show how full a DenseFS is, and what is in it
     Stat(DensefsOptions),
     /// Check that a DenseFS nobody uses is whole
@@ -46,6 +49,22 @@ pub(crate) struct MkfsOptions {
     /// Replace the DenseFS that is there, with all that is in it
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MountOptions {
+    /// The file that `fsprism densefs mkfs` made
+    #[arg(value_name = "ARENA")]
+    pub(crate) arena: PathBuf,
+    /// The mount point
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Stay in the foreground until it is unmounted, or interrupted
+    #[arg(long)]
+    pub(crate) foreground: bool,
+    /// Serve the mount that another process has been asked for
+    #[arg(long, hide = true, conflicts_with = "foreground")]
+    pub(crate) serve: bool,
 }
 
 #[derive(Debug, Args)]

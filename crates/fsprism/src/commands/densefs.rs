@@ -1,12 +1,20 @@
 //! `fsprism densefs`: file systems in memory that processes share.
 
+use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
+use densefs_fuse::Mount;
 use densefs_process::{Copied, DenseFs, Request, check, make};
 use serde::Serialize;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use textual::{Columns, plain_text};
 
-use crate::arguments::densefs::{DensefsCommand, DensefsOptions, MkfsOptions, TransferOptions};
+use crate::arguments::densefs::{
+    DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, TransferOptions,
+};
 use crate::exit::{Blame, Done};
 use crate::output;
 
@@ -17,6 +25,7 @@ const LINE_BYTES: u64 = 64;
 pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
     match command {
         DensefsCommand::Mkfs(options) => mkfs(options),
+        DensefsCommand::Mount(options) => mount(options),
         DensefsCommand::Stat(options) => stat(options),
         DensefsCommand::Check(options) => checked(options),
         DensefsCommand::Import(options) => import(options),
@@ -28,6 +37,56 @@ fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
     let root = DenseFs::new_root(options.mode);
     let request = Request { bytes: options.size, root, overwrites: options.overwrite };
     make(&options.arena, &request).blame_input()?;
+    Ok(Done::Well)
+}
+
+/// Mounts a DenseFS, and leaves a process behind that serves it.
+fn mount(options: &MountOptions) -> anyhow::Result<Done> {
+    if options.serve || options.foreground {
+        return serve(options);
+    }
+    let program = std::env::current_exe()?;
+    let mut command = Command::new(program);
+    command.args(["densefs", "mount", "--serve"]).arg(&options.arena).arg(&options.directory);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
+    let mut said = Vec::new();
+    if let Some(output) = &mut child.stdout {
+        output.read_to_end(&mut said)?;
+    }
+    if said == MOUNTED {
+        return Ok(Done::Well);
+    }
+    let output = child.wait_with_output()?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    let why = why.trim().trim_start_matches("fsprism: ").to_owned();
+    Err(anyhow::anyhow!(why)).blame_input()
+}
+
+/// What a process that serves a mount says as soon as there is one.
+const MOUNTED: &[u8] = b"mounted\n";
+
+/// Serves a mount until it is unmounted, or a signal asks to.
+fn serve(options: &MountOptions) -> anyhow::Result<Done> {
+    let files = DenseFs::attach(&options.arena).blame_input()?;
+    let mut mount = Mount::on(&options.directory, files).blame_input()?;
+    let mut unmounter = mount.unmounter();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            // One that is in use stays, as with umount.
+            unmounter.unmount().ok();
+        }
+    });
+    if options.serve {
+        // Not to end with the terminal from which it was asked for.
+        rustix::process::setsid().ok();
+        output::print(&String::from_utf8_lossy(MOUNTED))?;
+        let nothing = std::fs::File::options().write(true).open("/dev/null")?;
+        rustix::stdio::dup2_stdout(&nothing)?;
+        rustix::stdio::dup2_stderr(&nothing)?;
+    }
+    mount.serve()?;
     Ok(Done::Well)
 }
 

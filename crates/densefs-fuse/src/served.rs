@@ -1,0 +1,527 @@
+//! What the kernel asks, answered by the core.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use densefs::modes::{
+    Caller, DIRECTORY, FILE, SYMLINK, TYPE,
+};
+use densefs::{Errno, Member, Node, Owner, Remove, Rename, Stat, flags};
+use densefs_process::{DenseFs, Surroundings};
+use fuser::{
+    BsdFileFlags, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
+    WriteFlags,
+};
+
+use crate::known::Known;
+
+/// How long the kernel may believe what it is told: not at all.
+const AT_ONCE: Duration = Duration::ZERO;
+/// Most bytes of one write.
+const WRITE_MOST: u32 = 1 << 20;
+/// Bytes of a block, as statfs(2) counts.
+const BLOCK: u32 = 4096;
+const FIFO: u32 = 0o010_000;
+const SOCKET: u32 = 0o140_000;
+
+type Core = Member<'static, Surroundings>;
+
+/// A DenseFS, and what the kernel knows of it.
+#[derive(Debug)]
+pub(crate) struct Served {
+    files: DenseFs,
+    known: Known,
+}
+
+/// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
+fn caller(request: &Request) -> Caller<'static> {
+    let (uid, gid) = (request.uid(), request.gid());
+    Caller { uid, gid, groups: &[], umask: 0, is_checked: true }
+}
+
+fn errno(why: Errno) -> fuser::Errno {
+    fuser::Errno::from_i32(why.0.into())
+}
+
+fn type_of(mode: u32) -> FileType {
+    match mode & TYPE {
+        DIRECTORY => FileType::Directory,
+        SYMLINK => FileType::Symlink,
+        FIFO => FileType::NamedPipe,
+        SOCKET => FileType::Socket,
+        _ => FileType::RegularFile,
+    }
+}
+
+fn attributes(stat: &Stat) -> FileAttr {
+    let time = |ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
+    FileAttr {
+        ino: INodeNo(stat.ino),
+        size: stat.size,
+        blocks: stat.blocks,
+        atime: time(stat.mtime_ns),
+        mtime: time(stat.mtime_ns),
+        ctime: time(stat.ctime_ns),
+        crtime: SystemTime::UNIX_EPOCH,
+        kind: type_of(stat.mode.mode),
+        perm: u16::try_from(stat.mode.mode & 0o7777).unwrap_or(0),
+        nlink: stat.links,
+        uid: stat.mode.uid,
+        gid: stat.mode.gid,
+        rdev: 0,
+        blksize: BLOCK,
+        flags: 0,
+    }
+}
+
+impl Served {
+    pub(crate) fn of(files: DenseFs) -> Result<Self, Errno> {
+        let known = Known::root_of(&files)?;
+        Ok(Self { files, known })
+    }
+
+    /// Does something with an inode that the kernel knows.
+    fn with<T>(
+        &self,
+        number: INodeNo,
+        act: impl Fn(&Core, Node) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.files.with_core(|core| core.again(|| act(core, self.known.node(core, number.0)?)))
+    }
+
+    fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
+        let stat = core.stat(node)?;
+        Ok(Stat { ino: self.known.number(core, &stat)?, ..stat })
+    }
+
+    /// Tells the kernel of what has a name in a directory.
+    fn entered(&self, core: &Core, parent: INodeNo, name: &OsStr) -> Result<Stat, Errno> {
+        core.again(|| {
+            let directory = self.known.node(core, parent.0)?;
+            let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
+            self.known.enter(core, found)
+        })
+    }
+
+    /// Makes something by the closure, and tells the kernel of it.
+    fn make(
+        &self,
+        (parent, name): (INodeNo, &OsStr),
+        reply: ReplyEntry,
+        make: impl Fn(&Core, Node) -> Result<(), Errno>,
+    ) {
+        let made = self.with(parent, |core, directory| make(core, directory));
+        let made = made.and_then(|()| {
+            self.files.with_core(|core| self.entered(core, parent, name))
+        });
+        answer_entry(made, reply);
+    }
+}
+
+fn answer_entry(made: Result<Stat, Errno>, reply: ReplyEntry) {
+    match made {
+        Ok(stat) => reply.entry(&AT_ONCE, &attributes(&stat), Generation(0)),
+        Err(why) => reply.error(errno(why)),
+    }
+}
+
+fn answer_empty(done: Result<(), Errno>, reply: ReplyEmpty) {
+    match done {
+        Ok(()) => reply.ok(),
+        Err(why) => reply.error(errno(why)),
+    }
+}
+
+fn descriptor(handle: FileHandle) -> Result<u32, Errno> {
+    u32::try_from(handle.0).map_err(|_| Errno::BADF)
+}
+
+/// What a file is opened for, as far as the core does it: the kernel has followed symbolic links,
+/// looked whether there is one, and empties it itself.
+fn opened_for(how: u32) -> u32 {
+    how & (flags::ACCESS | flags::APPEND)
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Filesystem for Served {
+    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // What a kernel lacks, it does without.
+        for wanted in [InitFlags::FUSE_AUTO_INVAL_DATA, InitFlags::FUSE_PARALLEL_DIROPS] {
+            config.add_capabilities(wanted).ok();
+        }
+        config.set_max_write(WRITE_MOST).ok();
+        Ok(())
+    }
+
+    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        answer_entry(self.files.with_core(|core| self.entered(core, parent, name)), reply);
+    }
+
+    fn forget(&self, _request: &Request, number: INodeNo, times: u64) {
+        // There is nobody to tell.
+        self.files.with_core(|core| self.known.forget(core, number.0, times)).ok();
+    }
+
+    fn getattr(
+        &self,
+        _request: &Request,
+        number: INodeNo,
+        _handle: Option<FileHandle>,
+        reply: ReplyAttr,
+    ) {
+        match self.with(number, |core, node| self.stat(core, node)) {
+            Ok(stat) => reply.attr(&AT_ONCE, &attributes(&stat)),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn setattr(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        size: Option<u64>,
+        _atime: Option<TimeOrNow>,
+        mtime: Option<TimeOrNow>,
+        _ctime: Option<SystemTime>,
+        _handle: Option<FileHandle>,
+        _crtime: Option<SystemTime>,
+        _chgtime: Option<SystemTime>,
+        _bkuptime: Option<SystemTime>,
+        _flags: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let caller = caller(request);
+        let set = self.with(number, |core, node| {
+            if uid.is_some() || gid.is_some() {
+                core.set_owner(&caller, node, Owner { uid, gid })?;
+            }
+            if let Some(mode) = mode {
+                core.set_mode(&caller, node, mode)?;
+            }
+            if let Some(size) = size {
+                core.truncate(node, size)?;
+            }
+            match mtime {
+                None => {}
+                Some(TimeOrNow::Now) => core.touch_node(&caller, node, None)?,
+                Some(TimeOrNow::SpecificTime(time)) => {
+                    core.touch_node(&caller, node, Some(nanoseconds(time)))?;
+                }
+            }
+            self.stat(core, node)
+        });
+        match set {
+            Ok(stat) => reply.attr(&AT_ONCE, &attributes(&stat)),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn readlink(&self, _request: &Request, number: INodeNo, reply: ReplyData) {
+        let read = self.with(number, |core, node| {
+            let mut target = vec![0; densefs::PATH_MOST];
+            let length = core.read_link(node, &mut target)?;
+            target.truncate(length);
+            Ok(target)
+        });
+        match read {
+            Ok(target) => reply.data(&target),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        _device: u32,
+        reply: ReplyEntry,
+    ) {
+        if !matches!(mode & TYPE, 0 | FILE | FIFO | SOCKET) {
+            return reply.error(fuser::Errno::EPERM);
+        }
+        let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
+        self.make((parent, name), reply, |core, at| {
+            core.make_at(&caller(request), at, name.as_bytes(), mode).map(drop)
+        });
+    }
+
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        reply: ReplyEntry,
+    ) {
+        let mode = mode & 0o7777 | DIRECTORY;
+        self.make((parent, name), reply, |core, at| {
+            core.make_at(&caller(request), at, name.as_bytes(), mode).map(drop)
+        });
+    }
+
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
+        let target = target.as_os_str().as_bytes();
+        self.make((parent, name), reply, |core, at| {
+            core.symlink_at(&caller(request), at, name.as_bytes(), target).map(drop)
+        });
+    }
+
+    fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let done = self.with(parent, |core, at| {
+            core.remove_at(&caller(request), at, name.as_bytes(), Remove::Name)
+        });
+        answer_empty(done, reply);
+    }
+
+    fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let done = self.with(parent, |core, at| {
+            core.remove_at(&caller(request), at, name.as_bytes(), Remove::Directory)
+        });
+        answer_empty(done, reply);
+    }
+
+    fn rename(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        how: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        let how = match how {
+            RenameFlags::RENAME_NOREPLACE => Rename::NoReplace,
+            RenameFlags::RENAME_EXCHANGE => Rename::Exchange,
+            how if how.is_empty() => Rename::Replace,
+            _ => return reply.error(fuser::Errno::EINVAL),
+        };
+        let done = self.with(parent, |core, from| {
+            let to = self.known.node(core, new_parent.0)?;
+            let (old, new) = (name.as_bytes(), new_name.as_bytes());
+            core.rename_at(&caller(request), (from, old), (to, new), how)
+        });
+        answer_empty(done, reply);
+    }
+
+    fn link(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        reply: ReplyEntry,
+    ) {
+        self.make((new_parent, new_name), reply, |core, at| {
+            let node = self.known.node(core, number.0)?;
+            core.link_at(&caller(request), node, at, new_name.as_bytes())
+        });
+    }
+
+    fn open(&self, request: &Request, number: INodeNo, how: OpenFlags, reply: ReplyOpen) {
+        let how = opened_for(how.0.cast_unsigned());
+        match self.with(number, |core, node| core.open_node(&caller(request), node, how)) {
+            Ok(descriptor) => reply.opened(FileHandle(descriptor.into()), FopenFlags::empty()),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn create(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        how: i32,
+        reply: ReplyCreate,
+    ) {
+        let exclusive = how.cast_unsigned() & flags::EXCLUSIVE;
+        let how = opened_for(how.cast_unsigned()) | flags::CREATE | flags::NO_FOLLOW | exclusive;
+        let created = self.with(parent, |core, at| {
+            let opened = core.open(&caller(request), at, name.as_bytes(), how, mode & 0o7777)?;
+            match core.again(|| self.known.enter(core, core.node(opened)?)) {
+                Ok(stat) => Ok((opened, stat)),
+                Err(why) => {
+                    core.close(opened)?;
+                    Err(why)
+                }
+            }
+        });
+        match created {
+            Ok((opened, stat)) => {
+                let (attributes, handle) = (attributes(&stat), FileHandle(opened.into()));
+                reply.created(&AT_ONCE, &attributes, Generation(0), handle, FopenFlags::empty());
+            }
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn read(
+        &self,
+        _request: &Request,
+        _number: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let read = self.files.with_core(|core| {
+            let mut bytes = vec![0; size as usize];
+            let length = core.read_from(descriptor(handle)?, offset, &mut bytes)?;
+            bytes.truncate(length);
+            Ok(bytes)
+        });
+        match read {
+            Ok(bytes) => reply.data(&bytes),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn write(
+        &self,
+        _request: &Request,
+        number: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        how: WriteFlags,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let written = if how.contains(WriteFlags::FUSE_WRITE_CACHE) {
+            // Of a mapping: the handle may be one that reads.
+            self.with(number, |core, node| core.write_at(node, offset, data))
+        } else {
+            self.files.with_core(|core| core.write_to(descriptor(handle)?, offset, data))
+        };
+        match written {
+            Ok(length) => reply.written(u32::try_from(length).unwrap_or(u32::MAX)),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn flush(
+        &self,
+        _request: &Request,
+        _number: INodeNo,
+        _handle: FileHandle,
+        _lock_owner: LockOwner,
+        reply: ReplyEmpty,
+    ) {
+        reply.ok();
+    }
+
+    fn release(
+        &self,
+        _request: &Request,
+        _number: INodeNo,
+        handle: FileHandle,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        _flush: bool,
+        reply: ReplyEmpty,
+    ) {
+        answer_empty(self.files.with_core(|core| core.close(descriptor(handle)?)), reply);
+    }
+
+    fn fsync(
+        &self,
+        _request: &Request,
+        _number: INodeNo,
+        _handle: FileHandle,
+        _is_data: bool,
+        reply: ReplyEmpty,
+    ) {
+        reply.ok();
+    }
+
+    fn fsyncdir(
+        &self,
+        _request: &Request,
+        _number: INodeNo,
+        _handle: FileHandle,
+        _is_data: bool,
+        reply: ReplyEmpty,
+    ) {
+        reply.ok();
+    }
+
+    fn readdir(
+        &self,
+        _request: &Request,
+        number: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        // Where to go on if it has to be tried again.
+        let (place, next) = (RefCell::new(&mut reply), Cell::new(offset));
+        let listed = self.with(number, |core, node| {
+            let mut place = place.borrow_mut();
+            let mut add = |ino, after, kind, name: &OsStr| {
+                let is_full = place.add(INodeNo(ino), after, kind, name);
+                if !is_full {
+                    next.set(after);
+                }
+                !is_full
+            };
+            for (at, name) in [(0, "."), (1, "..")] {
+                if next.get() > at {
+                    continue;
+                }
+                let stat = self.stat(core, core.step(&Caller::ROOT, node, name.as_bytes())?)?;
+                if !add(stat.ino, at + 1, FileType::Directory, OsStr::new(name)) {
+                    return Ok(());
+                }
+            }
+            core.list(&Caller::ROOT, node, next.get(), |one| {
+                let (kind, name) = (type_of(one.type_bits), OsStr::from_bytes(one.name));
+                add(one.ino, one.position + 1, kind, name)
+            })
+        });
+        match listed {
+            Ok(()) => reply.ok(),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    fn statfs(&self, _request: &Request, _number: INodeNo, reply: ReplyStatfs) {
+        match self.files.usage() {
+            Ok(usage) => {
+                let blocks = |bytes: u64| bytes / u64::from(BLOCK);
+                let (all, free) = (blocks(usage.bytes), blocks(usage.free_bytes));
+                let inodes = |blocks: u64| blocks * u64::from(BLOCK) / 128;
+                reply.statfs(all, free, free, inodes(all), inodes(free), BLOCK, 255, BLOCK);
+            }
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+}
