@@ -4,6 +4,7 @@
 //! processes do by library calls is seen at once. It checks permissions, with the attributes that
 //! it is told, for whoever calls.
 
+mod answer;
 mod known;
 mod served;
 
@@ -26,8 +27,8 @@ const DEVICE: &str = "/dev/fuse";
 pub enum MountError {
     /// The kernel cannot, or may not here.
     #[error(
-        "there is no {DEVICE}: load the kernel's module fuse (`modprobe fuse`), or give a container \
-         the device"
+        "there is no {DEVICE}: load the kernel's module fuse (`modprobe fuse`), or give a \
+         container the device"
     )]
     NoFuse,
     /// There is no directory to mount it on.

@@ -5,31 +5,26 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use densefs::modes::{
-    Caller, DIRECTORY, FILE, SYMLINK, TYPE,
-};
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
 use densefs::{Errno, Member, Node, Owner, Remove, Rename, Stat, flags};
 use densefs_process::{DenseFs, Surroundings};
 use fuser::{
-    BsdFileFlags, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
     ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
     WriteFlags,
 };
 
+use crate::answer::{
+    AT_ONCE, BLOCK, FIFO, SOCKET, answer_empty, answer_entry, attributes, caller, descriptor,
+    errno, nanoseconds, opened_for, type_of,
+};
 use crate::known::Known;
 
-/// How long the kernel may believe what it is told: not at all.
-const AT_ONCE: Duration = Duration::ZERO;
 /// Most bytes of one write.
 const WRITE_MOST: u32 = 1 << 20;
-/// Bytes of a block, as statfs(2) counts.
-const BLOCK: u32 = 4096;
-const FIFO: u32 = 0o010_000;
-const SOCKET: u32 = 0o140_000;
-
 type Core = Member<'static, Surroundings>;
 
 /// A DenseFS, and what the kernel knows of it.
@@ -37,47 +32,6 @@ type Core = Member<'static, Surroundings>;
 pub(crate) struct Served {
     files: DenseFs,
     known: Known,
-}
-
-/// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
-fn caller(request: &Request) -> Caller<'static> {
-    let (uid, gid) = (request.uid(), request.gid());
-    Caller { uid, gid, groups: &[], umask: 0, is_checked: true }
-}
-
-fn errno(why: Errno) -> fuser::Errno {
-    fuser::Errno::from_i32(why.0.into())
-}
-
-fn type_of(mode: u32) -> FileType {
-    match mode & TYPE {
-        DIRECTORY => FileType::Directory,
-        SYMLINK => FileType::Symlink,
-        FIFO => FileType::NamedPipe,
-        SOCKET => FileType::Socket,
-        _ => FileType::RegularFile,
-    }
-}
-
-fn attributes(stat: &Stat) -> FileAttr {
-    let time = |ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
-    FileAttr {
-        ino: INodeNo(stat.ino),
-        size: stat.size,
-        blocks: stat.blocks,
-        atime: time(stat.mtime_ns),
-        mtime: time(stat.mtime_ns),
-        ctime: time(stat.ctime_ns),
-        crtime: SystemTime::UNIX_EPOCH,
-        kind: type_of(stat.mode.mode),
-        perm: u16::try_from(stat.mode.mode & 0o7777).unwrap_or(0),
-        nlink: stat.links,
-        uid: stat.mode.uid,
-        gid: stat.mode.gid,
-        rdev: 0,
-        blksize: BLOCK,
-        flags: 0,
-    }
 }
 
 impl Served {
@@ -117,40 +71,10 @@ impl Served {
         make: impl Fn(&Core, Node) -> Result<(), Errno>,
     ) {
         let made = self.with(parent, |core, directory| make(core, directory));
-        let made = made.and_then(|()| {
-            self.files.with_core(|core| self.entered(core, parent, name))
-        });
+        let made =
+            made.and_then(|()| self.files.with_core(|core| self.entered(core, parent, name)));
         answer_entry(made, reply);
     }
-}
-
-fn answer_entry(made: Result<Stat, Errno>, reply: ReplyEntry) {
-    match made {
-        Ok(stat) => reply.entry(&AT_ONCE, &attributes(&stat), Generation(0)),
-        Err(why) => reply.error(errno(why)),
-    }
-}
-
-fn answer_empty(done: Result<(), Errno>, reply: ReplyEmpty) {
-    match done {
-        Ok(()) => reply.ok(),
-        Err(why) => reply.error(errno(why)),
-    }
-}
-
-fn descriptor(handle: FileHandle) -> Result<u32, Errno> {
-    u32::try_from(handle.0).map_err(|_| Errno::BADF)
-}
-
-/// What a file is opened for, as far as the core does it: the kernel has followed symbolic links,
-/// looked whether there is one, and empties it itself.
-fn opened_for(how: u32) -> u32 {
-    how & (flags::ACCESS | flags::APPEND)
-}
-
-fn nanoseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Filesystem for Served {

@@ -21,8 +21,8 @@ mod names;
 mod seat;
 mod transfer;
 
-pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use attachment::Surroundings;
+pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{Errno, Follow, Rename, Stat, Whence, check, flags};
 pub use file::{ArenaError, Request, make};

@@ -7,10 +7,10 @@ use std::os::unix::fs::{
     DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
 };
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
 use densefs::{Errno, Follow, Stat, flags};
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use crate::dense_fs::{Base, DenseFs};
 use crate::files::File;
@@ -304,18 +304,17 @@ impl Export<'_> {
         if rustix::process::geteuid().is_root() {
             lchown(target, Some(stat.mode.uid), Some(stat.mode.gid)).map_err(outside(target))?;
         }
-        if stat.mode.mode & TYPE == SYMLINK {
-            return Ok(());
+        if stat.mode.mode & TYPE != SYMLINK {
+            let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
+            fs::set_permissions(target, permissions).map_err(outside(target))?;
         }
-        let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
-        fs::set_permissions(target, permissions).map_err(outside(target))?;
-        if matches!(stat.mode.mode & TYPE, FILE | DIRECTORY) {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(stat.mtime_ns);
-            let file = OpenOptions::new().read(true).open(target);
-            let set = file.and_then(|file| file.set_modified(time));
-            set.map_err(outside(target))?;
-        }
-        Ok(())
+        let time = Timespec {
+            tv_sec: (stat.mtime_ns / 1_000_000_000).cast_signed(),
+            tv_nsec: (stat.mtime_ns % 1_000_000_000).cast_signed(),
+        };
+        let times = Timestamps { last_access: time, last_modification: time };
+        utimensat(CWD, target, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|why| outside(target)(why.into()))
     }
 
     fn content(&self, path: &Path, target: &Path, size: u64) -> Result<(), CopyError> {

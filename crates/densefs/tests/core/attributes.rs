@@ -5,7 +5,8 @@ use densefs::{Errno, Member, Node, Owner, Remove};
 
 use crate::world::{Memory, World, assert_whole, format, hold};
 
-const ALICE: Caller<'_> = Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027, is_checked: false };
+const ALICE: Caller<'_> =
+    Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027, is_checked: false };
 const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0, is_checked: false };
 
 fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {

@@ -8,6 +8,7 @@ mod cliffs;
 mod command_line;
 mod conditions;
 mod damage;
+mod densefs;
 mod device_writes;
 mod devices;
 mod documents;

@@ -1,0 +1,85 @@
+//! What the kernel is told, and in which words it asks.
+
+use std::time::{Duration, SystemTime};
+
+use densefs::modes::{Caller, DIRECTORY, SYMLINK, TYPE};
+use densefs::{Errno, Stat, flags};
+use fuser::{FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request};
+
+/// How long the kernel may believe what it is told: not at all.
+pub(crate) const AT_ONCE: Duration = Duration::ZERO;
+/// Bytes of a block, as statfs(2) counts.
+pub(crate) const BLOCK: u32 = 4096;
+/// The types that have no constant elsewhere.
+pub(crate) const FIFO: u32 = 0o010_000;
+pub(crate) const SOCKET: u32 = 0o140_000;
+
+/// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
+pub(crate) fn caller(request: &Request) -> Caller<'static> {
+    let (uid, gid) = (request.uid(), request.gid());
+    Caller { uid, gid, groups: &[], umask: 0, is_checked: true }
+}
+
+pub(crate) fn errno(why: Errno) -> fuser::Errno {
+    fuser::Errno::from_i32(why.0.into())
+}
+
+pub(crate) fn type_of(mode: u32) -> FileType {
+    match mode & TYPE {
+        DIRECTORY => FileType::Directory,
+        SYMLINK => FileType::Symlink,
+        FIFO => FileType::NamedPipe,
+        SOCKET => FileType::Socket,
+        _ => FileType::RegularFile,
+    }
+}
+
+pub(crate) fn attributes(stat: &Stat) -> FileAttr {
+    let time = |ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
+    FileAttr {
+        ino: INodeNo(stat.ino),
+        size: stat.size,
+        blocks: stat.blocks,
+        atime: time(stat.mtime_ns),
+        mtime: time(stat.mtime_ns),
+        ctime: time(stat.ctime_ns),
+        crtime: SystemTime::UNIX_EPOCH,
+        kind: type_of(stat.mode.mode),
+        perm: u16::try_from(stat.mode.mode & 0o7777).unwrap_or(0),
+        nlink: stat.links,
+        uid: stat.mode.uid,
+        gid: stat.mode.gid,
+        rdev: 0,
+        blksize: BLOCK,
+        flags: 0,
+    }
+}
+
+pub(crate) fn answer_entry(made: Result<Stat, Errno>, reply: ReplyEntry) {
+    match made {
+        Ok(stat) => reply.entry(&AT_ONCE, &attributes(&stat), Generation(0)),
+        Err(why) => reply.error(errno(why)),
+    }
+}
+
+pub(crate) fn answer_empty(done: Result<(), Errno>, reply: ReplyEmpty) {
+    match done {
+        Ok(()) => reply.ok(),
+        Err(why) => reply.error(errno(why)),
+    }
+}
+
+pub(crate) fn descriptor(handle: FileHandle) -> Result<u32, Errno> {
+    u32::try_from(handle.0).map_err(|_| Errno::BADF)
+}
+
+/// What a file is opened for, as far as the core does it: the kernel has followed symbolic links,
+/// looked whether there is one, and empties it itself.
+pub(crate) fn opened_for(how: u32) -> u32 {
+    how & (flags::ACCESS | flags::APPEND)
+}
+
+pub(crate) fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,123 @@
+//! A DenseFS that is mounted, as other programs see it, while a process uses it by calls as well.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use densefs_fuse::{Mount, MountError};
+use densefs_process::{DenseFs, Errno, Request, flags, make};
+
+/// Does something with a DenseFS that is mounted on a directory; nothing where that cannot be.
+fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
+    if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
+        eprintln!("skipped: {what}: it needs root and /dev/fuse");
+        return;
+    }
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let (arena, point) = (place.path().join("arena"), place.path().join("point"));
+    fs::create_dir(&point).expect("the place is ours");
+    fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("it is ours");
+    let root = DenseFs::new_root(0o777);
+    make(&arena, &Request { bytes: 64 << 20, root, overwrites: false }).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it was made");
+    let mut mount = Mount::on(&point, DenseFs::attach(&arena).expect("it was made"))
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut unmounter = mount.unmounter();
+    let server = std::thread::spawn(move || mount.serve());
+    act(&point, &files);
+    unmounter.unmount().expect("nothing is open");
+    server.join().expect("it does not panic").expect("the kernel is content");
+}
+
+#[test]
+fn programs_find_a_file_system() {
+    mounted("programs_find_a_file_system", |point, _| {
+        fs::create_dir_all(point.join("a/b")).expect("there is room");
+        let path = point.join("a/b/file");
+        fs::write(&path, vec![7; 100_000]).expect("there is room");
+        let stat = fs::metadata(&path).expect("it is there");
+        assert_eq!((stat.len(), stat.nlink(), stat.blocks() >= 196), (100_000, 1, true));
+        assert!(fs::read(&path).expect("it is there") == vec![7; 100_000]);
+        symlink("b/file", point.join("a/link")).expect("there is room");
+        assert_eq!(fs::read(point.join("a/link")).expect("it is there").len(), 100_000);
+        fs::hard_link(&path, point.join("second")).expect("there is room");
+        assert_eq!(fs::metadata(&path).expect("it is there").nlink(), 2);
+        fs::rename(point.join("second"), point.join("a/third")).expect("there is room");
+        assert!(fs::remove_dir(point.join("a")).is_err(), "it is not empty");
+        let mut file = OpenOptions::new().append(true).open(&path).expect("it is there");
+        file.write_all(b"end").expect("there is room");
+        file.set_len(100_001).expect("it can be cut off");
+        let mut open = fs::File::open(&path).expect("it is there");
+        fs::remove_file(&path).expect("it is there");
+        fs::remove_file(point.join("a/third")).expect("it is there");
+        open.seek(SeekFrom::Start(99_999)).expect("it is a file");
+        let mut rest = Vec::new();
+        open.read_to_end(&mut rest).expect("it is open");
+        assert_eq!(rest, [7, b'e']);
+        for number in 0..2_000 {
+            fs::write(point.join(format!("a/b/{number}")), b"").expect("there is room");
+        }
+        assert_eq!(fs::read_dir(point.join("a/b")).expect("it is there").count(), 2_000);
+    });
+}
+
+/// What is done on one side is seen on the other at once.
+#[test]
+fn calls_and_the_mount_see_the_same() {
+    mounted("calls_and_the_mount_see_the_same", |point, files| {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create_new(true);
+        let file = options.open(point.join("shared")).expect("there is room");
+        for round in 0..50_u8 {
+            let ours = files.open("shared", flags::READ_WRITE, 0).expect("it is there");
+            assert_eq!(ours.write(&[round; 10]), Ok(10));
+            let mut ten = [0; 10];
+            file.read_exact_at(&mut ten, 0).expect("it is as long as that");
+            assert_eq!(ten, [round; 10]);
+            file.write_all_at(&[round + 1; 5], 5).expect("there is room");
+            assert_eq!(files.read_from(ours.descriptor(), 0, &mut ten), Ok(10));
+            assert_eq!(ten[4..6], [round, round + 1]);
+            let name = format!("{round}");
+            files.make_directory(&name, 0o755).expect("there is room");
+            assert!(point.join(&name).is_dir());
+            fs::remove_dir(point.join(&name)).expect("it is empty");
+            assert_eq!(files.stat(&name), Err(Errno::NOENT));
+        }
+    });
+}
+
+/// The kernel checks who may what, with groups.
+#[test]
+fn others_may_what_the_permissions_say() {
+    mounted("others_may_what_the_permissions_say", |point, _| {
+        let as_nobody = |script: &str| {
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(script).current_dir(point).uid(65_534).gid(65_534);
+            command.output().expect("sh can be started").status.success()
+        };
+        fs::write(point.join("secret"), "x").expect("there is room");
+        fs::set_permissions(point.join("secret"), Permissions::from_mode(0o600)).expect("ours");
+        assert!(!as_nobody("cat secret"));
+        assert!(as_nobody("echo y > own && chmod 640 own && cat own && ! chown 0 own"));
+        let own = fs::metadata(point.join("own")).expect("it is there");
+        assert_eq!((own.uid(), own.gid(), own.mode() & 0o777), (65_534, 65_534, 0o640));
+        fs::set_permissions(point, Permissions::from_mode(0o1777)).expect("ours");
+        assert!(!as_nobody("rm -f secret"), "the directory is sticky");
+        assert!(as_nobody("rm own"));
+    });
+}
+
+#[test]
+fn what_cannot_be_mounted_is_refused() {
+    mounted("what_cannot_be_mounted_is_refused", |point, files| {
+        let busy = Mount::on(point, files.clone()).expect_err("something is mounted there");
+        assert!(matches!(busy, MountError::Busy { .. }), "{busy}");
+        let file = point.join("file");
+        fs::write(&file, "").expect("there is room");
+        let why = Mount::on(&file, files.clone()).expect_err("it is no directory");
+        assert!(matches!(why, MountError::NoDirectory { .. }), "{why}");
+    });
+}
