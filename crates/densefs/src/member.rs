@@ -39,8 +39,9 @@ pub struct Member<'a, S> {
     state: Line<'a>,
     /// Entries of the log that are not committed.
     logged: Cell<u32>,
-    /// Locks that it holds.
+    /// Locks that it holds, as it remembers them: the slot is for others.
     held: Cell<usize>,
+    held_at: [Cell<Ref>; slot::HELD_MOST],
     /// Lines in its stock, those that the log takes and gives among them.
     pub(crate) cells: Cell<u32>,
     /// Runs in its stock, and how many there are, likewise.
@@ -81,6 +82,7 @@ impl<'a, S: Seams> Member<'a, S> {
             state,
             logged: Cell::new(0),
             held: Cell::new(0),
+            held_at: [const { Cell::new(Ref::NONE) }; slot::HELD_MOST],
             cells: Cell::new(0),
             run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
             runs: Cell::new(0),
@@ -253,7 +255,8 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn lock(&self, at: Ref) -> Result<Line<'a>, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
-        assert!(held < slot::HELD_MOST, "no operation takes more locks");
+        // No operation takes more locks.
+        self.held_at.get(held).ok_or(Errno::CORRUPT)?.set(at);
         self.fill(self.state, slot::HELD.element(held), at.0);
         compiler_fence(Ordering::SeqCst);
         let word = line.atomic(WORD);
@@ -272,7 +275,7 @@ impl<'a, S: Seams> Member<'a, S> {
                     self.held.set(held + 1);
                     return Ok(line);
                 }
-            } else if let Err(why) = self.await_release(line) {
+            } else if let Err(why) = self.await_release(at, line) {
                 self.fill(self.state, slot::HELD.element(held), 0);
                 return Err(why);
             }
@@ -282,8 +285,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Gives the last lock back.
     #[inline]
     pub(crate) fn unlock(&self, at: Ref) {
-        let held = self.held.get() - 1;
-        debug_assert_eq!(self.state.load(slot::HELD.element(held)), at.0);
+        let Some(held) = self.held.get().checked_sub(1) else { return };
         if let Ok(line) = self.arena.line(at) {
             self.release(line);
         }
@@ -295,7 +297,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Gives back all locks from the last to the first.
     pub(crate) fn unlock_all(&self) {
         while self.held.get() > 0 {
-            self.unlock(Ref(self.state.load(slot::HELD.element(self.held.get() - 1))));
+            let last = self.held_at.get(self.held.get() - 1);
+            self.unlock(last.map_or(Ref::NONE, Cell::get));
         }
     }
 
@@ -318,12 +321,13 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn read<T>(
         &self,
-        line: Line<'a>,
+        at: Ref,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
     ) -> Result<(Result<T, Errno>, Stamp), Errno> {
+        let line = self.arena.line(at)?;
         loop {
             let Some(before) = Stamp::of_free(line) else {
-                self.await_release(line)?;
+                self.await_release(at, line)?;
                 continue;
             };
             compiler_fence(Ordering::SeqCst);
@@ -343,7 +347,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner cannot be.
     #[cold]
     #[inline(never)]
-    pub(crate) fn await_release(&self, line: Line<'a>) -> Result<(), Errno> {
+    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
         let word = line.atomic(WORD);
         for _ in 0..SPINS {
             if word.load(Ordering::Relaxed) & OWNER == 0 {
@@ -365,10 +369,20 @@ impl<'a, S: Seams> Member<'a, S> {
             self.seams.repaired(number);
             return done;
         }
+        // Who takes a lock notes it before, and forgets it after having given it back.
+        if !self.is_noted(number, at)? && word.load(Ordering::Acquire) == seen {
+            return Err(Errno::CORRUPT);
+        }
         let slept_at = seen | WAITERS;
         let marked = seen == slept_at
             || word.compare_exchange(seen, slept_at, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if marked && !self.seams.wait(word, slept_at) { Err(Errno::INTR) } else { Ok(()) }
+    }
+
+    /// Whether a slot notes that its thread holds this lock, or is about to.
+    fn is_noted(&self, number: u32, at: Ref) -> Result<bool, Errno> {
+        let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
+        Ok((0..slot::HELD_MOST).any(|held| state.load(slot::HELD.element(held)) == at.0))
     }
 
     /// How many slots there are.

@@ -114,7 +114,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if first > page || end <= page {
             return Err(Errno::CORRUPT);
         }
-        let at = if at.is_some() { at.plus((page - first) * LINES_PER_PAGE) } else { at };
+        let at = if at.is_some() { at.plus(super::lines_of(page - first)?) } else { at };
         Ok(Place { at, pages: end - page, extent: from })
     }
 
@@ -128,14 +128,15 @@ impl<'a, S: Seams> Member<'a, S> {
         run: Ref,
     ) -> Result<(), Errno> {
         let (header_at, header) = map.word(0);
-        let end = page + pages;
+        let end = page.checked_add(pages).ok_or(Errno::FBIG)?;
         if page < map.end {
             return self.fill_hole(inode_at, map, (page, pages), run);
         }
         let new_hole = u32::from(page > map.end);
         let continues = new_hole == 0 && map.extents > 0 && {
             let (first, at) = self.extent(map, map.extents - 1)?;
-            at.is_some() && at.plus((page - first) * LINES_PER_PAGE) == run
+            let since = page.checked_sub(first).ok_or(Errno::CORRUPT)?;
+            at.is_some() && at.plus(super::lines_of(since)?) == run
         };
         let added = if continues { 0 } else { 1 + new_hole };
         if map.extents + added > map.room() {
@@ -188,13 +189,17 @@ impl<'a, S: Seams> Member<'a, S> {
         let at = self.obtain_run_besides(1 << bits, run)?;
         self.zero(at, 1 << bits)?;
         let mut count = 0;
+        let room = (content::WORDS_PER_LINE << bits) - 1;
         let mut add = |page: u32, place: Ref| -> Result<(), Errno> {
             count += 1;
+            if count > room {
+                return Err(Errno::CORRUPT);
+            }
             let (line, field) = word_of(at, count);
             self.fill(self.line(line)?, field, extent(page, place));
             Ok(())
         };
-        let behind = page + pages;
+        let behind = page.checked_add(pages).ok_or(Errno::FBIG)?;
         let mut is_added = false;
         for number in 0..map.extents {
             let (first, place) = self.extent(map, number)?;

@@ -388,10 +388,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn cut_extent(&self, at: Ref, inode: Line<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
         let (first, place) = self.extent(map, last)?;
+        if first >= map.end {
+            return Err(Errno::CORRUPT);
+        }
         let from = first.max(pages).max(map.end.saturating_sub(zone::RUN_PAGES_MOST));
         if place.is_some() {
-            let run = place.plus((from - first) * PAGE);
-            self.give_run(run, (map.end - from) * PAGE)?;
+            let run = place.plus(lines_of(from - first)?);
+            self.give_run(run, lines_of(map.end - from)?)?;
         }
         let from = if place.is_some() { from } else { first.max(pages) };
         let left = if from == first { last } else { map.extents };
@@ -471,6 +474,11 @@ impl<'a, S: Seams> Member<'a, S> {
         self.unlock(at);
         buried
     }
+}
+
+/// Lines of so many pages.
+fn lines_of(pages: u32) -> Result<u32, Errno> {
+    pages.checked_mul(PAGE).ok_or(Errno::CORRUPT)
 }
 
 /// The page of a file, and the byte of the page.

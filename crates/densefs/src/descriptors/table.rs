@@ -128,13 +128,14 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     fn place_in(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
         let record = self.line(of)?;
-        loop {
-            let word = record.load(process::TABLE);
-            let (line, place) = Table::of_word(word).at(place).ok_or(Errno::BADF)?;
-            let value = self.line(line)?.load(process::ENTRY.element(place.into()));
-            if record.load(process::TABLE) == word {
-                return Ok(Entry { line, place, value });
-            }
+        let word = record.load(process::TABLE);
+        let (line, place) = Table::of_word(word).at(place).ok_or(Errno::BADF)?;
+        let value = self.line(line)?.load(process::ENTRY.element(place.into()));
+        if record.load(process::TABLE) == word {
+            Ok(Entry { line, place, value })
+        } else {
+            // It has become longer just now.
+            Err(Errno::STALE)
         }
     }
 

@@ -193,14 +193,15 @@ impl<S: Seams> Member<'_, S> {
         if pages == 0 || pages > zone::RUN_PAGES_MOST {
             return Err(Errno::INVAL);
         }
-        loop {
+        for _ in 0..=zone::PAGES / zone::BATCH_PAGES {
             if let Some(page) = self.free_pages(zone, pages)? {
                 return Ok(Some(page));
             }
             if !self.supply_batch(zone)? {
-                return Ok(None);
+                break;
             }
         }
+        Ok(None)
     }
 
     fn free_pages(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
@@ -239,7 +240,7 @@ impl<S: Seams> Member<'_, S> {
     /// there is no space for them.
     fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
         let header = self.line(zone.at)?;
-        let supplied = header.load(zone::SUPPLIED).max(zone::HEADER_PAGES);
+        let supplied = header.load(zone::SUPPLIED).clamp(zone::HEADER_PAGES, zone::PAGES);
         // To the next multiple of a batch.
         let end = (supplied / zone::BATCH_PAGES + 1) * zone::BATCH_PAGES;
         let end = end.min(zone.pages);

@@ -100,7 +100,7 @@ impl<'a, S: Seams> Member<'a, S> {
         node: Node,
         look: impl FnMut(Line<'a>) -> Result<T, Errno>,
     ) -> Result<(T, Stamp), Errno> {
-        let (found, stamp) = self.read(self.line(node.at)?, look)?;
+        let (found, stamp) = self.read(node.at, look)?;
         self.recognise(&node, || stamp)?;
         Ok((found?, stamp))
     }

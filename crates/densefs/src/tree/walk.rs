@@ -291,7 +291,7 @@ impl<S: Seams> Member<'_, S> {
             }
             if at != directory.at {
                 // Meanwhile, it may become another's, which the directory would show.
-                self.await_release(inode)?;
+                self.await_release(at, inode)?;
             }
             Err(Errno::AGAIN)
         });

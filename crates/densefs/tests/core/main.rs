@@ -3,6 +3,7 @@
 mod attributes;
 mod content;
 mod descriptors;
+mod hostile;
 mod kill;
 mod listing;
 mod model;

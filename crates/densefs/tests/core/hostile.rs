@@ -1,0 +1,180 @@
+//! Somebody else writes anything into the arena, before operations and while they run: no call
+//! panics, none goes on for ever, none reaches outside.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicU32;
+
+use densefs::arena::Ref;
+use densefs::modes::{Caller, DIRECTORY, FILE};
+use densefs::{Arena, Errno, Follow, Life, Member, Remove, Rename, Seams, flags};
+
+use crate::world::{Memory, World, format};
+
+const ROOT: &Caller<'_> = &Caller::ROOT;
+/// Waits and looks at the time that a call may do: in a bounded loop there are far fewer.
+const PATIENCE: u32 = 20_000;
+
+/// Surroundings in which another writes into the arena whenever a store is counted.
+struct Hostile<'a> {
+    arena: Arena<'a>,
+    random: Cell<u64>,
+    /// In how many stores the other writes once; 0 for never.
+    every: Cell<u64>,
+    patience: Cell<u32>,
+    /// What was done last, for whoever looks into a failure.
+    written: RefCell<Vec<(u32, usize, u32)>>,
+}
+
+impl Hostile<'_> {
+    fn random(&self) -> u64 {
+        // Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        x
+    }
+
+    /// Writes 4 bytes somewhere: anything, or what could be there.
+    fn write(&self) {
+        let random = self.random();
+        let lines = self.arena.lines();
+        // Most of what is in use lies in the first pages of the zone, and in the slots.
+        let line = match random % 4 {
+            0 => random >> 8 & 15,
+            1 => 64 + (random >> 8) % 896,
+            2 => (random >> 8) % u64::from(lines),
+            _ => 384 + 9 * 64 + (random >> 8) % 256,
+        };
+        let line = u32::try_from(line).unwrap_or(0).min(lines - 1);
+        let offset = usize::try_from(random >> 40 & 15).unwrap_or(0) * 4;
+        let small = u32::try_from(self.random() & 0xff).unwrap_or(0);
+        let value = match self.random() % 4 {
+            0 => u32::try_from(self.random() & 0xffff_ffff).unwrap_or(0),
+            1 => u32::MAX - small,
+            2 => u32::try_from(self.random() % u64::from(lines)).unwrap_or(0),
+            _ => small,
+        };
+        self.written.borrow_mut().push((line, offset, value));
+        self.arena.copy_in(Ref(line), offset, &value.to_le_bytes()).expect("it lies within");
+    }
+
+    fn tire(&self) {
+        let left = self.patience.get();
+        assert!(left > 0, "it goes on and on: {:?}", self.written.borrow());
+        self.patience.set(left - 1);
+    }
+}
+
+impl Seams for &Hostile<'_> {
+    fn now_ns(&self) -> u64 {
+        self.tire();
+        self.random.get() >> 1
+    }
+
+    fn supply(&self, _first_page: u32, _pages: u32) -> bool {
+        true
+    }
+
+    fn life(&self, _slot: u32) -> Life {
+        self.tire();
+        Life::Alive
+    }
+
+    fn repaired(&self, _slot: u32) {}
+
+    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
+        self.tire();
+        // The user loses patience, too.
+        self.patience.get() > PATIENCE / 2
+    }
+
+    fn wake(&self, _word: &AtomicU32) {}
+
+    fn stored(&self) {
+        let every = self.every.get();
+        if every > 0 && self.random().is_multiple_of(every) {
+            self.write();
+        }
+    }
+}
+
+/// An operation of a process that goes on whatever it is told.
+type Act = fn(&Member<'_, &Hostile<'_>>) -> Result<(), Errno>;
+
+const ACTS: [Act; 12] = [
+    |one| one.stat_at(ROOT, one.root()?, b"file").map(drop),
+    |one| one.make_at(ROOT, one.root()?, b"new", FILE | 0o600).map(drop),
+    |one| one.make_at(ROOT, one.root()?, &[b'l'; 200], DIRECTORY | 0o700).map(drop),
+    |one| one.remove_at(ROOT, one.root()?, b"new", Remove::Name),
+    |one| {
+        let at = one.walk(ROOT, one.root()?, b"sub", Follow::Yes)?;
+        one.rename_at(ROOT, (one.root()?, b"3"), (at, b"moved"), Rename::Replace)
+    },
+    |one| one.list(ROOT, one.root()?, 0, |_| true),
+    |one| {
+        let file =
+            one.open(ROOT, one.root()?, b"large", flags::READ_WRITE | flags::CREATE, 0o600)?;
+        let written = one.write_to(file, 70_000, &[1; 10_000]);
+        one.close(file)?;
+        written.map(drop)
+    },
+    |one| {
+        let file = one.open(ROOT, one.root()?, b"large", 0, 0)?;
+        let read = one.read_from(file, 4_000, &mut [0; 9_000]);
+        one.close(file)?;
+        read.map(drop)
+    },
+    |one| one.truncate(one.walk(ROOT, one.root()?, b"large", Follow::Yes)?, 5_000),
+    |one| one.walk(ROOT, one.root()?, b"sub/../link/4", Follow::Yes).map(drop),
+    |one| one.duplicate(0, 40, 0).map(drop),
+    |one| one.reap(3),
+];
+
+fn plant(member: &Member<'_, &World>) -> Result<(), Errno> {
+    let root = member.root()?;
+    for number in 0..20 {
+        member.make_at(ROOT, root, number.to_string().as_bytes(), FILE | 0o644)?;
+    }
+    member.make_at(ROOT, root, b"sub", DIRECTORY | 0o755)?;
+    member.symlink_at(ROOT, root, b"link", b"sub/..")?;
+    let file = member.open(ROOT, root, b"large", flags::READ_WRITE | flags::CREATE, 0o600)?;
+    member.write_to(file, 0, &[7; 20_000])?;
+    member.write_to(file, 50_000, &[7; 20_000])?;
+    Ok(())
+}
+
+#[test]
+fn nonsense_in_the_arena_is_an_error_and_no_more() {
+    let rounds = std::env::var("FSPRISM_HOSTILE_ROUNDS").ok();
+    let rounds: u64 = rounds.map_or(3_000, |text| text.parse().expect("it is a number"));
+    let (mut memory, world) = (Memory::of_pages(160), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    plant(&member).expect("there is room");
+    for round in 1..=rounds {
+        let mut memory = memory.copy();
+        let arena = memory.arena();
+        let hostile = Hostile {
+            arena,
+            random: Cell::new(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            every: Cell::new(if round % 3 == 0 { 0 } else { 1 << (round % 7) }),
+            patience: Cell::new(PATIENCE),
+            written: RefCell::default(),
+        };
+        for _ in 0..round % 5 {
+            hostile.write();
+        }
+        // What an arena says when it is attached can be refused.
+        let Ok(member) = Member::new(arena, &hostile, 1, 1) else { continue };
+        for number in 0..24 {
+            hostile.patience.set(PATIENCE);
+            let act = ACTS[usize::try_from((round + number) % 12).expect("it is small")];
+            act(&member).ok();
+        }
+        hostile.every.set(0);
+        let mut seen = vec![0; usize::try_from(arena.lines()).expect("it is small")];
+        member.check(&mut seen).ok();
+    }
+}
