@@ -12,7 +12,8 @@ use crate::attachment::{Attachment, Surroundings};
 use crate::file::ArenaError;
 use crate::{fork, seat};
 
-type Us<'m> = &'m Member<'static, Surroundings>;
+/// The core, as this thread has it.
+pub(crate) type Core<'m> = &'m Member<'static, Surroundings>;
 
 /// From where a path that does not begin with a slash starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum Base {
 impl Base {
     /// Where a path starts.
     #[inline(always)]
-    pub(crate) fn node(self, member: Us<'_>, path: &[u8]) -> Result<Node, Errno> {
+    pub(crate) fn node(self, member: Core<'_>, path: &[u8]) -> Result<Node, Errno> {
         match self {
             _ if path.first() == Some(&b'/') => member.root(),
             Self::Working => member.working_directory(),
@@ -86,7 +87,7 @@ impl DenseFs {
     #[inline]
     pub(crate) fn with<T>(
         &self,
-        act: impl Fn(Us<'_>, &Caller<'_>) -> Result<T, Errno>,
+        act: impl Fn(Core<'_>, &Caller<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
         seat::with(&self.attachment, |member| act(member, &caller))
@@ -109,7 +110,7 @@ impl DenseFs {
         &self,
         (base, path): (Base, &Path),
         follow: Follow,
-        act: impl Fn(Us<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
+        act: impl Fn(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
@@ -125,7 +126,7 @@ impl DenseFs {
     pub(crate) fn with_last<T>(
         &self,
         (base, path): (Base, &Path),
-        act: impl Fn(Us<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
+        act: impl Fn(Core<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {

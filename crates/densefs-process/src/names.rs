@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use densefs::modes::{DIRECTORY, FILE, TYPE};
-use densefs::{Errno, Follow, Remove, Rename};
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
+use densefs::{Errno, Follow, Last, Remove, Rename};
 
-use crate::dense_fs::{Base, DenseFs};
+use crate::dense_fs::{Base, Core, DenseFs};
 
 impl DenseFs {
     /// Makes a directory.
@@ -35,7 +35,7 @@ impl DenseFs {
                 return Err(Errno::EXIST);
             }
             if last.is_directory && mode & TYPE != DIRECTORY {
-                return Err(Errno::NOENT);
+                return Err(missing(member, caller, &last));
             }
             member.make_at(caller, last.directory, last.name, mode).map(drop)
         })
@@ -93,22 +93,25 @@ impl DenseFs {
     pub fn rename_from(
         &self,
         (old_base, old): (Base, &Path),
-        new: (Base, &Path),
+        (new_base, new): (Base, &Path),
         how: Rename,
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
-        self.with_last(new, |member, caller, to| {
-            let from = member.walk_to_last(caller, old_base.node(member, old)?, old)?;
-            if from.name.is_empty() || to.name.is_empty() {
-                return Err(Errno::BUSY);
-            }
-            if from.is_directory || to.is_directory {
-                let mode = member.stat_at(caller, from.directory, from.name)?.mode;
-                if !mode.is_directory() {
-                    return Err(Errno::NOTDIR);
+        let new_name = new.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| {
+                let from = member.walk_to_last(caller, old_base.node(member, old)?, old)?;
+                let base = new_base.node(member, new_name)?;
+                let to = member.walk_to_last(caller, base, new_name)?;
+                if from.name.is_empty() || to.name.is_empty() {
+                    return Err(Errno::BUSY);
                 }
-            }
-            member.rename_at(caller, (from.directory, from.name), (to.directory, to.name), how)
+                if from.is_directory || to.is_directory {
+                    check_slashes(member, caller, (&from, &to), how)?;
+                }
+                let (from, to) = ((from.directory, from.name), (to.directory, to.name));
+                member.rename_at(caller, from, to, how)
+            })
         })
     }
 
@@ -128,19 +131,24 @@ impl DenseFs {
     pub fn link_from(
         &self,
         (old_base, old): (Base, &Path),
-        new: (Base, &Path),
+        (new_base, new): (Base, &Path),
         follow: Follow,
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
-        self.with_last(new, |member, caller, to| {
-            let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
-            if to.name.is_empty() {
-                return Err(Errno::EXIST);
-            }
-            if to.is_directory {
-                return Err(Errno::NOENT);
-            }
-            member.link_at(caller, node, to.directory, to.name)
+        let new_name = new.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| {
+                let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
+                let base = new_base.node(member, new_name)?;
+                let to = member.walk_to_last(caller, base, new_name)?;
+                if to.name.is_empty() {
+                    return Err(Errno::EXIST);
+                }
+                if to.is_directory {
+                    return Err(missing(member, caller, &to));
+                }
+                member.link_at(caller, node, to.directory, to.name)
+            })
         })
     }
 
@@ -162,7 +170,7 @@ impl DenseFs {
                 return Err(Errno::EXIST);
             }
             if last.is_directory {
-                return Err(Errno::NOENT);
+                return Err(missing(member, caller, &last));
             }
             let target = target.as_os_str().as_bytes();
             member.symlink_at(caller, last.directory, last.name, target).map(drop)
@@ -218,4 +226,33 @@ impl DenseFs {
             })
         })
     }
+}
+
+/// Why a name with slashes behind it cannot be given to what is no directory.
+fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
+    match member.stat_at(caller, last.directory, last.name) {
+        Ok(_) => Errno::EXIST,
+        Err(why) => why,
+    }
+}
+
+/// Whether what has slashes behind its name is a directory, where the system looks.
+fn check_slashes(
+    member: Core<'_>,
+    caller: &Caller<'_>,
+    (from, to): (&Last<'_>, &Last<'_>),
+    how: Rename,
+) -> Result<(), Errno> {
+    let old = member.stat_at(caller, from.directory, from.name)?.mode;
+    let new = member.stat_at(caller, to.directory, to.name);
+    match (how, new) {
+        (Rename::NoReplace, Ok(_)) => return Err(Errno::EXIST),
+        (Rename::Exchange, Err(why)) => return Err(why),
+        (Rename::Exchange, Ok(new)) if to.is_directory && !new.mode.is_directory() => {
+            return Err(Errno::NOTDIR);
+        }
+        _ => {}
+    }
+    let needs_directory = from.is_directory || (to.is_directory && how != Rename::Exchange);
+    if needs_directory && !old.is_directory() { Err(Errno::NOTDIR) } else { Ok(()) }
 }

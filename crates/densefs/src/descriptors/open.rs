@@ -182,8 +182,11 @@ impl<'a, S: Seams> Member<'a, S> {
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
-        if last.name.is_empty() || matches!(last.name, b"." | b"..") || last.is_directory {
+        if last.name.is_empty() || matches!(last.name, b"." | b"..") {
             return Err(if how & flags::EXCLUSIVE != 0 { Errno::EXIST } else { Errno::ISDIR });
+        }
+        if last.is_directory {
+            return Err(Errno::ISDIR);
         }
         if how & flags::DIRECTORY != 0 {
             return Err(Errno::INVAL);

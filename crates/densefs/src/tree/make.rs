@@ -168,14 +168,15 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<(), Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
         // A directory must not be locked below another: it may be above.
-        if self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?.is_directory() {
-            return Err(Errno::PERM);
-        }
+        let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
         self.change(caller, directory, 1, |parent| {
             if self.find(parent.line, &name)?.is_some() {
                 return Err(Errno::EXIST);
             }
             parent.mode.allow(caller, WRITE)?;
+            if mode.is_directory() {
+                return Err(Errno::PERM);
+            }
             let name_run = self.prepare(parent, &name)?;
             self.check_unchanged(&inode)?;
             let target = self.lock_node(inode)?;

@@ -332,6 +332,10 @@ impl<S: Seams> Member<'_, S> {
                 let must_be_directory = !rest.is_empty();
                 let is_last = rest.iter().all(|&byte| byte == b'/');
                 let left = rest.len();
+                let is_made = missing.is_some() && !matches!(name, b"." | b"..");
+                if is_made && is_last && must_be_directory {
+                    return Err(Errno::ISDIR);
+                }
                 let found = match self.step(caller, here, name) {
                     Err(Errno::NOENT) if is_last && !must_be_directory => {
                         if let Some(missing) = missing.as_deref_mut() {

@@ -76,11 +76,11 @@ impl Model {
             }
             Step::Link { from, to } => {
                 let is = *self.names.get(&from).ok_or(Errno::NOENT)?;
-                if matches!(is, Is::Directory(_)) {
-                    return Err(Errno::PERM);
-                }
                 if self.names.contains_key(&to) {
                     return Err(Errno::EXIST);
+                }
+                if matches!(is, Is::Directory(_)) {
+                    return Err(Errno::PERM);
                 }
                 self.names.insert(to, is);
             }

@@ -1,0 +1,305 @@
+//! The same calls to a DenseFS and to a tmpfs: every result, errno, stat field, list and content is
+//! the same.
+//!
+//! `FSPRISM_MODEL_CALLS` says how many calls.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::File as SystemFile;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use densefs_process::{Base, DenseFs, Errno, Follow, Rename, Request, flags, make};
+use rustix::fs::{
+    AtFlags, Dir, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, openat, readlinkat,
+    renameat_with, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno as SystemErrno;
+
+/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        let bound = u64::try_from(choices.len()).expect("it is small");
+        choices[usize::try_from(self.below(bound)).expect("it is small")]
+    }
+
+    /// A path of up to four names, of which there are few, so that they meet.
+    fn path(&mut self) -> String {
+        const LONG: &str = "a-name-of-more-bytes-than-a-cell-holds";
+        let mut path = String::new();
+        for _ in 0..=self.below(3) {
+            if !path.is_empty() {
+                path.push_str(self.of(&["/", "/", "/", "//", "/./"]));
+            }
+            path.push_str(self.of(&["a", "b", "c", "d", "e", LONG]));
+            if self.below(12) == 0 {
+                path.push_str("/../");
+                path.push_str(self.of(&["a", "b", "c"]));
+            }
+        }
+        if self.below(10) == 0 {
+            path.push('/');
+        }
+        path
+    }
+}
+
+/// What a call gives, as both sides say it.
+#[derive(Debug, PartialEq, Eq)]
+enum Gives {
+    Nothing,
+    Length(usize),
+    Bytes(Vec<u8>),
+    /// Mode, links, size of all but directories, owner and group.
+    Stat(u32, u64, u64, u32, u32),
+    /// Names with their types.
+    List(BTreeSet<(Vec<u8>, u32)>),
+}
+
+type Result<T> = std::result::Result<T, i32>;
+
+fn ours<T>(result: std::result::Result<T, Errno>) -> Result<T> {
+    result.map_err(|why| why.0.into())
+}
+
+fn theirs<T>(result: std::result::Result<T, SystemErrno>) -> Result<T> {
+    result.map_err(SystemErrno::raw_os_error)
+}
+
+/// A DenseFS, and a directory of a tmpfs.
+struct Both {
+    files: DenseFs,
+    system: OwnedFd,
+    /// What the call is, in words.
+    said: RefCell<String>,
+}
+
+const DIRECTORY: u32 = 0o040_000;
+
+impl Both {
+    fn say(&self, what: String) {
+        self.said.replace(what);
+    }
+
+    fn stat(&self, path: &str, follow: bool) -> (Result<Gives>, Result<Gives>) {
+        self.say(format!("stat {path}, follow: {follow}"));
+        let how = if follow { Follow::Yes } else { Follow::No };
+        let ours = ours(self.files.stat_from(Base::Working, Path::new(path), how)).map(|stat| {
+            let size = if stat.mode.is_directory() { 0 } else { stat.size };
+            Gives::Stat(stat.mode.mode, stat.links.into(), size, stat.mode.uid, stat.mode.gid)
+        });
+        let how = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+        let theirs = theirs(statat(&self.system, path, how)).map(|stat: Stat| {
+            let is_directory = stat.st_mode & 0o170_000 == DIRECTORY;
+            let size = if is_directory { 0 } else { stat.st_size.cast_unsigned() };
+            Gives::Stat(stat.st_mode, stat.st_nlink, size, stat.st_uid, stat.st_gid)
+        });
+        (ours, theirs)
+    }
+
+    /// Opens, does something with what is open, and closes.
+    fn open(
+        &self,
+        path: &str,
+        how: u32,
+        act: impl Fn(&DenseFs, u32) -> std::result::Result<Gives, Errno>,
+        same: impl Fn(&SystemFile) -> std::result::Result<Gives, SystemErrno>,
+    ) -> (Result<Gives>, Result<Gives>) {
+        self.say(format!("open {path} for {how:o}"));
+        let opened = ours(self.files.open(path, how, 0o640));
+        let ours = opened.and_then(|file| ours(act(&self.files, file.descriptor())));
+        let flags = OFlags::from_bits_retain(how);
+        let opened = theirs(openat(&self.system, path, flags, Mode::from_raw_mode(0o640)));
+        let theirs = opened.and_then(|file| theirs(same(&SystemFile::from(file))));
+        (ours, theirs)
+    }
+
+    fn write(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        let how = random.of(&[flags::WRITE, flags::READ_WRITE])
+            | random.of(&[0, flags::CREATE, flags::CREATE])
+            | random.of(&[0, 0, flags::EXCLUSIVE])
+            | random.of(&[0, 0, flags::TRUNCATE])
+            | random.of(&[0, 0, flags::APPEND])
+            | random.of(&[0, 0, 0, flags::NO_FOLLOW]);
+        let offset = random.of(&[0, 1, 63, 64, 4_000, 4_096, 20_000, 100_000]);
+        let length = usize::try_from(random.below(9_000)).expect("it is small");
+        let bytes = vec![random.of(b"abcdefgh"); random.of(&[length, 10, 0])];
+        self.open(
+            &path,
+            how,
+            |files, file| files.write_to(file, offset, &bytes).map(Gives::Length),
+            |file| rustix::io::pwrite(file, &bytes, offset).map(Gives::Length),
+        )
+    }
+
+    fn read(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        let how = random.of(&[0, 0, flags::WRITE, flags::DIRECTORY, flags::NO_FOLLOW]);
+        let offset = random.of(&[0, 0, 0, 63, 4_095, 20_000]);
+        self.open(
+            &path,
+            how,
+            |files, file| {
+                let mut bytes = vec![0xff; 130_000];
+                let length = files.read_from(file, offset, &mut bytes)?;
+                bytes.truncate(length);
+                Ok(Gives::Bytes(bytes))
+            },
+            |file| {
+                let mut bytes = vec![0xff; 130_000];
+                let length = rustix::io::pread(file, &mut bytes, offset)?;
+                bytes.truncate(length);
+                Ok(Gives::Bytes(bytes))
+            },
+        )
+    }
+
+    fn list(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        self.open(
+            &path,
+            flags::DIRECTORY,
+            |files, file| {
+                let found = files.list(file, usize::MAX)?.into_iter();
+                Ok(Gives::List(found.map(|one| (one.name, one.type_bits)).collect()))
+            },
+            |file| {
+                let mut names = BTreeSet::new();
+                for entry in Dir::read_from(file)? {
+                    let entry = entry?;
+                    let name = entry.file_name().to_bytes().to_vec();
+                    if !matches!(&name[..], b"." | b"..") {
+                        names.insert((name, entry.file_type().as_raw_mode()));
+                    }
+                }
+                Ok(Gives::List(names))
+            },
+        )
+    }
+
+    fn change(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let (path, other) = (random.path(), random.path());
+        let (one, two) = (Path::new(&path), Path::new(&other));
+        let nothing = |()| Gives::Nothing;
+        let kind = random.below(12);
+        self.say(format!("change {kind}: {path}, {other}"));
+        let (ours_did, theirs_did) = match kind {
+            0..=2 => (
+                ours(self.files.make_directory(one, 0o750)),
+                theirs(mkdirat(&self.system, one, Mode::from_raw_mode(0o750))),
+            ),
+            3 => (
+                ours(self.files.remove_directory(one)),
+                theirs(unlinkat(&self.system, one, AtFlags::REMOVEDIR)),
+            ),
+            4 | 5 => (
+                ours(self.files.remove(one)),
+                theirs(unlinkat(&self.system, one, AtFlags::empty())),
+            ),
+            6 => (
+                ours(self.files.link(one, two)),
+                theirs(linkat(&self.system, one, &self.system, two, AtFlags::empty())),
+            ),
+            7 => {
+                let target = other.replace("/../", "/");
+                (
+                    ours(self.files.make_link(&target, one)),
+                    theirs(symlinkat(&target[..], &self.system, one)),
+                )
+            }
+            8 => {
+                let size = random.of(&[0, 1, 64, 4_096, 5_000, 90_000]);
+                let cut = self.open(
+                    &path,
+                    flags::WRITE,
+                    |files, file| files.truncate_descriptor(file, size).map(|()| Gives::Nothing),
+                    |file| rustix::fs::ftruncate(file, size).map(|()| Gives::Nothing),
+                );
+                return cut;
+            }
+            _ => {
+                let how = random.of(&[
+                    (Rename::Replace, RenameFlags::empty()),
+                    (Rename::Replace, RenameFlags::empty()),
+                    (Rename::NoReplace, RenameFlags::NOREPLACE),
+                    (Rename::Exchange, RenameFlags::EXCHANGE),
+                ]);
+                let (from, to) = ((Base::Working, one), (Base::Working, two));
+                (
+                    ours(self.files.rename_from(from, to, how.0)),
+                    theirs(renameat_with(&self.system, one, &self.system, two, how.1)),
+                )
+            }
+        };
+        (ours_did.map(nothing), theirs_did.map(nothing))
+    }
+
+    fn link_target(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        self.say(format!("read link {path}"));
+        let ours = ours(self.files.read_link(&path));
+        let ours = ours.map(|target| Gives::Bytes(target.as_os_str().as_bytes().to_vec()));
+        let theirs = theirs(readlinkat(&self.system, &path[..], Vec::new()));
+        (ours, theirs.map(|target| Gives::Bytes(target.into_bytes())))
+    }
+
+    fn call(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        match random.below(16) {
+            0..=6 => self.change(random),
+            7..=9 => self.write(random),
+            10 | 11 => self.read(random),
+            12 => self.list(random),
+            13 => self.link_target(random),
+            kind => {
+                let path = random.path();
+                self.stat(&path, kind == 14)
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_give_what_those_of_tmpfs_give() {
+    let calls = std::env::var("FSPRISM_MODEL_CALLS").ok();
+    let calls: u64 = calls.map_or(200_000, |text| text.parse().expect("it is a number"));
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let tree = place.path().join("tree");
+    std::fs::create_dir(&tree).expect("the place is ours");
+    let system = openat(rustix::fs::CWD, &tree, OFlags::DIRECTORY | OFlags::PATH, Mode::empty());
+    let system = system.expect("it is there");
+    let arena = place.path().join("arena");
+    let root = DenseFs::new_root(0o755);
+    make(&arena, &Request { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it was made");
+    let both = Both { files, system, said: RefCell::default() };
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut did = 0_u64;
+    for call in 0..calls {
+        let (ours, theirs) = both.call(&mut random);
+        did += u64::from(theirs.is_ok());
+        let said = both.said.borrow();
+        assert_eq!(short(&ours), short(&theirs), "call {call}: {said}");
+        assert!(ours == theirs, "call {call}, other bytes: {said}");
+    }
+    assert!(did > calls / 20, "only {did} of {calls} calls did something");
+    let report = both.files.check().expect("there is memory");
+    report.unwrap_or_else(|why| panic!("{why}"));
+}
+
+/// What is said of a result: not all its bytes.
+fn short(result: &Result<Gives>) -> String {
+    let mut text = format!("{result:?}");
+    text.truncate(300);
+    text
+}
