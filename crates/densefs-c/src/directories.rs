@@ -1,17 +1,16 @@
 //! Lists of directories.
 
-use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_long};
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, Entry, Errno, Whence, flags};
+use densefs_process::{Base, Errno, Follow, Listed, Whence, flags};
 
 use crate::answer::{fail, result};
 use crate::{files, number, path};
 
-/// Entries that are fetched at a time.
-const BATCH: usize = 64;
+/// Bytes of entries that are fetched at a time.
+const BATCH: usize = 16 << 10;
 /// Where the list is behind `.` and behind `..`; all else follows.
 const BEHIND_SELF: u64 = 1;
 const BEHIND_PARENT: u64 = 2;
@@ -25,9 +24,57 @@ pub struct Directory {
     descriptor: u32,
     /// Where the next entry is.
     position: u64,
-    fetched: VecDeque<Entry>,
+    fetched: Fetched,
     /// The entry that was answered last.
     answer: libc::dirent,
+}
+
+/// Entries one behind the other, and how much of them has been answered.
+#[derive(Default)]
+struct Fetched {
+    bytes: Vec<u8>,
+    next: usize,
+}
+
+/// An entry as it is answered.
+struct Entry<'n> {
+    ino: u64,
+    /// Where the list goes on behind it.
+    next: u64,
+    kind: u8,
+    name: &'n [u8],
+}
+
+/// The type of an inode as directories tell it.
+fn kind(type_bits: u32) -> u8 {
+    u8::try_from((type_bits & libc::S_IFMT) >> 12).unwrap_or(libc::DT_UNKNOWN)
+}
+
+impl Fetched {
+    /// Adds one; false if the batch is full.
+    fn add(&mut self, one: &Listed<'_>) -> bool {
+        if self.bytes.len() >= BATCH {
+            return false;
+        }
+        self.bytes.extend_from_slice(&one.ino.to_le_bytes());
+        self.bytes.extend_from_slice(&(one.position + 1).to_le_bytes());
+        self.bytes.extend_from_slice(&[
+            kind(one.type_bits),
+            u8::try_from(one.name.len()).unwrap_or(u8::MAX),
+        ]);
+        self.bytes.extend_from_slice(one.name);
+        true
+    }
+
+    /// The next one.
+    fn take(&mut self) -> Option<Entry<'_>> {
+        let (ino, rest) = self.bytes.get(self.next..)?.split_first_chunk()?;
+        let (next, rest) = rest.split_first_chunk()?;
+        let (&[kind, length], rest) = rest.split_first_chunk()?;
+        let name = rest.get(..usize::from(length))?;
+        self.next += 18 + name.len();
+        Some(Entry { ino: u64::from_le_bytes(*ino), next: u64::from_le_bytes(*next), kind, name })
+    }
 }
 
 impl Directory {
@@ -35,50 +82,50 @@ impl Directory {
         let position = files()?.seek(descriptor, 0, Whence::Current)?;
         // SAFETY: all zeros is a value of it.
         let answer = unsafe { std::mem::zeroed() };
-        Ok(Self { descriptor, position, fetched: VecDeque::new(), answer })
+        Ok(Self { descriptor, position, fetched: Fetched::default(), answer })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
-        self.fetched.clear();
+        self.fetched = Fetched::default();
         files()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
         self.position = position;
         Ok(())
     }
 
+    /// `.` or `..`.
+    fn dots(&self, name: &'static str, next: u64) -> Result<Entry<'static>, Errno> {
+        let base = Base::Descriptor(self.descriptor);
+        let stat = files()?.stat_from(base, Path::new(name), Follow::No)?;
+        Ok(Entry { ino: stat.ino, next, kind: libc::DT_DIR, name: name.as_bytes() })
+    }
+
     fn next(&mut self) -> Result<Option<&mut libc::dirent>, Errno> {
-        let dots = |name: &[u8], directory: &str, next| -> Result<Entry, Errno> {
-            let files = files()?;
-            let path = Path::new(directory);
-            let base = Base::Descriptor(self.descriptor);
-            let stat = files.stat_from(base, path, densefs_process::Follow::No)?;
-            Ok(Entry { name: name.to_vec(), ino: stat.ino, type_bits: libc::S_IFDIR, next })
-        };
         let entry = match self.position {
-            0 => dots(b".", ".", BEHIND_SELF)?,
-            BEHIND_SELF => dots(b"..", "..", BEHIND_PARENT)?,
+            0 => self.dots(".", BEHIND_SELF)?,
+            BEHIND_SELF => self.dots("..", BEHIND_PARENT)?,
             _ => {
-                if self.fetched.is_empty() {
-                    self.fetched = files()?.list(self.descriptor, BATCH)?.into();
+                if self.fetched.next == self.fetched.bytes.len() {
+                    self.fetched.bytes.clear();
+                    self.fetched.next = 0;
+                    files()?.visit(self.descriptor, |one| self.fetched.add(&one))?;
                 }
-                match self.fetched.pop_front() {
+                match self.fetched.take() {
                     Some(entry) => entry,
                     None => return Ok(None),
                 }
             }
         };
+        let answer = &mut self.answer;
         self.position = entry.next;
-        self.answer.d_ino = entry.ino;
-        self.answer.d_off = entry.next.cast_signed();
-        self.answer.d_reclen = RECORD_BYTES;
-        self.answer.d_type = ((entry.type_bits & libc::S_IFMT) >> 12) as u8;
-        let room = self.answer.d_name.len() - 1;
-        for (to, from) in
-            self.answer.d_name.iter_mut().zip(&entry.name[..entry.name.len().min(room)])
-        {
+        answer.d_ino = entry.ino;
+        answer.d_off = entry.next.cast_signed();
+        answer.d_reclen = RECORD_BYTES;
+        answer.d_type = entry.kind;
+        // A name has 255 bytes at most, and there is room for a zero behind.
+        for (to, from) in answer.d_name.iter_mut().zip(entry.name.iter().chain(&[0])) {
             *to = from.cast_signed();
         }
-        self.answer.d_name[entry.name.len().min(room)] = 0;
-        Ok(Some(&mut self.answer))
+        Ok(Some(answer))
     }
 }
 

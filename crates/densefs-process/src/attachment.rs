@@ -93,11 +93,10 @@ impl Attachment {
             credentials: Credentials::of_process(),
         });
         let core = |why| ArenaError::Core { path: path.to_owned(), why };
-        let record = this.take_record(this.file.as_fd()).map_err(core)?.ok_or_else(|| {
-            let most = shape.processes();
-            ArenaError::Full { path: path.to_owned(), what: "records of processes", most }
-        })?;
-        this.record.store(record, Ordering::Relaxed);
+        let most = shape.processes();
+        let full =
+            || ArenaError::Full { path: path.to_owned(), what: "records of processes", most };
+        this.take_record(this.file.as_fd()).map_err(core)?.ok_or_else(full)?;
         Ok(this)
     }
 
@@ -172,6 +171,10 @@ impl Attachment {
             if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
                 continue;
             }
+            if self.record() == NO_RECORD {
+                // Ours from now on: the kernel would not tell our own lock from none.
+                self.set_record(Some(record));
+            }
             self.take_over(record)?;
             return Ok(Some(record));
         }
@@ -181,9 +184,7 @@ impl Attachment {
     /// Takes back what the process had that had a record before us, which is dead, and begins to
     /// use the record.
     fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
-        for slot in self.slots_of(record) {
-            self.bury_slot(slot, record)?;
-        }
+        self.bury_slots(record)?;
         let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
         let member = Member::new(self.arena(), Surroundings(self.clone()), slot, record)?;
         let begun = member.reap(record).and_then(|()| member.begin_process(record));
@@ -191,14 +192,19 @@ impl Attachment {
         begun
     }
 
-    /// Finishes what a dead thread was at, and takes back its stock and its slot. The caller has
-    /// the record of its process.
-    fn bury_slot(self: &Arc<Self>, slot: u32, record: u32) -> Result<(), Errno> {
-        let member = || Member::new(self.arena(), Surroundings(self.clone()), slot, record);
-        member()?.repair(slot)?;
-        // What it had in stock is known now.
-        member()?.retire()?;
-        self.give_slot(slot);
+    /// Finishes what the threads of a dead process were at, and takes back their stocks and slots.
+    /// The caller has the record of the process.
+    fn bury_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
+        let member = |slot| Member::new(self.arena(), Surroundings(self.clone()), slot, record);
+        // First all locks: to give a stock back takes some, which another of them may have had.
+        for slot in self.slots_of(record) {
+            member(slot)?.repair(slot)?;
+        }
+        for slot in self.slots_of(record) {
+            // What it had in stock is known since it was repaired.
+            member(slot)?.retire()?;
+            self.give_slot(slot);
+        }
         Ok(())
     }
 
@@ -213,13 +219,10 @@ impl Attachment {
             if record == self.record() || !self.claim(record) {
                 continue;
             }
-            for slot in self.slots_of(record) {
-                // What fails is tried again by the next one.
-                if self.bury_slot(slot, record).is_err() {
-                    break;
-                }
+            // What fails is tried again by the next one.
+            if self.bury_slots(record).is_ok() {
+                member.reap(record).ok();
             }
-            member.reap(record).ok();
             self.unclaim(record);
         }
     }

@@ -1,9 +1,10 @@
 //! Open files and directories.
 
+use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Errno, Stat, Whence, flags};
+use densefs::{Errno, Listed, Stat, Whence, flags};
 
 use crate::dense_fs::{Base, DenseFs, Entry};
 
@@ -50,7 +51,7 @@ impl DenseFs {
     /// As read(2).
     #[inline]
     pub fn read(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = std::cell::RefCell::new(into);
+        let into = RefCell::new(into);
         self.with(|member, _| member.read_on(descriptor, &mut into.borrow_mut()))
     }
 
@@ -69,7 +70,7 @@ impl DenseFs {
     /// As pread(2).
     #[inline]
     pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = std::cell::RefCell::new(into);
+        let into = RefCell::new(into);
         self.with(|member, _| member.read_from(descriptor, offset, &mut into.borrow_mut()))
     }
 
@@ -168,6 +169,22 @@ impl DenseFs {
                 true
             })?;
             Ok(entries)
+        })
+    }
+
+    /// Calls `visit` with the entries of an open directory from where its offset is, until it
+    /// returns false. It must not use the file system.
+    ///
+    /// # Errors
+    /// As getdents(2).
+    pub fn visit(
+        &self,
+        descriptor: u32,
+        visit: impl FnMut(Listed<'_>) -> bool,
+    ) -> Result<(), Errno> {
+        let visit = RefCell::new(visit);
+        self.with(|member, caller| {
+            member.list_on(caller, descriptor, |one| visit.borrow_mut()(one))
         })
     }
 

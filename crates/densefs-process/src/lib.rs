@@ -24,7 +24,7 @@ mod transfer;
 pub use attachment::Surroundings;
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
-pub use densefs::{Errno, Follow, Rename, Stat, Whence, check, flags};
+pub use densefs::{Errno, Follow, Listed, Rename, Stat, Whence, check, flags};
 pub use file::{ArenaError, Request, make};
 pub use files::File;
 pub use transfer::{Copied, CopyError};

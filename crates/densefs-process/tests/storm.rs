@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use densefs_process::{Base, DenseFs, Errno, Request, flags, make};
 const PROCESSES: usize = 8;
 const BETWEEN_KILLS: Duration = Duration::from_millis(5);
 /// How many files each keeps.
-const KEPT: u32 = 40;
+const KEPT: u32 = 20;
 const DIRECTORIES: u32 = 3;
 
 /// What a worker has to know, in its environment.
@@ -37,15 +37,24 @@ fn content_of(number: u32) -> Vec<u8> {
 fn worker() {
     let (Some(arena), Some(log)) = (std::env::var_os(ARENA), std::env::var_os(LOG)) else { return };
     let files = DenseFs::attach(arena).expect("it is there");
-    let worker = Path::new(&log).file_name().expect("it has a name").to_owned();
-    let worker = worker.to_str().expect("it is text").to_owned();
-    let mut log = OpenOptions::new().create(true).append(true).open(&log).expect("it can be made");
+    std::thread::scope(|scope| {
+        for thread in ["a", "b"] {
+            let log = Path::new(&log).with_extension(thread);
+            scope.spawn(|| work(&files, log));
+        }
+    });
+}
+
+/// One of its threads.
+fn work(files: &DenseFs, log: PathBuf) {
+    let worker = log.file_name().and_then(|name| name.to_str()).expect("it is text").to_owned();
+    let mut log = OpenOptions::new().create(true).append(true).open(log).expect("it can be made");
     let mut say = |line: String| log.write_all(line.as_bytes()).expect("there is room");
     for number in 0.. {
         let path = path_of(&worker, number);
         let began = Instant::now();
         say(format!("make {number}\n"));
-        make_file(&files, &path, number).expect("there is room");
+        make_file(files, &path, number).expect("there is room");
         say(format!("made {number}\n"));
         if let Some(old) = number.checked_sub(KEPT) {
             say(format!("remove {old}\n"));
@@ -99,7 +108,7 @@ fn processes_die_and_the_others_go_on() {
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = directory.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 256 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &Request { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     for number in 0..DIRECTORIES {
         files.make_directory(format!("/{number}"), 0o755).expect("there is room");
@@ -128,8 +137,9 @@ fn processes_die_and_the_others_go_on() {
         child.wait().expect("it is ours");
     }
     let (mut changes, mut slowest) = (0, 0);
-    for log in &logs {
-        let Ok(text) = fs::read_to_string(log) else { continue };
+    let logs = logs.iter().flat_map(|log| ["a", "b"].map(|thread| log.with_extension(thread)));
+    for log in logs {
+        let Ok(text) = fs::read_to_string(&log) else { continue };
         let worker = log.file_name().and_then(|name| name.to_str()).expect("it is text");
         for (number, is_there) in read_log(&text) {
             changes += 1;

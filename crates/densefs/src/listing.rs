@@ -10,7 +10,7 @@ use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
 use crate::modes::{Caller, READ, TYPE};
-use crate::name::{NAME_MOST, Name};
+use crate::name::{NAME_MOST, Name, hash_of};
 use crate::seams::Seams;
 use crate::tree::Node;
 
@@ -145,6 +145,19 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((!is_last).then(|| u64::from(next) << (63 - table.bits)))
     }
 
+    /// The hash of the name that a cell has.
+    #[inline]
+    fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
+        let length = usize::from(line.load(cell::NAME_LENGTH));
+        if (1..=cell::NAME_MOST).contains(&length) {
+            let words = core::array::from_fn(|index| line.load(cell::NAME.element(index)));
+            return Ok(hash_of(length, words, self.secret()));
+        }
+        let mut bytes = [0; NAME_MOST];
+        let name = self.name_of(line, &mut bytes)?;
+        Ok(Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+    }
+
     fn sort_entry(
         &self,
         cell: Ref,
@@ -152,9 +165,7 @@ impl<'a, S: Seams> Member<'a, S> {
         sorted: &mut Sorted,
         belongs: impl Fn(u64) -> bool,
     ) -> Result<(), Errno> {
-        let mut bytes = [0; NAME_MOST];
-        let name = self.name_of(self.line(cell)?, &mut bytes)?;
-        let hash = Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash();
+        let hash = self.hash_in(self.line(cell)?)?;
         let position = position_of(hash);
         if belongs(hash) && position >= from {
             sorted.add(position, cell);

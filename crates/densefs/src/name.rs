@@ -33,10 +33,9 @@ impl<'n> Name<'n> {
         if bytes.is_empty() {
             return Err(Errno::NOENT);
         }
-        let begin = mix(bytes.len() as u64 ^ secret, SPREAD[2]);
         let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
         let words = words_of(first);
-        let hash = hash_on(begin, words, secret);
+        let hash = hash_of(bytes.len(), words, secret);
         if rest.is_empty() {
             Ok(Self { bytes, words, hash })
         } else {
@@ -142,6 +141,12 @@ fn word_of(bytes: &[u8]) -> u64 {
             }
         }
     }
+}
+
+/// The hash of a name of so many bytes as far as its first 24, with zeros behind, say it.
+#[inline(always)]
+pub(crate) fn hash_of(length: usize, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
+    hash_on(mix(length as u64 ^ secret, SPREAD[2]), words, secret)
 }
 
 /// A hash, gone on with by 24 bytes.
