@@ -1,0 +1,114 @@
+//! A process that is stopped while it holds a lock keeps it: the others wait until it goes on, or
+//! is killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use densefs_process::{DenseFs, Errno, Request, flags, make};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+const ARENA: &str = "DENSEFS_STOPPED_ARENA";
+/// How long somebody waits at least before it is believed to wait for the one that is stopped.
+const A_WHILE: Duration = Duration::from_millis(300);
+/// How often it is stopped until it holds the lock.
+const TRIES_MOST: u32 = 2_000;
+
+/// Renames a file to and fro: it holds the directory's lock most of the time.
+#[test]
+#[ignore = "the process that is stopped, which another test starts"]
+fn renamer() {
+    let Some(arena) = std::env::var_os(ARENA) else { return };
+    let files = DenseFs::attach(arena).expect("it is there");
+    loop {
+        files.rename("one", "two").expect("it is there");
+        files.rename("two", "one").expect("it is there");
+    }
+}
+
+struct Stopped {
+    files: DenseFs,
+    child: Child,
+    /// What the one that waits says in the end.
+    waiting: Receiver<Result<(), Errno>>,
+    /// Kept until the end.
+    _place: tempfile::TempDir,
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
+
+fn start(arena: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("it runs"));
+    command.args(["renamer", "--exact", "--ignored", "--nocapture"]).env(ARENA, arena);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it can be started")
+}
+
+/// Makes a file in a thread of its own, which may have to wait.
+fn make_beside(files: &DenseFs, name: String) -> Receiver<Result<(), Errno>> {
+    let (tell, told) = channel();
+    let files = files.clone();
+    std::thread::spawn(move || {
+        let made = files.open(&name, flags::WRITE | flags::CREATE, 0o600).map(drop);
+        // Whoever asked may be gone.
+        tell.send(made).ok();
+    });
+    told
+}
+
+/// A process that was stopped while it held the root's lock, and one that waits for it.
+fn stopped() -> Stopped {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let arena: PathBuf = place.path().join("arena");
+    let root = DenseFs::new_root(0o755);
+    make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it was made");
+    files.open("one", flags::WRITE | flags::CREATE, 0o600).expect("there is room");
+    let child = start(&arena);
+    for number in 0..TRIES_MOST {
+        kill_process(pid(&child), Signal::STOP).expect("it is ours");
+        waitpid(Some(pid(&child)), WaitOptions::UNTRACED).expect("it is ours");
+        let waiting = make_beside(&files, number.to_string());
+        match waiting.recv_timeout(A_WHILE) {
+            Ok(made) => made.expect("there is room"),
+            Err(RecvTimeoutError::Timeout) => {
+                return Stopped { files, child, waiting, _place: place };
+            }
+            Err(RecvTimeoutError::Disconnected) => panic!("it ended without a word"),
+        }
+        kill_process(pid(&child), Signal::CONT).expect("it is ours");
+        // So that it is somewhere else when it is stopped again.
+        files.stat("one").or_else(|_| files.stat("two")).ok();
+    }
+    panic!("it never held the lock in {TRIES_MOST} tries");
+}
+
+#[test]
+fn others_go_on_when_it_goes_on() {
+    let mut stopped = stopped();
+    assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
+    kill_process(pid(&stopped.child), Signal::CONT).expect("it is ours");
+    assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
+    stopped.child.kill().expect("it is ours");
+    stopped.child.wait().expect("it is ours");
+    check(&stopped.files);
+}
+
+#[test]
+fn others_go_on_when_it_is_killed() {
+    let mut stopped = stopped();
+    assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
+    stopped.child.kill().expect("it is ours");
+    stopped.child.wait().expect("it is ours");
+    assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
+    check(&stopped.files);
+}
+
+fn check(files: &DenseFs) {
+    let report = files.check().unwrap_or_else(|why| panic!("{why}"));
+    report.unwrap_or_else(|why| panic!("{why}"));
+    let names = ["one", "two"].iter().filter(|name| files.stat(name).is_ok()).count();
+    assert_eq!(names, 1, "it has one of its names");
+}
