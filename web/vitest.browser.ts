@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 900_000,
     fileParallelism: false,
     disableConsoleIntercept: true,

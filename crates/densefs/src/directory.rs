@@ -293,20 +293,44 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// The places of a bucket with this tag; perhaps also some behind one of them, which the caller
-/// finds out.
+/// The places of a bucket with this tag, and no others: a place that has been cleared still says
+/// what was there.
 #[inline(always)]
 fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
-    const LOW: u32 = 0x0101_0101;
     let wanted = u32::from(tag) * LOW;
     (0..bucket::ENTRIES / 4).flat_map(move |quarter| {
-        // Zero where a tag is the one: the lowest zero byte is found without fail.
-        let differ = line.load(bucket::TAGS.element(quarter)) ^ wanted;
-        let mut zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
+        let mut zeros = zero_bytes(line.load(bucket::TAGS.element(quarter)) ^ wanted);
         core::iter::from_fn(move || {
             let place = (zeros != 0).then(|| quarter * 4 + zeros.trailing_zeros() as usize / 8)?;
             zeros &= zeros - 1;
             Some(place)
         })
     })
+}
+
+/// The lowest bit of each byte.
+const LOW: u32 = 0x0101_0101;
+
+/// The highest bit of each byte that is zero. No byte's result depends on another's, as it does
+/// where 1 is subtracted from each (Warren, Hacker's Delight, 2nd edition, 6-1).
+#[inline(always)]
+fn zero_bytes(word: u32) -> u32 {
+    const ALL_BUT_HIGHEST: u32 = LOW * 0x7f;
+    !(((word & ALL_BUT_HIGHEST) + ALL_BUT_HIGHEST) | word | ALL_BUT_HIGHEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_bytes_are_found_whatever_stands_beside_them() {
+        let bytes = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+        for number in 0..8_usize.pow(4) {
+            let word = [0, 3, 6, 9].map(|shift| bytes[number >> shift & 7]);
+            let expected = word.map(|byte| if byte == 0 { 0x80 } else { 0 });
+            let found = zero_bytes(u32::from_le_bytes(word));
+            assert_eq!(found.to_le_bytes(), expected, "{word:x?}");
+        }
+    }
 }
