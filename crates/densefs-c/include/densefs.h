@@ -49,8 +49,32 @@ int dfs_fdatasync(int fd);
 int dfs_dup(int fd);
 int dfs_dup2(int fd, int to);
 int dfs_dup3(int fd, int to, int flags);
-/* F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL; EINVAL for all others. */
+/*
+ * F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL, and locks: F_GETLK, F_SETLK, F_SETLKW, and the same with
+ * F_OFD_; EINVAL for all others. Processes that wait for each other's locks are not told: there is
+ * no EDEADLK.
+ */
 int dfs_fcntl(int fd, int command, ...);
+int dfs_flock(int fd, int operation);
+
+/* 0, FALLOC_FL_KEEP_SIZE, and that with FALLOC_FL_PUNCH_HOLE; EOPNOTSUPP for all others. */
+int dfs_fallocate(int fd, int mode, off_t offset, off_t length);
+ssize_t dfs_copy_file_range(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
+                            unsigned int flags);
+
+/* Attributes user.*, trusted.* and security.*; EOPNOTSUPP for all others. */
+int dfs_setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
+int dfs_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
+int dfs_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags);
+ssize_t dfs_getxattr(const char *path, const char *name, void *value, size_t size);
+ssize_t dfs_lgetxattr(const char *path, const char *name, void *value, size_t size);
+ssize_t dfs_fgetxattr(int fd, const char *name, void *value, size_t size);
+ssize_t dfs_listxattr(const char *path, char *list, size_t size);
+ssize_t dfs_llistxattr(const char *path, char *list, size_t size);
+ssize_t dfs_flistxattr(int fd, char *list, size_t size);
+int dfs_removexattr(const char *path, const char *name);
+int dfs_lremovexattr(const char *path, const char *name);
+int dfs_fremovexattr(int fd, const char *name);
 
 int dfs_stat(const char *path, struct stat *into);
 int dfs_lstat(const char *path, struct stat *into);

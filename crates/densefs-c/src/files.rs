@@ -6,7 +6,7 @@ use std::slice;
 use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
-use crate::{base, files, number, path};
+use crate::{base, files, locks, number, path};
 
 /// Opens; `mode` is looked at if a file is to be made.
 ///
@@ -61,7 +61,10 @@ pub extern "C" fn dfs_close(file: c_int) -> c_int {
 ///
 /// # Safety
 /// They must be the caller's alone, for so long.
-unsafe fn bytes_mut<'a>(start: *mut c_void, count: usize) -> Result<&'a mut [u8], Errno> {
+pub(crate) unsafe fn bytes_mut<'a>(
+    start: *mut c_void,
+    count: usize,
+) -> Result<&'a mut [u8], Errno> {
     match count.min(LENGTH_MOST) {
         0 => Ok(&mut []),
         _ if start.is_null() => Err(Errno::FAULT),
@@ -74,7 +77,7 @@ unsafe fn bytes_mut<'a>(start: *mut c_void, count: usize) -> Result<&'a mut [u8]
 ///
 /// # Safety
 /// Nobody must change them, for so long.
-unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
+pub(crate) unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
     match count.min(LENGTH_MOST) {
         0 => Ok(&[]),
         _ if start.is_null() => Err(Errno::FAULT),
@@ -152,6 +155,8 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
         libc::SEEK_SET => Whence::Start,
         libc::SEEK_CUR => Whence::Current,
         libc::SEEK_END => Whence::End,
+        libc::SEEK_DATA => Whence::Data,
+        libc::SEEK_HOLE => Whence::Hole,
         _ => return fail(libc::EINVAL).into(),
     };
     offset(number(file).and_then(|file| files()?.seek(file, by, from)))
@@ -233,11 +238,65 @@ pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     descriptor(done)
 }
 
-/// The commands of fcntl(2) that there are here.
+/// Sees to it that writes find space, or makes a hole.
 #[unsafe(no_mangle)]
-pub extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: c_int) -> c_int {
+pub extern "C" fn dfs_fallocate(
+    file: c_int,
+    how: c_int,
+    at: libc::off_t,
+    count: libc::off_t,
+) -> c_int {
+    const PUNCH: c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    result((|| {
+        let (file, range) = (number(file)?, (place(at)?, place(count)?));
+        match how {
+            0 => files()?.allocate(file, range, false),
+            libc::FALLOC_FL_KEEP_SIZE => files()?.allocate(file, range, true),
+            PUNCH => files()?.punch(file, range),
+            _ => Err(Errno::OPNOTSUPP),
+        }
+    })())
+}
+
+/// Copies from one file to another.
+///
+/// # Safety
+/// The offsets must be null, or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_copy_file_range(
+    from: c_int,
+    from_at: *mut libc::off_t,
+    to: c_int,
+    to_at: *mut libc::off_t,
+    count: usize,
+    how: c_uint,
+) -> isize {
+    // SAFETY: the caller vouches for them.
+    let (mut from_at, mut to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
+    length((|| {
+        if how != 0 {
+            return Err(Errno::INVAL);
+        }
+        let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
+        let (from, to) = ((number(from)?, offset(&from_at)?), (number(to)?, offset(&to_at)?));
+        let copied = files()?.copy_range(from, to, count.min(LENGTH_MOST))?;
+        for at in [&mut from_at, &mut to_at].into_iter().flatten() {
+            **at = at.saturating_add_unsigned(copied as u64);
+        }
+        Ok(copied)
+    })())
+}
+
+/// The commands of fcntl(2) that there are here.
+///
+/// # Safety
+/// For those that take a lock, the argument must be valid for reading and writing one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize) -> c_int {
     let duplicate = |how| {
-        let lowest = u32::try_from(argument).map_err(|_| Errno::INVAL)?;
+        // An int, of which the upper half of the register says nothing.
+        #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]
+        let lowest = u32::try_from(argument as c_int).map_err(|_| Errno::INVAL)?;
         files()?.duplicate(number(file)?, lowest, how)
     };
     match command {
@@ -247,6 +306,16 @@ pub extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: c_int) -> c_i
             const MADE: c_uint =
                 flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
             descriptor(number(file).and_then(|file| Ok(files()?.flags(file)? & !MADE)))
+        }
+        libc::F_GETLK
+        | libc::F_SETLK
+        | libc::F_SETLKW
+        | libc::F_OFD_GETLK
+        | libc::F_OFD_SETLK
+        | libc::F_OFD_SETLKW => {
+            // SAFETY: the caller vouches for it.
+            let lock = unsafe { (argument as *mut libc::flock).as_mut() };
+            result(lock.ok_or(Errno::FAULT).and_then(|lock| locks::change(file, command, lock)))
         }
         _ => fail(libc::EINVAL),
     }

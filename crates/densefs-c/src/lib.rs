@@ -7,7 +7,9 @@
 mod answer;
 pub mod attributes;
 pub mod directories;
+pub mod extended;
 pub mod files;
+pub mod locks;
 pub mod names;
 
 use std::ffi::{CStr, OsStr, c_char, c_int};

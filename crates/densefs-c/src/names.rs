@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use densefs_process::{Base, Errno, Follow, Rename};
 
 use crate::answer::{fail, length, result};
-use crate::{base, files, path};
+use crate::{base, files, number, path};
 
 /// Makes a directory.
 ///
@@ -118,13 +118,16 @@ pub unsafe extern "C" fn dfs_linkat(
     new: *const c_char,
     how: c_int,
 ) -> c_int {
-    if how & !libc::AT_SYMLINK_FOLLOW != 0 {
+    if how & !(libc::AT_SYMLINK_FOLLOW | libc::AT_EMPTY_PATH) != 0 {
         return fail(libc::EINVAL);
     }
-    let follow = if how == 0 { Follow::No } else { Follow::Yes };
+    let follow = if how & libc::AT_SYMLINK_FOLLOW == 0 { Follow::No } else { Follow::Yes };
     // SAFETY: the caller vouches for it.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
+        if how & libc::AT_EMPTY_PATH != 0 && old?.as_os_str().is_empty() {
+            return files()?.link_open(number(old_directory)?, base(new_directory)?, new?);
+        }
         files()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
     })())
 }

@@ -1,9 +1,12 @@
 /* A program that uses DenseFS from C. It says nothing if all is as with the system's calls. */
 #include <densefs.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                       \
@@ -154,6 +157,104 @@ static void forks(void)
     CHECK(dfs_close(fd) == 0 && dfs_chdir("/") == 0);
 }
 
+static void space(void)
+{
+    char text[8192] = "";
+    int fd = dfs_open("/space", O_RDWR | O_CREAT, 0600);
+    struct stat stat;
+    CHECK(fd >= 0 && dfs_fallocate(fd, 0, 0, 20000) == 0);
+    CHECK(dfs_fstat(fd, &stat) == 0 && stat.st_size == 20000 && stat.st_blocks >= 40);
+    FAILS(dfs_fallocate(fd, FALLOC_FL_PUNCH_HOLE, 0, 1), EOPNOTSUPP);
+    FAILS(dfs_fallocate(fd, 0, 0, 0), EINVAL);
+    CHECK(dfs_pwrite(fd, "abc", 3, 9000) == 3);
+    CHECK(dfs_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192) == 0);
+    CHECK(dfs_lseek(fd, 0, SEEK_DATA) == 8192 && dfs_lseek(fd, 0, SEEK_HOLE) == 0);
+    FAILS(dfs_lseek(fd, 20000, SEEK_DATA), ENXIO);
+    int copy = dfs_open("/copy", O_RDWR | O_CREAT, 0600);
+    off_t from = 9000;
+    CHECK(dfs_copy_file_range(fd, &from, copy, NULL, 1000, 0) == 1000 && from == 10000);
+    CHECK(dfs_lseek(copy, 0, SEEK_CUR) == 1000 && dfs_pread(copy, text, 3, 0) == 3);
+    CHECK(strcmp(text, "abc") == 0);
+    FAILS(dfs_copy_file_range(fd, &from, fd, &from, 1000, 0), EINVAL);
+    CHECK(dfs_close(fd) == 0 && dfs_close(copy) == 0);
+    fd = dfs_open("/", O_RDWR | O_TMPFILE, 0600);
+    CHECK(fd >= 0 && dfs_write(fd, "later", 5) == 5);
+    CHECK(dfs_linkat(fd, "", AT_FDCWD, "/named", AT_EMPTY_PATH) == 0);
+    CHECK(dfs_close(fd) == 0 && dfs_stat("/named", &stat) == 0 && stat.st_size == 5);
+}
+
+static void attributes(void)
+{
+    char text[100] = "";
+    CHECK(dfs_mkdir("/kept", 0700) == 0);
+    FAILS(dfs_getxattr("/kept", "user.colour", text, sizeof text), ENODATA);
+    CHECK(dfs_setxattr("/kept", "user.colour", "blue", 4, XATTR_CREATE) == 0);
+    FAILS(dfs_setxattr("/kept", "user.colour", "red", 3, XATTR_CREATE), EEXIST);
+    FAILS(dfs_setxattr("/kept", "user.size", "5", 1, XATTR_REPLACE), ENODATA);
+    FAILS(dfs_setxattr("/kept", "colour", "red", 3, 0), EOPNOTSUPP);
+    CHECK(dfs_getxattr("/kept", "user.colour", NULL, 0) == 4);
+    FAILS(dfs_getxattr("/kept", "user.colour", text, 3), ERANGE);
+    CHECK(dfs_getxattr("/kept", "user.colour", text, sizeof text) == 4);
+    CHECK(strcmp(text, "blue") == 0);
+    CHECK(dfs_listxattr("/kept", text, sizeof text) == 12 && strcmp(text, "user.colour") == 0);
+    int fd = dfs_open("/kept", O_RDONLY);
+    CHECK(dfs_fremovexattr(fd, "user.colour") == 0 && dfs_flistxattr(fd, NULL, 0) == 0);
+    CHECK(dfs_close(fd) == 0 && dfs_rmdir("/kept") == 0);
+}
+
+/* Whether a child gets an exclusive lock at once: 0, or its errno. */
+static int lock_in_child(int ofd)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = dfs_open("/locked", O_RDWR);
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
+        int done = ofd ? dfs_flock(fd, LOCK_EX | LOCK_NB) : dfs_fcntl(fd, F_SETLK, &lock);
+        _exit(done == 0 ? 0 : errno);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void locks(void)
+{
+    int fd = dfs_open("/locked", O_RDWR | O_CREAT, 0600);
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
+    CHECK(fd >= 0 && dfs_fcntl(fd, F_SETLK, &lock) == 0);
+    CHECK(lock_in_child(0) == EAGAIN);
+    lock.l_start = 3;
+    lock.l_len = 0;
+    lock.l_type = F_UNLCK;
+    CHECK(dfs_fcntl(fd, F_SETLK, &lock) == 0 && lock_in_child(0) == 0);
+    CHECK(dfs_flock(fd, LOCK_SH) == 0 && lock_in_child(1) == EAGAIN);
+    CHECK(dfs_flock(fd, LOCK_UN) == 0 && lock_in_child(1) == 0);
+    FAILS(dfs_flock(fd, 99), EINVAL);
+
+    /* One that dies with a lock, and one that waits for it. */
+    int status, ends[2];
+    CHECK(pipe(ends) == 0);
+    pid_t owner = fork();
+    if (owner == 0) {
+        int own = dfs_open("/locked", O_RDWR);
+        CHECK(dfs_flock(own, LOCK_EX) == 0 && write(ends[1], "x", 1) == 1);
+        for (;;)
+            pause();
+    }
+    char byte;
+    CHECK(owner > 0 && read(ends[0], &byte, 1) == 1);
+    FAILS(dfs_flock(fd, LOCK_EX | LOCK_NB), EAGAIN);
+    pid_t killer = fork();
+    if (killer == 0) {
+        usleep(50000);
+        kill(owner, SIGKILL);
+        _exit(0);
+    }
+    CHECK(dfs_flock(fd, LOCK_EX) == 0);
+    CHECK(waitpid(owner, &status, 0) == owner && waitpid(killer, &status, 0) == killer);
+    CHECK(close(ends[0]) == 0 && close(ends[1]) == 0 && dfs_close(fd) == 0);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -166,6 +267,9 @@ int main(int argc, char **argv)
     files();
     names();
     lists();
+    space();
+    attributes();
+    locks();
     forks();
     CHECK(dfs_detach() == 0);
     FAILS(dfs_open("/file", O_RDONLY), ENXIO);

@@ -5,6 +5,7 @@
 //! it is told, for whoever calls.
 
 mod answer;
+mod asked;
 mod known;
 mod served;
 
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use densefs_process::DenseFs;
 use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
 
-use served::Served;
+use asked::Served;
 
 /// The kernel's door to file systems of processes.
 const DEVICE: &str = "/dev/fuse";

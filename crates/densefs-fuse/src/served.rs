@@ -8,74 +8,22 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
-use densefs::{Errno, Member, Node, Owner, Remove, Rename, Stat, flags};
-use densefs_process::{DenseFs, Surroundings};
+use densefs::{Owner, Remove, Rename, flags};
 use fuser::{
     BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
-    WriteFlags,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
+    ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 
 use crate::answer::{
     AT_ONCE, BLOCK, FIFO, SOCKET, answer_empty, answer_entry, attributes, caller, descriptor,
     errno, nanoseconds, opened_for, type_of,
 };
-use crate::known::Known;
+use crate::asked::Served;
 
 /// Most bytes of one write.
 const WRITE_MOST: u32 = 1 << 20;
-type Core = Member<'static, Surroundings>;
-
-/// A DenseFS, and what the kernel knows of it.
-#[derive(Debug)]
-pub(crate) struct Served {
-    files: DenseFs,
-    known: Known,
-}
-
-impl Served {
-    pub(crate) fn of(files: DenseFs) -> Result<Self, Errno> {
-        let known = Known::root_of(&files)?;
-        Ok(Self { files, known })
-    }
-
-    /// Does something with an inode that the kernel knows.
-    fn with<T>(
-        &self,
-        number: INodeNo,
-        act: impl Fn(&Core, Node) -> Result<T, Errno>,
-    ) -> Result<T, Errno> {
-        self.files.with_core(|core| core.again(|| act(core, self.known.node(core, number.0)?)))
-    }
-
-    fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
-        let stat = core.stat(node)?;
-        Ok(Stat { ino: self.known.number(core, &stat)?, ..stat })
-    }
-
-    /// Tells the kernel of what has a name in a directory.
-    fn entered(&self, core: &Core, parent: INodeNo, name: &OsStr) -> Result<Stat, Errno> {
-        core.again(|| {
-            let directory = self.known.node(core, parent.0)?;
-            let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
-            self.known.enter(core, found)
-        })
-    }
-
-    /// Makes something by the closure, and tells the kernel of it.
-    fn make(
-        &self,
-        (parent, name): (INodeNo, &OsStr),
-        reply: ReplyEntry,
-        make: impl Fn(&Core, Node) -> Result<(), Errno>,
-    ) {
-        let made = self.with(parent, |core, directory| make(core, directory));
-        let made =
-            made.and_then(|()| self.files.with_core(|core| self.entered(core, parent, name)));
-        answer_entry(made, reply);
-    }
-}
 
 impl Filesystem for Served {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
@@ -385,6 +333,76 @@ impl Filesystem for Served {
         reply: ReplyEmpty,
     ) {
         reply.ok();
+    }
+
+    fn setxattr(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        how: i32,
+        _position: u32,
+        reply: ReplyEmpty,
+    ) {
+        answer_empty(self.set_attribute(request, number, (name, value), how), reply);
+    }
+
+    fn getxattr(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        name: &OsStr,
+        size: u32,
+        reply: ReplyXattr,
+    ) {
+        let name = name.as_bytes();
+        self.answer_attributes((number, size), reply, |core, node, into| {
+            core.attribute(&caller(request), node, name, into)
+        });
+    }
+
+    fn listxattr(&self, request: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
+        // Nobody has checked which of them the caller may know.
+        let caller = Caller { is_checked: false, ..caller(request) };
+        self.answer_attributes((number, size), reply, |core, node, into| {
+            core.attribute_names(&caller, node, into)
+        });
+    }
+
+    fn removexattr(&self, request: &Request, number: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let done = self.with(number, |core, node| {
+            core.remove_attribute(&caller(request), node, name.as_bytes())
+        });
+        answer_empty(done, reply);
+    }
+
+    fn fallocate(
+        &self,
+        _request: &Request,
+        number: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        length: u64,
+        how: i32,
+        reply: ReplyEmpty,
+    ) {
+        answer_empty(self.change_space(number, (offset, length), how), reply);
+    }
+
+    fn lseek(
+        &self,
+        _request: &Request,
+        number: INodeNo,
+        _handle: FileHandle,
+        offset: i64,
+        whence: i32,
+        reply: ReplyLseek,
+    ) {
+        match self.look_for(number, offset, whence) {
+            Ok(found) => reply.offset(found),
+            Err(why) => reply.error(errno(why)),
+        }
     }
 
     fn fsyncdir(

@@ -6,9 +6,11 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use densefs_fuse::{Mount, MountError};
-use densefs_process::{DenseFs, Errno, Request, flags, make};
+use densefs_process::{Bearer, DenseFs, Errno, Follow, Request, flags, make};
+use rustix::fs::{FallocateFlags, XattrFlags};
 
 /// Does something with a DenseFS that is mounted on a directory; nothing where that cannot be.
 fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
@@ -28,7 +30,12 @@ fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
     let mut unmounter = mount.unmounter();
     let server = std::thread::spawn(move || mount.serve());
     act(&point, &files);
-    unmounter.unmount().expect("nothing is open");
+    // A program that another test starts has for a moment what is open here.
+    let until = Instant::now() + Duration::from_secs(30);
+    while let Err(why) = unmounter.unmount() {
+        assert!(Instant::now() < until, "{why}");
+        std::thread::yield_now();
+    }
     server.join().expect("it does not panic").expect("the kernel is content");
 }
 
@@ -61,6 +68,37 @@ fn programs_find_a_file_system() {
             fs::write(point.join(format!("a/b/{number}")), b"").expect("there is room");
         }
         assert_eq!(fs::read_dir(point.join("a/b")).expect("it is there").count(), 2_000);
+    });
+}
+
+/// Attributes, allocated space and holes are what they are for the calls.
+#[test]
+fn attributes_and_holes_reach_the_core() {
+    mounted("attributes_and_holes_reach_the_core", |point, files| {
+        let path = point.join("file");
+        fs::write(&path, vec![7; 20_000]).expect("there is room");
+        let flags = XattrFlags::CREATE;
+        rustix::fs::setxattr(&path, "user.colour", b"blue", flags).expect("there is room");
+        let again = rustix::fs::setxattr(&path, "user.colour", b"red", flags);
+        assert_eq!(again, Err(rustix::io::Errno::EXIST));
+        let mut value = [0; 10];
+        let of = Bearer::Named(Path::new("file"), Follow::Yes);
+        assert_eq!(files.attribute(of, b"user.colour", &mut value), Ok(4));
+        assert_eq!(rustix::fs::getxattr(&path, "user.colour", &mut value), Ok(4));
+        assert_eq!(&value[..4], b"blue");
+        let mut names = [0; 100];
+        let length = rustix::fs::listxattr(&path, &mut names).expect("there is room");
+        assert_eq!(&names[..length], b"user.colour\0");
+        rustix::fs::removexattr(&path, "user.colour").expect("it is there");
+        let file = OpenOptions::new().write(true).open(&path).expect("it is there");
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&file, punch, 4_096, 8_192).expect("it can be");
+        let hole = rustix::fs::seek(&file, rustix::fs::SeekFrom::Hole(0));
+        assert_eq!(hole, Ok(4_096));
+        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, 30_000).expect("there is room");
+        let bytes = fs::read(&path).expect("it is there");
+        assert!(bytes.len() == 30_000 && bytes[4_096..12_288] == [0; 8_192]);
+        assert_eq!((bytes[4_095], bytes[12_288], bytes[20_000]), (7, 7, 0));
     });
 }
 

@@ -155,6 +155,14 @@ impl DenseFs {
         self.attachment.credentials.set_umask(umask)
     }
 
+    /// Takes back what dead processes have left.
+    pub(crate) fn sweep(&self) -> Result<(), Errno> {
+        self.with(|member, _| {
+            self.attachment.sweep(member);
+            Ok(())
+        })
+    }
+
     /// Closes all that this process has open, and makes the root its working directory.
     ///
     /// # Errors

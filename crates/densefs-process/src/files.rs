@@ -117,6 +117,92 @@ impl DenseFs {
         self.with(|member, _| member.truncate_open(descriptor, size))
     }
 
+    /// Sees to it that writes to a number of bytes from an offset on find space; the file becomes
+    /// larger if they lie behind its end, unless it is to keep its size.
+    ///
+    /// # Errors
+    /// As fallocate(2).
+    pub fn allocate(
+        &self,
+        descriptor: u32,
+        (offset, length): (u64, u64),
+        keeps_size: bool,
+    ) -> Result<(), Errno> {
+        self.with(|member, _| member.allocate_open(descriptor, (offset, length), keeps_size))
+    }
+
+    /// Makes a hole of a number of bytes from an offset on.
+    ///
+    /// # Errors
+    /// As fallocate(2) with `FALLOC_FL_PUNCH_HOLE`.
+    pub fn punch(&self, descriptor: u32, (offset, length): (u64, u64)) -> Result<(), Errno> {
+        self.with(|member, _| member.punch_open(descriptor, (offset, length)))
+    }
+
+    /// Copies bytes from one open file to another, each from an offset on, or from its own; how
+    /// many.
+    ///
+    /// # Errors
+    /// As `copy_file_range(2)`.
+    pub fn copy_range(
+        &self,
+        (from, from_offset): (u32, Option<u64>),
+        (to, to_offset): (u32, Option<u64>),
+        length: usize,
+    ) -> Result<usize, Errno> {
+        const PIECE: usize = 16 << 10;
+        if self.flags(to)? & flags::APPEND != 0 {
+            return Err(Errno::BADF);
+        }
+        let is_same = self.stat_descriptor(from)?.ino == self.stat_descriptor(to)?.ino;
+        let start = |descriptor, offset: Option<u64>| match offset {
+            Some(offset) => Ok(offset),
+            None => self.seek(descriptor, 0, Whence::Current),
+        };
+        let (begin, target) = (start(from, from_offset)?, start(to, to_offset)?);
+        if is_same && begin.abs_diff(target) < length as u64 {
+            return Err(Errno::INVAL);
+        }
+        let mut buffer = [0; PIECE];
+        let mut done = 0;
+        let why = loop {
+            let wanted = (length - done).min(PIECE);
+            let moved = self.read_from(from, begin + done as u64, &mut buffer[..wanted]);
+            let moved = moved.and_then(|read| match read {
+                0 => Ok(0),
+                read => self.write_to(to, target + done as u64, &buffer[..read]),
+            });
+            match moved {
+                Ok(0) => break Ok(()),
+                Ok(moved) => done += moved,
+                Err(why) => break Err(why),
+            }
+        };
+        if done == 0 {
+            why?;
+        }
+        for (descriptor, offset, now) in [(from, from_offset, begin), (to, to_offset, target)] {
+            if offset.is_none() {
+                let now = i64::try_from(now + done as u64).map_err(|_| Errno::OVERFLOW)?;
+                self.seek(descriptor, now, Whence::Start)?;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Gives a file that was opened without a name its first one.
+    ///
+    /// # Errors
+    /// As linkat(2) with `AT_EMPTY_PATH`.
+    pub fn link_open(&self, descriptor: u32, base: Base, path: &Path) -> Result<(), Errno> {
+        self.with_last((base, path), |member, caller, last| {
+            if last.name.is_empty() {
+                return Err(Errno::EXIST);
+            }
+            member.link_open(caller, descriptor, last.directory, last.name)
+        })
+    }
+
     /// Makes another descriptor for what one refers to, the lowest from `lowest` on.
     ///
     /// # Errors

@@ -14,9 +14,11 @@ mod attachment;
 mod attributes;
 mod dense_fs;
 mod edge;
+mod extended;
 mod file;
 mod files;
 mod fork;
+mod locks;
 mod names;
 mod seat;
 mod transfer;
@@ -24,7 +26,11 @@ mod transfer;
 pub use attachment::Surroundings;
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
-pub use densefs::{Errno, Follow, Listed, Rename, Stat, Whence, check, flags};
+pub use densefs::{
+    Errno, FileLock, Follow, Listed, LockOwner, Rename, SetAttribute, Stat, Whence, check, flags,
+};
+pub use extended::Bearer;
 pub use file::{ArenaError, Request, make};
 pub use files::File;
+pub use locks::Range;
 pub use transfer::{Copied, CopyError};

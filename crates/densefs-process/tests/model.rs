@@ -6,14 +6,16 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File as SystemFile;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs_process::{Base, DenseFs, Errno, Follow, Rename, Request, flags, make};
+use densefs_process::{
+    Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
+};
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, openat, readlinkat,
-    renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FallocateFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags, linkat, mkdirat,
+    openat, readlinkat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno as SystemErrno;
 
@@ -85,6 +87,7 @@ struct Both {
 }
 
 const DIRECTORY: u32 = 0o040_000;
+const PUNCH: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 impl Both {
     fn say(&self, what: String) {
@@ -254,8 +257,81 @@ impl Both {
         (ours, theirs.map(|target| Gives::Bytes(target.into_bytes())))
     }
 
+    /// Allocates, or makes a hole.
+    fn space(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        let how = random.of(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
+        let offset = random.of(&[0, 1, 64, 4_000, 4_096, 8_192, 20_000]);
+        let length = random.of(&[0, 1, 100, 4_096, 5_000, 30_000]);
+        let access = random.of(&[flags::READ_WRITE, flags::READ_WRITE, flags::DIRECTORY]);
+        let gives = self.open(
+            &path,
+            access,
+            |files, file| {
+                match how {
+                    PUNCH => files.punch(file, (offset, length)),
+                    how => files.allocate(file, (offset, length), !how.is_empty()),
+                }?;
+                Ok(Gives::Nothing)
+            },
+            |file| rustix::fs::fallocate(file, how, offset, length).map(|()| Gives::Nothing),
+        );
+        self.say(format!("{how:?} of {length} from {offset} in {path}"));
+        gives
+    }
+
+    fn attributes(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+        let path = random.path();
+        let kind = random.below(5);
+        let name = random.of(&["trusted.a", "trusted.a", "trusted.long-name", "odd", "trusted."]);
+        let value = vec![random.of(b"abc"); random.of(&[0, 1, 100, 5_000])];
+        self.say(format!("attribute {name} of {path}, {kind}"));
+        let (ours_of, theirs_at) = (Bearer::Named(Path::new(&path), Follow::Yes), self.at(&path));
+        let (mut one, mut two) = (vec![0; 10_000], vec![0; 10_000]);
+        match kind {
+            0 | 1 => {
+                let how = random.of(&[
+                    (SetAttribute::Any, XattrFlags::empty()),
+                    (SetAttribute::New, XattrFlags::CREATE),
+                    (SetAttribute::Present, XattrFlags::REPLACE),
+                ]);
+                let did = self.files.set_attribute(ours_of, name.as_bytes(), &value, how.0);
+                let same = rustix::fs::setxattr(&theirs_at, name, &value, how.1);
+                (ours(did).map(|()| Gives::Nothing), theirs(same).map(|()| Gives::Nothing))
+            }
+            2 => {
+                let did = self.files.attribute(ours_of, name.as_bytes(), &mut one);
+                let same = rustix::fs::getxattr(&theirs_at, name, &mut two);
+                let gives = |length, bytes: &[u8]| Gives::Bytes(bytes[..length].to_vec());
+                (ours(did).map(|n| gives(n, &one)), theirs(same).map(|n| gives(n, &two)))
+            }
+            3 => {
+                let did = self.files.remove_attribute(ours_of, name.as_bytes());
+                let same = rustix::fs::removexattr(&theirs_at, name);
+                (ours(did).map(|()| Gives::Nothing), theirs(same).map(|()| Gives::Nothing))
+            }
+            _ => {
+                let did = self.files.attribute_names(ours_of, &mut one);
+                let same = rustix::fs::listxattr(&theirs_at, &mut two);
+                let gives = |length, bytes: &[u8]| {
+                    let names = bytes[..length].split(|&byte| byte == 0);
+                    let names = names.filter(|name| !name.starts_with(b"security."));
+                    Gives::List(names.map(|name| (name.to_vec(), 0)).collect())
+                };
+                (ours(did).map(|n| gives(n, &one)), theirs(same).map(|n| gives(n, &two)))
+            }
+        }
+    }
+
+    /// A path in the tmpfs for calls that know no directories.
+    fn at(&self, path: &str) -> String {
+        format!("/proc/self/fd/{}/{path}", self.system.as_fd().as_raw_fd())
+    }
+
     fn call(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
-        match random.below(16) {
+        match random.below(18) {
+            16 => self.space(random),
+            17 => self.attributes(random),
             0..=6 => self.change(random),
             7..=9 => self.write(random),
             10 | 11 => self.read(random),

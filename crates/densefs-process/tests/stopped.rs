@@ -71,7 +71,9 @@ fn stopped() -> Stopped {
         kill_process(pid(&child), Signal::STOP).expect("it is ours");
         waitpid(Some(pid(&child)), WaitOptions::UNTRACED).expect("it is ours");
         let waiting = make_beside(&files, number.to_string());
-        match waiting.recv_timeout(A_WHILE) {
+        // One that does not answer at once may only be late; whoever waits for the lock stays late.
+        let answer = waiting.recv_timeout(A_WHILE).or_else(|_| waiting.recv_timeout(20 * A_WHILE));
+        match answer {
             Ok(made) => made.expect("there is room"),
             Err(RecvTimeoutError::Timeout) => {
                 return Stopped { files, child, waiting, _place: place };

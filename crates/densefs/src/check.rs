@@ -3,6 +3,7 @@
 //! Nobody else may be at work. What threads that died had not finished is finished first
 //! ([`crate::Member::repair`]); what is in the slots' stocks is theirs.
 
+use crate::annex::runs_of;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::descriptors::Held;
 use crate::directory::Table;
@@ -132,6 +133,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             let dying = Ref(state.load(slot::DYING));
             if dying.is_some() {
                 self.claim(dying, 1, IN_STOCK)?;
+                self.annex(self.line(dying)?, IN_STOCK)?;
                 self.content(dying, IN_STOCK)?;
             }
             for place in 0..cells {
@@ -241,6 +243,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                 return problem("an inode is lost", at);
             }
             self.claim(at, 1, USED)?;
+            self.annex(line, USED)?;
             return if self.is_directory(at)? { Ok(()) } else { self.content(at, USED) };
         }
         let is_counted = self.is_directory(at)? || seen == u8::MAX;
@@ -264,7 +267,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     /// Claims a directory's table and entries, and checks its counts.
     fn entries(&mut self, at: Ref) -> Checked {
         let directory = self.line(at)?;
-        if let Some(table) = Table::of(directory) {
+        if let Some(table) = Table::of(self.body(directory)?) {
             self.claim(table.start, table.buckets(), USED)?;
         }
         let (mut entries, mut subdirectories) = (0, 0);
@@ -348,6 +351,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         if mode.mode & TYPE == 0 || line.load(cell::LINKS) == 0 {
             return problem("an inode with a name has no type, or no links", at);
         }
+        self.annex(line, USED)?;
         if mode.is_directory() {
             self.report.directories += 1;
             return Ok(());
@@ -356,15 +360,33 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         self.content(at, USED)
     }
 
+    /// The line in which an inode says what it holds.
+    fn body(&self, inode: Line<'a>) -> Checked<Line<'a>> {
+        let outside = |_| Problem { what: "an annex lies outside", line: inode.load(cell::DATA) };
+        self.member.body(inode).map_err(outside)
+    }
+
+    /// Claims an inode's annex, if it has one.
+    fn annex(&mut self, inode: Line<'a>, what: u8) -> Checked {
+        if inode.load(cell::FORM) != cell::ANNEX {
+            return Ok(());
+        }
+        self.claim(Ref(inode.load(cell::DATA)), 1, what)?;
+        for (run, lines) in runs_of(self.body(inode)?) {
+            self.claim(run, lines, what)?;
+        }
+        Ok(())
+    }
+
     /// Claims what is in a file.
     fn content(&mut self, at: Ref, what: u8) -> Checked {
-        let inode = self.line(at)?;
-        let form = inode.load(cell::FORM);
+        let body = self.body(self.line(at)?)?;
+        let form = body.load(cell::FORM);
         if (1..=content::RUN_MOST).contains(&form) {
-            return self.claim(Ref(inode.load(cell::DATA)), form.into(), what);
+            return self.claim(Ref(body.load(cell::DATA)), form.into(), what);
         }
         let mut found = Ok(());
-        let walked = self.member.each_run(inode, |run, lines| {
+        let walked = self.member.each_run(body, |run, lines| {
             if found.is_ok() {
                 found = self.claim(run, lines, what);
             }

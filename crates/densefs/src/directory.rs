@@ -6,6 +6,7 @@
 //! twelve entries; what does not fit is put into one of the next ones, and the bucket where it
 //! belongs says how far away the farthest is.
 
+use crate::annex::Inode;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell, zone};
@@ -32,12 +33,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// That of a directory; none if it has no more than one entry.
+    /// That of the directory with this body; none if it has no more than one entry.
     #[inline(always)]
-    pub(crate) fn of(directory: Line<'_>) -> Option<Self> {
-        let form = u32::from(directory.load(cell::FORM));
+    pub(crate) fn of(body: Line<'_>) -> Option<Self> {
+        let form = u32::from(body.load(cell::FORM));
         let bits = form.checked_sub(1)?.min(BITS_MOST);
-        Some(Self { start: Ref(directory.load(cell::DATA)), bits })
+        Some(Self { start: Ref(body.load(cell::DATA)), bits })
     }
 
     pub(crate) fn buckets(self) -> u32 {
@@ -87,8 +88,9 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Line<'a>,
         name: &Name<'_>,
     ) -> Result<Option<Entry<'a>>, Errno> {
-        let Some(table) = Table::of(directory) else {
-            let cell = Ref(directory.load(cell::DATA));
+        let body = self.body(directory)?;
+        let Some(table) = Table::of(body) else {
+            let cell = Ref(body.load(cell::DATA));
             if !cell.is_some() {
                 return Ok(None);
             }
@@ -130,8 +132,8 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Lines that a directory's table takes.
     #[inline]
-    pub(crate) fn table_lines(&self, directory: Line<'_>) -> u32 {
-        Table::of(directory).map_or(0, Table::buckets)
+    pub(crate) fn table_lines(&self, directory: Line<'a>) -> Result<u32, Errno> {
+        Ok(Table::of(self.body(directory)?).map_or(0, Table::buckets))
     }
 
     /// The name of an entry.
@@ -158,7 +160,8 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     pub(crate) fn make_room(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
         let entries = directory.load(cell::ENTRIES);
-        let bits = match Table::of(directory) {
+        let directory = self.inode(at, directory)?;
+        let bits = match Table::of(directory.body) {
             None if entries == 0 => return Ok(()),
             None => 0,
             Some(Table { bits: BITS_MOST, .. }) => return Ok(()),
@@ -166,18 +169,18 @@ impl<'a, S: Seams> Member<'a, S> {
             Some(table) if table.bits > 0 && entries < FILL * table.buckets() => return Ok(()),
             Some(table) => table.bits + 1,
         };
-        self.grow(at, directory, bits)
+        self.grow(&directory, bits)
     }
 
     /// Gives a directory a table of 2^`bits` buckets.
     #[cold]
     #[inline(never)]
-    fn grow(&self, at: Ref, directory: Line<'a>, bits: u32) -> Result<(), Errno> {
+    fn grow(&self, directory: &Inode<'a>, bits: u32) -> Result<(), Errno> {
         let lines = 1 << bits;
         let start = self.obtain_run(lines)?;
         let table = Table { start, bits };
         self.zero(start, lines)?;
-        self.each_entry(directory, |member, cell| {
+        self.each_entry(directory.line, |member, cell| {
             let mut bytes = [0; NAME_MOST];
             let name = member.name_of(member.line(cell)?, &mut bytes)?;
             let name = Name::of(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
@@ -191,11 +194,11 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(())
         })?;
         self.take_run(start)?;
-        if let Some(old) = Table::of(directory) {
+        if let Some(old) = Table::of(directory.body) {
             self.give_run(old.start, old.buckets())?;
         }
-        self.put(at, cell::DATA, start.0);
-        self.put(at, cell::FORM, u8::of_bits(u64::from(bits) + 1));
+        self.put(directory.body_at, cell::DATA, start.0);
+        self.put(directory.body_at, cell::FORM, u8::of_bits(u64::from(bits) + 1));
         self.commit();
         Ok(())
     }
@@ -206,8 +209,9 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Line<'a>,
         mut act: impl FnMut(&Self, Ref) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
-        let Some(table) = Table::of(directory) else {
-            let only = Ref(directory.load(cell::DATA));
+        let body = self.body(directory)?;
+        let Some(table) = Table::of(body) else {
+            let only = Ref(body.load(cell::DATA));
             return if only.is_some() { act(self, only) } else { Ok(()) };
         };
         for number in 0..table.buckets() {
@@ -248,8 +252,9 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &Name<'_>,
         cell: Ref,
     ) -> Result<(), Errno> {
-        let Some(table) = Table::of(directory) else {
-            self.put(at, cell::DATA, cell.0);
+        let directory = self.inode(at, directory)?;
+        let Some(table) = Table::of(directory.body) else {
+            self.put(directory.body_at, cell::DATA, cell.0);
             return Ok(());
         };
         let vacancy = self.vacancy(table, name.hash())?;
@@ -262,12 +267,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Puts into the log that another cell has the name of an entry.
-    pub(crate) fn replace_entry(&self, at: Ref, entry: &Entry<'_>, cell: Ref) {
+    pub(crate) fn replace_entry(
+        &self,
+        at: Ref,
+        directory: Line<'a>,
+        entry: &Entry<'_>,
+        cell: Ref,
+    ) -> Result<(), Errno> {
         if entry.bucket.is_some() {
             self.put(entry.bucket, bucket::ENTRY.element(entry.place), cell.0);
         } else {
-            self.put(at, cell::DATA, cell.0);
+            self.put(self.inode(at, directory)?.body_at, cell::DATA, cell.0);
         }
+        Ok(())
     }
 
     /// Puts into the log that an entry is gone, and with the last one the table; the count of
@@ -280,14 +292,15 @@ impl<'a, S: Seams> Member<'a, S> {
         entry: &Entry<'_>,
         left: u32,
     ) -> Result<(), Errno> {
-        match Table::of(directory) {
+        let directory = self.inode(at, directory)?;
+        match Table::of(directory.body) {
             Some(table) if left == 0 => {
                 self.give_run(table.start, table.buckets())?;
-                self.put(at, cell::DATA, 0_u32);
-                self.put(at, cell::FORM, 0_u8);
+                self.put(directory.body_at, cell::DATA, 0_u32);
+                self.put(directory.body_at, cell::FORM, 0_u8);
             }
             Some(_) => self.put(entry.bucket, bucket::TAG.element(entry.place), 0_u8),
-            None => self.put(at, cell::DATA, 0_u32),
+            None => self.put(directory.body_at, cell::DATA, 0_u32),
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ errno! {
     INTR = 4, "Interrupted system call";
     IO = 5, "Input/output error";
     NXIO = 6, "No such device or address";
+    TOOBIG = 7, "Argument list too long";
     BADF = 9, "Bad file descriptor";
     /// To be done again; no caller sees it.
     AGAIN = 11, "Resource temporarily unavailable";
@@ -37,6 +38,7 @@ errno! {
     BUSY = 16, "Device or resource busy";
     EXIST = 17, "File exists";
     XDEV = 18, "Invalid cross-device link";
+    NODEV = 19, "No such device";
     NOTDIR = 20, "Not a directory";
     ISDIR = 21, "Is a directory";
     INVAL = 22, "Invalid argument";
@@ -49,8 +51,10 @@ errno! {
     MLINK = 31, "Too many links";
     RANGE = 34, "Numerical result out of range";
     NAMETOOLONG = 36, "File name too long";
+    NOLCK = 37, "No locks available";
     NOTEMPTY = 39, "Directory not empty";
     LOOP = 40, "Too many levels of symbolic links";
+    NODATA = 61, "No data available";
     OPNOTSUPP = 95, "Operation not supported";
     OVERFLOW = 75, "Value too large for defined data type";
     /// What was found has changed, and has to be found again.

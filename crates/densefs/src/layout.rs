@@ -229,6 +229,8 @@ pub(crate) mod cell {
     pub(crate) const OPENS: Field<u16> = Field::at(36);
     /// How `DATA` is to be read.
     pub(crate) const FORM: Field<u8> = Field::at(38);
+    /// Its form if it has an annex, where `DATA` and `FORM` stand for what they else would here.
+    pub(crate) const ANNEX: u8 = 0xff;
     /// Bytes of the name; 0 if the cell is no entry.
     pub(crate) const NAME_LENGTH: Field<u8> = Field::at(39);
     /// The name, or of one that is longer than `NAME_MOST` its first bytes.
@@ -250,6 +252,37 @@ pub(crate) mod cell {
     };
 }
 
+/// The annex of an inode that has more than a cell holds: a line.
+pub(crate) mod annex {
+    use super::{Field, cell};
+
+    /// Grows whenever a lock of a file is given back, for those who sleep until then.
+    pub(crate) const RELEASES: Field<u32> = Field::at(0);
+    /// The run with the extended attributes, and how many bytes they take there; no bytes, no run.
+    pub(crate) const ATTRIBUTES: Field<u32> = Field::at(8);
+    pub(crate) const ATTRIBUTE_BYTES: Field<u32> = Field::at(12);
+    /// The run with the locks of the file, and how many there are; none, no run.
+    pub(crate) const LOCKS: Field<u32> = Field::at(16);
+    pub(crate) const LOCK_COUNT: Field<u32> = Field::at(20);
+
+    // `cell::DATA` and `cell::FORM` lie where they do in a cell.
+    const _: () = assert!(LOCK_COUNT.byte() + 4 <= cell::DATA.byte());
+}
+
+/// A lock of a file that a program has taken: half a line.
+pub(crate) mod file_lock {
+    use super::Field;
+
+    pub(crate) const PER_LINE: u32 = 2;
+    /// Above, what the owner is; in the lowest bit, whether it is exclusive.
+    pub(crate) const HOW: Field<u32> = Field::at(0);
+    pub(crate) const PID: Field<u32> = Field::at(4);
+    pub(crate) const OWNER: Field<u32> = Field::at(8);
+    pub(crate) const START: Field<u64> = Field::at(16);
+    /// The byte behind the last one.
+    pub(crate) const END: Field<u64> = Field::at(24);
+}
+
 /// What a file's `FORM` says of its content, and the map of a larger one.
 pub(crate) mod content {
     use super::Field;
@@ -260,11 +293,18 @@ pub(crate) mod content {
     pub(crate) const MAP: u8 = 65;
     /// Most lines of a map, as bits.
     pub(crate) const MAP_BITS_MOST: u32 = 16;
-    /// Words of a line of a map. Word 0 of a map holds the number of its extents below, and above
-    /// the page behind the last one. Each other word is an extent: the page of the file at which
+    const _: () = assert!(MAP as u32 + MAP_BITS_MOST < super::cell::ANNEX as u32);
+    /// Words of a line of a map. Word 0 of a map holds the number of its extents below, then how
+    /// many lines the last one has if that is less than a page, and above the page behind the last
+    /// one. Each other word is an extent: the page of the file at which
     /// it begins below, and above its first line, or 0 for a hole. It ends where the next begins.
     pub(crate) const WORDS_PER_LINE: u32 = 8;
     pub(crate) const WORD: Field<u64> = Field::at(0);
+    /// Where the lines of a short last extent stand in word 0.
+    pub(crate) const TAIL_SHIFT: u32 = 26;
+    /// The bits of the number of extents.
+    pub(crate) const EXTENTS: u32 = (1 << TAIL_SHIFT) - 1;
+    const _: () = assert!(WORDS_PER_LINE << MAP_BITS_MOST <= EXTENTS);
 }
 
 /// A bucket: twelve entries of a directory in one line.

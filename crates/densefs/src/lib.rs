@@ -16,12 +16,15 @@
 #[cfg(test)]
 extern crate std;
 
+mod annex;
 pub mod arena;
 pub mod check;
 mod content;
 mod descriptors;
 mod directory;
 mod errno;
+mod extended;
+mod file_locks;
 pub mod format;
 mod layout;
 mod listing;
@@ -33,9 +36,11 @@ mod space;
 mod tree;
 
 pub use arena::Arena;
-pub use content::SIZE_MOST;
+pub use content::{SIZE_MOST, Sought};
 pub use descriptors::{Whence, flags};
 pub use errno::Errno;
+pub use extended::SetAttribute;
+pub use file_locks::{FileLock, LockOwner};
 pub use listing::{Listed, POSITION_FIRST};
 pub use member::Member;
 pub use name::NAME_MOST;

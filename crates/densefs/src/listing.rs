@@ -122,8 +122,9 @@ impl<'a, S: Seams> Member<'a, S> {
         from: u64,
         sorted: &mut Sorted,
     ) -> Result<Option<u64>, Errno> {
-        let Some(table) = Table::of(directory) else {
-            let only = Ref(directory.load(cell::DATA));
+        let body = self.body(directory)?;
+        let Some(table) = Table::of(body) else {
+            let only = Ref(body.load(cell::DATA));
             if only.is_some() {
                 self.sort_entry(only, from, sorted, |_| true)?;
             }

@@ -1,6 +1,7 @@
 //! The map of a file of more than a page: extents in the order of the file.
 
-use crate::arena::{Field, LINES_PER_PAGE, Line, Ref, Word};
+use crate::annex::Inode;
+use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content};
 use crate::member::Member;
@@ -15,6 +16,8 @@ pub(super) struct Map {
     pub(super) extents: u32,
     /// The page behind the last one.
     pub(super) end: u32,
+    /// If the last extent is a page that has fewer lines, how many; else 0.
+    pub(super) tail: u32,
 }
 
 /// Where a page of a file is.
@@ -24,8 +27,19 @@ pub(super) struct Place {
     pub(super) at: Ref,
     /// How many pages from it on lie behind one another, or are holes.
     pub(super) pages: u32,
-    /// The number of its extent; that behind the last one, if it lies behind the end.
-    pub(super) extent: u32,
+    /// How many bytes lie there: of a page with fewer lines, fewer.
+    pub(super) bytes: u64,
+}
+
+/// Pages of a file that get another place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) page: u32,
+    pub(super) pages: u32,
+    /// The run in stock where they are from now on; none for a hole.
+    pub(super) run: Ref,
+    /// If it is a page with fewer lines, how many; else 0.
+    pub(super) tail: u32,
 }
 
 impl Map {
@@ -43,6 +57,16 @@ impl Map {
     pub(super) fn lines(&self) -> u32 {
         1 << self.bits
     }
+
+    /// Whether this is the page that has fewer lines than others.
+    pub(super) fn is_tail(&self, page: u32) -> bool {
+        self.tail > 0 && page + 1 == self.end
+    }
+}
+
+/// Word 0 of a map.
+pub(super) fn header(extents: u32, tail: u32, end: u32) -> u64 {
+    u64::from(extents) | u64::from(tail) << content::TAIL_SHIFT | u64::from(end) << 32
 }
 
 /// Where a word of a map that begins there is.
@@ -57,17 +81,18 @@ pub(super) fn extent(page: u32, at: Ref) -> u64 {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The map of a file; none if it has none.
-    pub(super) fn map_of(&self, inode: Line<'_>) -> Result<Option<Map>, Errno> {
-        let Some(bits) = inode.load(cell::FORM).checked_sub(content::MAP) else {
+    /// The map of a file of which this is the body; none if it has none.
+    pub(super) fn map_of(&self, body: Line<'_>) -> Result<Option<Map>, Errno> {
+        let Some(bits) = body.load(cell::FORM).checked_sub(content::MAP) else {
             return Ok(None);
         };
         let bits = u32::from(bits).min(content::MAP_BITS_MOST);
-        let at = Ref(inode.load(cell::DATA));
+        let at = Ref(body.load(cell::DATA));
         let header = self.line(at)?.load(content::WORD);
-        let mut map = Map { at, bits, extents: u32::of_bits(header), end: 0 };
-        map.extents = map.extents.min(map.room());
-        map.end = u32::of_bits(header >> 32);
+        let low = u32::of_bits(header);
+        let mut map = Map { at, bits, extents: 0, end: u32::of_bits(header >> 32), tail: 0 };
+        map.extents = (low & content::EXTENTS).min(map.room());
+        map.tail = low >> content::TAIL_SHIFT;
         Ok(Some(map))
     }
 
@@ -81,10 +106,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// The map of a file, if it has one, and every extent of pages.
     pub(crate) fn each_run(
         &self,
-        inode: Line<'_>,
+        body: Line<'_>,
         mut act: impl FnMut(Ref, u32),
     ) -> Result<(), Errno> {
-        let Some(map) = self.map_of(inode)? else { return Ok(()) };
+        let Some(map) = self.map_of(body)? else { return Ok(()) };
         act(map.at, map.lines());
         for number in 0..map.extents {
             let (first, at) = self.extent(&map, number)?;
@@ -92,7 +117,9 @@ impl<'a, S: Seams> Member<'a, S> {
             let end = if next < map.extents { self.extent(&map, next)?.0 } else { map.end };
             let pages = end.checked_sub(first).filter(|&pages| pages > 0).ok_or(Errno::CORRUPT)?;
             if at.is_some() {
-                act(at, pages.checked_mul(LINES_PER_PAGE).ok_or(Errno::CORRUPT)?);
+                let is_tail = next == map.extents && map.tail > 0;
+                let lines = pages.checked_mul(LINES_PER_PAGE).ok_or(Errno::CORRUPT)?;
+                act(at, if is_tail { map.tail } else { lines });
             }
         }
         Ok(())
@@ -101,7 +128,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Where a page of the file is.
     pub(super) fn place(&self, map: &Map, page: u32) -> Result<Place, Errno> {
         if page >= map.end {
-            return Ok(Place { at: Ref::NONE, pages: u32::MAX - page, extent: map.extents });
+            let pages = u32::MAX - page;
+            return Ok(Place { at: Ref::NONE, pages, bytes: u64::from(pages) * super::PAGE_BYTES });
         }
         // The last extent that begins at it or before.
         let (mut from, mut to) = (0, map.extents);
@@ -115,123 +143,148 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::CORRUPT);
         }
         let at = if at.is_some() { at.plus(super::lines_of(page - first)?) } else { at };
-        Ok(Place { at, pages: end - page, extent: from })
+        let pages = end - page;
+        let is_tail = map.is_tail(page);
+        let lines = if is_tail {
+            u64::from(map.tail)
+        } else {
+            u64::from(pages) * u64::from(LINES_PER_PAGE)
+        };
+        Ok(Place { at, pages, bytes: lines * LINE_BYTES as u64 })
     }
 
-    /// Puts into the log that these pages of a file, which were a hole, are at `run` now, which is
-    /// in stock. The log is empty before.
+    /// Puts into the log that pages of a file, which were a hole or lie in one extent, are
+    /// elsewhere now. Behind a page with fewer lines, there can be no others. The log is empty
+    /// before.
     pub(super) fn put_extent(
         &self,
-        inode_at: Ref,
+        inode: &Inode<'_>,
         map: &Map,
-        (page, pages): (u32, u32),
-        run: Ref,
+        change: Change,
     ) -> Result<(), Errno> {
-        let (header_at, header) = map.word(0);
-        let end = page.checked_add(pages).ok_or(Errno::FBIG)?;
-        if page < map.end {
-            return self.fill_hole(inode_at, map, (page, pages), run);
+        if change.page < map.end {
+            let bits = if map.extents + 2 > map.room() { map.bits + 1 } else { map.bits };
+            return self.rewrite(inode, map, bits, change);
         }
-        let new_hole = u32::from(page > map.end);
-        let continues = new_hole == 0 && map.extents > 0 && {
+        let new_hole = u32::from(change.page > map.end);
+        let continues = change.tail == 0 && new_hole == 0 && map.extents > 0 && {
             let (first, at) = self.extent(map, map.extents - 1)?;
-            let since = page.checked_sub(first).ok_or(Errno::CORRUPT)?;
-            at.is_some() && at.plus(super::lines_of(since)?) == run
+            let since = change.page.checked_sub(first).ok_or(Errno::CORRUPT)?;
+            at.is_some() && at.plus(super::lines_of(since)?) == change.run
         };
         let added = if continues { 0 } else { 1 + new_hole };
         if map.extents + added > map.room() {
-            return self.enlarge(inode_at, map, (page, pages), run);
+            return self.rewrite(inode, map, map.bits + 1, change);
         }
-        self.take_run(run)?;
+        self.take_run(change.run)?;
         if new_hole > 0 {
             let (at, field) = map.word(map.extents + 1);
             self.put(at, field, extent(map.end, Ref::NONE));
         }
         if !continues {
             let (at, field) = map.word(map.extents + 1 + new_hole);
-            self.put(at, field, extent(page, run));
+            self.put(at, field, extent(change.page, change.run));
         }
-        self.put(header_at, header, u64::from(map.extents + added) | u64::from(end) << 32);
+        let end = change.page.checked_add(change.pages).ok_or(Errno::FBIG)?;
+        let (header_at, field) = map.word(0);
+        self.put(header_at, field, header(map.extents + added, change.tail, end));
         Ok(())
     }
 
-    /// As [`Self::put_extent`], with a larger map.
-    fn enlarge(&self, inode_at: Ref, map: &Map, pages: (u32, u32), run: Ref) -> Result<(), Errno> {
-        self.rewrite(inode_at, map, map.bits + 1, pages, run)
+    /// Puts into the log that the last extent, a page with fewer lines, has another run, which is
+    /// in stock: with more lines, or all of them.
+    pub(super) fn put_tail(&self, map: &Map, run: Ref, lines: u32) -> Result<(), Errno> {
+        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
+        let (page, old) = self.extent(map, last)?;
+        let tail = if lines < LINES_PER_PAGE { lines } else { 0 };
+        self.take_run(run)?;
+        self.give_run(old, map.tail)?;
+        let (at, field) = map.word(last + 1);
+        self.put(at, field, extent(page, run));
+        let (at, field) = map.word(0);
+        self.put(at, field, header(map.extents, tail, map.end));
+        Ok(())
     }
 
-    /// As [`Self::put_extent`], within the file: every extent behind moves, so the map is written
-    /// anew.
-    fn fill_hole(
-        &self,
-        inode_at: Ref,
-        map: &Map,
-        pages: (u32, u32),
-        run: Ref,
-    ) -> Result<(), Errno> {
-        let bits = if map.extents + 2 > map.room() { map.bits + 1 } else { map.bits };
-        self.rewrite(inode_at, map, bits, pages, run)
-    }
-
-    /// Writes a new map of 2^`bits` lines, with these pages at `run`, and puts into the log that
-    /// the file has it.
+    /// Writes a new map of 2^`bits` lines with a change, and puts into the log that the file has
+    /// it.
     fn rewrite(
         &self,
-        inode_at: Ref,
+        inode: &Inode<'_>,
         map: &Map,
         bits: u32,
-        (page, pages): (u32, u32),
-        run: Ref,
+        change: Change,
     ) -> Result<(), Errno> {
         if bits > content::MAP_BITS_MOST {
             return Err(Errno::FBIG);
         }
-        let at = self.obtain_run_besides(1 << bits, run)?;
+        let at = self.obtain_run_besides(1 << bits, change.run)?;
         self.zero(at, 1 << bits)?;
-        let mut count = 0;
-        let room = (content::WORDS_PER_LINE << bits) - 1;
-        let mut add = |page: u32, place: Ref| -> Result<(), Errno> {
-            count += 1;
-            if count > room {
-                return Err(Errno::CORRUPT);
-            }
-            let (line, field) = word_of(at, count);
-            self.fill(self.line(line)?, field, extent(page, place));
-            Ok(())
-        };
+        let mut new =
+            Extents { at, count: 0, room: (content::WORDS_PER_LINE << bits) - 1, is_hole: false };
+        let Change { page, pages, run, tail } = change;
         let behind = page.checked_add(pages).ok_or(Errno::FBIG)?;
         let mut is_added = false;
         for number in 0..map.extents {
             let (first, place) = self.extent(map, number)?;
             let next = number + 1;
             let end = if next < map.extents { self.extent(map, next)?.0 } else { map.end };
-            let is_here = !is_added && !place.is_some() && first <= page && behind <= end;
-            if !is_here {
-                add(first, place)?;
+            if is_added || page < first || end < behind {
+                new.add(self, first, place)?;
                 continue;
             }
             is_added = true;
             if first < page {
-                add(first, Ref::NONE)?;
+                new.add(self, first, place)?;
             }
-            add(page, run)?;
+            new.add(self, page, run)?;
             if behind < end {
-                add(behind, Ref::NONE)?;
+                let lines = super::lines_of(behind - first)?;
+                new.add(self, behind, if place.is_some() { place.plus(lines) } else { place })?;
             }
         }
         if !is_added {
             if page > map.end {
-                add(map.end, Ref::NONE)?;
+                new.add(self, map.end, Ref::NONE)?;
             }
-            add(page, run)?;
+            new.add(self, page, run)?;
         }
         let end = map.end.max(behind);
-        self.fill(self.line(at)?, content::WORD, u64::from(count) | u64::from(end) << 32);
-        self.take_run(run)?;
+        let tail = if behind < map.end { map.tail } else { tail };
+        self.fill(self.line(at)?, content::WORD, header(new.count, tail, end));
+        if run.is_some() {
+            self.take_run(run)?;
+        }
         self.take_run(at)?;
         self.give_run(map.at, map.lines())?;
-        self.put(inode_at, cell::DATA, at.0);
-        self.put(inode_at, cell::FORM, content::MAP + u8::of_bits(u64::from(bits)));
+        self.put(inode.body_at, cell::DATA, at.0);
+        self.put(inode.body_at, cell::FORM, content::MAP + u8::of_bits(u64::from(bits)));
+        Ok(())
+    }
+}
+
+/// The extents of a new map, one by one.
+struct Extents {
+    at: Ref,
+    count: u32,
+    room: u32,
+    /// Whether the last one is a hole.
+    is_hole: bool,
+}
+
+impl Extents {
+    fn add<S: Seams>(&mut self, member: &Member<'_, S>, page: u32, at: Ref) -> Result<(), Errno> {
+        // Two holes beside each other are one.
+        if self.is_hole && !at.is_some() {
+            return Ok(());
+        }
+        self.is_hole = !at.is_some();
+        self.count += 1;
+        if self.count > self.room {
+            return Err(Errno::CORRUPT);
+        }
+        let (line, field) = word_of(self.at, self.count);
+        member.fill(member.line(line)?, field, extent(page, at));
         Ok(())
     }
 }

@@ -5,16 +5,21 @@
 //! is nothing, and zeroed before the end moves beyond it. Bytes are copied once; whoever reads
 //! while somebody writes reads again.
 
+mod cut;
+mod holes;
 mod map;
 
+use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{cell, content, slot, zone};
+use crate::layout::{cell, content, zone};
 use crate::member::Member;
-use crate::modes::{FILE, SYMLINK, TYPE};
+use crate::modes::{SYMLINK, TYPE};
 use crate::seams::Seams;
 use crate::tree::Node;
-use map::Map;
+use map::{Change, Map};
+
+pub use holes::Sought;
 
 /// Bytes of a page, as a part of a file and as a length in memory.
 const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
@@ -34,7 +39,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.read_node(node, |inode| {
             self.check_file(inode)?;
             let left = inode.load(cell::SIZE).saturating_sub(offset);
-            let length = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
+            let length = self::length(left).min(into.len());
             self.copy_content(inode, offset, &mut into[..length])?;
             Ok(length)
         })
@@ -58,16 +63,16 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Lines that a file's content takes, with its map.
     #[inline]
-    pub(crate) fn content_lines(&self, inode: Line<'_>) -> Result<u32, Errno> {
-        let form = inode.load(cell::FORM);
-        if form <= content::RUN_MOST { Ok(form.into()) } else { self.map_lines(inode) }
+    pub(crate) fn content_lines(&self, body: Line<'_>) -> Result<u32, Errno> {
+        let form = body.load(cell::FORM);
+        if form <= content::RUN_MOST { Ok(form.into()) } else { self.map_lines(body) }
     }
 
     #[cold]
     #[inline(never)]
-    fn map_lines(&self, inode: Line<'_>) -> Result<u32, Errno> {
+    fn map_lines(&self, body: Line<'_>) -> Result<u32, Errno> {
         let mut all = 0_u32;
-        self.each_run(inode, |_, lines| all = all.saturating_add(lines))?;
+        self.each_run(body, |_, lines| all = all.saturating_add(lines))?;
         Ok(all)
     }
 
@@ -79,21 +84,23 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Copies what lies before the end of a file.
     pub(crate) fn copy_content(
         &self,
-        inode: Line<'_>,
+        inode: Line<'a>,
         offset: u64,
         into: &mut [u8],
     ) -> Result<(), Errno> {
-        let Some(map) = self.map_of(inode)? else {
-            return self.copy_run(inode, offset, into);
+        let body = self.body(inode)?;
+        let Some(map) = self.map_of(body)? else {
+            return self.copy_run(body, offset, into);
         };
         let (mut offset, mut into) = (offset, into);
         while !into.is_empty() {
             let (page, within) = split(offset)?;
             let place = self.place(&map, page)?;
-            let there = u64::from(place.pages) * PAGE_BYTES - within as u64;
-            let length = usize::try_from(there).unwrap_or(usize::MAX).min(into.len());
+            let is_there = place.at.is_some() && (within as u64) < place.bytes;
+            let end = if is_there { place.bytes } else { u64::from(place.pages) * PAGE_BYTES };
+            let length = length(end - within as u64).min(into.len());
             let (now, later) = into.split_at_mut(length);
-            if place.at.is_some() {
+            if is_there {
                 self.arena().copy_out(place.at, within, now)?;
             } else {
                 now.fill(0);
@@ -104,11 +111,11 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    fn copy_run(&self, inode: Line<'_>, offset: u64, into: &mut [u8]) -> Result<(), Errno> {
-        let bytes = usize::from(inode.load(cell::FORM)) * LINE_BYTES;
+    fn copy_run(&self, body: Line<'_>, offset: u64, into: &mut [u8]) -> Result<(), Errno> {
+        let bytes = usize::from(body.load(cell::FORM)) * LINE_BYTES;
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes);
         let (there, zeros) = into.split_at_mut((bytes - from).min(into.len()));
-        self.arena().copy_out(Ref(inode.load(cell::DATA)), from, there)?;
+        self.arena().copy_out(Ref(body.load(cell::DATA)), from, there)?;
         zeros.fill(0);
         Ok(())
     }
@@ -122,7 +129,7 @@ impl<'a, S: Seams> Member<'a, S> {
         end.ok_or(Errno::FBIG)?;
         let inode = self.lock_node(node)?;
         let done =
-            self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
+            self.check_file(inode).and_then(|()| self.write_locked((node.at, inode), offset, from));
         self.forget();
         self.unlock(node.at);
         self.settle_if_possible();
@@ -139,7 +146,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let offset = inode.load(cell::SIZE);
             let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
             end.ok_or(Errno::FBIG)?;
-            Ok((self.write_locked(node.at, inode, offset, from)?, offset))
+            Ok((self.write_locked((node.at, inode), offset, from)?, offset))
         });
         self.forget();
         self.unlock(node.at);
@@ -149,16 +156,16 @@ impl<'a, S: Seams> Member<'a, S> {
 
     fn write_locked(
         &self,
-        at: Ref,
-        inode: Line<'a>,
+        (at, line): (Ref, Line<'a>),
         offset: u64,
         from: &[u8],
     ) -> Result<usize, Errno> {
+        let inode = &self.inode(at, line)?;
         self.zero_gap(inode, offset)?;
         let mut done = 0;
         while done < from.len() {
             self.ready_to_give()?;
-            match self.write_piece(at, inode, offset + done as u64, &from[done..]) {
+            match self.write_piece(inode, offset + done as u64, &from[done..]) {
                 Ok(bytes) => done += bytes,
                 Err(_) if done > 0 => break,
                 Err(why) => return Err(why),
@@ -191,39 +198,95 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Writes a first piece of it.
-    fn write_piece(
-        &self,
-        at: Ref,
-        inode: Line<'a>,
-        offset: u64,
-        from: &[u8],
-    ) -> Result<usize, Errno> {
-        let Some(map) = self.map_of(inode)? else {
+    fn write_piece(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
+        let Some(map) = self.map_of(inode.body)? else {
             let end = offset + from.len() as u64;
-            if end.max(inode.load(cell::SIZE)) <= PAGE_BYTES {
-                return self.write_run(at, inode, offset, from);
+            if end.max(inode.line.load(cell::SIZE)) <= PAGE_BYTES {
+                return self.write_run(inode, offset, from);
             }
-            self.begin_map(at, inode)?;
+            self.begin_map(inode)?;
             return Ok(0);
         };
         let (page, within) = split(offset)?;
         let place = self.place(&map, page)?;
-        let pages = within.saturating_add(from.len()).div_ceil(PAGE_LENGTH);
-        let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(place.pages);
-        if place.at.is_some() {
-            let from = first(from, pages, within);
-            self.copy_in(place.at, within, from)?;
-            self.grown(at, inode, offset + from.len() as u64);
-            self.commit();
-            return Ok(from.len());
+        if place.at.is_some() && !map.is_tail(page) {
+            let from = first(from, place.bytes - within as u64);
+            return self.write_over(inode, offset, (place.at, within), from);
         }
-        let (run, pages) = self.obtain_pages(pages.min(zone::RUN_PAGES_MOST))?;
-        let from = first(from, pages, within);
-        self.fill_run(run, pages * PAGE, within, from)?;
-        self.put_extent(at, &map, (page, pages), run)?;
-        self.grown(at, inode, offset + from.len() as u64);
+        let page_end = within.saturating_add(from.len()).min(PAGE_LENGTH);
+        if place.at.is_some() {
+            if page_end as u64 <= place.bytes {
+                let from = first(from, (page_end - within) as u64);
+                return self.write_over(inode, offset, (place.at, within), from);
+            }
+            self.lengthen_tail(&map, page_end)?;
+            return Ok(0);
+        }
+        if page >= map.end && map.tail > 0 {
+            self.lengthen_tail(&map, PAGE_LENGTH)?;
+            return Ok(0);
+        }
+        self.write_new(inode, &map, (page, within, place.pages), from)
+    }
+
+    /// Writes over what a file has at that place.
+    fn write_over(
+        &self,
+        inode: &Inode<'a>,
+        offset: u64,
+        (at, within): (Ref, usize),
+        from: &[u8],
+    ) -> Result<usize, Errno> {
+        self.copy_in(at, within, from)?;
+        self.grown(inode, offset + from.len() as u64);
         self.commit();
         Ok(from.len())
+    }
+
+    /// Writes into pages of a hole: as many as there are in a row; at the end of the file, of the
+    /// last one no more lines than are needed.
+    fn write_new(
+        &self,
+        inode: &Inode<'a>,
+        map: &Map,
+        (page, within, most): (u32, usize, u32),
+        from: &[u8],
+    ) -> Result<usize, Errno> {
+        let end = within.saturating_add(from.len());
+        let pages = u32::try_from(end.div_ceil(PAGE_LENGTH)).unwrap_or(u32::MAX).min(most);
+        let lines_of_last = u32::of_bits((end % PAGE_LENGTH).div_ceil(LINE_BYTES) as u64);
+        let has_tail = page.saturating_add(pages) > map.end && (1..PAGE).contains(&lines_of_last);
+        let change = if has_tail && pages == 1 {
+            let run = self.obtain_run(lines_of_last)?;
+            Change { page, pages, run, tail: lines_of_last }
+        } else {
+            let pages = pages - u32::from(has_tail);
+            let (run, pages) = self.obtain_pages(pages.min(zone::RUN_PAGES_MOST))?;
+            Change { page, pages, run, tail: 0 }
+        };
+        let lines = if change.tail > 0 { change.tail } else { change.pages * PAGE };
+        let from = first(from, u64::from(lines) * LINE_BYTES as u64 - within as u64);
+        self.fill_run(change.run, lines, within, from)?;
+        self.put_extent(inode, map, change)?;
+        let offset = u64::from(page) * PAGE_BYTES + within as u64;
+        self.grown(inode, offset + from.len() as u64);
+        self.commit();
+        Ok(from.len())
+    }
+
+    /// Gives the last page of a file, which has fewer lines than others, lines for so many bytes.
+    fn lengthen_tail(&self, map: &Map, bytes: usize) -> Result<(), Errno> {
+        let needed = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
+        // As it grows, it may again.
+        let lines = needed.max(map.tail * 3 / 2).min(PAGE);
+        let run = self.obtain_run(lines)?;
+        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
+        let old_bytes = map.tail as usize * LINE_BYTES;
+        self.arena().copy(self.extent(map, last)?.1, run, old_bytes)?;
+        self.zero_bytes(run, old_bytes, lines as usize * LINE_BYTES - old_bytes)?;
+        self.put_tail(map, run, lines)?;
+        self.commit();
+        Ok(())
     }
 
     /// Sees to it that so many pages in a row are in stock, or as many as there are.
@@ -243,71 +306,87 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Zeroes what lies behind the end of a file, which is to be moved to `to` or farther.
-    fn zero_gap(&self, inode: Line<'a>, to: u64) -> Result<(), Errno> {
-        let size = inode.load(cell::SIZE);
+    fn zero_gap(&self, inode: &Inode<'a>, to: u64) -> Result<(), Errno> {
+        let size = inode.line.load(cell::SIZE);
         if to <= size {
             return Ok(());
         }
-        let Some(map) = self.map_of(inode)? else {
-            let bytes = usize::from(inode.load(cell::FORM)) * LINE_BYTES;
+        let Some(map) = self.map_of(inode.body)? else {
+            let bytes = usize::from(inode.body.load(cell::FORM)) * LINE_BYTES;
             let from = usize::try_from(size).unwrap_or(usize::MAX).min(bytes);
-            return self.zero_bytes(Ref(inode.load(cell::DATA)), from, bytes - from);
+            return self.zero_bytes(Ref(inode.body.load(cell::DATA)), from, bytes - from);
         };
         let (page, within) = split(size)?;
         let place = self.place(&map, page)?;
-        let is_there = place.at.is_some() && within > 0;
-        if is_there { self.zero_bytes(place.at, within, PAGE_LENGTH - within) } else { Ok(()) }
+        let end = length(place.bytes.min(PAGE_BYTES));
+        let is_there = place.at.is_some() && within > 0 && within < end;
+        if is_there { self.zero_bytes(place.at, within, end - within) } else { Ok(()) }
     }
 
     /// Puts into the log that a file reaches to `end` at least, and has just been written.
-    fn grown(&self, at: Ref, inode: Line<'_>, end: u64) {
-        if end > inode.load(cell::SIZE) {
-            self.put(at, cell::SIZE, end);
+    fn grown(&self, inode: &Inode<'_>, end: u64) {
+        if end > inode.line.load(cell::SIZE) {
+            self.put(inode.at, cell::SIZE, end);
         }
         let now = self.seams().now_ns();
-        self.put(at, cell::MTIME, now);
-        self.put(at, cell::CTIME, now);
+        self.put(inode.at, cell::MTIME, now);
+        self.put(inode.at, cell::CTIME, now);
     }
 
     /// Writes into a file that stays within a page.
-    fn write_run(
-        &self,
-        at: Ref,
-        inode: Line<'a>,
-        offset: u64,
-        from: &[u8],
-    ) -> Result<usize, Errno> {
+    fn write_run(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let within = usize::try_from(offset).map_err(|_| Errno::CORRUPT)?;
         let end = within + from.len();
-        let (old, old_lines) = (Ref(inode.load(cell::DATA)), u32::from(inode.load(cell::FORM)));
+        let (old, old_lines) =
+            (Ref(inode.body.load(cell::DATA)), u32::from(inode.body.load(cell::FORM)));
         let needed = u32::of_bits(end.div_ceil(LINE_BYTES) as u64);
         if needed <= old_lines {
             self.copy_in(old, within, from)?;
-            self.grown(at, inode, end as u64);
+            self.grown(inode, end as u64);
             self.commit();
             return Ok(from.len());
         }
         // What is written at once is as large as it is to be; what is added to may be again.
         let lines = if old_lines == 0 { needed } else { needed.max(old_lines * 3 / 2).min(PAGE) };
-        let run = self.obtain_run(lines)?;
-        let old_bytes = old_lines as usize * LINE_BYTES;
-        self.arena().copy(old, run, old_bytes)?;
-        self.zero_bytes(run, old_bytes, lines as usize * LINE_BYTES - old_bytes)?;
+        let run = self.enlarge_run(inode, lines)?;
         self.copy_in(run, within, from)?;
-        self.take_run(run)?;
-        if old_lines > 0 {
-            self.give_run(old, old_lines)?;
-        }
-        self.put(at, cell::DATA, run.0);
-        self.put(at, cell::FORM, u8::of_bits(u64::from(lines)));
-        self.grown(at, inode, end as u64);
+        self.grown(inode, end as u64);
         self.commit();
         Ok(from.len())
     }
 
+    /// Gives a file that stays within a page lines for so many bytes.
+    fn lengthen_run(&self, inode: &Inode<'a>, bytes: usize) -> Result<(), Errno> {
+        let lines = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
+        if lines > u32::from(inode.body.load(cell::FORM)) {
+            self.enlarge_run(inode, lines)?;
+            self.commit();
+        }
+        Ok(())
+    }
+
+    /// Puts into the log that a file that stays within a page is in another run with more lines,
+    /// with zeros behind what it has so far; where.
+    fn enlarge_run(&self, inode: &Inode<'a>, lines: u32) -> Result<Ref, Errno> {
+        let old = Ref(inode.body.load(cell::DATA));
+        let old_lines = u32::from(inode.body.load(cell::FORM));
+        let run = self.obtain_run(lines)?;
+        let old_bytes = old_lines as usize * LINE_BYTES;
+        self.arena().copy(old, run, old_bytes)?;
+        self.zero_bytes(run, old_bytes, lines as usize * LINE_BYTES - old_bytes)?;
+        self.take_run(run)?;
+        if old_lines > 0 {
+            self.give_run(old, old_lines)?;
+        }
+        self.put(inode.body_at, cell::DATA, run.0);
+        self.put(inode.body_at, cell::FORM, u8::of_bits(u64::from(lines)));
+        Ok(run)
+    }
+
     /// Gives a file a map, in which what it has so far is the first page.
-    fn begin_map(&self, at: Ref, inode: Line<'a>) -> Result<(), Errno> {
-        let (old, old_lines) = (Ref(inode.load(cell::DATA)), u32::from(inode.load(cell::FORM)));
+    fn begin_map(&self, inode: &Inode<'a>) -> Result<(), Errno> {
+        let (old, old_lines) =
+            (Ref(inode.body.load(cell::DATA)), u32::from(inode.body.load(cell::FORM)));
         // One run for the page, and another for the map.
         let page = if old_lines > 0 { self.obtain_run(PAGE)? } else { Ref::NONE };
         let map = self.obtain_run_besides(1, page)?;
@@ -317,7 +396,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.arena().copy(old, page, old_bytes)?;
             self.zero_bytes(page, old_bytes, PAGE_LENGTH - old_bytes)?;
             let line = self.line(map)?;
-            self.fill(line, content::WORD, 1 | 1 << 32);
+            self.fill(line, content::WORD, map::header(1, 0, 1));
             self.fill(line, content::WORD.element(1), map::extent(0, page));
             self.take_run(page)?;
         }
@@ -325,154 +404,10 @@ impl<'a, S: Seams> Member<'a, S> {
         if old_lines > 0 {
             self.give_run(old, old_lines)?;
         }
-        self.put(at, cell::DATA, map.0);
-        self.put(at, cell::FORM, content::MAP);
+        self.put(inode.body_at, cell::DATA, map.0);
+        self.put(inode.body_at, cell::FORM, content::MAP);
         self.commit();
         Ok(())
-    }
-
-    /// Gives a file this size: what lies behind is gone, and what is new reads as zeros.
-    ///
-    /// # Errors
-    /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a file, [`Errno::FBIG`].
-    pub fn truncate(&self, node: Node, size: u64) -> Result<(), Errno> {
-        if size > SIZE_MOST {
-            return Err(Errno::FBIG);
-        }
-        let inode = self.lock_node(node)?;
-        let done = self.check_file(inode).and_then(|()| {
-            if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
-                return Err(Errno::INVAL);
-            }
-            self.zero_gap(inode, size)?;
-            self.cut(node.at, inode, size)?;
-            let now = self.seams().now_ns();
-            self.put(node.at, cell::SIZE, size);
-            self.put(node.at, cell::MTIME, now);
-            self.put(node.at, cell::CTIME, now);
-            self.commit();
-            Ok(())
-        });
-        self.forget();
-        self.unlock(node.at);
-        self.settle_if_possible();
-        done
-    }
-
-    /// Gives back what a file, which is locked, has behind `size`, a little at a time. Each time
-    /// it is smaller, so that whoever goes on with it finds a whole file.
-    fn cut(&self, at: Ref, inode: Line<'a>, size: u64) -> Result<(), Errno> {
-        if size > 0 && size >= inode.load(cell::SIZE) {
-            return Ok(());
-        }
-        let pages = u32::try_from(size.div_ceil(PAGE_BYTES)).map_err(|_| Errno::FBIG)?;
-        while let Some(map) = self.map_of(inode)? {
-            self.ready_to_give()?;
-            if map.extents == 0 {
-                self.give_run(map.at, map.lines())?;
-                self.put(at, cell::DATA, 0_u32);
-                self.put(at, cell::FORM, 0_u8);
-                self.put(at, cell::SIZE, 0_u64);
-                self.commit();
-            } else if map.end > pages {
-                self.cut_extent(at, inode, &map, pages)?;
-            } else {
-                return Ok(());
-            }
-        }
-        self.ready_to_give()?;
-        self.cut_run(at, inode, size)
-    }
-
-    /// Gives back pages of the last extent, those from `pages` on.
-    fn cut_extent(&self, at: Ref, inode: Line<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
-        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
-        let (first, place) = self.extent(map, last)?;
-        if first >= map.end {
-            return Err(Errno::CORRUPT);
-        }
-        let from = first.max(pages).max(map.end.saturating_sub(zone::RUN_PAGES_MOST));
-        if place.is_some() {
-            let run = place.plus(lines_of(from - first)?);
-            self.give_run(run, lines_of(map.end - from)?)?;
-        }
-        let from = if place.is_some() { from } else { first.max(pages) };
-        let left = if from == first { last } else { map.extents };
-        let (header_at, header) = map.word(0);
-        self.put(header_at, header, u64::from(left) | u64::from(from) << 32);
-        let size = u64::from(from) * PAGE_BYTES;
-        self.put(at, cell::SIZE, size.min(inode.load(cell::SIZE)));
-        self.commit();
-        Ok(())
-    }
-
-    /// Gives back the last lines of a small file.
-    fn cut_run(&self, at: Ref, inode: Line<'a>, size: u64) -> Result<(), Errno> {
-        let lines = u32::from(inode.load(cell::FORM));
-        let size = size.min(inode.load(cell::SIZE));
-        let left = u32::of_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
-        let old = Ref(inode.load(cell::DATA));
-        if left == 0 && lines > 0 {
-            self.give_run(old, lines)?;
-            self.put(at, cell::FORM, 0_u8);
-            self.put(at, cell::DATA, 0_u32);
-        } else if left < lines && lines < PAGE {
-            self.give_run(old.plus(left), lines - left)?;
-            self.put(at, cell::FORM, u8::of_bits(left.into()));
-        } else if left < lines {
-            // A page has no lines of its own: it is exchanged for some, if there are any.
-            if let Ok(run) = self.obtain_run(left) {
-                self.arena().copy(old, run, left as usize * LINE_BYTES)?;
-                self.take_run(run)?;
-                self.give_run(old, lines)?;
-                self.put(at, cell::DATA, run.0);
-                self.put(at, cell::FORM, u8::of_bits(left.into()));
-            }
-        }
-        self.put(at, cell::SIZE, size);
-        self.commit();
-        Ok(())
-    }
-
-    /// Puts into the log that an inode, which is locked, has neither names nor users: it goes, or
-    /// if it has much, it is noted to be taken apart by [`Self::bury`].
-    pub(crate) fn let_go(&self, at: Ref, inode: Line<'_>) -> Result<(), Errno> {
-        let form = inode.load(cell::FORM);
-        let is_directory = self.mode(inode.load(cell::MODE))?.is_directory();
-        if is_directory || form == 0 {
-            return self.give_cell(at);
-        }
-        if form <= content::RUN_MOST {
-            self.give_run(Ref(inode.load(cell::DATA)), form.into())?;
-            return self.give_cell(at);
-        }
-        self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
-        Ok(())
-    }
-
-    /// Takes apart what [`Self::let_go`] has noted.
-    #[inline]
-    pub(crate) fn bury(&self) -> Result<(), Errno> {
-        match Ref(self.dying()) {
-            Ref::NONE => Ok(()),
-            at => self.take_apart(at),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_apart(&self, at: Ref) -> Result<(), Errno> {
-        let inode = self.lock(at)?;
-        let buried = self.cut(at, inode, 0).and_then(|()| {
-            self.ready_to_give()?;
-            self.give_cell(at)?;
-            self.put(self.slot_line(slot::STATE), slot::DYING, 0_u32);
-            self.commit();
-            Ok(())
-        });
-        self.forget();
-        self.unlock(at);
-        buried
     }
 }
 
@@ -487,8 +422,12 @@ fn split(offset: u64) -> Result<(u32, usize), Errno> {
     Ok((page, (offset % PAGE_BYTES) as usize))
 }
 
-/// As much as fits into so many pages behind the first bytes of the first one.
-fn first(from: &[u8], pages: u32, within: usize) -> &[u8] {
-    let most = (pages as usize).saturating_mul(PAGE_LENGTH).saturating_sub(within);
-    &from[..most.min(from.len())]
+/// The first bytes, so many at most.
+fn first(from: &[u8], most: u64) -> &[u8] {
+    &from[..length(most).min(from.len())]
+}
+
+/// A number of bytes that lie in memory.
+fn length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }

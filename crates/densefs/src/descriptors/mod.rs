@@ -7,10 +7,12 @@
 //! process' record, an offset by the description's own. Locks are taken in the order: description,
 //! directory, inode, process.
 
+mod locks;
 mod open;
 mod table;
 
 use crate::arena::{Line, Ref};
+use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::member::Member;
@@ -30,6 +32,10 @@ pub enum Whence {
     Current,
     /// The end of the file.
     End,
+    /// The next bytes that are there from an offset on: `SEEK_DATA`.
+    Data,
+    /// The next bytes that are not, or the end: `SEEK_HOLE`.
+    Hole,
 }
 
 /// What a descriptor refers to.
@@ -203,14 +209,21 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Moves a descriptor's offset; where it is then.
     ///
     /// # Errors
-    /// [`Errno::BADF`]; [`Errno::INVAL`] before the beginning, or beyond what can be said.
+    /// [`Errno::BADF`]; [`Errno::INVAL`] before the beginning, or beyond what can be said;
+    /// [`Errno::NXIO`] as [`Member::look_for`].
     pub fn seek(&self, descriptor: u32, by: i64, from: Whence) -> Result<u64, Errno> {
         self.with(descriptor, |open| {
             if open.flags & flags::PATH != 0 {
                 return Err(Errno::BADF);
             }
             self.lock_description(open.entry)?;
+            let sought = |what| {
+                let offset = u64::try_from(by).map_err(|_| Errno::NXIO)?;
+                Ok(self.look_for(open.node, offset, what)?.wrapping_sub(offset))
+            };
             let start = match from {
+                Whence::Data => sought(Sought::Data),
+                Whence::Hole => sought(Sought::Hole),
                 Whence::Start => Ok(0),
                 Whence::Current => Ok(open.line.load(description::OFFSET)),
                 Whence::End => self.read_node(open.node, |line| Ok(line.load(cell::SIZE))),
@@ -234,6 +247,57 @@ impl<'a, S: Seams> Member<'a, S> {
         self.with(descriptor, |open| {
             open.check_writable().map_err(|_| Errno::INVAL)?;
             self.truncate(open.node, size)
+        })
+    }
+
+    /// Sees to it that writes to these bytes of an open file find space.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open for writing; as [`Member::allocate`].
+    pub fn allocate_open(
+        &self,
+        descriptor: u32,
+        range: (u64, u64),
+        keeps_size: bool,
+    ) -> Result<(), Errno> {
+        self.with(descriptor, |open| {
+            if range.1 == 0 {
+                return Err(Errno::INVAL);
+            }
+            open.check_writable()?;
+            self.allocate(open.node, range, keeps_size)
+        })
+    }
+
+    /// Makes a hole in an open file.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`] if it is not open for writing; as [`Member::punch`].
+    pub fn punch_open(&self, descriptor: u32, range: (u64, u64)) -> Result<(), Errno> {
+        self.with(descriptor, |open| {
+            if range.1 == 0 {
+                return Err(Errno::INVAL);
+            }
+            open.check_writable()?;
+            self.punch(open.node, range)
+        })
+    }
+
+    /// Gives a file that was opened without a name its first one.
+    ///
+    /// # Errors
+    /// [`Errno::NOENT`] if it had one, and has lost it; as [`Member::link_at`].
+    pub fn link_open(
+        &self,
+        caller: &Caller<'_>,
+        descriptor: u32,
+        directory: Node,
+        name: &[u8],
+    ) -> Result<(), Errno> {
+        self.with(descriptor, |open| {
+            const NEVER: u32 = flags::EXCLUSIVE;
+            let may_be_first = open.flags & (flags::TEMPORARY | NEVER) == flags::TEMPORARY;
+            self.link(caller, open.node, (directory, name), may_be_first)
         })
     }
 

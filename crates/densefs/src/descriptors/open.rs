@@ -266,7 +266,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         loop {
             let made = self.make_unnamed(caller, directory, mode & !caller.umask, |at| {
-                self.describe(at, how & !(flags::DIRECTORY | flags::TEMPORARY), None)
+                self.describe(at, how & !flags::DIRECTORY, None)
             });
             match made {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,

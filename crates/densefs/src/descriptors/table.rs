@@ -3,6 +3,7 @@
 use super::flags;
 use crate::arena::{Field, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
+use crate::file_locks::LockOwner;
 use crate::layout::{cell, description, process};
 use crate::member::Member;
 use crate::seams::Seams;
@@ -262,7 +263,12 @@ impl<'a, S: Seams> Member<'a, S> {
             let entry = self.entry(of, place)?;
             let line = self.lock_description(entry)?;
             let inode = Ref(line.load(description::INODE));
-            let locked = self.lock(inode).and_then(|_| self.lock(of));
+            let locked = self.lock(inode).and_then(|inode_line| {
+                if inode_line.load(cell::FORM) == cell::ANNEX {
+                    self.drop_locks_of_closed(of, entry, (inode, inode_line))?;
+                }
+                self.lock(of)
+            });
             let done = locked.and_then(|_| self.give_up(of, (place, entry), inode));
             if done.is_ok() {
                 self.commit();
@@ -271,6 +277,24 @@ impl<'a, S: Seams> Member<'a, S> {
             self.unlock_all();
             self.settle_if_possible();
             done
+        })
+    }
+
+    /// Gives back the locks of a file that end with a descriptor of it: those of the process, and
+    /// with the last descriptor those of the description.
+    fn drop_locks_of_closed(
+        &self,
+        of: Ref,
+        entry: Entry,
+        (inode, line): (Ref, Line<'a>),
+    ) -> Result<(), Errno> {
+        let closed = entry.description();
+        let is_last = self.line(closed)?.load(description::REFERENCES) <= 1;
+        self.drop_locks(inode, line, &|owner| match owner {
+            LockOwner::Process { record } => record == of.0,
+            LockOwner::Whole { description } | LockOwner::Description { description } => {
+                is_last && description == closed.0
+            }
         })
     }
 

@@ -166,6 +166,17 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<(), Errno> {
+        self.link(caller, inode, (directory, name), false)
+    }
+
+    /// The same; it may be the first name if the file never had one.
+    pub(crate) fn link(
+        &self,
+        caller: &Caller<'_>,
+        inode: Node,
+        (directory, name): (Node, &[u8]),
+        may_be_first: bool,
+    ) -> Result<(), Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
         // A directory must not be locked below another: it may be above.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
@@ -181,7 +192,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.check_unchanged(&inode)?;
             let target = self.lock_node(inode)?;
             let links = target.load(cell::LINKS);
-            if links == 0 {
+            if links == 0 && !may_be_first {
                 return Err(Errno::NOENT);
             }
             if links >= LINKS_MOST {

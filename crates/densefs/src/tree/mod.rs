@@ -94,12 +94,12 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     #[inline]
-    fn stat_of(&self, at: Ref, line: Line<'_>) -> Result<Stat, Errno> {
+    fn stat_of(&self, at: Ref, line: Line<'a>) -> Result<Stat, Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
         let (size, lines) = if mode.is_directory() {
-            (line.load(cell::ENTRIES).into(), self.table_lines(line))
+            (line.load(cell::ENTRIES).into(), self.table_lines(line)?)
         } else {
-            (line.load(cell::SIZE), self.content_lines(line)?)
+            (line.load(cell::SIZE), self.content_lines(self.body(line)?)?)
         };
         Ok(Stat {
             ino: self.ino_at(at),

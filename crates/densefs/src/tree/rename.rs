@@ -256,7 +256,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let now = self.seams().now_ns();
         self.put_name(source, &one.new, run)?;
-        self.replace_entry(one.to.at, &target.entry, source.entry.cell);
+        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
         let left = one.from.entries().wrapping_sub(1);
         self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
         self.put(one.from.at, cell::ENTRIES, left);
@@ -343,8 +343,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(gets.entry.cell, cell::NAME_LENGTH, length);
             self.put(gets.at, cell::CTIME, now);
         }
-        self.replace_entry(one.from.at, &source.entry, target.entry.cell);
-        self.replace_entry(one.to.at, &target.entry, source.entry.cell);
+        self.replace_entry(one.from.at, one.from.line, &source.entry, target.entry.cell)?;
+        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
         self.exchange_parents(one, &source, &target);
         self.touch(&one.from, now);
         self.touch(&one.to, now);

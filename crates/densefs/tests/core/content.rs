@@ -1,7 +1,7 @@
 //! What is in files, compared with a vector of bytes.
 
 use densefs::modes::{Caller, FILE};
-use densefs::{Errno, Member, Node, Remove};
+use densefs::{Errno, Member, Node, Remove, Sought};
 use proptest::prelude::*;
 
 use crate::world::{Hold, Memory, World, assert_whole, format, hold};
@@ -11,6 +11,8 @@ use crate::world::{Hold, Memory, World, assert_whole, format, hold};
 enum Step {
     Write { offset: usize, length: usize, byte: u8 },
     Truncate { size: usize },
+    Allocate { offset: usize, length: usize, keeps_size: bool },
+    Punch { offset: usize, length: usize },
 }
 
 /// Sizes and offsets around where the form of a file changes.
@@ -23,6 +25,11 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (amount(), 0..9_000_usize, 1..255_u8)
             .prop_map(|(offset, length, byte)| Step::Write { offset, length, byte }),
         1 => amount().prop_map(|size| Step::Truncate { size }),
+        1 => (amount(), 1..9_000_usize, any::<bool>()).prop_map(|(offset, length, keeps_size)| {
+            Step::Allocate { offset, length, keeps_size }
+        }),
+        2 => (amount(), 1..20_000_usize)
+            .prop_map(|(offset, length)| Step::Punch { offset, length }),
     ]
 }
 
@@ -41,6 +48,10 @@ fn apply(member: &Member<'_, &World>, file: Node, step: Step) -> Result<(), Errn
             Ok(())
         }
         Step::Truncate { size } => member.truncate(file, size as u64),
+        Step::Allocate { offset, length, keeps_size } => {
+            member.allocate(file, (offset as u64, length as u64), keeps_size)
+        }
+        Step::Punch { offset, length } => member.punch(file, (offset as u64, length as u64)),
     }
 }
 
@@ -52,6 +63,14 @@ fn expect(model: &mut Vec<u8>, step: Step) {
             model[offset..offset + length].fill(byte);
         }
         Step::Truncate { size } => model.resize(size, 0),
+        Step::Allocate { keeps_size: true, .. } => {}
+        Step::Allocate { offset, length, .. } => {
+            model.resize(model.len().max(offset + length), 0);
+        }
+        Step::Punch { offset, length } => {
+            let end = model.len();
+            model[offset.min(end)..(offset + length).min(end)].fill(0);
+        }
     }
 }
 
@@ -62,6 +81,28 @@ fn content(member: &Member<'_, &World>, file: Node) -> Vec<u8> {
     assert_eq!(read as u64, size);
     bytes.truncate(read);
     bytes
+}
+
+/// What is said to be no data reads as zeros, and stretches follow one another to the end.
+fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8]) {
+    let mut at = 0;
+    while at < model.len() {
+        let data = match member.look_for(file, at as u64, Sought::Data) {
+            Ok(data) => usize::try_from(data).expect("it is small"),
+            Err(why) => {
+                assert_eq!(why, Errno::NXIO);
+                model.len()
+            }
+        };
+        assert!(model[at..data].iter().all(|&byte| byte == 0), "{at} to {data}");
+        if data == model.len() {
+            return;
+        }
+        let hole = member.look_for(file, data as u64, Sought::Hole).expect("there is an end");
+        let hole = usize::try_from(hole).expect("it is small");
+        assert!(data < hole && hole <= model.len(), "{data} to {hole}");
+        at = hole;
+    }
 }
 
 proptest! {
@@ -80,6 +121,7 @@ proptest! {
             expect(&mut model, step);
             prop_assert!(content(&member, file) == model, "{:?}", step);
         }
+        assert_holes_are_empty(&member, file, &model);
         for offset in [1, 63, 4_095, 4_096, 100_000] {
             let mut some = [0; 5_000];
             let read = member.read_at(file, offset, &mut some).expect("it is a file");
@@ -119,6 +161,11 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
         Step::Write { offset: 9_000, length: 5_000, byte: 5 },
         Step::Truncate { size: 41_000 },
         Step::Write { offset: 45_000, length: 10, byte: 6 },
+        Step::Write { offset: 45_005, length: 300, byte: 7 },
+        Step::Punch { offset: 41_000, length: 10_000 },
+        Step::Allocate { offset: 20_000, length: 30_000, keeps_size: false },
+        Step::Write { offset: 50_000, length: 700, byte: 8 },
+        Step::Punch { offset: 100, length: 12_000 },
         Step::Truncate { size: 4_100 },
         Step::Truncate { size: 10 },
     ];

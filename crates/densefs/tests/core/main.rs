@@ -1,5 +1,6 @@
 //! The core by itself: against a model, and killed after every store.
 
+mod annex;
 mod attributes;
 mod content;
 mod descriptors;

@@ -1,0 +1,135 @@
+//! Extended attributes.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use densefs_process::{Bearer, Errno, Follow, SetAttribute};
+
+use crate::answer::{length, result};
+use crate::files::{bytes, bytes_mut};
+use crate::{files, number, path};
+
+/// The name of an attribute.
+///
+/// # Safety
+/// It must be null, or a text that stays as it is for `'a`.
+unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
+    // SAFETY: the caller vouches for it.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes()).ok_or(Errno::FAULT)
+}
+
+/// What a path names, or the symbolic link itself.
+///
+/// # Safety
+/// It must be null, or a text that stays as it is for `'a`.
+unsafe fn named<'a>(text: *const c_char, follow: Follow) -> Result<Bearer<'a>, Errno> {
+    // SAFETY: the caller vouches for it.
+    Ok(Bearer::Named(unsafe { path(text) }?, follow))
+}
+
+fn open<'a>(file: c_int) -> Result<Bearer<'a>, Errno> {
+    number(file).map(Bearer::Open)
+}
+
+fn set(
+    of: Result<Bearer<'_>, Errno>,
+    name: Result<&[u8], Errno>,
+    value: Result<&[u8], Errno>,
+    how: c_int,
+) -> c_int {
+    let how = match how {
+        0 => Ok(SetAttribute::Any),
+        libc::XATTR_CREATE => Ok(SetAttribute::New),
+        libc::XATTR_REPLACE => Ok(SetAttribute::Present),
+        _ => Err(Errno::INVAL),
+    };
+    result((|| files()?.set_attribute(of?, name?, value?, how?))())
+}
+
+fn get(
+    of: Result<Bearer<'_>, Errno>,
+    name: Result<&[u8], Errno>,
+    into: Result<&mut [u8], Errno>,
+) -> isize {
+    length((|| files()?.attribute(of?, name?, into?))())
+}
+
+fn list(of: Result<Bearer<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
+    length((|| files()?.attribute_names(of?, into?))())
+}
+
+fn remove(of: Result<Bearer<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
+    result((|| files()?.remove_attribute(of?, name?))())
+}
+
+macro_rules! calls {
+    ($what:ty, $of:expr, $set:ident, $get:ident, $list:ident, $remove:ident) => {
+        /// Sets an attribute.
+        ///
+        /// # Safety
+        /// Texts must be texts, and there must be `size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $set(
+            of: $what,
+            attribute: *const c_char,
+            value: *const c_void,
+            size: usize,
+            how: c_int,
+        ) -> c_int {
+            // SAFETY: the caller vouches for them.
+            unsafe { set($of(of), name(attribute), bytes(value, size), how) }
+        }
+
+        /// The value of an attribute.
+        ///
+        /// # Safety
+        /// Texts must be texts, and there must be room for `size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $get(
+            of: $what,
+            attribute: *const c_char,
+            into: *mut c_void,
+            size: usize,
+        ) -> isize {
+            // SAFETY: the caller vouches for them.
+            unsafe { get($of(of), name(attribute), bytes_mut(into, size)) }
+        }
+
+        /// The names of all attributes.
+        ///
+        /// # Safety
+        /// Texts must be texts, and there must be room for `size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $list(of: $what, into: *mut c_char, size: usize) -> isize {
+            // SAFETY: the caller vouches for them.
+            unsafe { list($of(of), bytes_mut(into.cast(), size)) }
+        }
+
+        /// Removes an attribute.
+        ///
+        /// # Safety
+        /// Texts must be texts.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $remove(of: $what, attribute: *const c_char) -> c_int {
+            // SAFETY: the caller vouches for them.
+            unsafe { remove($of(of), name(attribute)) }
+        }
+    };
+}
+
+calls!(
+    *const c_char,
+    |text| named(text, Follow::Yes),
+    dfs_setxattr,
+    dfs_getxattr,
+    dfs_listxattr,
+    dfs_removexattr
+);
+calls!(
+    *const c_char,
+    |text| named(text, Follow::No),
+    dfs_lsetxattr,
+    dfs_lgetxattr,
+    dfs_llistxattr,
+    dfs_lremovexattr
+);
+calls!(c_int, open, dfs_fsetxattr, dfs_fgetxattr, dfs_flistxattr, dfs_fremovexattr);

@@ -1,0 +1,131 @@
+//! How a request reaches the core.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use densefs::modes::Caller;
+use densefs::{Errno, Member, Node, SetAttribute, Sought, Stat};
+use densefs_process::{DenseFs, Surroundings};
+use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
+
+use crate::answer::{answer_entry, caller, errno};
+use crate::known::Known;
+
+pub(crate) type Core = Member<'static, Surroundings>;
+
+/// A DenseFS, and what the kernel knows of it.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) files: DenseFs,
+    pub(crate) known: Known,
+}
+
+impl Served {
+    pub(crate) fn of(files: DenseFs) -> Result<Self, Errno> {
+        let known = Known::root_of(&files)?;
+        Ok(Self { files, known })
+    }
+
+    /// Does something with an inode that the kernel knows.
+    pub(crate) fn with<T>(
+        &self,
+        number: INodeNo,
+        act: impl Fn(&Core, Node) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.files.with_core(|core| core.again(|| act(core, self.known.node(core, number.0)?)))
+    }
+
+    pub(crate) fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
+        let stat = core.stat(node)?;
+        Ok(Stat { ino: self.known.number(core, &stat)?, ..stat })
+    }
+
+    /// Tells the kernel of what has a name in a directory.
+    pub(crate) fn entered(
+        &self,
+        core: &Core,
+        parent: INodeNo,
+        name: &OsStr,
+    ) -> Result<Stat, Errno> {
+        core.again(|| {
+            let directory = self.known.node(core, parent.0)?;
+            let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
+            self.known.enter(core, found)
+        })
+    }
+
+    /// Makes something by the closure, and tells the kernel of it.
+    pub(crate) fn make(
+        &self,
+        (parent, name): (INodeNo, &OsStr),
+        reply: ReplyEntry,
+        make: impl Fn(&Core, Node) -> Result<(), Errno>,
+    ) {
+        let made = self.with(parent, |core, directory| make(core, directory));
+        let made =
+            made.and_then(|()| self.files.with_core(|core| self.entered(core, parent, name)));
+        answer_entry(made, reply);
+    }
+
+    pub(crate) fn set_attribute(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        (name, value): (&OsStr, &[u8]),
+        how: i32,
+    ) -> Result<(), Errno> {
+        let how = match how {
+            0 => SetAttribute::Any,
+            libc::XATTR_CREATE => SetAttribute::New,
+            libc::XATTR_REPLACE => SetAttribute::Present,
+            _ => return Err(Errno::INVAL),
+        };
+        self.with(number, |core, node| {
+            core.set_attribute(&caller(request), node, (name.as_bytes(), value), how)
+        })
+    }
+
+    /// Answers with bytes that the closure copies, or if there is room for none, with how many.
+    pub(crate) fn answer_attributes(
+        &self,
+        (number, size): (INodeNo, u32),
+        reply: ReplyXattr,
+        copy: impl Fn(&Core, Node, &mut [u8]) -> Result<usize, Errno>,
+    ) {
+        let bytes = RefCell::new(vec![0; size as usize]);
+        let copied = self.with(number, |core, node| copy(core, node, &mut bytes.borrow_mut()));
+        match copied {
+            Ok(length) if size == 0 => reply.size(u32::try_from(length).unwrap_or(u32::MAX)),
+            Ok(length) => reply.data(&bytes.borrow()[..length]),
+            Err(why) => reply.error(errno(why)),
+        }
+    }
+
+    pub(crate) fn change_space(
+        &self,
+        number: INodeNo,
+        range: (u64, u64),
+        how: i32,
+    ) -> Result<(), Errno> {
+        const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        self.with(number, |core, node| match how {
+            0 => core.allocate(node, range, false),
+            libc::FALLOC_FL_KEEP_SIZE => core.allocate(node, range, true),
+            PUNCH => core.punch(node, range),
+            _ => Err(Errno::OPNOTSUPP),
+        })
+    }
+
+    /// Where there is something, or nothing: the kernel asks for nothing else.
+    pub(crate) fn look_for(&self, number: INodeNo, offset: i64, whence: i32) -> Result<i64, Errno> {
+        let what = match whence {
+            libc::SEEK_DATA => Sought::Data,
+            libc::SEEK_HOLE => Sought::Hole,
+            _ => return Err(Errno::INVAL),
+        };
+        let offset = u64::try_from(offset).map_err(|_| Errno::NXIO)?;
+        let found = self.with(number, |core, node| core.look_for(node, offset, what))?;
+        i64::try_from(found).map_err(|_| Errno::OVERFLOW)
+    }
+}

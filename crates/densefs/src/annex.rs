@@ -1,0 +1,124 @@
+//! Where an inode says what it holds: in its cell, or in its annex if it has one.
+//!
+//! An inode gets an annex with the first thing that a cell has no room for, extended attributes or
+//! locks of a file, and keeps it.
+
+use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref};
+use crate::errno::Errno;
+use crate::file_locks::LOCK_BYTES;
+use crate::layout::{annex, cell};
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// An inode that is locked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inode<'a> {
+    pub(crate) at: Ref,
+    pub(crate) line: Line<'a>,
+    /// Where its `DATA` and `FORM` are.
+    pub(crate) body_at: Ref,
+    pub(crate) body: Line<'a>,
+}
+
+impl Inode<'_> {
+    /// Whether it has an annex.
+    #[inline(always)]
+    pub(crate) fn has_annex(&self) -> bool {
+        self.at != self.body_at
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// An inode in this cell.
+    #[inline(always)]
+    pub(crate) fn inode(&self, at: Ref, line: Line<'a>) -> Result<Inode<'a>, Errno> {
+        let body_at = if line.load(cell::FORM) == cell::ANNEX { annex_of(line) } else { at };
+        Ok(Inode { at, line, body_at, body: self.line(body_at)? })
+    }
+
+    /// Gives an inode an annex, unless it has one. The log must be empty.
+    #[cold]
+    pub(crate) fn with_annex(&self, inode: Inode<'a>) -> Result<Inode<'a>, Errno> {
+        if inode.has_annex() {
+            return Ok(inode);
+        }
+        self.ready_to_give()?;
+        let at = self.obtain_run(1)?;
+        self.zero(at, 1)?;
+        let body = self.line(at)?;
+        self.fill(body, cell::DATA, inode.line.load(cell::DATA));
+        self.fill(body, cell::FORM, inode.line.load(cell::FORM));
+        self.take_run(at)?;
+        self.put(inode.at, cell::DATA, at.0);
+        self.put(inode.at, cell::FORM, cell::ANNEX);
+        self.commit();
+        Ok(Inode { body_at: at, body, ..inode })
+    }
+
+    /// Puts into the log that an inode's annex is free, which has nothing more to say of content.
+    pub(crate) fn give_annex(&self, inode: &Inode<'a>) -> Result<(), Errno> {
+        if !inode.has_annex() {
+            return Ok(());
+        }
+        for (run, lines) in runs_of(inode.body) {
+            if lines > 0 {
+                self.give_run(run, lines)?;
+            }
+        }
+        self.give_run(inode.body_at, 1)?;
+        self.put(inode.at, cell::DATA, 0_u32);
+        self.put(inode.at, cell::FORM, 0_u8);
+        Ok(())
+    }
+
+    /// Puts into the log that an annex refers to another run, which is in stock, in place of the
+    /// one with so many bytes that it had.
+    pub(crate) fn replace_run(
+        &self,
+        inode: &Inode<'a>,
+        [run, bytes]: [crate::arena::Field<u32>; 2],
+        (old_bytes, new): (u32, Option<Ref>),
+        size: u32,
+    ) -> Result<(), Errno> {
+        if let Some(new) = new {
+            self.take_run(new)?;
+        }
+        if old_bytes > 0 {
+            self.give_run(Ref(inode.body.load(run)), lines_for(old_bytes))?;
+        }
+        self.put(inode.body_at, run, new.unwrap_or(Ref::NONE).0);
+        self.put(inode.body_at, bytes, size);
+        Ok(())
+    }
+
+    /// The line in which an inode says what it holds.
+    #[inline(always)]
+    pub(crate) fn body(&self, line: Line<'a>) -> Result<Line<'a>, Errno> {
+        if line.load(cell::FORM) == cell::ANNEX { self.line(annex_of(line)) } else { Ok(line) }
+    }
+}
+
+/// Bytes of a line.
+const LINE: u32 = 64;
+const _: () = assert!(LINE as usize == LINE_BYTES);
+
+/// The lines of a run that holds so many bytes.
+pub(crate) fn lines_for(bytes: u32) -> u32 {
+    let lines = bytes.div_ceil(LINE);
+    if lines < LINES_PER_PAGE { lines } else { lines.next_multiple_of(LINES_PER_PAGE) }
+}
+
+/// The runs that this annex refers to, with their lines.
+pub(crate) fn runs_of(annex: Line<'_>) -> [(Ref, u32); 2] {
+    let lock_bytes = annex.load(annex::LOCK_COUNT).saturating_mul(LOCK_BYTES);
+    [
+        (Ref(annex.load(annex::ATTRIBUTES)), lines_for(annex.load(annex::ATTRIBUTE_BYTES))),
+        (Ref(annex.load(annex::LOCKS)), lines_for(lock_bytes)),
+    ]
+}
+
+/// Where the annex is of an inode that has one.
+#[inline(always)]
+fn annex_of(line: Line<'_>) -> Ref {
+    Ref(line.load(cell::DATA))
+}

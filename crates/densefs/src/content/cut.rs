@@ -1,0 +1,162 @@
+//! What is in files, given back: cut off, and taken apart with the file.
+
+use super::map::Map;
+use super::{PAGE, PAGE_BYTES, SIZE_MOST, lines_of, map};
+use crate::annex::Inode;
+use crate::arena::{LINE_BYTES, Line, Ref, Word};
+use crate::errno::Errno;
+use crate::layout::{cell, content, slot, zone};
+use crate::member::Member;
+use crate::modes::{FILE, TYPE};
+use crate::seams::Seams;
+use crate::tree::Node;
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Gives a file this size: what lies behind is gone, and what is new reads as zeros.
+    ///
+    /// # Errors
+    /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a file, [`Errno::FBIG`].
+    pub fn truncate(&self, node: Node, size: u64) -> Result<(), Errno> {
+        if size > SIZE_MOST {
+            return Err(Errno::FBIG);
+        }
+        let inode = self.lock_node(node)?;
+        let done = self.check_file(inode).and_then(|()| {
+            if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
+                return Err(Errno::INVAL);
+            }
+            let inode = self.inode(node.at, inode)?;
+            self.zero_gap(&inode, size)?;
+            self.cut(&inode, size)?;
+            let now = self.seams().now_ns();
+            self.put(node.at, cell::SIZE, size);
+            self.put(node.at, cell::MTIME, now);
+            self.put(node.at, cell::CTIME, now);
+            self.commit();
+            Ok(())
+        });
+        self.forget();
+        self.unlock(node.at);
+        self.settle_if_possible();
+        done
+    }
+
+    /// Gives back what a file, which is locked, has behind `size`, a little at a time. Each time
+    /// it is smaller, so that whoever goes on with it finds a whole file.
+    fn cut(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
+        if size > 0 && size >= inode.line.load(cell::SIZE) {
+            return Ok(());
+        }
+        let pages = u32::try_from(size.div_ceil(PAGE_BYTES)).map_err(|_| Errno::FBIG)?;
+        while let Some(map) = self.map_of(inode.body)? {
+            self.ready_to_give()?;
+            if map.extents == 0 {
+                self.give_run(map.at, map.lines())?;
+                self.put(inode.body_at, cell::DATA, 0_u32);
+                self.put(inode.body_at, cell::FORM, 0_u8);
+                self.put(inode.at, cell::SIZE, 0_u64);
+                self.commit();
+            } else if map.end > pages {
+                self.cut_extent(inode, &map, pages)?;
+            } else {
+                return Ok(());
+            }
+        }
+        self.ready_to_give()?;
+        self.cut_run(inode, size)
+    }
+
+    /// Gives back pages of the last extent, those from `pages` on.
+    fn cut_extent(&self, inode: &Inode<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
+        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
+        let (first, place) = self.extent(map, last)?;
+        if first >= map.end {
+            return Err(Errno::CORRUPT);
+        }
+        let from = first.max(pages).max(map.end.saturating_sub(zone::RUN_PAGES_MOST));
+        if place.is_some() {
+            let run = place.plus(lines_of(from - first)?);
+            let lines = if map.tail > 0 { map.tail } else { lines_of(map.end - from)? };
+            self.give_run(run, lines)?;
+        }
+        let from = if place.is_some() { from } else { first.max(pages) };
+        let left = if from == first { last } else { map.extents };
+        let (header_at, field) = map.word(0);
+        self.put(header_at, field, map::header(left, 0, from));
+        let size = u64::from(from) * PAGE_BYTES;
+        self.put(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
+        self.commit();
+        Ok(())
+    }
+
+    /// Gives back the last lines of a small file.
+    fn cut_run(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
+        let lines = u32::from(inode.body.load(cell::FORM));
+        let size = size.min(inode.line.load(cell::SIZE));
+        let left = u32::of_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
+        let old = Ref(inode.body.load(cell::DATA));
+        if left == 0 && lines > 0 {
+            self.give_run(old, lines)?;
+            self.put(inode.body_at, cell::FORM, 0_u8);
+            self.put(inode.body_at, cell::DATA, 0_u32);
+        } else if left < lines && lines < PAGE {
+            self.give_run(old.plus(left), lines - left)?;
+            self.put(inode.body_at, cell::FORM, u8::of_bits(left.into()));
+        } else if left < lines {
+            // A page has no lines of its own: it is exchanged for some, if there are any.
+            if let Ok(run) = self.obtain_run(left) {
+                self.arena().copy(old, run, left as usize * LINE_BYTES)?;
+                self.take_run(run)?;
+                self.give_run(old, lines)?;
+                self.put(inode.body_at, cell::DATA, run.0);
+                self.put(inode.body_at, cell::FORM, u8::of_bits(left.into()));
+            }
+        }
+        self.put(inode.at, cell::SIZE, size);
+        self.commit();
+        Ok(())
+    }
+
+    /// Puts into the log that an inode, which is locked, has neither names nor users: it goes, or
+    /// if it has much, it is noted to be taken apart by [`Self::bury`].
+    pub(crate) fn let_go(&self, at: Ref, inode: Line<'_>) -> Result<(), Errno> {
+        let form = inode.load(cell::FORM);
+        let is_directory = self.mode(inode.load(cell::MODE))?.is_directory();
+        if form == 0 || is_directory && form != cell::ANNEX {
+            return self.give_cell(at);
+        }
+        if form <= content::RUN_MOST {
+            self.give_run(Ref(inode.load(cell::DATA)), form.into())?;
+            return self.give_cell(at);
+        }
+        self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
+        Ok(())
+    }
+
+    /// Takes apart what [`Self::let_go`] has noted.
+    #[inline]
+    pub(crate) fn bury(&self) -> Result<(), Errno> {
+        match Ref(self.dying()) {
+            Ref::NONE => Ok(()),
+            at => self.take_apart(at),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_apart(&self, at: Ref) -> Result<(), Errno> {
+        let line = self.lock(at)?;
+        let buried = self.inode(at, line).and_then(|inode| {
+            self.cut(&inode, 0)?;
+            self.ready_to_give()?;
+            self.give_annex(&inode)?;
+            self.give_cell(at)?;
+            self.put(self.slot_line(slot::STATE), slot::DYING, 0_u32);
+            self.commit();
+            Ok(())
+        });
+        self.forget();
+        self.unlock(at);
+        buried
+    }
+}

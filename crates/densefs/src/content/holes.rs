@@ -1,0 +1,218 @@
+//! Space in files: allocated before it is written to, given back in the middle, and looked for.
+
+use super::map::{Change, Map};
+use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MOST, length, split};
+use crate::annex::Inode;
+use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{cell, zone};
+use crate::member::Member;
+use crate::modes::{FILE, TYPE};
+use crate::seams::Seams;
+use crate::tree::Node;
+
+/// What is looked for in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// Bytes that are there: `SEEK_DATA`.
+    Data,
+    /// Bytes that are not, or the end: `SEEK_HOLE`.
+    Hole,
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Sees to it that writes to these bytes of a file find space. The file becomes larger if they
+    /// lie behind its end, unless it keeps its size.
+    ///
+    /// # Errors
+    /// [`Errno::INVAL`] for no bytes, [`Errno::FBIG`], [`Errno::NOSPC`]: some may have space then;
+    /// [`Errno::NODEV`] for anything but a file.
+    pub fn allocate(
+        &self,
+        node: Node,
+        (offset, length): (u64, u64),
+        keeps_size: bool,
+    ) -> Result<(), Errno> {
+        self.change_space(node, (offset, length), |inode, end| {
+            if !keeps_size {
+                self.zero_gap(inode, end)?;
+            }
+            self.allocate_locked(inode, offset, end)?;
+            if !keeps_size && end > inode.line.load(cell::SIZE) {
+                self.put(inode.at, cell::SIZE, end);
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes a hole: these bytes read as zeros, and their space is free as far as pages go. The
+    /// file keeps its size.
+    ///
+    /// # Errors
+    /// As [`Self::allocate`].
+    pub fn punch(&self, node: Node, (offset, length): (u64, u64)) -> Result<(), Errno> {
+        self.change_space(node, (offset, length), |inode, end| {
+            self.punch_locked(inode, offset, end)
+        })
+    }
+
+    fn change_space(
+        &self,
+        node: Node,
+        (offset, length): (u64, u64),
+        change: impl FnOnce(&Inode<'a>, u64) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        if length == 0 {
+            return Err(Errno::INVAL);
+        }
+        let end = offset.checked_add(length).filter(|&end| end <= SIZE_MOST);
+        let end = end.ok_or(Errno::FBIG)?;
+        let line = self.lock_node(node)?;
+        let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
+            if mode.mode & TYPE != FILE {
+                return Err(Errno::NODEV);
+            }
+            change(&self.inode(node.at, line)?, end)?;
+            let now = self.seams().now_ns();
+            self.put(node.at, cell::MTIME, now);
+            self.put(node.at, cell::CTIME, now);
+            self.commit();
+            Ok(())
+        });
+        self.forget();
+        self.unlock(node.at);
+        self.settle_if_possible();
+        done
+    }
+
+    fn allocate_locked(&self, inode: &Inode<'a>, offset: u64, end: u64) -> Result<(), Errno> {
+        if self.map_of(inode.body)?.is_none() {
+            self.ready_to_give()?;
+            let end = usize::try_from(end).unwrap_or(usize::MAX);
+            if end <= PAGE_LENGTH {
+                return self.lengthen_run(inode, end);
+            }
+            self.begin_map(inode)?;
+        }
+        let (mut page, _) = split(offset)?;
+        let last = split(end - 1)?.0;
+        while page <= last {
+            self.ready_to_give()?;
+            let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
+            let place = self.place(&map, page)?;
+            let is_tail_in_the_way = map.tail > 0 && page >= map.end - 1;
+            if is_tail_in_the_way {
+                self.lengthen_tail(&map, PAGE_LENGTH)?;
+            } else if place.at.is_some() {
+                page += place.pages;
+            } else {
+                let pages = place.pages.min(last - page + 1).min(zone::RUN_PAGES_MOST);
+                let (run, pages) = self.obtain_pages(pages)?;
+                self.zero_bytes(run, 0, pages as usize * PAGE_LENGTH)?;
+                self.put_extent(inode, &map, Change { page, pages, run, tail: 0 })?;
+                self.commit();
+                page += pages;
+            }
+        }
+        Ok(())
+    }
+
+    fn punch_locked(&self, inode: &Inode<'a>, offset: u64, end: u64) -> Result<(), Errno> {
+        let end = end.min(inode.line.load(cell::SIZE));
+        if offset >= end {
+            return Ok(());
+        }
+        if self.map_of(inode.body)?.is_none() {
+            let bytes = u64::from(inode.body.load(cell::FORM)) * LINE_BYTES as u64;
+            let (from, to) = (length(offset.min(bytes)), length(end.min(bytes)));
+            return self.zero_bytes(Ref(inode.body.load(cell::DATA)), from, to - from);
+        }
+        let mut at = offset;
+        while at < end {
+            self.ready_to_give()?;
+            let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
+            at = self.punch_piece(inode, &map, at, end)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a first piece of a hole; where the next one begins.
+    fn punch_piece(
+        &self,
+        inode: &Inode<'a>,
+        map: &Map,
+        offset: u64,
+        end: u64,
+    ) -> Result<u64, Errno> {
+        let (page, within) = split(offset)?;
+        let place = self.place(map, page)?;
+        let start = offset - within as u64;
+        let there = start + u64::from(place.pages) * PAGE_BYTES;
+        if !place.at.is_some() {
+            return Ok(there.min(end));
+        }
+        let is_last = end >= inode.line.load(cell::SIZE);
+        let whole = if is_last { end.next_multiple_of(PAGE_BYTES) } else { end };
+        let pages = u32::try_from((whole.min(there) - start) / PAGE_BYTES).unwrap_or(u32::MAX);
+        if within > 0 || pages == 0 {
+            // A part of a page is zeroed.
+            let to = end.min(start + PAGE_BYTES);
+            let bytes = length((to - start).min(place.bytes));
+            if bytes > within {
+                self.zero_bytes(place.at, within, bytes - within)?;
+            }
+            return Ok(to);
+        }
+        let mut pages = pages.min(zone::RUN_PAGES_MOST);
+        let reaches_tail = map.tail > 0 && map.is_tail(page);
+        if reaches_tail {
+            pages = 1;
+        }
+        self.put_extent(inode, map, Change { page, pages, run: Ref::NONE, tail: 0 })?;
+        let lines = if reaches_tail { map.tail } else { super::lines_of(pages)? };
+        self.give_run(place.at, lines)?;
+        self.commit();
+        Ok((start + u64::from(pages) * PAGE_BYTES).min(end))
+    }
+
+    /// Where from an offset on there is something, or nothing, in a file.
+    ///
+    /// # Errors
+    /// [`Errno::NXIO`] behind the end, or if there is nothing more.
+    pub fn look_for(&self, node: Node, offset: u64, what: Sought) -> Result<u64, Errno> {
+        self.read_node(node, |line| {
+            let size = line.load(cell::SIZE);
+            if self.mode(line.load(cell::MODE))?.mode & TYPE != FILE {
+                return Err(Errno::INVAL);
+            }
+            if offset >= size {
+                return Err(Errno::NXIO);
+            }
+            let mut at = offset;
+            while at < size {
+                let (is_there, end) = self.stretch_at(line, at)?;
+                if is_there == (what == Sought::Data) {
+                    return Ok(at);
+                }
+                at = end;
+            }
+            if what == Sought::Hole { Ok(size) } else { Err(Errno::NXIO) }
+        })
+    }
+
+    /// Whether there is something at an offset of a file, and how far it is alike.
+    fn stretch_at(&self, line: Line<'a>, offset: u64) -> Result<(bool, u64), Errno> {
+        let body = self.body(line)?;
+        let Some(map) = self.map_of(body)? else {
+            let bytes = u64::from(body.load(cell::FORM)) * LINE_BYTES as u64;
+            return Ok(if offset < bytes { (true, bytes) } else { (false, u64::MAX) });
+        };
+        let (page, within) = split(offset)?;
+        let place = self.place(&map, page)?;
+        let start = offset - within as u64;
+        if place.at.is_some() && (within as u64) < place.bytes {
+            return Ok((true, start + place.bytes));
+        }
+        Ok((false, start + u64::from(place.pages) * PAGE_BYTES))
+    }
+}

@@ -1,0 +1,343 @@
+//! Extended attributes: names with values that an inode has besides its content.
+//!
+//! They lie one behind the other in a run: a byte with the length of the name, 4 with that of the
+//! value, the name, the value. Whoever changes one writes them all anew.
+
+use crate::annex::{Inode, lines_for};
+use crate::arena::{Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{annex, cell};
+use crate::member::Member;
+use crate::modes::{Caller, DIRECTORY, FILE, Mode, READ, STICKY, TYPE, WRITE};
+use crate::name::NAME_MOST;
+use crate::seams::Seams;
+use crate::tree::Node;
+
+/// Most bytes of a value, as on Linux.
+const VALUE_MOST: usize = 65_536;
+/// Most bytes of all that an inode has.
+const BYTES_MOST: u32 = 131_072;
+const _: () = assert!(BYTES_MOST as usize == 2 * VALUE_MOST);
+/// Bytes before a name.
+const HEAD: usize = 5;
+
+/// Whether an attribute may, or has to be there when it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetAttribute {
+    /// It does not matter.
+    Any,
+    /// It must not be there: `XATTR_CREATE`.
+    New,
+    /// It must be there: `XATTR_REPLACE`.
+    Present,
+}
+
+/// Whose attributes those are whose names begin so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// `user.`: of whoever may read and write the file.
+    User,
+    /// `trusted.`: of root alone.
+    Trusted,
+    /// `security.`: everybody may read them, and root change them.
+    Security,
+}
+
+impl Class {
+    fn of(name: &[u8]) -> Result<Self, Errno> {
+        if name.is_empty() || name.len() > NAME_MOST {
+            return Err(Errno::RANGE);
+        }
+        let classes = [
+            (&b"user."[..], Self::User),
+            (b"trusted.", Self::Trusted),
+            (b"security.", Self::Security),
+        ];
+        for (prefix, class) in classes {
+            if let Some(rest) = name.strip_prefix(prefix) {
+                return if rest.is_empty() { Err(Errno::INVAL) } else { Ok(class) };
+            }
+        }
+        Err(Errno::OPNOTSUPP)
+    }
+
+    fn allow_reading(self, caller: &Caller<'_>, mode: Mode) -> Result<(), Errno> {
+        match self {
+            Self::User if !has_users(mode) => Err(Errno::NODATA),
+            Self::User => mode.allow(caller, READ),
+            Self::Trusted if !caller.may_all() => Err(Errno::NODATA),
+            Self::Trusted | Self::Security => Ok(()),
+        }
+    }
+
+    fn allow_change(self, caller: &Caller<'_>, mode: Mode) -> Result<(), Errno> {
+        match self {
+            Self::User => {
+                let is_shared = mode.is_directory() && mode.mode & STICKY != 0;
+                let owns = caller.uid == mode.uid || caller.may_all();
+                if !has_users(mode) || is_shared && !owns {
+                    return Err(Errno::PERM);
+                }
+                mode.allow(caller, WRITE)
+            }
+            Self::Trusted | Self::Security if !caller.may_all() => Err(Errno::PERM),
+            Self::Trusted | Self::Security => Ok(()),
+        }
+    }
+}
+
+/// Whether users may give it attributes: its permissions stand for its content.
+fn has_users(mode: Mode) -> bool {
+    matches!(mode.mode & TYPE, FILE | DIRECTORY)
+}
+
+/// An attribute: where it begins in the run, and how long it is.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    at: usize,
+    name: usize,
+    value: usize,
+}
+
+impl Found {
+    fn value_at(self) -> usize {
+        self.at + HEAD + self.name
+    }
+
+    fn bytes(self) -> usize {
+        HEAD + self.name + self.value
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Copies the value of an attribute; how many bytes it has. Without room for any, only that.
+    ///
+    /// # Errors
+    /// [`Errno::NODATA`] if it is not there, [`Errno::RANGE`] if there is too little room for it,
+    /// [`Errno::OPNOTSUPP`] for a name of no known class.
+    pub fn attribute(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        name: &[u8],
+        into: &mut [u8],
+    ) -> Result<usize, Errno> {
+        let class = Class::of(name)?;
+        self.read_node(node, |line| {
+            class.allow_reading(caller, self.mode(line.load(cell::MODE))?)?;
+            let run = self.attributes_of(line)?;
+            let found = self.find_attribute(run, name)?.ok_or(Errno::NODATA)?;
+            if into.is_empty() {
+                return Ok(found.value);
+            }
+            let into = into.get_mut(..found.value).ok_or(Errno::RANGE)?;
+            self.arena().copy_out(run.0, found.value_at(), into)?;
+            Ok(found.value)
+        })
+    }
+
+    /// Copies the names of all attributes that the caller may know of, each with a zero behind; how
+    /// many bytes they have. Without room for any, only that.
+    ///
+    /// # Errors
+    /// [`Errno::RANGE`] if there is too little room.
+    pub fn attribute_names(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        into: &mut [u8],
+    ) -> Result<usize, Errno> {
+        self.read_node(node, |line| {
+            let run = self.attributes_of(line)?;
+            let mut length = 0;
+            self.each_attribute(run, |found, name| {
+                if Class::of(name) == Ok(Class::Trusted) && !caller.may_all() {
+                    return Ok(true);
+                }
+                let end = length + found.name + 1;
+                if !into.is_empty() {
+                    let place = into.get_mut(length..end).ok_or(Errno::RANGE)?;
+                    if let Some((zero, place)) = place.split_last_mut() {
+                        *zero = 0;
+                        place.copy_from_slice(name);
+                    }
+                }
+                length = end;
+                Ok(true)
+            })?;
+            Ok(length)
+        })
+    }
+
+    /// Gives an inode an attribute.
+    ///
+    /// # Errors
+    /// [`Errno::EXIST`] and [`Errno::NODATA`] as asked for; [`Errno::TOOBIG`] for a value of more
+    /// than 64 KiB, [`Errno::NOSPC`] for more than 128 KiB of them; [`Errno::PERM`],
+    /// [`Errno::ACCES`], [`Errno::OPNOTSUPP`].
+    pub fn set_attribute(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        (name, value): (&[u8], &[u8]),
+        how: SetAttribute,
+    ) -> Result<(), Errno> {
+        if value.len() > VALUE_MOST {
+            return Err(Errno::TOOBIG);
+        }
+        self.change_attribute(caller, node, (name, Some(value)), how)
+    }
+
+    /// Takes an attribute away.
+    ///
+    /// # Errors
+    /// [`Errno::NODATA`] if it is not there; as [`Self::set_attribute`].
+    pub fn remove_attribute(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        name: &[u8],
+    ) -> Result<(), Errno> {
+        self.change_attribute(caller, node, (name, None), SetAttribute::Present)
+    }
+
+    #[cold]
+    fn change_attribute(
+        &self,
+        caller: &Caller<'_>,
+        node: Node,
+        (name, value): (&[u8], Option<&[u8]>),
+        how: SetAttribute,
+    ) -> Result<(), Errno> {
+        let class = Class::of(name)?;
+        let line = self.lock_node(node)?;
+        let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
+            class.allow_change(caller, mode)?;
+            let inode = self.inode(node.at, line)?;
+            self.write_attributes(inode, (name, value), how)
+        });
+        self.forget();
+        self.unlock(node.at);
+        self.settle_if_possible();
+        done
+    }
+
+    /// Writes all attributes anew, with another value for this one, or without it.
+    fn write_attributes(
+        &self,
+        inode: Inode<'a>,
+        (name, value): (&[u8], Option<&[u8]>),
+        how: SetAttribute,
+    ) -> Result<(), Errno> {
+        let old = self.attributes_of(inode.line)?;
+        let found = self.find_attribute(old, name)?;
+        match how {
+            SetAttribute::New if found.is_some() => return Err(Errno::EXIST),
+            SetAttribute::Present if found.is_none() => return Err(Errno::NODATA),
+            SetAttribute::Any | SetAttribute::New | SetAttribute::Present => {}
+        }
+        let added = value.map_or(0, |value| HEAD + name.len() + value.len());
+        let kept = old.1 as usize - found.map_or(0, Found::bytes);
+        let bytes = u32::try_from(kept + added).map_err(|_| Errno::NOSPC)?;
+        if bytes > BYTES_MOST {
+            return Err(Errno::NOSPC);
+        }
+        let inode = self.with_annex(inode)?;
+        self.ready_to_give()?;
+        let new = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
+        if let Some(new) = new {
+            let mut end = 0;
+            self.each_attribute(old, |one, its_name| {
+                if its_name != name {
+                    self.copy_bytes((old.0, one.at), (new, end), one.bytes())?;
+                    end += one.bytes();
+                }
+                Ok(true)
+            })?;
+            if let Some(value) = value {
+                let mut head = [0; HEAD];
+                let [name_length, value_length @ ..] = &mut head;
+                *name_length = u8::try_from(name.len()).map_err(|_| Errno::RANGE)?;
+                let length = u32::try_from(value.len()).map_err(|_| Errno::TOOBIG)?;
+                value_length.copy_from_slice(&length.to_le_bytes());
+                for piece in [&head[..], name, value] {
+                    self.copy_in(new, end, piece)?;
+                    end += piece.len();
+                }
+            }
+        }
+        let fields = [annex::ATTRIBUTES, annex::ATTRIBUTE_BYTES];
+        self.replace_run(&inode, fields, (old.1, new), bytes)?;
+        self.put(inode.at, cell::CTIME, self.seams().now_ns());
+        self.commit();
+        Ok(())
+    }
+
+    /// Copies bytes of one run into another that nobody else can reach.
+    fn copy_bytes(
+        &self,
+        (from, from_byte): (Ref, usize),
+        (into, into_byte): (Ref, usize),
+        length: usize,
+    ) -> Result<(), Errno> {
+        let mut buffer = [0; 256];
+        let mut done = 0;
+        while done < length {
+            let piece = buffer.len().min(length - done);
+            let bytes = &mut buffer[..piece];
+            self.arena().copy_out(from, from_byte + done, bytes)?;
+            self.copy_in(into, into_byte + done, bytes)?;
+            done += piece;
+        }
+        Ok(())
+    }
+
+    /// The run with an inode's attributes, and how many bytes they have.
+    fn attributes_of(&self, line: Line<'a>) -> Result<(Ref, u32), Errno> {
+        if line.load(cell::FORM) != cell::ANNEX {
+            return Ok((Ref::NONE, 0));
+        }
+        let body = self.body(line)?;
+        let bytes = body.load(annex::ATTRIBUTE_BYTES);
+        if bytes > BYTES_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        Ok((Ref(body.load(annex::ATTRIBUTES)), bytes))
+    }
+
+    fn find_attribute(&self, run: (Ref, u32), name: &[u8]) -> Result<Option<Found>, Errno> {
+        let mut wanted = None;
+        self.each_attribute(run, |found, its_name| {
+            if its_name == name {
+                wanted = Some(found);
+            }
+            Ok(wanted.is_none())
+        })?;
+        Ok(wanted)
+    }
+
+    /// Calls `visit` with each attribute and its name, until it returns false.
+    fn each_attribute(
+        &self,
+        (run, bytes): (Ref, u32),
+        mut visit: impl FnMut(Found, &[u8]) -> Result<bool, Errno>,
+    ) -> Result<(), Errno> {
+        let bytes = bytes as usize;
+        let mut at = 0;
+        while at < bytes {
+            let (mut head, mut name) = ([0; HEAD], [0; NAME_MOST]);
+            self.arena().copy_out(run, at, &mut head)?;
+            let [name_length, value_length @ ..] = head;
+            let value = u32::from_le_bytes(value_length) as usize;
+            let found = Found { at, name: name_length.into(), value };
+            let end = at.checked_add(found.bytes()).filter(|&end| end <= bytes);
+            let name = name.get_mut(..found.name).ok_or(Errno::CORRUPT)?;
+            self.arena().copy_out(run, at + HEAD, name)?;
+            at = end.ok_or(Errno::CORRUPT)?;
+            if !visit(found, name)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

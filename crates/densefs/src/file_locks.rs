@@ -1,0 +1,322 @@
+//! Locks of files that programs take: flock(2), and fcntl(2) with both kinds of owners.
+//!
+//! They are advisory: no operation of the core asks for them. A file's locks are in a run of its
+//! annex; whoever changes one writes them all anew. Whoever waits for one sleeps at a word of the
+//! annex that grows whenever one is given back.
+
+use crate::annex::{Inode, lines_for};
+use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{annex, cell, file_lock};
+use crate::member::Member;
+use crate::seams::Seams;
+use crate::tree::Node;
+
+/// Bytes of a lock.
+pub(crate) const LOCK_BYTES: u32 = 32;
+const _: () = assert!((LOCK_BYTES * file_lock::PER_LINE) as usize == LINE_BYTES);
+/// Most locks of a file.
+const LOCKS_MOST: usize = 512;
+
+/// Who has a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockOwner {
+    /// Whoever has the open description has all of the file: flock(2).
+    Whole {
+        /// The description.
+        description: u32,
+    },
+    /// The process has some bytes, until it closes any of its descriptors for the file: fcntl(2).
+    Process {
+        /// The record of the process.
+        record: u32,
+    },
+    /// The open description has some bytes: fcntl(2) with `F_OFD_SETLK`.
+    Description {
+        /// The description.
+        description: u32,
+    },
+}
+
+impl LockOwner {
+    fn words(self) -> (u32, u32) {
+        match self {
+            Self::Whole { description } => (0, description),
+            Self::Process { record } => (1, record),
+            Self::Description { description } => (2, description),
+        }
+    }
+
+    fn of_words(class: u32, number: u32) -> Self {
+        match class {
+            0 => Self::Whole { description: number },
+            1 => Self::Process { record: number },
+            _ => Self::Description { description: number },
+        }
+    }
+
+    /// Whether its locks matter to those of the other.
+    fn minds(self, other: Self) -> bool {
+        self != other && matches!(self, Self::Whole { .. }) == matches!(other, Self::Whole { .. })
+    }
+}
+
+/// A lock of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileLock {
+    /// Who has it.
+    pub owner: LockOwner,
+    /// Whether nobody else may have one, not even to read.
+    pub is_exclusive: bool,
+    /// Its first byte.
+    pub start: u64,
+    /// The byte behind its last one; the largest number if it reaches to the end of any file.
+    pub end: u64,
+    /// The process that took it.
+    pub pid: u32,
+}
+
+impl FileLock {
+    fn meets(&self, other: &Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    fn is_in_the_way_of(&self, other: &Self) -> bool {
+        self.owner.minds(other.owner)
+            && self.meets(other)
+            && (self.is_exclusive || other.is_exclusive)
+    }
+}
+
+/// The locks of a file, in no order.
+struct Locks {
+    all: [FileLock; LOCKS_MOST],
+    count: usize,
+}
+
+impl Locks {
+    const NONE: FileLock = FileLock {
+        owner: LockOwner::Whole { description: 0 },
+        is_exclusive: false,
+        start: 0,
+        end: 0,
+        pid: 0,
+    };
+
+    fn new() -> Self {
+        Self { all: [Self::NONE; LOCKS_MOST], count: 0 }
+    }
+
+    fn add(&mut self, lock: FileLock) -> Result<(), Errno> {
+        *self.all.get_mut(self.count).ok_or(Errno::NOLCK)? = lock;
+        self.count += 1;
+        Ok(())
+    }
+
+    fn as_slice(&self) -> &[FileLock] {
+        self.all.get(..self.count).unwrap_or_default()
+    }
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Takes a lock of a file, in place of what its owner has there.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if another's is in the way; [`Errno::NOLCK`] if the file has too many.
+    pub fn lock_file(&self, node: Node, lock: FileLock) -> Result<(), Errno> {
+        self.change_locks(node, lock.owner, (lock.start, lock.end), Some(lock))
+    }
+
+    /// Gives back what an owner has there.
+    ///
+    /// # Errors
+    /// [`Errno::NOLCK`] if the file has too many afterwards.
+    pub fn unlock_file(
+        &self,
+        node: Node,
+        owner: LockOwner,
+        (start, end): (u64, u64),
+    ) -> Result<(), Errno> {
+        self.change_locks(node, owner, (start, end), None)
+    }
+
+    /// A lock that is in the way of this one.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if the node has to be found again.
+    pub fn lock_in_the_way(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
+        self.read_node(node, |line| {
+            let mut found = None;
+            self.each_lock(line, |one| {
+                if found.is_none() && one.is_in_the_way_of(lock) {
+                    found = Some(one);
+                }
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// Sleeps until a lock of the file may have been given back since `lock` was in its way, or for
+    /// some milliseconds.
+    ///
+    /// # Errors
+    /// [`Errno::INTR`] if a signal asks to give up.
+    pub fn await_lock(&self, node: Node, lock: &FileLock) -> Result<(), Errno> {
+        let seen = self.read_node(node, |line| {
+            let body = self.body(line)?;
+            let has_annex = line.load(cell::FORM) == cell::ANNEX;
+            Ok(has_annex.then(|| (body, body.load(annex::RELEASES))))
+        })?;
+        // One that was given back before is not waited for.
+        if self.lock_in_the_way(node, lock)?.is_none() {
+            return Ok(());
+        }
+        let Some((body, releases)) = seen else { return Ok(()) };
+        if self.seams().wait(body.atomic(annex::RELEASES), releases) {
+            Ok(())
+        } else {
+            Err(Errno::INTR)
+        }
+    }
+
+    #[cold]
+    fn change_locks(
+        &self,
+        node: Node,
+        owner: LockOwner,
+        range: (u64, u64),
+        new: Option<FileLock>,
+    ) -> Result<(), Errno> {
+        let line = self.lock_node(node)?;
+        let done = self.inode(node.at, line).and_then(|inode| {
+            self.replace_locks(inode, &|its: LockOwner| its == owner, range, new)
+        });
+        self.forget();
+        self.unlock(node.at);
+        done
+    }
+
+    /// Gives back all locks of some owners of a file, which is locked.
+    pub(crate) fn drop_locks(
+        &self,
+        at: Ref,
+        line: Line<'a>,
+        is_theirs: &dyn Fn(LockOwner) -> bool,
+    ) -> Result<(), Errno> {
+        self.replace_locks(self.inode(at, line)?, is_theirs, (0, u64::MAX), None)
+    }
+
+    /// Writes all locks anew: those of others, what the owners have outside of the range, and the
+    /// new one.
+    #[cold]
+    #[inline(never)]
+    fn replace_locks(
+        &self,
+        inode: Inode<'a>,
+        is_theirs: &dyn Fn(LockOwner) -> bool,
+        (start, end): (u64, u64),
+        new: Option<FileLock>,
+    ) -> Result<(), Errno> {
+        let mut locks = Locks::new();
+        let (mut old_count, mut has_released) = (0, false);
+        let mut new = new;
+        self.each_lock(inode.line, |one| {
+            old_count += 1;
+            if !is_theirs(one.owner) {
+                let is_in_the_way = new.is_some_and(|new| one.is_in_the_way_of(&new));
+                return if is_in_the_way { Err(Errno::AGAIN) } else { locks.add(one) };
+            }
+            if let Some(new) = &mut new
+                && one.is_exclusive == new.is_exclusive
+                && one.start <= new.end
+                && new.start <= one.end
+            {
+                // They become one.
+                (new.start, new.end) = (new.start.min(one.start), new.end.max(one.end));
+                return Ok(());
+            }
+            if one.start >= end || one.end <= start {
+                return locks.add(one);
+            }
+            has_released = true;
+            if one.start < start {
+                locks.add(FileLock { end: start, ..one })?;
+            }
+            if one.end > end {
+                locks.add(FileLock { start: end, ..one })?;
+            }
+            Ok(())
+        })?;
+        if let Some(new) = new {
+            locks.add(new)?;
+        } else if !has_released {
+            return Ok(());
+        }
+        let inode = self.with_annex(inode)?;
+        self.ready_to_give()?;
+        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * LOCK_BYTES;
+        let run = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
+        if let Some(run) = run {
+            self.write_locks(run, locks.as_slice())?;
+        }
+        let old_bytes = old_count * LOCK_BYTES;
+        let fields = [annex::LOCKS, annex::LOCK_COUNT];
+        self.replace_run(&inode, fields, (old_bytes, run), bytes / LOCK_BYTES)?;
+        let releases = inode.body.atomic(annex::RELEASES);
+        if has_released {
+            let next = inode.body.load(annex::RELEASES).wrapping_add(1);
+            self.put(inode.body_at, annex::RELEASES, next);
+        }
+        self.commit();
+        if has_released {
+            self.seams().wake(releases);
+        }
+        Ok(())
+    }
+
+    fn write_locks(&self, run: Ref, locks: &[FileLock]) -> Result<(), Errno> {
+        for (number, lock) in (0..).zip(locks) {
+            let line = self.line(run.plus(number / file_lock::PER_LINE))?;
+            let place = (number % file_lock::PER_LINE) as usize;
+            let (class, owner) = lock.owner.words();
+            let how = class << 1 | u32::from(lock.is_exclusive);
+            self.fill(line, file_lock::HOW.element(8 * place), how);
+            self.fill(line, file_lock::OWNER.element(8 * place), owner);
+            self.fill(line, file_lock::PID.element(8 * place), lock.pid);
+            self.fill(line, file_lock::START.element(4 * place), lock.start);
+            self.fill(line, file_lock::END.element(4 * place), lock.end);
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each lock of a file.
+    fn each_lock(
+        &self,
+        line: Line<'a>,
+        mut visit: impl FnMut(FileLock) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        if line.load(cell::FORM) != cell::ANNEX {
+            return Ok(());
+        }
+        let body = self.body(line)?;
+        let (run, count) = (Ref(body.load(annex::LOCKS)), body.load(annex::LOCK_COUNT));
+        if count as usize > LOCKS_MOST {
+            return Err(Errno::CORRUPT);
+        }
+        for number in 0..count {
+            let line = self.line(run.plus(number / file_lock::PER_LINE))?;
+            let place = (number % file_lock::PER_LINE) as usize;
+            let how = line.load(file_lock::HOW.element(8 * place));
+            let owner = line.load(file_lock::OWNER.element(8 * place));
+            visit(FileLock {
+                owner: LockOwner::of_words(how >> 1, owner),
+                is_exclusive: how & 1 != 0,
+                start: line.load(file_lock::START.element(4 * place)),
+                end: line.load(file_lock::END.element(4 * place)),
+                pid: line.load(file_lock::PID.element(8 * place)),
+            })?;
+        }
+        Ok(())
+    }
+}
