@@ -27,23 +27,42 @@ fn renamer() {
     }
 }
 
+/// The process that is stopped, which does not outlive the test.
+struct Renamer(Child);
+
+impl Renamer {
+    fn start(arena: &Path) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("it runs"));
+        command.args(["renamer", "--exact", "--ignored", "--nocapture"]).env(ARENA, arena);
+        let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Self(started.expect("it can be started"))
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().expect("it is ours");
+        self.0.wait().expect("it is ours");
+    }
+}
+
+impl Drop for Renamer {
+    fn drop(&mut self) {
+        // It may have been killed before.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
 struct Stopped {
     files: DenseFs,
-    child: Child,
+    child: Renamer,
     /// What the one that waits says in the end.
     waiting: Receiver<Result<(), Errno>>,
     /// Kept until the end.
     _place: tempfile::TempDir,
-}
-
-fn pid(child: &Child) -> Pid {
-    Pid::from_child(child)
-}
-
-fn start(arena: &Path) -> Child {
-    let mut command = Command::new(std::env::current_exe().expect("it runs"));
-    command.args(["renamer", "--exact", "--ignored", "--nocapture"]).env(ARENA, arena);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it can be started")
 }
 
 /// Makes a file in a thread of its own, which may have to wait.
@@ -66,10 +85,10 @@ fn stopped() -> Stopped {
     make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     files.open("one", flags::WRITE | flags::CREATE, 0o600).expect("there is room");
-    let child = start(&arena);
+    let child = Renamer::start(&arena);
     for number in 0..TRIES_MOST {
-        kill_process(pid(&child), Signal::STOP).expect("it is ours");
-        waitpid(Some(pid(&child)), WaitOptions::UNTRACED).expect("it is ours");
+        kill_process(child.pid(), Signal::STOP).expect("it is ours");
+        waitpid(Some(child.pid()), WaitOptions::UNTRACED).expect("it is ours");
         let waiting = make_beside(&files, number.to_string());
         // One that does not answer at once may only be late; whoever waits for the lock stays late.
         let answer = waiting.recv_timeout(A_WHILE).or_else(|_| waiting.recv_timeout(20 * A_WHILE));
@@ -80,7 +99,7 @@ fn stopped() -> Stopped {
             }
             Err(RecvTimeoutError::Disconnected) => panic!("it ended without a word"),
         }
-        kill_process(pid(&child), Signal::CONT).expect("it is ours");
+        kill_process(child.pid(), Signal::CONT).expect("it is ours");
         // So that it is somewhere else when it is stopped again.
         files.stat("one").or_else(|_| files.stat("two")).ok();
     }
@@ -91,10 +110,9 @@ fn stopped() -> Stopped {
 fn others_go_on_when_it_goes_on() {
     let mut stopped = stopped();
     assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
-    kill_process(pid(&stopped.child), Signal::CONT).expect("it is ours");
+    kill_process(stopped.child.pid(), Signal::CONT).expect("it is ours");
     assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
-    stopped.child.kill().expect("it is ours");
-    stopped.child.wait().expect("it is ours");
+    stopped.child.kill();
     check(&stopped.files);
 }
 
@@ -102,8 +120,7 @@ fn others_go_on_when_it_goes_on() {
 fn others_go_on_when_it_is_killed() {
     let mut stopped = stopped();
     assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
-    stopped.child.kill().expect("it is ours");
-    stopped.child.wait().expect("it is ours");
+    stopped.child.kill();
     assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
     check(&stopped.files);
 }
