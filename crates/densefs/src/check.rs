@@ -13,6 +13,7 @@ use crate::member::{Member, is_held};
 use crate::modes::TYPE;
 use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
+use crate::space::class_of;
 
 /// What is wrong, and at which line of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -448,7 +449,6 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                     bits | u64::from(is) << line
                 });
                 let is_free = check.bit(at, zone::FREE, page)?;
-                let is_partial = check.bit(at, zone::PARTIAL, page)?;
                 let is_of_cells = check.bit(at, zone::CELLS, page)?;
                 let used = check.used(at, page)?;
                 free_pages += u32::from(is_free);
@@ -464,9 +464,15 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                 if !is_free && !is_whole && used != claimed {
                     return problem("lines are used and not had, or had and not used", first);
                 }
-                let partial = !is_free && !is_whole && used != u64::MAX;
-                if is_partial != partial {
-                    return problem("a page is on offer that has nothing, or the reverse", first);
+                let is_divided = !is_free && !is_whole;
+                let class = if is_divided { class_of(used, is_of_cells) } else { None };
+                for base in zone::PARTIAL {
+                    if check.bit(at, base, page)? != (class == Some(base)) {
+                        return problem(
+                            "a page is on offer that has nothing, or the reverse",
+                            first,
+                        );
+                    }
                 }
             }
             if check.line(at)?.load(zone::FREE_COUNT) != free_pages {

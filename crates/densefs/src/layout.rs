@@ -182,8 +182,11 @@ pub(crate) mod zone {
     pub(crate) const FREE_COUNT: Field<u32> = Field::at(8);
     /// The first line of the bitmap of free pages; 1 is free.
     pub(crate) const FREE: u32 = 8;
-    /// The first line of the bitmap of pages that have both used and free lines.
-    pub(crate) const PARTIAL: u32 = 16;
+    /// The first lines of the bitmaps of pages that have both used and free lines: one for each
+    /// class of [`ROOMS`]. Pages of cells are in the first.
+    pub(crate) const PARTIAL: [u32; ROOMS.len()] = [16, 32, 40, 48, 56];
+    /// How many free lines in a row pages of a class have at least: fewer than those of the next.
+    pub(crate) const ROOMS: [u32; 5] = [1, 4, 8, 16, 32];
     /// The first line of the bitmap of pages whose lines are cells, now and for ever: whoever comes
     /// too late to a cell finds another there, or a free one, whose lock still is a lock.
     pub(crate) const CELLS: u32 = 24;
@@ -197,9 +200,10 @@ pub(crate) mod zone {
     pub(crate) const BITMAP_WORDS: u32 = PAGES / 64;
 
     const _: () = {
-        assert!(FREE + BITMAP_WORDS / WORDS_PER_LINE <= PARTIAL);
-        assert!(PARTIAL + BITMAP_WORDS / WORDS_PER_LINE <= CELLS);
-        assert!(CELLS + BITMAP_WORDS / WORDS_PER_LINE <= USED);
+        assert!(FREE + BITMAP_WORDS / WORDS_PER_LINE == PARTIAL[0]);
+        assert!(PARTIAL[0] + BITMAP_WORDS / WORDS_PER_LINE == CELLS);
+        assert!(CELLS + BITMAP_WORDS / WORDS_PER_LINE == PARTIAL[1]);
+        assert!(PARTIAL[4] + BITMAP_WORDS / WORDS_PER_LINE == USED);
         assert!(USED + PAGES / WORDS_PER_LINE <= HEADER_PAGES * LINES_PER_PAGE);
         assert!(BATCH_PAGES.is_multiple_of(64) && PAGES.is_multiple_of(BATCH_PAGES));
     };

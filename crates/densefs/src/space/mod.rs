@@ -16,7 +16,7 @@ use crate::layout::{slot, superblock, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-pub(crate) use zones::Geometry;
+pub(crate) use zones::{Geometry, class_of};
 use zones::{Page, Use, Zone, find_zeros, ones};
 
 /// Lines that a stock keeps room for, so that an operation can give so many back.

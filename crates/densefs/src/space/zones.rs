@@ -8,8 +8,8 @@ use crate::layout::{WORD, process, slot, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// Pages in which a short run is looked for before a page is begun for it.
-const PAGES_TRIED: u32 = 16;
+/// Pages of a class in which a run is looked for that not all of them have room for.
+const PAGES_TRIED: u32 = 8;
 
 /// Where zones begin, and how many an arena has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,15 @@ pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
     (free != 0).then(|| free.trailing_zeros())
 }
 
+/// The bitmap that a page with these used lines is in; none if it has no line to give, or is free.
+pub(crate) fn class_of(used: u64, is_of_cells: bool) -> Option<u32> {
+    if is_of_cells {
+        return (used != u64::MAX).then_some(zone::PARTIAL[0]);
+    }
+    let place = zone::ROOMS.iter().rposition(|&least| find_zeros(used, least).is_some())?;
+    if used == 0 { None } else { zone::PARTIAL.get(place).copied() }
+}
+
 /// So many ones from this place on.
 pub(super) fn ones(lines: u32, place: u32) -> u64 {
     (u64::MAX >> (64 - lines)) << place
@@ -154,10 +163,29 @@ impl<S: Seams> Member<'_, S> {
         self.mark_page(zone, zone::CELLS, page, true)
     }
 
-    /// A page for this use with so many free lines in a row.
+    /// A page for this use with so many free lines in a row: one with little more, if possible.
     pub(super) fn page_with(
         &self,
         zone: Zone,
+        what_for: Use,
+        lines: u32,
+    ) -> Result<Option<Page>, Errno> {
+        let first = zone::ROOMS.iter().rposition(|&least| least <= lines).unwrap_or(0);
+        let behind = if what_for == Use::Cells { 1 } else { zone::ROOMS.len() };
+        for &base in zone::PARTIAL.get(first..behind).unwrap_or_default() {
+            if let Some(page) = self.page_among(zone, base, what_for, lines)? {
+                return Ok(Some(page));
+            }
+        }
+        let fresh = self.pages_in_a_row(zone, 1)?;
+        Ok(fresh.map(|number| Page { number, used: 0, is_fresh: true }))
+    }
+
+    /// Such a page among those in a bitmap.
+    fn page_among(
+        &self,
+        zone: Zone,
+        base: u32,
         what_for: Use,
         lines: u32,
     ) -> Result<Option<Page>, Errno> {
@@ -167,13 +195,13 @@ impl<S: Seams> Member<'_, S> {
                 let (at, field) = zone.word(base, index);
                 Ok(self.line(at)?.load(field))
             };
+            let mut pages = load(base)?;
+            if pages == 0 {
+                continue;
+            }
             let cells = load(zone::CELLS)?;
-            let mut pages = load(zone::PARTIAL)?
-                & match what_for {
-                    Use::Cells => cells,
-                    Use::Runs => !cells,
-                };
-            while pages != 0 && tried < PAGES_TRIED {
+            pages &= if what_for == Use::Cells { cells } else { !cells };
+            while pages != 0 {
                 let number = index * 64 + pages.trailing_zeros();
                 pages &= pages - 1;
                 let (at, field) = zone.word(zone::USED, number);
@@ -182,10 +210,12 @@ impl<S: Seams> Member<'_, S> {
                     return Ok(Some(Page { number, used, is_fresh: false }));
                 }
                 tried += 1;
+                if tried == PAGES_TRIED {
+                    return Ok(None);
+                }
             }
         }
-        let fresh = self.pages_in_a_row(zone, 1)?;
-        Ok(fresh.map(|number| Page { number, used: 0, is_fresh: true }))
+        Ok(None)
     }
 
     /// The first of so many free pages, which are supplied if need be.
@@ -270,8 +300,15 @@ impl<S: Seams> Member<'_, S> {
         let (at, field) = zone.word(zone::USED, page.number);
         self.put(at, field, now);
         let is_free = now == 0 && what_for == Use::Runs;
-        let is_partial = now != u64::MAX && !is_free;
-        self.mark_page(zone, zone::PARTIAL, page.number, is_partial)?;
+        let class = |used| class_of(used, what_for == Use::Cells);
+        let (before, after) = (if page.is_fresh { None } else { class(page.used) }, class(now));
+        if before != after {
+            for (base, is_in) in [(before, false), (after, true)] {
+                if let Some(base) = base {
+                    self.mark_page(zone, base, page.number, is_in)?;
+                }
+            }
+        }
         if page.is_fresh != is_free {
             self.mark_page(zone, zone::FREE, page.number, is_free)?;
             let count = self.line(zone.at)?.load(zone::FREE_COUNT);
