@@ -35,6 +35,12 @@ pub trait Seams {
     /// Wakes whoever sleeps at `word`.
     fn wake(&self, word: &AtomicU32);
 
+    /// Whether lines may be taken from a zone: asked before each time, by tests that say no.
+    #[inline(always)]
+    fn may_take(&self) -> bool {
+        true
+    }
+
     /// Called after every single store to the arena, for tests that kill there.
     #[inline(always)]
     fn stored(&self) {}

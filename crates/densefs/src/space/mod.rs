@@ -232,6 +232,9 @@ impl<S: Seams> Member<'_, S> {
 
     /// Does it in the first zone in which it can be done.
     fn in_some_zone(&self, act: impl Fn(Zone) -> Result<bool, Errno>) -> Result<(), Errno> {
+        if !self.seams().may_take() {
+            return Err(Errno::NOSPC);
+        }
         let geometry = self.geometry();
         let mut tried = 0;
         loop {

@@ -9,21 +9,21 @@ use crate::world::{Memory, World, assert_whole, format, hold};
 const VICTIM: u32 = 1;
 const SURVIVOR: u32 = 2;
 
-type Act = fn(&Member<'_, &World>, Node) -> Result<(), Errno>;
+pub(crate) type Act = fn(&Member<'_, &World>, Node) -> Result<(), Errno>;
 
 /// An operation, and how many names there are before it. There is a directory `sub` as well, with
 /// two names.
-struct Case {
-    what: &'static str,
+pub(crate) struct Case {
+    pub(crate) what: &'static str,
     entries: u32,
     /// How many changes it is that a user can see one after the other.
     steps: usize,
-    act: Act,
+    pub(crate) act: Act,
 }
 
 const LONG: &[u8] = &[b'l'; 255];
 
-const CASES: [Case; 15] = [
+pub(crate) const CASES: [Case; 15] = [
     Case { what: "the second name, which takes a table", entries: 0, steps: 1, act: make },
     Case { what: "a table grows", entries: 11, steps: 1, act: make },
     Case { what: "a table of several pages grows", entries: 9 * 128 - 1, steps: 1, act: make },
@@ -129,7 +129,7 @@ fn name(number: u32) -> Vec<u8> {
 }
 
 /// The arena before the operation.
-fn before(case: &Case, world: &World) -> Memory {
+pub(crate) fn before(case: &Case, world: &World) -> Memory {
     let mut memory = Memory::of_pages(256);
     format(&mut memory, world).expect("there is room");
     let member = Member::new(memory.arena(), world, 0, 0).expect("there are slots");
@@ -148,10 +148,10 @@ fn before(case: &Case, world: &World) -> Memory {
     memory
 }
 
-type Seen = Vec<Option<(u64, u32)>>;
+pub(crate) type Seen = Vec<Option<(u64, u32)>>;
 
 /// All that a user sees: each name that there may be, with the inode behind it.
-fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
+pub(crate) fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
     let root = member.root().expect("it is there");
     let look = |at: Node, name: &[u8]| match member.stat_at(&Caller::ROOT, at, name) {
         Ok(stat) => Some((stat.ino, stat.links)),

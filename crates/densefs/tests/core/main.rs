@@ -4,6 +4,7 @@ mod annex;
 mod attributes;
 mod content;
 mod descriptors;
+mod full;
 mod hostile;
 mod kill;
 mod listing;

@@ -44,6 +44,10 @@ pub(crate) struct World {
     pub(crate) pages_left: Cell<Option<u32>>,
     /// Stores that the thread at work can still do before it dies; none if it does not.
     stores_left: Cell<Option<u64>>,
+    /// How often lines can still be taken from a zone; none if there is no end.
+    takes_left: Cell<Option<u32>>,
+    /// Whether more were asked for.
+    asked_in_vain: Cell<bool>,
     dead: RefCell<BTreeSet<u32>>,
 }
 
@@ -76,6 +80,14 @@ impl Seams for &World {
 
     fn wake(&self, _word: &AtomicU32) {}
 
+    fn may_take(&self) -> bool {
+        let left = self.takes_left.get();
+        self.takes_left.set(left.map(|left| left.saturating_sub(1)));
+        let is_full = left == Some(0);
+        self.asked_in_vain.set(self.asked_in_vain.get() || is_full);
+        !is_full
+    }
+
     fn stored(&self) {
         match self.stores_left.get() {
             Some(0) => resume_unwind(Box::new(Killed)),
@@ -96,6 +108,15 @@ impl World {
             Err(why) if why.is::<Killed>() => None,
             Err(why) => resume_unwind(why),
         }
+    }
+
+    /// Does it while lines can be taken from zones so often; whether more were asked for.
+    pub(crate) fn full_after<T>(&self, takes: u32, act: impl FnOnce() -> T) -> (T, bool) {
+        self.takes_left.set(Some(takes));
+        let done = act();
+        let was_full = self.asked_in_vain.take();
+        self.takes_left.set(None);
+        (done, was_full)
     }
 
     pub(crate) fn bury(&self, slot: u32) {

@@ -1,0 +1,142 @@
+//! An arena that has no room, found out at each place of an operation that asks for some: the
+//! operation fails with ENOSPC, nothing of it is seen or lost, and what needs no room goes on.
+
+use densefs::modes::{Caller, FILE};
+use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
+
+use crate::kill::{Act, CASES, before, seen};
+use crate::world::{Memory, World, assert_whole, format, hold};
+
+#[test]
+fn names_are_made_whole_or_not_at_all() {
+    let mut refused = 0;
+    for case in &CASES {
+        let world = World::default();
+        let memory = before(case, &world);
+        for takes in 0.. {
+            let mut memory = memory.copy();
+            let arena = memory.arena();
+            let member = Member::new(arena, &world, 1, 1).expect("there are slots");
+            let other = Member::new(arena, &world, 2, 2).expect("there are slots");
+            let root = other.root().expect("it is there");
+            let was = seen(case, &other);
+            let (done, was_full) = world.full_after(takes, || (case.act)(&member, root));
+            assert_whole(&other);
+            if !was_full {
+                assert_eq!(done, Ok(()), "{}: {takes}", case.what);
+                break;
+            }
+            refused += 1;
+            if let Err(why) = done {
+                assert_eq!(why, Errno::NOSPC, "{}: {takes}", case.what);
+                assert_eq!(seen(case, &other), was, "{}: {takes}", case.what);
+                assert_eq!((case.act)(&member, root), Ok(()), "{}: {takes}", case.what);
+            }
+            other.remove_at(&Caller::ROOT, root, b"sub", Remove::Directory).ok();
+            assert_whole(&member);
+        }
+    }
+    assert!(refused >= CASES.len(), "only {refused} were refused");
+}
+
+/// What a user sees of the file: its content, size and attribute.
+fn look(member: &Member<'_, &World>) -> (Vec<u8>, Option<usize>, bool) {
+    let root = member.root().expect("it is there");
+    let open = hold(member, root, b"file").expect("it is there");
+    let mut bytes = vec![0xff; 200_000];
+    let length = member.read_at(open.node, 0, &mut bytes).expect("it is a file");
+    bytes.truncate(length);
+    let value = member.attribute(&Caller::ROOT, open.node, b"user.a", &mut []).ok();
+    let lock = FileLock { owner: LockOwner::Process { record: 99 }, ..LOCK };
+    let is_locked = member.lock_in_the_way(open.node, &lock).expect("it is whole").is_some();
+    member.close(open.descriptor).expect("it is open");
+    (bytes, value, is_locked)
+}
+
+const LOCK: FileLock = FileLock {
+    owner: LockOwner::Process { record: 1 },
+    is_exclusive: true,
+    start: 0,
+    end: 10,
+    pid: 1,
+};
+
+/// Operations on a file that one call does wholly or not at all.
+const ACTS: [(&str, Act); 7] = [
+    ("an attribute", |member, file| {
+        let long = [3; 5_000];
+        member.set_attribute(&Caller::ROOT, file, (b"user.a", &long), SetAttribute::Any)
+    }),
+    ("a lock", |member, file| member.lock_file(file, LOCK)),
+    ("a first line", |member, file| member.write_at(file, 0, &[1; 64]).map(drop)),
+    ("a page", |member, file| member.write_at(file, 0, &[2; 4_096]).map(drop)),
+    ("a map", |member, file| member.write_at(file, 5_000, &[3; 10]).map(drop)),
+    ("a hole in the middle", |member, file| member.punch(file, (0, 4_096))),
+    ("an open file", |member, file| {
+        let opened = member.open_node(&Caller::ROOT, file, flags::READ_WRITE)?;
+        member.duplicate(opened, 200, 0).map(drop)
+    }),
+];
+
+#[test]
+fn files_are_changed_whole_or_not_at_all() {
+    let world = World::default();
+    let mut memory = Memory::of_pages(256);
+    format(&mut memory, &world).expect("there is room");
+    {
+        let member = Member::new(memory.arena(), &world, 0, 0).expect("there are slots");
+        let root = member.root().expect("it is there");
+        member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
+    }
+    for (what, act) in ACTS {
+        let apply = |member: &Member<'_, &World>, takes| {
+            let open = hold(member, member.root()?, b"file")?;
+            let done = world.full_after(takes, || act(member, open.node));
+            member.close(open.descriptor)?;
+            Ok::<_, Errno>(done)
+        };
+        for takes in 0.. {
+            let mut memory = memory.copy();
+            let arena = memory.arena();
+            let member = Member::new(arena, &world, 1, 1).expect("there are slots");
+            let other = Member::new(arena, &world, 2, 2).expect("there are slots");
+            let was = look(&other);
+            let (done, was_full) = apply(&member, takes).expect("it is there");
+            assert_whole(&other);
+            if !was_full {
+                assert_eq!(done, Ok(()), "{what}: {takes}");
+                break;
+            }
+            if done.is_err() {
+                assert_eq!(done, Err(Errno::NOSPC), "{what}: {takes}");
+                assert!(look(&other) == was, "{what}: {takes}");
+                assert_eq!(apply(&member, u32::MAX), Ok((Ok(()), false)), "{what}: {takes}");
+                assert_whole(&other);
+            }
+        }
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+        assert_eq!(apply(&member, u32::MAX), Ok((Ok(()), false)), "{what}");
+    }
+}
+
+/// A write for part of which there is room writes that part.
+#[test]
+fn a_long_write_ends_where_the_room_does() {
+    let world = World::default();
+    let mut memory = Memory::of_pages(256);
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
+    let open = hold(&member, root, b"file").expect("it is there");
+    let bytes = vec![5; 4 << 20];
+    let written = member.write_at(open.node, 0, &bytes).expect("there is room for some");
+    assert!(written > 0 && written < bytes.len(), "{written}");
+    assert_eq!(member.write_at(open.node, written as u64, &bytes), Err(Errno::NOSPC));
+    assert_eq!(look(&member).0, bytes[..200_000]);
+    assert_eq!(member.stat(open.node).map(|stat| stat.size), Ok(written as u64));
+    assert_whole(&member);
+    member.truncate(open.node, 0).expect("it needs no room");
+    assert_eq!(member.write_at(open.node, 0, &[1; 100_000]), Ok(100_000));
+    assert_whole(&member);
+}
