@@ -46,7 +46,7 @@ densefs:
 	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
 	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
 
-bench:
+bench: densefs
 	@scripts/setup bench
 	@$(CARGO) build --release --locked -p fsprism -p fsprism-bench
 	@$(TARGET_DIR)/release/fsprism-bench $(ARGS)

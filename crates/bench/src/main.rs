@@ -5,9 +5,10 @@
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` (each
 //! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
 //! the experiments of `docs/honesty.md` in its place, and `twelve`,
-//! `statistics`, `io-paths`, `io_uring` and `footprints` measure those rows alone.
+//! `statistics`, `io-paths`, `io_uring`, `footprints` and `densefs` measure those rows alone.
 
 mod budget;
+mod densefs;
 mod engine;
 mod fio;
 mod footprints;
@@ -22,7 +23,7 @@ mod table;
 mod twelve;
 mod uring;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use table::Table;
@@ -36,37 +37,12 @@ fn main() -> anyhow::Result<()> {
             let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();
             return budget::measure(seeds.context("the number of seeds is not a number")?);
         }
-        Some("statistics") => {
-            let work = tempfile::tempdir()?;
-            return statistics::measure(&mut Table::default(), work.path());
-        }
-        Some("twelve") => {
-            let mut table = Table::default();
-            twelve::measure(&mut table)?;
-            println!("{table}");
-            return Ok(());
-        }
-        Some("io-paths") => {
-            let work = tempfile::tempdir_in("/dev/shm")?;
-            let mut table = Table::default();
-            io_paths::measure(&mut table, work.path())?;
-            println!("{table}");
-            return Ok(());
-        }
-        Some("io_uring") => {
-            let work = tempfile::tempdir_in("/dev/shm")?;
-            let mut table = Table::default();
-            uring::measure(&mut table, work.path())?;
-            println!("{table}");
-            return Ok(());
-        }
-        Some("footprints") => {
-            let work = tempfile::tempdir()?;
-            let mut table = Table::default();
-            footprints::measure(&mut table, work.path())?;
-            println!("{table}");
-            return Ok(());
-        }
+        Some("statistics") => return alone(&std::env::temp_dir(), statistics::measure),
+        Some("twelve") => return alone(&std::env::temp_dir(), |table, _| twelve::measure(table)),
+        Some("io-paths") => return alone("/dev/shm".as_ref(), io_paths::measure),
+        Some("io_uring") => return alone("/dev/shm".as_ref(), uring::measure),
+        Some("footprints") => return alone(&std::env::temp_dir(), footprints::measure),
+        Some("densefs") => return alone("/dev/shm".as_ref(), densefs::measure),
         Some(uring::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is needed")?;
             return uring::one_process(work.as_ref());
@@ -94,7 +70,20 @@ fn main() -> anyhow::Result<()> {
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
     footprints::measure(&mut table, work.path())?;
+    densefs::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
+    println!("{table}");
+    Ok(())
+}
+
+/// Prints some of the rows alone, which are measured in a directory of their own.
+fn alone(
+    parent: &Path,
+    measure: impl FnOnce(&mut Table, &Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let work = tempfile::tempdir_in(parent)?;
+    let mut table = Table::default();
+    measure(&mut table, work.path())?;
     println!("{table}");
     Ok(())
 }

@@ -23,6 +23,11 @@ impl Table {
         self.row(what, in_words(times_ms, |time| format!("{time:.2} ms")), bound);
     }
 
+    /// Adds times in nanoseconds.
+    pub(crate) fn times_ns(&mut self, what: &str, bound: &str, times_ns: &[f64]) {
+        self.row(what, in_words(times_ns, |time| format!("{time:.0} ns")), bound);
+    }
+
     /// Adds rates per second, in millions where they are large.
     pub(crate) fn per_second(&mut self, what: &str, bound: &str, rates: &[f64]) {
         let show = |rate: f64| match rate {

@@ -1,0 +1,177 @@
+/*
+ * Times calls of DenseFS and the same calls to a tmpfs, round by round. Arguments: an arena and an
+ * empty directory on a tmpfs. Output: a line for each round of each operation, with its name, the
+ * nanoseconds of a call of DenseFS, and those of a system call.
+ */
+#include <densefs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 31
+#define PAGE 4096
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e9 + now.tv_nsec;
+}
+
+static void must(int succeeded, const char *what)
+{
+    if (!succeeded) {
+        perror(what);
+        exit(1);
+    }
+}
+
+/* Rounds of so many calls of DenseFS, and an eighth of them of the system. */
+#define COMPARE(name, count, dense, plain)                                                         \
+    do {                                                                                           \
+        for (int round = 0; round < ROUNDS; round++) {                                             \
+            double start = now_ns();                                                               \
+            for (int i = 0; i < (count); i++)                                                      \
+                dense;                                                                             \
+            double middle = now_ns();                                                              \
+            for (int i = 0; i < (count) / 8; i++)                                                  \
+                plain;                                                                             \
+            double end = now_ns();                                                                 \
+            printf("%s\t%.2f\t%.2f\n", name, (middle - start) / (count),                           \
+                   (end - middle) / ((count) / 8));                                                \
+        }                                                                                          \
+    } while (0)
+
+static char page[PAGE];
+
+static void metadata(void)
+{
+    struct stat stat_;
+    char name[32];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "file%08d", i);
+        must(dfs_close(dfs_open(name, O_RDWR | O_CREAT, 0644)) == 0, "dfs_open");
+        must(close(open(name, O_RDWR | O_CREAT, 0644)) == 0, "open");
+    }
+    must(dfs_stat("file00000007", &stat_) == 0, "dfs_stat");
+    COMPARE("stat", 20000, dfs_stat("file00000007", &stat_), stat("file00000007", &stat_));
+    COMPARE("stat, missing", 20000, dfs_stat("missing-name", &stat_), stat("missing-name", &stat_));
+    COMPARE("open+close", 20000, dfs_close(dfs_open("file00000007", O_RDONLY)),
+            close(open("file00000007", O_RDONLY)));
+    COMPARE("create+close+unlink", 5000,
+            (dfs_close(dfs_open("new-file-001", O_RDWR | O_CREAT, 0644)),
+             dfs_unlink("new-file-001")),
+            (close(open("new-file-001", O_RDWR | O_CREAT, 0644)), unlink("new-file-001")));
+    COMPARE("rename", 5000,
+            dfs_rename(i % 2 ? "other0000001" : "file00000001",
+                       i % 2 ? "file00000001" : "other0000001"),
+            rename(i % 2 ? "other0000001" : "file00000001",
+                   i % 2 ? "file00000001" : "other0000001"));
+}
+
+static void content(void)
+{
+    int dense = dfs_open("data", O_RDWR | O_CREAT, 0644);
+    int plain = open("data", O_RDWR | O_CREAT, 0644);
+    must(dense >= 0 && plain >= 0, "open");
+    for (int i = 0; i < 2; i++) {
+        must(dfs_pwrite(dense, page, PAGE, i * PAGE) == PAGE, "dfs_pwrite");
+        must(pwrite(plain, page, PAGE, i * PAGE) == PAGE, "pwrite");
+    }
+    COMPARE("pread 4 KiB", 20000, dfs_pread(dense, page, PAGE, 0),
+            must(pread(plain, page, PAGE, 0) == PAGE, "pread"));
+    COMPARE("pwrite 4 KiB", 20000, dfs_pwrite(dense, page, PAGE, 0),
+            must(pwrite(plain, page, PAGE, 0) == PAGE, "pwrite"));
+    /* Each round writes a new file: pages that nobody has touched yet. */
+    for (int round = 0; round < ROUNDS; round++) {
+        enum { PAGES = 1024 };
+        char name[32];
+        snprintf(name, sizeof name, "new%d", round);
+        int one = dfs_open(name, O_RDWR | O_CREAT, 0644);
+        int other = open(name, O_RDWR | O_CREAT, 0644);
+        double start = now_ns();
+        for (int i = 0; i < PAGES; i++)
+            must(dfs_pwrite(one, page, PAGE, (off_t)i * PAGE) == PAGE, "dfs_pwrite");
+        double middle = now_ns();
+        for (int i = 0; i < PAGES; i++)
+            must(pwrite(other, page, PAGE, (off_t)i * PAGE) == PAGE, "pwrite");
+        double end = now_ns();
+        printf("pwrite 4 KiB, first touch\t%.2f\t%.2f\n", (middle - start) / PAGES,
+               (end - middle) / PAGES);
+        must(dfs_close(one) == 0 && close(other) == 0, "close");
+    }
+}
+
+static void directories(void)
+{
+    enum { ENTRIES = 10000 };
+    char name[32];
+    must(dfs_mkdir("/large", 0755) == 0 && dfs_chdir("/large") == 0, "dfs_mkdir");
+    must(mkdir("large", 0755) == 0 && chdir("large") == 0, "mkdir");
+    for (int i = 0; i < ENTRIES; i++) {
+        snprintf(name, sizeof name, "file%08d", i);
+        must(dfs_close(dfs_open(name, O_RDWR | O_CREAT, 0644)) == 0, "dfs_open");
+        must(close(open(name, O_RDWR | O_CREAT, 0644)) == 0, "open");
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        int found = 0, wanted = 2 * (ENTRIES + 2);
+        double start = now_ns();
+        DFS_DIR *dense = dfs_opendir("/large");
+        while (dfs_readdir(dense))
+            found++;
+        dfs_closedir(dense);
+        double middle = now_ns();
+        DIR *plain = opendir(".");
+        while (readdir(plain))
+            found++;
+        closedir(plain);
+        double end = now_ns();
+        must(found == wanted, "readdir");
+        printf("readdir, per entry\t%.2f\t%.2f\n", (middle - start) / ENTRIES,
+               (end - middle) / ENTRIES);
+    }
+}
+
+/* The nanoseconds of a create and an unlink by each of so many processes at once. */
+static double by_processes(int processes)
+{
+    enum { CALLS = 20000 };
+    double start = now_ns();
+    for (int process = 0; process < processes; process++) {
+        pid_t child = fork();
+        must(child >= 0, "fork");
+        if (child > 0)
+            continue;
+        char directory[32];
+        snprintf(directory, sizeof directory, "/process%d", process);
+        must(dfs_chdir(directory) == 0, "dfs_chdir");
+        for (int i = 0; i < CALLS; i++) {
+            dfs_close(dfs_open("file", O_RDWR | O_CREAT, 0644));
+            dfs_unlink("file");
+        }
+        _exit(0);
+    }
+    for (int process = 0; process < processes; process++) {
+        int status;
+        must(wait(&status) > 0 && status == 0, "wait");
+    }
+    return (now_ns() - start) / CALLS;
+}
+
+int main(int argc, char **argv)
+{
+    must(argc == 3 && dfs_attach(argv[1], 0) == 0 && chdir(argv[2]) == 0, "attach");
+    must(dfs_mkdir("/work", 0755) == 0 && dfs_chdir("/work") == 0, "dfs_mkdir");
+    metadata();
+    content();
+    directories();
+    must(dfs_mkdir("/process0", 0755) == 0 && dfs_mkdir("/process1", 0755) == 0, "dfs_mkdir");
+    for (int round = 0; round < ROUNDS; round++) {
+        double one = by_processes(1), two = by_processes(2);
+        /* As much as one does, twice. */
+        printf("two processes\t%.2f\t%.2f\n", two, 2 * one);
+    }
+    return 0;
+}

@@ -1,0 +1,86 @@
+//! DenseFS by calls of its library, as a C program makes them, against system calls to a tmpfs.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Context;
+use densefs_process::{DenseFs, Request, make};
+
+use crate::processes::binary;
+use crate::table::Table;
+
+/// What a C program measures, and how many times faster than the system's it must be.
+const BOUNDS: [(&str, &str); 10] = [
+    ("stat", ">= 18"),
+    ("stat, missing", ">= 18"),
+    ("open+close", ">= 20"),
+    ("create+close+unlink", ">= 35"),
+    ("rename", ">= 20"),
+    ("pread 4 KiB", ">= 4"),
+    ("pwrite 4 KiB", ">= 4"),
+    ("pwrite 4 KiB, first touch", "stated"),
+    ("readdir, per entry", ">= 10"),
+    ("two processes", ">= 1.8"),
+];
+/// Bytes of the arena: for the files that are written for the first time, and more.
+const ARENA_BYTES: u64 = 1 << 30;
+
+/// Adds the rows of DenseFS.
+pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
+    let lines = run(work)?;
+    for (what, bound) in BOUNDS {
+        let rounds: Vec<_> = lines.iter().filter(|line| line.what == what).collect();
+        let ratios: Vec<_> = rounds.iter().map(|line| line.plain_ns / line.dense_ns).collect();
+        let than =
+            if what == "two processes" { "one after the other" } else { "tmpfs by system call" };
+        table.ratios(&format!("DenseFS, {what}: {than} / DenseFS"), bound, &ratios);
+        let times_ns: Vec<_> = rounds.iter().map(|line| line.dense_ns).collect();
+        table.times_ns("  by library call", "stated", &times_ns);
+    }
+    Ok(())
+}
+
+/// What one round measured.
+struct Round {
+    what: String,
+    dense_ns: f64,
+    plain_ns: f64,
+}
+
+/// Compiles the program against the library that `make densefs` has made, and runs it.
+fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
+    let built = binary()?.with_file_name("../densefs").canonicalize();
+    let built = built.context("the library is not built: use make densefs")?;
+    let (source, program) = (work.join("calls.c"), work.join("calls"));
+    std::fs::write(&source, include_str!("calls.c"))?;
+    let compiled = Command::new("cc")
+        .args(["-O2", "-Wall", "-Wno-unused-result", "-D_GNU_SOURCE", "-I"])
+        .arg(built.join("include"))
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(built.join("lib"))
+        .arg("-ldensefs")
+        .status()?;
+    anyhow::ensure!(compiled.success(), "cc could not compile the program that calls DenseFS");
+    let (arena, directory) = (work.join("arena"), work.join("plain"));
+    let root = DenseFs::new_root(0o755);
+    make(&arena, &Request { bytes: ARENA_BYTES, root, overwrites: true })?;
+    std::fs::create_dir_all(&directory)?;
+    let ran = Command::new(&program)
+        .args([&arena, &directory])
+        .env("LD_LIBRARY_PATH", built.join("lib"))
+        .output()?;
+    let why = String::from_utf8_lossy(&ran.stderr);
+    anyhow::ensure!(ran.status.success(), "the program that calls DenseFS failed: {why}");
+    std::fs::remove_dir_all(&directory)?;
+    std::fs::remove_file(&arena)?;
+    String::from_utf8(ran.stdout)?.lines().map(round).collect()
+}
+
+fn round(line: &str) -> anyhow::Result<Round> {
+    let fields: Vec<_> = line.split('\t').collect();
+    let [what, dense, plain] = fields[..] else { anyhow::bail!("odd line: {line}") };
+    Ok(Round { what: what.to_owned(), dense_ns: dense.parse()?, plain_ns: plain.parse()? })
+}
