@@ -15,9 +15,10 @@ const BATCH: usize = 16 << 10;
 const BEHIND_SELF: u64 = 1;
 const BEHIND_PARENT: u64 = 2;
 
-/// Bytes of what is answered.
-const RECORD_BYTES: u16 = 280;
-const _: () = assert!(size_of::<libc::dirent>() == RECORD_BYTES as usize);
+/// Bytes before the name of what is answered, as C has it.
+const HEAD: usize = std::mem::offset_of!(libc::dirent, d_name);
+/// Bytes that a program may look at that copies an entry whole.
+const ANSWER_BYTES: usize = size_of::<libc::dirent>();
 
 /// A directory whose entries are being read: `DFS_DIR`.
 pub struct Directory {
@@ -25,24 +26,14 @@ pub struct Directory {
     /// Where the next entry is.
     position: u64,
     fetched: Fetched,
-    /// The entry that was answered last.
-    answer: libc::dirent,
 }
 
-/// Entries one behind the other, and how much of them has been answered.
-#[derive(Default)]
+/// Entries one behind the other, as C has them, and how much of them has been answered.
 struct Fetched {
-    bytes: Vec<u8>,
+    /// They begin at multiples of 8 bytes.
+    words: Vec<u64>,
+    bytes: usize,
     next: usize,
-}
-
-/// An entry as it is answered.
-struct Entry<'n> {
-    ino: u64,
-    /// Where the list goes on behind it.
-    next: u64,
-    kind: u8,
-    name: &'n [u8],
 }
 
 /// The type of an inode as directories tell it.
@@ -51,81 +42,97 @@ fn kind(type_bits: u32) -> u8 {
 }
 
 impl Fetched {
+    fn new() -> Self {
+        Self { words: vec![0; (BATCH + ANSWER_BYTES) / 8], bytes: 0, next: 0 }
+    }
+
+    fn clear(&mut self) {
+        (self.bytes, self.next) = (0, 0);
+    }
+
     /// Adds one; false if the batch is full.
-    fn add(&mut self, one: &Listed<'_>) -> bool {
-        if self.bytes.len() >= BATCH {
+    #[inline]
+    fn add(&mut self, ino: u64, next: u64, kind: u8, name: &[u8]) -> bool {
+        let length = (HEAD + name.len() + 1).next_multiple_of(8);
+        let (Ok(record), true) = (u16::try_from(length), self.bytes + length <= BATCH) else {
             return false;
+        };
+        // SAFETY: behind each place below `BATCH` there is room for an entry, of which those
+        // fields are set that make it one.
+        unsafe {
+            let at: *mut libc::dirent = self.words.as_mut_ptr().byte_add(self.bytes).cast();
+            (*at).d_ino = ino;
+            (*at).d_off = next.cast_signed();
+            (*at).d_reclen = record;
+            (*at).d_type = kind;
+            let to = (&raw mut (*at).d_name).cast::<u8>();
+            to.copy_from_nonoverlapping(name.as_ptr(), name.len());
+            to.add(name.len()).write(0);
         }
-        self.bytes.extend_from_slice(&one.ino.to_le_bytes());
-        self.bytes.extend_from_slice(&(one.position + 1).to_le_bytes());
-        self.bytes.extend_from_slice(&[
-            kind(one.type_bits),
-            u8::try_from(one.name.len()).unwrap_or(u8::MAX),
-        ]);
-        self.bytes.extend_from_slice(one.name);
+        self.bytes += length;
         true
     }
 
     /// The next one.
-    fn take(&mut self) -> Option<Entry<'_>> {
-        let (ino, rest) = self.bytes.get(self.next..)?.split_first_chunk()?;
-        let (next, rest) = rest.split_first_chunk()?;
-        let (&[kind, length], rest) = rest.split_first_chunk()?;
-        let name = rest.get(..usize::from(length))?;
-        self.next += 18 + name.len();
-        Some(Entry { ino: u64::from_le_bytes(*ino), next: u64::from_le_bytes(*next), kind, name })
+    #[inline]
+    fn take(&mut self) -> Option<&mut libc::dirent> {
+        if self.next >= self.bytes {
+            return None;
+        }
+        // SAFETY: `add` has put one there.
+        let entry =
+            unsafe { &mut *self.words.as_mut_ptr().byte_add(self.next).cast::<libc::dirent>() };
+        self.next += usize::from(entry.d_reclen);
+        Some(entry)
     }
 }
 
 impl Directory {
     fn of(descriptor: u32) -> Result<Self, Errno> {
         let position = files()?.seek(descriptor, 0, Whence::Current)?;
-        // SAFETY: all zeros is a value of it.
-        let answer = unsafe { std::mem::zeroed() };
-        Ok(Self { descriptor, position, fetched: Fetched::default(), answer })
+        Ok(Self { descriptor, position, fetched: Fetched::new() })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
-        self.fetched = Fetched::default();
+        self.fetched.clear();
         files()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
         self.position = position;
         Ok(())
     }
 
     /// `.` or `..`.
-    fn dots(&self, name: &'static str, next: u64) -> Result<Entry<'static>, Errno> {
+    fn dots(&mut self, name: &str, next: u64) -> Result<(), Errno> {
         let base = Base::Descriptor(self.descriptor);
         let stat = files()?.stat_from(base, Path::new(name), Follow::No)?;
-        Ok(Entry { ino: stat.ino, next, kind: libc::DT_DIR, name: name.as_bytes() })
+        self.fetched.add(stat.ino, next, libc::DT_DIR, name.as_bytes());
+        Ok(())
     }
 
+    #[inline]
     fn next(&mut self) -> Result<Option<&mut libc::dirent>, Errno> {
-        let entry = match self.position {
-            0 => self.dots(".", BEHIND_SELF)?,
-            BEHIND_SELF => self.dots("..", BEHIND_PARENT)?,
-            _ => {
-                if self.fetched.next == self.fetched.bytes.len() {
-                    self.fetched.bytes.clear();
-                    self.fetched.next = 0;
-                    files()?.visit(self.descriptor, |one| self.fetched.add(&one))?;
-                }
-                match self.fetched.take() {
-                    Some(entry) => entry,
-                    None => return Ok(None),
-                }
-            }
-        };
-        let answer = &mut self.answer;
-        self.position = entry.next;
-        answer.d_ino = entry.ino;
-        answer.d_off = entry.next.cast_signed();
-        answer.d_reclen = RECORD_BYTES;
-        answer.d_type = entry.kind;
-        // A name has 255 bytes at most, and there is room for a zero behind.
-        for (to, from) in answer.d_name.iter_mut().zip(entry.name.iter().chain(&[0])) {
-            *to = from.cast_signed();
+        if self.fetched.next == self.fetched.bytes {
+            self.fetch()?;
         }
-        Ok(Some(answer))
+        let entry = self.fetched.take();
+        if let Some(entry) = &entry {
+            self.position = entry.d_off.cast_unsigned();
+        }
+        Ok(entry)
+    }
+
+    #[cold]
+    fn fetch(&mut self) -> Result<(), Errno> {
+        self.fetched.clear();
+        if self.position == 0 {
+            self.dots(".", BEHIND_SELF)?;
+        }
+        if self.position <= BEHIND_SELF {
+            self.dots("..", BEHIND_PARENT)?;
+        }
+        let fetched = &mut self.fetched;
+        files()?.visit(self.descriptor, |one: Listed<'_>| {
+            fetched.add(one.ino, one.position + 1, kind(one.type_bits), one.name)
+        })
     }
 }
 

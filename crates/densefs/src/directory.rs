@@ -216,10 +216,8 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         for number in 0..table.buckets() {
             let line = self.line(table.start.plus(number))?;
-            for place in 0..bucket::ENTRIES {
-                if line.load(bucket::TAG.element(place)) != 0 {
-                    act(self, Ref(line.load(bucket::ENTRY.element(place))))?;
-                }
+            for place in places_used(line) {
+                act(self, Ref(line.load(bucket::ENTRY.element(place))))?;
             }
         }
         Ok(())
@@ -311,13 +309,25 @@ impl<'a, S: Seams> Member<'a, S> {
 #[inline(always)]
 fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
     let wanted = u32::from(tag) * LOW;
-    (0..bucket::ENTRIES / 4).flat_map(move |quarter| {
-        let mut zeros = zero_bytes(line.load(bucket::TAGS.element(quarter)) ^ wanted);
-        core::iter::from_fn(move || {
-            let place = (zeros != 0).then(|| quarter * 4 + zeros.trailing_zeros() as usize / 8)?;
-            zeros &= zeros - 1;
-            Some(place)
-        })
+    places(move |quarter| zero_bytes(line.load(bucket::TAGS.element(quarter)) ^ wanted))
+}
+
+/// The places of a bucket that hold an entry.
+#[inline(always)]
+pub(crate) fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
+    places(move |quarter| zero_bytes(line.load(bucket::TAGS.element(quarter))) ^ (LOW << 7))
+}
+
+/// The places whose byte has its highest bit in the words of the closure, in no order.
+#[inline(always)]
+fn places(bits: impl Fn(usize) -> u32) -> impl Iterator<Item = usize> {
+    const _: () = assert!(bucket::ENTRIES == 12);
+    // Of each word only one bit in eight is set: three words fit into one.
+    let mut all = bits(0) | bits(1) >> 1 | bits(2) >> 2;
+    core::iter::from_fn(move || {
+        let bit = (all != 0).then(|| all.trailing_zeros() as usize)?;
+        all &= all - 1;
+        Some((7 - bit % 8) * 4 + bit / 8)
     })
 }
 
