@@ -231,11 +231,22 @@ static void locks(void)
     CHECK(dfs_flock(fd, LOCK_UN) == 0 && lock_in_child(1) == 0);
     FAILS(dfs_flock(fd, 99), EINVAL);
 
-    /* One that dies with a lock, and one that waits for it. */
+    /* One that dies with a lock while a child of its own lives, and one that waits for it. */
     int status, ends[2];
     CHECK(pipe(ends) == 0);
     pid_t owner = fork();
     if (owner == 0) {
+        pid_t parent = getpid();
+        pid_t child = fork();
+        if (child == 0) {
+            CHECK(close(ends[1]) == 0);
+            while (getppid() == parent)
+                usleep(1000);
+            /* It lives on until the one that waits has what it waits for. */
+            while (dfs_access("/had", F_OK) != 0)
+                usleep(1000);
+            _exit(0);
+        }
         int own = dfs_open("/locked", O_RDWR);
         CHECK(dfs_flock(own, LOCK_EX) == 0 && write(ends[1], "x", 1) == 1);
         for (;;)
@@ -250,7 +261,7 @@ static void locks(void)
         kill(owner, SIGKILL);
         _exit(0);
     }
-    CHECK(dfs_flock(fd, LOCK_EX) == 0);
+    CHECK(dfs_flock(fd, LOCK_EX) == 0 && dfs_mkdir("/had", 0700) == 0);
     CHECK(waitpid(owner, &status, 0) == owner && waitpid(killer, &status, 0) == killer);
     CHECK(close(ends[0]) == 0 && close(ends[1]) == 0 && dfs_close(fd) == 0);
 }

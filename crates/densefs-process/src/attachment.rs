@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use densefs::arena::Line;
 use densefs::format::Shape;
@@ -14,7 +14,7 @@ use densefs::{Arena, Errno, Life, Member, Seams};
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
-use crate::edge::{ByteLock, Mapping, lock_bytes};
+use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 use crate::file::{self, ArenaError, RECORDS_AT};
 
 /// How long whoever waits for a lock sleeps before it looks again whether the owner lives.
@@ -67,12 +67,14 @@ pub(crate) struct Attachment {
     path: PathBuf,
     /// The open file description that the locks of records belong to.
     file: File,
+    /// Which file that is.
+    identity: Option<file::Identity>,
     mapping: Mapping,
     shape: Shape,
     /// The record of this process; a fork changes it in the child.
     record: AtomicU32,
-    /// Records of dead processes that our threads are taking back.
-    claimed: Mutex<Vec<u32>>,
+    /// For each record, whether a thread of ours has it to take back what a dead process left.
+    claimed: Box<[AtomicBool]>,
     /// Whether a dead process was found, which may have left more.
     is_sweep_due: AtomicBool,
     pub(crate) credentials: Credentials,
@@ -84,11 +86,12 @@ impl Attachment {
         let (file, mapping, shape) = file::open(path)?;
         let this = Arc::new(Self {
             path: path.to_owned(),
+            identity: file::Identity::of(file.as_fd()),
             file,
             mapping,
             shape,
             record: AtomicU32::new(NO_RECORD),
-            claimed: Mutex::default(),
+            claimed: (0..shape.processes()).map(|_| AtomicBool::new(false)).collect(),
             is_sweep_due: AtomicBool::new(true),
             credentials: Credentials::of_process(),
         });
@@ -96,7 +99,8 @@ impl Attachment {
         let most = shape.processes();
         let full =
             || ArenaError::Full { path: path.to_owned(), what: "records of processes", most };
-        this.take_record(this.file.as_fd()).map_err(core)?.ok_or_else(full)?;
+        let taken = this.take_record(this.file.as_fd(), |record| this.set_record(Some(record)));
+        taken.map_err(core)?.ok_or_else(full)?;
         Ok(this)
     }
 
@@ -114,8 +118,28 @@ impl Attachment {
         self.record.load(Ordering::Relaxed)
     }
 
+    /// Whether this is the arena's file.
+    pub(crate) fn is_its(&self, file: BorrowedFd<'_>) -> bool {
+        self.identity.is_some() && self.identity == file::Identity::of(file)
+    }
+
     pub(crate) fn set_record(&self, record: Option<u32>) {
         self.record.store(record.unwrap_or(NO_RECORD), Ordering::Relaxed);
+    }
+
+    /// Makes this a child's, of which only the thread that forked goes on: it has no part in what
+    /// its parent's threads were at, and its locks and its mapping are on a file of its own.
+    pub(crate) fn become_child(&self, own: Option<(File, u32)>) {
+        for claimed in &self.claimed {
+            claimed.store(false, Ordering::Relaxed);
+        }
+        let taken = own.and_then(|(file, record)| {
+            // What is still mapped would keep the parent's locks after its death.
+            self.mapping.map_anew(file.as_fd()).ok()?;
+            edge::replace(self.file(), &file).ok()?;
+            Some(record)
+        });
+        self.set_record(taken);
     }
 
     pub(crate) fn arena(&self) -> Arena<'static> {
@@ -128,6 +152,10 @@ impl Attachment {
 
     /// Takes a free slot for a thread of the process with that record.
     pub(crate) fn take_slot(&self, record: u32) -> Result<Option<u32>, Errno> {
+        if record >= self.shape.processes() {
+            // A child for which none could be had.
+            return Err(Errno::NXIO);
+        }
         for slot in 0..self.shape.slots() {
             let owner = self.owner_of(slot)?.atomic(Shape::OWNER);
             let is_free = owner.load(Ordering::Relaxed) == 0;
@@ -161,20 +189,20 @@ impl Attachment {
     }
 
     /// Takes a record for a process, which keeps it as long as this open file description is open;
-    /// none if all are in use. What a process that had it before has left is taken back.
+    /// none if all are in use. It is told at once, before what a process that had it before has
+    /// left is taken back.
     pub(crate) fn take_record(
         self: &Arc<Self>,
         file: BorrowedFd<'_>,
+        tell: impl Fn(u32),
     ) -> Result<Option<u32>, Errno> {
         for record in 0..self.shape.processes() {
             // A lock of our own would not be in our way.
             if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
                 continue;
             }
-            if self.record() == NO_RECORD {
-                // Ours from now on: the kernel would not tell our own lock from none.
-                self.set_record(Some(record));
-            }
+            // If it is ours from now on, the kernel would not tell our own lock from none.
+            tell(record);
             self.take_over(record)?;
             return Ok(Some(record));
         }
@@ -209,7 +237,14 @@ impl Attachment {
     }
 
     /// Takes back what dead processes have left: the locks that they held, and what they had open.
-    pub(crate) fn sweep(self: &Arc<Self>, member: &Member<'static, Surroundings>) {
+    ///
+    /// # Errors
+    /// That of the last one of which not everything could be; the next who does this tries again.
+    pub(crate) fn sweep(
+        self: &Arc<Self>,
+        member: &Member<'static, Surroundings>,
+    ) -> Result<(), Errno> {
+        let mut swept = Ok(());
         let owner = |slot| self.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
         let owners = (0..self.shape.slots()).filter_map(|slot| owner(slot).checked_sub(1));
         let begun =
@@ -219,36 +254,43 @@ impl Attachment {
             if record == self.record() || !self.claim(record) {
                 continue;
             }
-            // What fails is tried again by the next one.
-            if self.bury_slots(record).is_ok() {
-                member.reap(record).ok();
-            }
+            let taken_back = self.bury_slots(record).and_then(|()| member.reap(record));
+            swept = swept.and(taken_back);
             self.unclaim(record);
         }
+        swept
     }
 
     /// Claims the record of a process that may be dead: false if it is not, or if another is at it.
     fn claim(&self, record: u32) -> bool {
-        // A signal may have interrupted whoever has it, so it must not be waited for.
-        let Ok(mut claimed) = self.claimed.try_lock() else { return false };
-        if claimed.contains(&record) || !self.lock_record(self.file(), record, ByteLock::Take) {
+        let Some(claimed) = self.claimed.get(record as usize) else { return false };
+        if claimed.swap(true, Ordering::Acquire) {
             return false;
         }
-        claimed.push(record);
-        true
+        let is_dead = self.lock_record(self.file(), record, ByteLock::Take);
+        // A program that closes what it does not know may have opened something else there, whose
+        // locks prove nothing.
+        if is_dead && !self.is_its(self.file()) {
+            self.lock_record(self.file(), record, ByteLock::GiveBack);
+            return false;
+        }
+        if !is_dead {
+            claimed.store(false, Ordering::Release);
+        }
+        is_dead
     }
 
     fn unclaim(&self, record: u32) {
         self.lock_record(self.file(), record, ByteLock::GiveBack);
-        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
-        claimed.retain(|&one| one != record);
+        if let Some(claimed) = self.claimed.get(record as usize) {
+            claimed.store(false, Ordering::Release);
+        }
     }
 
     /// Whether another process that lives has the arena attached.
-    pub(crate) fn is_shared(&self, member: &Member<'static, Surroundings>) -> bool {
-        let others = (0..self.shape.processes()).filter(|&record| record != self.record());
-        let mut used = others.filter(|&record| member.is_in_use(record).unwrap_or(false));
-        used.any(|record| {
+    pub(crate) fn is_shared(&self) -> bool {
+        let mut others = (0..self.shape.processes()).filter(|&record| record != self.record());
+        others.any(|record| {
             let is_dead = self.claim(record);
             if is_dead {
                 self.unclaim(record);

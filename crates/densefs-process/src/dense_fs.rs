@@ -157,10 +157,7 @@ impl DenseFs {
 
     /// Takes back what dead processes have left.
     pub(crate) fn sweep(&self) -> Result<(), Errno> {
-        self.with(|member, _| {
-            self.attachment.sweep(member);
-            Ok(())
-        })
+        self.with(|member, _| self.attachment.sweep(member))
     }
 
     /// Closes all that this process has open, and makes the root its working directory.
@@ -182,8 +179,8 @@ impl DenseFs {
     pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
         let checked = self.with(|member, _| {
-            self.attachment.sweep(member);
-            if self.attachment.is_shared(member) {
+            self.attachment.sweep(member)?;
+            if self.attachment.is_shared() {
                 return Err(Errno::BUSY);
             }
             let mut seen = vec![0; member.arena().lines() as usize];

@@ -33,6 +33,16 @@ impl Mapping {
         Ok(Self { start, lines })
     }
 
+    /// Has the same pages of the file mapped by another open file description, in one step.
+    pub(crate) fn map_anew(&self, file: BorrowedFd<'_>) -> io::Result<()> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        let (start, length) = (self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES);
+        // SAFETY: it takes the place of this mapping alone, and shows the same bytes.
+        unsafe { rustix::mm::mmap(start, length, protection, flags, file, 0)? };
+        Ok(())
+    }
+
     /// The arena. Whoever has it must not outlive the mapping: [`crate::attachment::Seat`] holds
     /// both.
     pub(crate) fn arena(&self) -> Arena<'static> {

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
@@ -308,7 +308,31 @@ pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
         }
         NoArena::Damaged => ArenaError::Damaged { path: path.to_owned() },
     })?;
-    Ok((file, mapping, shape))
+    Ok((out_of_the_way(file), mapping, shape))
+}
+
+/// Gives an open file a descriptor that programs do not come upon which close or count theirs.
+pub(crate) fn out_of_the_way(file: File) -> File {
+    const FROM: i32 = 1 << 15;
+    // Where the limit is lower, it stays where it is.
+    [FROM, FROM >> 6]
+        .into_iter()
+        .find_map(|from| rustix::io::fcntl_dupfd_cloexec(&file, from).ok())
+        .map_or(file, File::from)
+}
+
+/// Which file it is that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    device: u64,
+    ino: u64,
+}
+
+impl Identity {
+    pub(crate) fn of(file: BorrowedFd<'_>) -> Option<Self> {
+        let stat = rustix::fs::fstat(file).ok()?;
+        Some(Self { device: stat.st_dev, ino: stat.st_ino })
+    }
 }
 
 /// Has the file system that an arena's file is in give space to some of its pages, and puts them

@@ -3,15 +3,17 @@
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 
 use densefs::Errno;
 
 use crate::attachment::Attachment;
 use crate::{edge, seat};
 
-/// Everything that is attached.
+/// Everything that is attached. Locked by whoever forks, so that no other thread's child has what
+/// is meant for this one's.
 static ATTACHED: Mutex<Vec<Weak<Attachment>>> = Mutex::new(Vec::new());
+type Attached = MutexGuard<'static, Vec<Weak<Attachment>>>;
 
 /// What a child is to have of an arena.
 struct Share {
@@ -22,7 +24,7 @@ struct Share {
 
 thread_local! {
     /// For the child of the fork that is under way.
-    static SHARES: RefCell<Vec<Share>> = const { RefCell::new(Vec::new()) };
+    static SHARES: RefCell<Option<(Attached, Vec<Share>)>> = const { RefCell::new(None) };
 }
 
 /// Notes an attachment, so that forks take it along.
@@ -35,16 +37,13 @@ pub(crate) fn note(attachment: &Arc<Attachment>) {
 }
 
 extern "C" fn before() {
-    let all: Vec<_> = {
-        let all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().filter_map(Weak::upgrade).collect()
-    };
-    let shares = all.into_iter().map(|attachment| {
+    let attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let shares = attached.iter().filter_map(Weak::upgrade).map(|attachment| {
         let own = prepare(&attachment).ok();
         Share { attachment, own }
     });
     let shares = shares.collect();
-    SHARES.with(|place| place.replace(shares));
+    SHARES.with(|place| place.replace(Some((attached, shares))));
 }
 
 /// Opens the arena's file anew, and has a record made with all that this process has open.
@@ -52,7 +51,10 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
     // Its name may have become another's.
     let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
-    let record = attachment.take_record(file.as_fd())?.ok_or(Errno::NFILE)?;
+    if !attachment.is_its(file.as_fd()) {
+        return Err(Errno::BADF);
+    }
+    let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;
     seat::with(attachment, |member| member.copy_descriptors(record))?;
     Ok((file, record))
 }
@@ -63,12 +65,10 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    for Share { attachment, own } in SHARES.with(RefCell::take) {
-        let taken = own.and_then(|(file, record)| {
-            edge::replace(attachment.file(), &file).ok()?;
-            Some(record)
-        });
-        attachment.set_record(taken);
+    if let Some((_attached, shares)) = SHARES.with(RefCell::take) {
+        for Share { attachment, own } in shares {
+            attachment.become_child(own);
+        }
     }
     seat::forget_parents();
 }

@@ -40,6 +40,10 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         if self.record == self.attachment().record() {
+            if std::thread::panicking() {
+                // It may be in the middle of something.
+                self.member.abandon().ok();
+            }
             // What is not given back stays with the slot.
             self.member.retire().ok();
             self.attachment().give_slot(self.slot);
@@ -61,18 +65,20 @@ pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     act: impl Fn(&Member<'static, Surroundings>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
-    let seat = match LAST.take() {
-        Some(seat) if seat.is_in(attachment) => seat,
-        other => another(attachment, other)?,
+    // A thread that ends has none any more, and takes one for this call.
+    let seat = match LAST.try_with(Cell::take) {
+        Ok(Some(seat)) if seat.is_in(attachment) => seat,
+        other => another(attachment, other.unwrap_or(None))?,
     };
     let mut done = act(&seat.member);
     if attachment.is_sweep_due() || matches!(done, Err(Errno::NOSPC)) {
-        attachment.sweep(&seat.member);
+        // What cannot be taken back is tried again when it is due next.
+        attachment.sweep(&seat.member).ok();
         if matches!(done, Err(Errno::NOSPC)) {
             done = act(&seat.member);
         }
     }
-    LAST.set(Some(seat));
+    LAST.try_with(|last| last.replace(Some(seat))).ok();
     done
 }
 

@@ -21,7 +21,7 @@ const FILL: u32 = 9;
 /// Entries of a table of one bucket.
 const SINGLE_MOST: u32 = 12;
 /// Most buckets that an entry may lie away from where it belongs.
-const REACH_MOST: u32 = 255;
+pub(crate) const REACH_MOST: u32 = 255;
 
 const _: () = assert!(SINGLE_MOST as usize == bucket::ENTRIES);
 

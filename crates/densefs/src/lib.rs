@@ -16,6 +16,11 @@
 #[cfg(test)]
 extern crate std;
 
+// What is stored first has to be seen first: the order of stores, and that of loads, is that of the
+// program on this architecture.
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("DenseFS relies on the order of stores and loads of x86-64");
+
 mod annex;
 pub mod arena;
 pub mod check;

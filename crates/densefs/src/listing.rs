@@ -5,7 +5,7 @@
 //! time once, and what came or went meanwhile once or not at all.
 
 use crate::arena::{Line, Ref, Word};
-use crate::directory::{Table, places_used};
+use crate::directory::{REACH_MOST, Table, places_used};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
@@ -192,7 +192,8 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         let home = table.home(from << 1);
         let reach = self.line(table.after(home, 0))?.load(bucket::REACH);
-        for distance in 0..=reach.min(table.buckets() - 1) {
+        let reach = reach.min(REACH_MOST).min(table.buckets() - 1);
+        for distance in 0..=reach {
             let line = self.line(table.after(home, distance))?;
             for place in places_used(line) {
                 let cell = Ref(line.load(bucket::ENTRY.element(place)));

@@ -24,6 +24,8 @@ const OWNER: u32 = 0x7fff;
 const WAITERS: u32 = 0x8000;
 /// One step of the version, which is odd while it is held.
 const STEP: u32 = 0x1_0000;
+/// Looks at what others change before its lock is taken for it.
+const READS: u32 = 1000;
 /// Looks at a held lock before sleeping.
 const SPINS: u32 = 100;
 
@@ -325,7 +327,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
     ) -> Result<(Result<T, Errno>, Stamp), Errno> {
         let line = self.arena.line(at)?;
-        loop {
+        for _ in 0..READS {
             let Some(before) = Stamp::of_free(line) else {
                 self.await_release(at, line)?;
                 continue;
@@ -338,6 +340,40 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Ok((found, before));
             }
         }
+        self.read_locked(at, look)
+    }
+
+    /// The same under the lock, where others change it all the time. Who compares that stamp later
+    /// finds that something has changed.
+    #[cold]
+    #[inline(never)]
+    fn read_locked<T>(
+        &self,
+        at: Ref,
+        mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
+        loop {
+            let line = self.lock(at)?;
+            let before = Stamp::before_lock(line);
+            let found = look(line);
+            self.unlock(at);
+            if !matches!(found, Err(Errno::AGAIN)) {
+                return Ok((found, before));
+            }
+        }
+    }
+
+    /// Gives up an operation that is under way, as if the thread had died: what it has committed is
+    /// done, the rest has not happened, and its locks are free.
+    ///
+    /// # Errors
+    /// As [`Self::repair`].
+    pub fn abandon(&self) -> Result<(), Errno> {
+        self.logged.set(0);
+        self.held.set(0);
+        let repaired = self.repair(self.number);
+        self.look_at_stock();
+        repaired
     }
 
     /// Waits a little for a lock that somebody holds, and repairs what a dead owner left. The

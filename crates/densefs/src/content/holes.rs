@@ -100,7 +100,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.ready_to_give()?;
             let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
             let place = self.place(&map, page)?;
-            let is_tail_in_the_way = map.tail > 0 && page >= map.end - 1;
+            let is_tail_in_the_way = map.tail > 0 && (page >= map.end || map.is_tail(page));
             if is_tail_in_the_way {
                 self.lengthen_tail(&map, PAGE_LENGTH)?;
             } else if place.at.is_some() {
@@ -193,6 +193,9 @@ impl<'a, S: Seams> Member<'a, S> {
                 let (is_there, end) = self.stretch_at(line, at)?;
                 if is_there == (what == Sought::Data) {
                     return Ok(at);
+                }
+                if end <= at {
+                    return Err(Errno::CORRUPT);
                 }
                 at = end;
             }

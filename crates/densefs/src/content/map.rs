@@ -60,7 +60,7 @@ impl Map {
 
     /// Whether this is the page that has fewer lines than others.
     pub(super) fn is_tail(&self, page: u32) -> bool {
-        self.tail > 0 && page + 1 == self.end
+        self.tail > 0 && page.checked_add(1) == Some(self.end)
     }
 }
 

@@ -96,6 +96,9 @@ impl<'a, S: Seams> Member<'a, S> {
         while !into.is_empty() {
             let (page, within) = split(offset)?;
             let place = self.place(&map, page)?;
+            if place.pages == 0 {
+                return Err(Errno::CORRUPT);
+            }
             let is_there = place.at.is_some() && (within as u64) < place.bytes;
             let end = if is_there { place.bytes } else { u64::from(place.pages) * PAGE_BYTES };
             let length = length(end - within as u64).min(into.len());

@@ -88,11 +88,10 @@ impl<'a, S: Seams> Member<'a, S> {
     fn open_at_place(&self, place: Place) -> Result<Open<'a>, Errno> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
-        let node = Node {
-            at: Ref(line.load(description::INODE)),
-            known: Known::Open { line: entry.line, place: entry.place, entry: entry.value },
-        };
-        Ok(Open { node, entry, line, flags: line.load(description::FLAGS) })
+        let flags = line.load(description::FLAGS);
+        let known = Known::Open { line: entry.line, place: entry.place, entry: entry.value, flags };
+        let node = Node { at: Ref(line.load(description::INODE)), known };
+        Ok(Open { node, entry, line, flags })
     }
 
     /// The working directory: the root, if it has not been changed.

@@ -19,6 +19,8 @@ use crate::place::{Place, say_skipped};
 /// How often the program's loop of two instructions is executed: for longer than several ticks of
 /// the kernel's clock, which are at most 10 ms apart, at an instruction a nanosecond.
 const ROUNDS: u64 = 12_000_000;
+/// How many guests may be unlucky.
+const ATTEMPTS: u32 = 4;
 /// What each program executes between its marks: the loop, and `mov`, `mov`, `syscall`.
 const INSTRUCTIONS: u64 = 2 * ROUNDS + 3;
 
@@ -121,12 +123,22 @@ fn interrupts_on_two_processors_are_set_apart() {
         (Ok(lab), Ok(program)) => (lab, program),
         (Err(why), _) | (_, Err(why)) => return say_skipped(test, why.trim()),
     };
-    let ran = boot(&lab, &place, program).run(&place.path("handed"));
-    ran.expect("a guest of two processors comes to its end");
-    for (processor, figures) in figures(&place).into_iter().enumerate() {
-        let all = format!("processor {processor}: {figures:?}");
-        assert_eq!(figures.user_instructions, INSTRUCTIONS, "{all}");
-        assert!(figures.interrupt_instructions > 1000, "{all}");
-        assert!((200..600).contains(&figures.instructions), "{all}");
+    for attempt in 1.. {
+        let ran = boot(&lab, &place, program.clone()).run(&place.path("handed"));
+        ran.expect("a guest of two processors comes to its end");
+        let both = figures(&place);
+        // If the clock ticks within the call, which is seldom, its end passes the processor on to
+        // another task, and that is no interrupt's.
+        let has_passed_on = both.iter().any(|figures| figures.instructions >= 600);
+        if has_passed_on && attempt < ATTEMPTS {
+            continue;
+        }
+        for (processor, figures) in both.into_iter().enumerate() {
+            let all = format!("processor {processor}: {figures:?}");
+            assert_eq!(figures.user_instructions, INSTRUCTIONS, "{all}");
+            assert!(figures.interrupt_instructions > 1000, "{all}");
+            assert!((200..600).contains(&figures.instructions), "{all}");
+        }
+        return;
     }
 }

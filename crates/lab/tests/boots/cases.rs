@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use file_system::{FileSystem, Mkfs};
 use lab::command::Command as GuestCommand;
@@ -88,8 +88,11 @@ pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
 }
 
 pub(crate) fn a_guest_that_hangs_is_ended(place: &Place) {
+    // So long that it gets to the loop, however busy this machine is.
+    let began = Instant::now();
+    place.boot("true").run(directory().path()).unwrap();
     let mut boot = place.boot("echo waiting >/dev/console; while :; do :; done");
-    boot.time_limit = Duration::from_secs(30);
+    boot.time_limit = 3 * began.elapsed() + Duration::from_secs(5);
     match boot.run(directory().path()) {
         Err(BootError::Hung { console, .. }) => assert!(console.ends_with("waiting"), "{console}"),
         other => panic!("{other:?}"),
