@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -230,30 +231,47 @@ static void locks(void)
     CHECK(dfs_flock(fd, LOCK_SH) == 0 && lock_in_child(1) == EAGAIN);
     CHECK(dfs_flock(fd, LOCK_UN) == 0 && lock_in_child(1) == 0);
     FAILS(dfs_flock(fd, 99), EINVAL);
+    CHECK(dfs_close(fd) == 0);
+}
 
-    /* One that dies with a lock while a child of its own lives, and one that waits for it. */
-    int status, ends[2];
-    CHECK(pipe(ends) == 0);
-    pid_t owner = fork();
-    if (owner == 0) {
-        pid_t parent = getpid();
-        pid_t child = fork();
-        if (child == 0) {
-            CHECK(close(ends[1]) == 0);
-            while (getppid() == parent)
-                usleep(1000);
-            /* It lives on until the one that waits has what it waits for. */
-            while (dfs_access("/had", F_OK) != 0)
-                usleep(1000);
-            _exit(0);
-        }
-        int own = dfs_open("/locked", O_RDWR);
-        CHECK(dfs_flock(own, LOCK_EX) == 0 && write(ends[1], "x", 1) == 1);
-        for (;;)
-            pause();
+static pid_t owner;
+static int owner_ends[2];
+
+/* A process that has attached the arena, has a lock, and a child that outlives it. */
+static void start_owner(const char *arena)
+{
+    CHECK(pipe(owner_ends) == 0);
+    owner = fork();
+    CHECK(owner >= 0);
+    if (owner > 0)
+        return;
+    CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && dfs_attach(arena, 0) == 0);
+    int fd = dfs_open("/owned", O_RDWR | O_CREAT, 0600);
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(close(owner_ends[1]) == 0);
+        while (getppid() == parent)
+            usleep(1000);
+        /* It goes on until the one that waits has what it waits for. */
+        for (int i = 0; i < 60000 && dfs_access("/had", F_OK) != 0; i++)
+            usleep(1000);
+        _exit(0);
     }
+    int own = dfs_open("/owned", O_RDWR);
+    CHECK(fd >= 0 && child > 0 && dfs_flock(own, LOCK_EX) == 0);
+    CHECK(write(owner_ends[1], "x", 1) == 1);
+    for (;;)
+        pause();
+}
+
+/* What the dead had is had by the next, although a child of theirs lives. */
+static void inherit(void)
+{
     char byte;
-    CHECK(owner > 0 && read(ends[0], &byte, 1) == 1);
+    int status;
+    CHECK(read(owner_ends[0], &byte, 1) == 1);
+    int fd = dfs_open("/owned", O_RDWR);
     FAILS(dfs_flock(fd, LOCK_EX | LOCK_NB), EAGAIN);
     pid_t killer = fork();
     if (killer == 0) {
@@ -263,7 +281,7 @@ static void locks(void)
     }
     CHECK(dfs_flock(fd, LOCK_EX) == 0 && dfs_mkdir("/had", 0700) == 0);
     CHECK(waitpid(owner, &status, 0) == owner && waitpid(killer, &status, 0) == killer);
-    CHECK(close(ends[0]) == 0 && close(ends[1]) == 0 && dfs_close(fd) == 0);
+    CHECK(close(owner_ends[0]) == 0 && close(owner_ends[1]) == 0 && dfs_close(fd) == 0);
 }
 
 int main(int argc, char **argv)
@@ -273,8 +291,10 @@ int main(int argc, char **argv)
     FAILS(dfs_attach("/dev/null", 0), EINVAL);
     FAILS(dfs_attach("/nowhere/arena", 0), ENOENT);
     FAILS(dfs_attach(argv[1], 1), EINVAL);
+    start_owner(argv[1]);
     CHECK(dfs_attach(argv[1], 0) == 0);
     FAILS(dfs_attach(argv[1], 0), EBUSY);
+    inherit();
     files();
     names();
     lists();
