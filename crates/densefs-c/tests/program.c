@@ -88,6 +88,10 @@ static void names(void)
     struct timespec times[2] = {{0, UTIME_OMIT}, {12, 34}};
     CHECK(dfs_utimensat(AT_FDCWD, "/fifo", times, 0) == 0 && dfs_stat("/fifo", &stat) == 0);
     CHECK(stat.st_mtim.tv_sec == 12 && stat.st_mtim.tv_nsec == 34);
+    CHECK(stat.st_atim.tv_sec == 12 && stat.st_atim.tv_nsec == 34);
+    struct timespec accessed[2] = {{56, 78}, {0, UTIME_OMIT}};
+    CHECK(dfs_utimensat(AT_FDCWD, "/fifo", accessed, 0) == 0 && dfs_stat("/fifo", &stat) == 0);
+    CHECK(stat.st_atim.tv_sec == 56 && stat.st_atim.tv_nsec == 78 && stat.st_mtim.tv_sec == 12);
 }
 
 static void lists(void)

@@ -3,8 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use densefs::modes::{Caller, DIRECTORY, SYMLINK, TYPE};
-use densefs::{Errno, Stat, flags};
-use fuser::{FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request};
+use densefs::{Errno, NewTime, Stat, flags};
+use fuser::{
+    FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request, TimeOrNow,
+};
 
 /// How long the kernel may believe what it is told: not at all.
 pub(crate) const AT_ONCE: Duration = Duration::ZERO;
@@ -40,7 +42,7 @@ pub(crate) fn attributes(stat: &Stat) -> FileAttr {
         ino: INodeNo(stat.ino),
         size: stat.size,
         blocks: stat.blocks,
-        atime: time(stat.mtime_ns),
+        atime: time(stat.atime_ns),
         mtime: time(stat.mtime_ns),
         ctime: time(stat.ctime_ns),
         crtime: SystemTime::UNIX_EPOCH,
@@ -79,7 +81,15 @@ pub(crate) fn opened_for(how: u32) -> u32 {
     how & (flags::ACCESS | flags::APPEND)
 }
 
-pub(crate) fn nanoseconds(time: SystemTime) -> u64 {
+pub(crate) fn new_time(asked: Option<TimeOrNow>) -> NewTime {
+    match asked {
+        None => NewTime::Same,
+        Some(TimeOrNow::Now) => NewTime::Now,
+        Some(TimeOrNow::SpecificTime(time)) => NewTime::At(nanoseconds(time)),
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
-use densefs::{Owner, Remove, Rename, flags};
+use densefs::{NewTimes, Owner, Remove, Rename, flags};
 use fuser::{
     BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
@@ -18,7 +18,7 @@ use fuser::{
 
 use crate::answer::{
     AT_ONCE, BLOCK, FIFO, SOCKET, answer_empty, answer_entry, attributes, caller, descriptor,
-    errno, nanoseconds, opened_for, type_of,
+    errno, new_time, opened_for, type_of,
 };
 use crate::asked::Served;
 
@@ -65,7 +65,7 @@ impl Filesystem for Served {
         uid: Option<u32>,
         gid: Option<u32>,
         size: Option<u64>,
-        _atime: Option<TimeOrNow>,
+        atime: Option<TimeOrNow>,
         mtime: Option<TimeOrNow>,
         _ctime: Option<SystemTime>,
         _handle: Option<FileHandle>,
@@ -86,13 +86,8 @@ impl Filesystem for Served {
             if let Some(size) = size {
                 core.truncate(node, size)?;
             }
-            match mtime {
-                None => {}
-                Some(TimeOrNow::Now) => core.touch_node(&caller, node, None)?,
-                Some(TimeOrNow::SpecificTime(time)) => {
-                    core.touch_node(&caller, node, Some(nanoseconds(time)))?;
-                }
-            }
+            let times = NewTimes { accessed: new_time(atime), changed: new_time(mtime) };
+            core.touch_node(&caller, node, times)?;
             self.stat(core, node)
         });
         match set {

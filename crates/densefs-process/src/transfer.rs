@@ -308,11 +308,12 @@ impl Export<'_> {
             let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
             fs::set_permissions(target, permissions).map_err(outside(target))?;
         }
-        let time = Timespec {
-            tv_sec: (stat.mtime_ns / 1_000_000_000).cast_signed(),
-            tv_nsec: (stat.mtime_ns % 1_000_000_000).cast_signed(),
+        let time = |ns: u64| Timespec {
+            tv_sec: (ns / 1_000_000_000).cast_signed(),
+            tv_nsec: (ns % 1_000_000_000).cast_signed(),
         };
-        let times = Timestamps { last_access: time, last_modification: time };
+        let (last_access, last_modification) = (time(stat.atime_ns), time(stat.mtime_ns));
+        let times = Timestamps { last_access, last_modification };
         utimensat(CWD, target, &times, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|why| outside(target)(why.into()))
     }
