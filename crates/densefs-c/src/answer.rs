@@ -73,6 +73,7 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     answer.st_mode = stat.mode.mode;
     answer.st_uid = stat.mode.uid;
     answer.st_gid = stat.mode.gid;
+    answer.st_rdev = stat.device.into();
     answer.st_size = stat.size.cast_signed();
     answer.st_blksize = 4096;
     answer.st_blocks = stat.blocks.cast_signed();

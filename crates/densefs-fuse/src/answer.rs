@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use densefs::modes::{Caller, DIRECTORY, SYMLINK, TYPE};
+use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, SYMLINK, TYPE};
 use densefs::{Errno, NewTime, Stat, flags};
 use fuser::{
     FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request, TimeOrNow,
@@ -13,8 +13,8 @@ pub(crate) const AT_ONCE: Duration = Duration::ZERO;
 /// Bytes of a block, as statfs(2) counts.
 pub(crate) const BLOCK: u32 = 4096;
 /// The types that have no constant elsewhere.
-pub(crate) const FIFO: u32 = 0o010_000;
-pub(crate) const SOCKET: u32 = 0o140_000;
+const FIFO: u32 = 0o010_000;
+const SOCKET: u32 = 0o140_000;
 
 /// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
 pub(crate) fn caller(request: &Request) -> Caller<'static> {
@@ -32,6 +32,8 @@ pub(crate) fn type_of(mode: u32) -> FileType {
         SYMLINK => FileType::Symlink,
         FIFO => FileType::NamedPipe,
         SOCKET => FileType::Socket,
+        CHARACTERS => FileType::CharDevice,
+        BLOCKS => FileType::BlockDevice,
         _ => FileType::RegularFile,
     }
 }
@@ -51,7 +53,7 @@ pub(crate) fn attributes(stat: &Stat) -> FileAttr {
         nlink: stat.links,
         uid: stat.mode.uid,
         gid: stat.mode.gid,
-        rdev: 0,
+        rdev: stat.device,
         blksize: BLOCK,
         flags: 0,
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
 use densefs::{NewTimes, Owner, Remove, Rename, flags};
 use fuser::{
     BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -17,8 +17,8 @@ use fuser::{
 };
 
 use crate::answer::{
-    AT_ONCE, BLOCK, FIFO, SOCKET, answer_empty, answer_entry, attributes, caller, descriptor,
-    errno, new_time, opened_for, type_of,
+    AT_ONCE, BLOCK, answer_empty, answer_entry, attributes, caller, descriptor, errno, new_time,
+    opened_for, type_of,
 };
 use crate::asked::Served;
 
@@ -116,15 +116,16 @@ impl Filesystem for Served {
         name: &OsStr,
         mode: u32,
         _umask: u32,
-        _device: u32,
+        device: u32,
         reply: ReplyEntry,
     ) {
-        if !matches!(mode & TYPE, 0 | FILE | FIFO | SOCKET) {
-            return reply.error(fuser::Errno::EPERM);
-        }
         let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
+        let (caller, bytes) = (caller(request), name.as_bytes());
         self.make((parent, name), reply, |core, at| {
-            core.make_at(&caller(request), at, name.as_bytes(), mode).map(drop)
+            if is_device(mode) {
+                return core.make_device_at(&caller, at, bytes, (mode, device)).map(drop);
+            }
+            core.make_at(&caller, at, bytes, mode).map(drop)
         });
     }
 

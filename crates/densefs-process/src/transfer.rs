@@ -8,7 +8,7 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE, is_device};
 use densefs::{Errno, Follow, Stat, flags};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -27,11 +27,11 @@ pub struct Copied {
     pub directories: u64,
     /// Regular files.
     pub files: u64,
-    /// Symbolic links, fifos and sockets.
+    /// Symbolic links, fifos, sockets and devices.
     pub others: u64,
     /// Bytes of regular files, holes among them.
     pub bytes: u64,
-    /// What cannot be copied: devices.
+    /// What cannot be copied: devices, if this is not root.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -160,7 +160,7 @@ impl Import<'_> {
                 self.files.make_link(leads, &target).map_err(inside(path))?;
                 self.copied.others += 1;
             }
-            _ => match self.files.make_from(Base::Working, &target, mode) {
+            _ => match self.node(&target, metadata) {
                 Ok(()) => self.copied.others += 1,
                 Err(Errno::PERM) => {
                     self.copied.left_out.push(source.to_owned());
@@ -173,6 +173,12 @@ impl Import<'_> {
             self.links.insert(inode, target.clone());
         }
         self.attributes(path, &target, metadata)
+    }
+
+    /// A fifo, a socket or a device.
+    fn node(&self, target: &Path, metadata: &fs::Metadata) -> Result<(), Errno> {
+        let device = u32::try_from(metadata.rdev()).map_err(|_| Errno::PERM)?;
+        self.files.make_node(Base::Working, target, (metadata.mode(), device))
     }
 
     fn attributes(
@@ -289,9 +295,15 @@ impl Export<'_> {
             kind => {
                 let kind = rustix::fs::FileType::from_raw_mode(kind);
                 let mode = rustix::fs::Mode::from_raw_mode(0o600);
-                rustix::fs::mknodat(rustix::fs::CWD, &target, kind, mode, 0)
-                    .map_err(|why| outside(&target)(why.into()))?;
-                self.copied.others += 1;
+                let device = stat.device.into();
+                match rustix::fs::mknodat(rustix::fs::CWD, &target, kind, mode, device) {
+                    Ok(()) => self.copied.others += 1,
+                    Err(rustix::io::Errno::PERM) if is_device(stat.mode.mode) => {
+                        self.copied.left_out.push(target);
+                        return Ok(());
+                    }
+                    Err(why) => return Err(outside(&target)(why.into())),
+                }
             }
         }
         if is_linked {

@@ -16,7 +16,7 @@ use crate::directory::Entry;
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE};
+use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE, is_device};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
@@ -41,6 +41,8 @@ pub struct Stat {
     pub links: u32,
     /// Bytes; of a directory, its entries.
     pub size: u64,
+    /// Of a device, its number as Linux has it in 32 bits; else 0.
+    pub device: u32,
     /// Units of 512 bytes that its content, or a directory's table, takes.
     pub blocks: u64,
     /// When it was last accessed as far as somebody has set that, and else when its content last
@@ -110,6 +112,7 @@ impl<'a, S: Seams> Member<'a, S> {
             mode,
             links: line.load(cell::LINKS).into(),
             size,
+            device: if is_device(mode.mode) { self.body(line)?.load(cell::DATA) } else { 0 },
             blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
             atime_ns: self.accessed(line)?.unwrap_or(mtime_ns),
             mtime_ns,

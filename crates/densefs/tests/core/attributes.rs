@@ -1,7 +1,7 @@
 //! Owners, permissions, times and symbolic links.
 
-use densefs::modes::{Caller, DIRECTORY, FILE, SYMLINK, TYPE};
-use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove};
+use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove, flags};
 
 use crate::world::{Memory, World, assert_whole, format, hold};
 
@@ -124,5 +124,38 @@ fn a_time_of_access_that_is_set_stays() {
         assert_eq!(his(to(NewTime::At(5), NewTime::Now)), Err(Errno::PERM));
         assert_eq!(his(to(NewTime::Now, NewTime::Now)), Ok(()), "he may write");
         assert!(member.stat(node).expect("it is open").mtime_ns > made.mtime_ns);
+    });
+}
+
+#[test]
+fn a_device_keeps_its_number() {
+    with_member(|member, all| {
+        for (kind, device) in [(CHARACTERS, 0x0103), (BLOCKS, u32::MAX)] {
+            let (name, wanted) = (b"device", (kind | 0o640, device));
+            assert_eq!(member.make_device_at(&ALICE, all, name, wanted), Err(Errno::PERM));
+            let no = member.make_device_at(&Caller::ROOT, all, name, (FILE | 0o640, device));
+            assert_eq!(no, Err(Errno::INVAL));
+            let made = member.make_device_at(&Caller::ROOT, all, name, wanted);
+            let made = made.expect("root may");
+            assert_eq!((made.device, made.size, made.blocks), (device, 0, 0));
+            assert_eq!(made.mode.mode, kind | 0o640);
+            let open = hold(member, all, name).expect("it is there");
+            assert_eq!(member.open_node(&Caller::ROOT, open.node, 0), Err(Errno::NXIO));
+            assert_eq!(member.truncate(open.node, 0), Err(Errno::INVAL));
+            // With an annex, its number is there.
+            let times = NewTimes { accessed: NewTime::At(1), changed: NewTime::Same };
+            member.touch_node(&Caller::ROOT, open.node, times).expect("there is room");
+            assert_eq!(member.stat(open.node).expect("it is open").device, device);
+            assert_whole(member);
+            member.remove_at(&Caller::ROOT, all, name, Remove::Name).expect("it is there");
+            member.close(open.descriptor).expect("it is open");
+            assert_whole(member);
+            let open = member.open(&ALICE, all, b"file", flags::CREATE | flags::READ_WRITE, 0o600);
+            let open = open.expect("there is room");
+            let stat = member.stat(member.node(open).expect("it is open")).expect("it is open");
+            assert_eq!((stat.device, stat.size), (0, 0), "nothing of it stays");
+            member.close(open).expect("it is open");
+            member.remove_at(&ALICE, all, b"file", Remove::Name).expect("it is hers");
+        }
     });
 }
