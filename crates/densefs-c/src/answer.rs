@@ -73,10 +73,11 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     answer.st_mode = stat.mode.mode;
     answer.st_uid = stat.mode.uid;
     answer.st_gid = stat.mode.gid;
+    answer.st_rdev = stat.device.into();
     answer.st_size = stat.size.cast_signed();
     answer.st_blksize = 4096;
     answer.st_blocks = stat.blocks.cast_signed();
-    (answer.st_atime, answer.st_atime_nsec) = (seconds(stat.mtime_ns), within(stat.mtime_ns));
+    (answer.st_atime, answer.st_atime_nsec) = (seconds(stat.atime_ns), within(stat.atime_ns));
     (answer.st_mtime, answer.st_mtime_nsec) = (seconds(stat.mtime_ns), within(stat.mtime_ns));
     (answer.st_ctime, answer.st_ctime_nsec) = (seconds(stat.ctime_ns), within(stat.ctime_ns));
 }

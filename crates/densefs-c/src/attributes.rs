@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use densefs_process::{Base, Errno, Follow, Usage};
+use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Usage};
 
 use crate::answer::{fail, result, write_stat};
 use crate::{base, files, path};
@@ -176,7 +176,7 @@ unsafe fn chown(name: *const c_char, (uid, gid): (u32, u32), follow: Follow) -> 
     )
 }
 
-/// Sets when the content last changed; the time of the last access is not kept.
+/// Sets when it was last accessed, and when the content last changed.
 ///
 /// # Safety
 /// `name` must be a text, and `times` null or two of them.
@@ -188,23 +188,30 @@ pub unsafe extern "C" fn dfs_utimensat(
     how: c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for it.
-    let (name, time) = unsafe { (path(name), (!times.is_null()).then(|| *times.add(1))) };
+    let name = unsafe { path(name) };
+    // SAFETY: likewise.
+    let times = unsafe { times.cast::<[libc::timespec; 2]>().as_ref() };
     let follow = follow(how, libc::AT_SYMLINK_NOFOLLOW);
     result((|| {
-        let mtime_ns = match time {
-            None => None,
-            Some(time) if time.tv_nsec == libc::UTIME_NOW => None,
-            Some(time) if time.tv_nsec == libc::UTIME_OMIT => {
-                return files()?.stat_from(base(directory)?, name?, follow).map(drop);
-            }
-            Some(time) if (0..1_000_000_000).contains(&time.tv_nsec) => {
-                let seconds = u64::try_from(time.tv_sec).map_err(|_| Errno::INVAL)?;
-                Some(seconds.saturating_mul(1_000_000_000) + time.tv_nsec.cast_unsigned())
-            }
-            Some(_) => return Err(Errno::INVAL),
+        let [accessed, changed] = match times {
+            None => [NewTime::Now; 2],
+            Some([accessed, changed]) => [new_time(accessed)?, new_time(changed)?],
         };
-        files()?.set_mtime(base(directory)?, name?, follow, mtime_ns)
+        let times = NewTimes { accessed, changed };
+        files()?.set_times(base(directory)?, name?, follow, times)
     })())
+}
+
+fn new_time(time: &libc::timespec) -> Result<NewTime, Errno> {
+    match time.tv_nsec {
+        libc::UTIME_NOW => Ok(NewTime::Now),
+        libc::UTIME_OMIT => Ok(NewTime::Same),
+        within @ 0..1_000_000_000 => {
+            let seconds = u64::try_from(time.tv_sec).map_err(|_| Errno::INVAL)?;
+            Ok(NewTime::At(seconds.saturating_mul(1_000_000_000) + within.cast_unsigned()))
+        }
+        _ => Err(Errno::INVAL),
+    }
 }
 
 /// Sets the mask of permissions that new files do not get; the one before.

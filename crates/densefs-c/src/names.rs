@@ -34,7 +34,7 @@ pub unsafe extern "C" fn dfs_mkdirat(
     result(name.and_then(|name| files()?.make_from(base(directory)?, name, mode)))
 }
 
-/// Makes an empty file of any type but a device.
+/// Makes an empty file of any type; none but root makes devices, which cannot be opened.
 ///
 /// # Safety
 /// `name` must be a text.
@@ -42,14 +42,17 @@ pub unsafe extern "C" fn dfs_mkdirat(
 pub unsafe extern "C" fn dfs_mknod(
     name: *const c_char,
     mode: libc::mode_t,
-    _device: libc::dev_t,
+    device: libc::dev_t,
 ) -> c_int {
     if mode & libc::S_IFMT == libc::S_IFDIR {
         return fail(libc::EPERM);
     }
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.make_from(Base::Working, name, mode)))
+    result(name.and_then(|name| {
+        let device = u32::try_from(device).map_err(|_| Errno::INVAL)?;
+        files()?.make_node(Base::Working, name, (mode, device))
+    }))
 }
 
 /// Makes a fifo, which cannot be opened yet.

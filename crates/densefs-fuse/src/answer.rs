@@ -2,17 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
-use densefs::modes::{Caller, DIRECTORY, SYMLINK, TYPE};
-use densefs::{Errno, Stat, flags};
-use fuser::{FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request};
+use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, SYMLINK, TYPE};
+use densefs::{Errno, NewTime, Stat, flags};
+use fuser::{
+    FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request, TimeOrNow,
+};
 
 /// How long the kernel may believe what it is told: not at all.
 pub(crate) const AT_ONCE: Duration = Duration::ZERO;
 /// Bytes of a block, as statfs(2) counts.
 pub(crate) const BLOCK: u32 = 4096;
 /// The types that have no constant elsewhere.
-pub(crate) const FIFO: u32 = 0o010_000;
-pub(crate) const SOCKET: u32 = 0o140_000;
+const FIFO: u32 = 0o010_000;
+const SOCKET: u32 = 0o140_000;
 
 /// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
 pub(crate) fn caller(request: &Request) -> Caller<'static> {
@@ -30,6 +32,8 @@ pub(crate) fn type_of(mode: u32) -> FileType {
         SYMLINK => FileType::Symlink,
         FIFO => FileType::NamedPipe,
         SOCKET => FileType::Socket,
+        CHARACTERS => FileType::CharDevice,
+        BLOCKS => FileType::BlockDevice,
         _ => FileType::RegularFile,
     }
 }
@@ -40,7 +44,7 @@ pub(crate) fn attributes(stat: &Stat) -> FileAttr {
         ino: INodeNo(stat.ino),
         size: stat.size,
         blocks: stat.blocks,
-        atime: time(stat.mtime_ns),
+        atime: time(stat.atime_ns),
         mtime: time(stat.mtime_ns),
         ctime: time(stat.ctime_ns),
         crtime: SystemTime::UNIX_EPOCH,
@@ -49,7 +53,7 @@ pub(crate) fn attributes(stat: &Stat) -> FileAttr {
         nlink: stat.links,
         uid: stat.mode.uid,
         gid: stat.mode.gid,
-        rdev: 0,
+        rdev: stat.device,
         blksize: BLOCK,
         flags: 0,
     }
@@ -79,7 +83,15 @@ pub(crate) fn opened_for(how: u32) -> u32 {
     how & (flags::ACCESS | flags::APPEND)
 }
 
-pub(crate) fn nanoseconds(time: SystemTime) -> u64 {
+pub(crate) fn new_time(asked: Option<TimeOrNow>) -> NewTime {
+    match asked {
+        None => NewTime::Same,
+        Some(TimeOrNow::Now) => NewTime::Now,
+        Some(TimeOrNow::SpecificTime(time)) => NewTime::At(nanoseconds(time)),
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
-use densefs::{Owner, Remove, Rename, flags};
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
+use densefs::{NewTimes, Owner, Remove, Rename, flags};
 use fuser::{
     BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
@@ -17,8 +17,8 @@ use fuser::{
 };
 
 use crate::answer::{
-    AT_ONCE, BLOCK, FIFO, SOCKET, answer_empty, answer_entry, attributes, caller, descriptor,
-    errno, nanoseconds, opened_for, type_of,
+    AT_ONCE, BLOCK, answer_empty, answer_entry, attributes, caller, descriptor, errno, new_time,
+    opened_for, type_of,
 };
 use crate::asked::Served;
 
@@ -65,7 +65,7 @@ impl Filesystem for Served {
         uid: Option<u32>,
         gid: Option<u32>,
         size: Option<u64>,
-        _atime: Option<TimeOrNow>,
+        atime: Option<TimeOrNow>,
         mtime: Option<TimeOrNow>,
         _ctime: Option<SystemTime>,
         _handle: Option<FileHandle>,
@@ -86,13 +86,8 @@ impl Filesystem for Served {
             if let Some(size) = size {
                 core.truncate(node, size)?;
             }
-            match mtime {
-                None => {}
-                Some(TimeOrNow::Now) => core.touch_node(&caller, node, None)?,
-                Some(TimeOrNow::SpecificTime(time)) => {
-                    core.touch_node(&caller, node, Some(nanoseconds(time)))?;
-                }
-            }
+            let times = NewTimes { accessed: new_time(atime), changed: new_time(mtime) };
+            core.touch_node(&caller, node, times)?;
             self.stat(core, node)
         });
         match set {
@@ -121,15 +116,16 @@ impl Filesystem for Served {
         name: &OsStr,
         mode: u32,
         _umask: u32,
-        _device: u32,
+        device: u32,
         reply: ReplyEntry,
     ) {
-        if !matches!(mode & TYPE, 0 | FILE | FIFO | SOCKET) {
-            return reply.error(fuser::Errno::EPERM);
-        }
         let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
+        let (caller, bytes) = (caller(request), name.as_bytes());
         self.make((parent, name), reply, |core, at| {
-            core.make_at(&caller(request), at, name.as_bytes(), mode).map(drop)
+            if is_device(mode) {
+                return core.make_device_at(&caller, at, bytes, (mode, device)).map(drop);
+            }
+            core.make_at(&caller, at, bytes, mode).map(drop)
         });
     }
 

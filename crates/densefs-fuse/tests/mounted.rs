@@ -1,43 +1,18 @@
 //! A DenseFS that is mounted, as other programs see it, while a process uses it by calls as well.
 
+mod place;
+
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use densefs_fuse::{Mount, MountError};
-use densefs_process::{Bearer, DenseFs, Errno, Follow, Request, flags, make};
+use densefs_process::{Bearer, Errno, Follow, flags};
+use place::mounted;
 use rustix::fs::{FallocateFlags, XattrFlags};
-
-/// Does something with a DenseFS that is mounted on a directory; nothing where that cannot be.
-fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
-    if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
-        eprintln!("skipped: {what}: it needs root and /dev/fuse");
-        return;
-    }
-    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    let (arena, point) = (place.path().join("arena"), place.path().join("point"));
-    fs::create_dir(&point).expect("the place is ours");
-    fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("it is ours");
-    let root = DenseFs::new_root(0o777);
-    make(&arena, &Request { bytes: 64 << 20, root, overwrites: false }).expect("there is room");
-    let files = DenseFs::attach(&arena).expect("it was made");
-    let mut mount = Mount::on(&point, DenseFs::attach(&arena).expect("it was made"))
-        .unwrap_or_else(|why| panic!("{why}"));
-    let mut unmounter = mount.unmounter();
-    let server = std::thread::spawn(move || mount.serve());
-    act(&point, &files);
-    // A program that another test starts has for a moment what is open here.
-    let until = Instant::now() + Duration::from_secs(30);
-    while let Err(why) = unmounter.unmount() {
-        assert!(Instant::now() < until, "{why}");
-        std::thread::yield_now();
-    }
-    server.join().expect("it does not panic").expect("the kernel is content");
-}
 
 #[test]
 fn programs_find_a_file_system() {
@@ -157,5 +132,43 @@ fn what_cannot_be_mounted_is_refused() {
         fs::write(&file, "").expect("there is room");
         let why = Mount::on(&file, files.clone()).expect_err("it is no directory");
         assert!(matches!(why, MountError::NoDirectory { .. }), "{why}");
+    });
+}
+
+/// What programs set of times and devices is there for all.
+#[test]
+fn times_and_devices_are_kept() {
+    mounted("times_and_devices_are_kept", |point, files| {
+        use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, UTIME_OMIT};
+        let path = point.join("file");
+        fs::write(&path, "x").expect("there is room");
+        let at = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+        let set = |last_access, last_modification| {
+            let times = Timestamps { last_access, last_modification };
+            rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()).expect("it is ours");
+        };
+        let times = || {
+            let of = fs::metadata(&path).expect("it is there");
+            (of.atime(), of.atime_nsec(), of.mtime(), of.mtime_nsec())
+        };
+        let omit = at(0, UTIME_OMIT);
+        set(at(1, 2), at(3, 4));
+        assert_eq!(times(), (1, 2, 3, 4));
+        set(omit, at(5, 6));
+        assert_eq!(times(), (1, 2, 5, 6));
+        set(at(7, 8), omit);
+        assert_eq!(times(), (7, 8, 5, 6));
+        assert_eq!(files.stat("file").expect("it is there").atime_ns, 7_000_000_008);
+        let device = rustix::fs::makedev(259, 70_000);
+        for kind in [FileType::CharacterDevice, FileType::BlockDevice] {
+            let mode = Mode::from_raw_mode(0o600);
+            let path = point.join("device");
+            rustix::fs::mknodat(CWD, &path, kind, mode, device).expect("we are root");
+            let stat = rustix::fs::stat(&path).expect("it is there");
+            assert_eq!(FileType::from_raw_mode(stat.st_mode), kind);
+            assert_eq!((stat.st_rdev, stat.st_size), (device, 0));
+            assert!(fs::File::open(&path).is_err(), "the mount has no devices");
+            fs::remove_file(&path).expect("it is there");
+        }
     });
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use densefs::modes::{SYMLINK, TYPE};
-use densefs::{Errno, Follow, Owner, Stat};
+use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Stat};
 
 use crate::dense_fs::{Base, DenseFs};
 
@@ -90,8 +90,24 @@ impl DenseFs {
         follow: Follow,
         mtime_ns: Option<u64>,
     ) -> Result<(), Errno> {
+        let changed = mtime_ns.map_or(NewTime::Now, NewTime::At);
+        self.set_times(base, path, follow, NewTimes { accessed: NewTime::Same, changed })
+    }
+
+    /// Sets when it was last accessed, and when the content last changed.
+    ///
+    /// # Errors
+    /// As utimensat(2); [`Errno::NOSPC`] if there is no room for a time of access that is not that
+    /// of the last change.
+    pub fn set_times(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        times: NewTimes,
+    ) -> Result<(), Errno> {
         self.with_node((base, path), follow, |member, caller, node| {
-            member.touch_node(caller, node, mtime_ns)
+            member.touch_node(caller, node, times)
         })
     }
 

@@ -27,7 +27,8 @@ pub use attachment::Surroundings;
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
-    Errno, FileLock, Follow, Listed, LockOwner, Rename, SetAttribute, Stat, Whence, check, flags,
+    Errno, FileLock, Follow, Listed, LockOwner, NewTime, NewTimes, Rename, SetAttribute, Stat,
+    Whence, check, flags,
 };
 pub use extended::Bearer;
 pub use file::{ArenaError, Request, make};

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
 use densefs::{Errno, Follow, Last, Remove, Rename};
 
 use crate::dense_fs::{Base, Core, DenseFs};
@@ -18,16 +18,24 @@ impl DenseFs {
         self.make_from(Base::Working, path.as_ref(), mode & 0o7777 | DIRECTORY)
     }
 
-    /// Makes a directory, or an empty file of any type but a device.
+    /// Makes a directory, or an empty file of any type. A device has the number 0.
     ///
     /// # Errors
     /// As mkdir(2) and mknod(2).
     pub fn make_from(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
-        const CHARACTERS: u32 = 0o020_000;
-        const BLOCKS: u32 = 0o060_000;
-        if matches!(mode & TYPE, CHARACTERS | BLOCKS) {
-            return Err(Errno::PERM);
-        }
+        self.make_node(base, path, (mode, 0))
+    }
+
+    /// The same; a device has the number that is given, as Linux has it in 32 bits.
+    ///
+    /// # Errors
+    /// As mkdir(2) and mknod(2).
+    pub fn make_node(
+        &self,
+        base: Base,
+        path: &Path,
+        (mode, device): (u32, u32),
+    ) -> Result<(), Errno> {
         let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
         self.with_last((base, path), |member, caller, last| {
             let is_there = last.name.is_empty() || matches!(last.name, b"." | b"..");
@@ -36,6 +44,10 @@ impl DenseFs {
             }
             if last.is_directory && mode & TYPE != DIRECTORY {
                 return Err(missing(member, caller, &last));
+            }
+            if is_device(mode) {
+                let made = (mode, device);
+                return member.make_device_at(caller, last.directory, last.name, made).map(drop);
             }
             member.make_at(caller, last.directory, last.name, mode).map(drop)
         })

@@ -8,7 +8,7 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE, is_device};
 use densefs::{Errno, Follow, Stat, flags};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -27,11 +27,11 @@ pub struct Copied {
     pub directories: u64,
     /// Regular files.
     pub files: u64,
-    /// Symbolic links, fifos and sockets.
+    /// Symbolic links, fifos, sockets and devices.
     pub others: u64,
     /// Bytes of regular files, holes among them.
     pub bytes: u64,
-    /// What cannot be copied: devices.
+    /// What cannot be copied: devices, if this is not root.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -160,7 +160,7 @@ impl Import<'_> {
                 self.files.make_link(leads, &target).map_err(inside(path))?;
                 self.copied.others += 1;
             }
-            _ => match self.files.make_from(Base::Working, &target, mode) {
+            _ => match self.node(&target, metadata) {
                 Ok(()) => self.copied.others += 1,
                 Err(Errno::PERM) => {
                     self.copied.left_out.push(source.to_owned());
@@ -173,6 +173,12 @@ impl Import<'_> {
             self.links.insert(inode, target.clone());
         }
         self.attributes(path, &target, metadata)
+    }
+
+    /// A fifo, a socket or a device.
+    fn node(&self, target: &Path, metadata: &fs::Metadata) -> Result<(), Errno> {
+        let device = u32::try_from(metadata.rdev()).map_err(|_| Errno::PERM)?;
+        self.files.make_node(Base::Working, target, (metadata.mode(), device))
     }
 
     fn attributes(
@@ -289,9 +295,15 @@ impl Export<'_> {
             kind => {
                 let kind = rustix::fs::FileType::from_raw_mode(kind);
                 let mode = rustix::fs::Mode::from_raw_mode(0o600);
-                rustix::fs::mknodat(rustix::fs::CWD, &target, kind, mode, 0)
-                    .map_err(|why| outside(&target)(why.into()))?;
-                self.copied.others += 1;
+                let device = stat.device.into();
+                match rustix::fs::mknodat(rustix::fs::CWD, &target, kind, mode, device) {
+                    Ok(()) => self.copied.others += 1,
+                    Err(rustix::io::Errno::PERM) if is_device(stat.mode.mode) => {
+                        self.copied.left_out.push(target);
+                        return Ok(());
+                    }
+                    Err(why) => return Err(outside(&target)(why.into())),
+                }
             }
         }
         if is_linked {
@@ -308,11 +320,12 @@ impl Export<'_> {
             let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
             fs::set_permissions(target, permissions).map_err(outside(target))?;
         }
-        let time = Timespec {
-            tv_sec: (stat.mtime_ns / 1_000_000_000).cast_signed(),
-            tv_nsec: (stat.mtime_ns % 1_000_000_000).cast_signed(),
+        let time = |ns: u64| Timespec {
+            tv_sec: (ns / 1_000_000_000).cast_signed(),
+            tv_nsec: (ns % 1_000_000_000).cast_signed(),
         };
-        let times = Timestamps { last_access: time, last_modification: time };
+        let (last_access, last_modification) = (time(stat.atime_ns), time(stat.mtime_ns));
+        let times = Timestamps { last_access, last_modification };
         utimensat(CWD, target, &times, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|why| outside(target)(why.into()))
     }

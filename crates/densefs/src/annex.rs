@@ -1,7 +1,7 @@
 //! Where an inode says what it holds: in its cell, or in its annex if it has one.
 //!
-//! An inode gets an annex with the first thing that a cell has no room for, extended attributes or
-//! locks of a file, and keeps it.
+//! An inode gets an annex with the first thing that a cell has no room for, extended attributes,
+//! locks of a file or a time of access, and keeps it.
 
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
@@ -89,6 +89,15 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put(inode.body_at, run, new.unwrap_or(Ref::NONE).0);
         self.put(inode.body_at, bytes, size);
         Ok(())
+    }
+
+    /// When an inode was last accessed, if somebody has set that.
+    #[inline(always)]
+    pub(crate) fn accessed(&self, line: Line<'a>) -> Result<Option<u64>, Errno> {
+        if line.load(cell::FORM) != cell::ANNEX {
+            return Ok(None);
+        }
+        Ok(self.body(line)?.load(annex::ATIME).checked_sub(1))
     }
 
     /// The line in which an inode says what it holds.

@@ -268,9 +268,11 @@ pub(crate) mod annex {
     /// The run with the locks of the file, and how many there are; none, no run.
     pub(crate) const LOCKS: Field<u32> = Field::at(16);
     pub(crate) const LOCK_COUNT: Field<u32> = Field::at(20);
+    /// When it was last accessed, in nanoseconds since 1970 and 1 more; 0 if nobody has set that.
+    pub(crate) const ATIME: Field<u64> = Field::at(24);
 
     // `cell::DATA` and `cell::FORM` lie where they do in a cell.
-    const _: () = assert!(LOCK_COUNT.byte() + 4 <= cell::DATA.byte());
+    const _: () = assert!(ATIME.byte() + 8 <= cell::DATA.byte());
 }
 
 /// A lock of a file that a program has taken: half a line.

@@ -16,6 +16,10 @@ pub const DIRECTORY: u32 = 0o040_000;
 pub const FILE: u32 = 0o100_000;
 /// A symbolic link.
 pub const SYMLINK: u32 = 0o120_000;
+/// A device of characters.
+pub const CHARACTERS: u32 = 0o020_000;
+/// A device of blocks.
+pub const BLOCKS: u32 = 0o060_000;
 /// Set-user-ID.
 pub const SETUID: u32 = 0o4000;
 /// Set-group-ID.
@@ -34,6 +38,13 @@ pub const READ: u32 = 4;
 pub const WRITE: u32 = 2;
 /// To execute, or to search.
 pub const EXECUTE: u32 = 1;
+
+/// Whether this is the mode of a device.
+#[inline(always)]
+#[must_use]
+pub fn is_device(mode: u32) -> bool {
+    matches!(mode & TYPE, CHARACTERS | BLOCKS)
+}
 
 /// Owner, group, type and permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Attributes of inodes, changed.
 
 use super::Node;
+use crate::annex::Inode;
 use crate::errno::Errno;
-use crate::layout::cell;
+use crate::layout::{annex, cell};
 use crate::member::Member;
 use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
 use crate::name::NAME_MOST;
@@ -17,7 +18,37 @@ pub struct Owner {
     pub gid: Option<u32>,
 }
 
-impl<S: Seams> Member<'_, S> {
+/// What becomes of a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewTime {
+    /// It stays.
+    Same,
+    /// It becomes the present.
+    Now,
+    /// It becomes this one, in nanoseconds since 1970.
+    At(u64),
+}
+
+impl NewTime {
+    fn given(self, now: u64) -> Option<u64> {
+        match self {
+            Self::Same => None,
+            Self::Now => Some(now),
+            Self::At(time) => Some(time),
+        }
+    }
+}
+
+/// What becomes of the times of an inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewTimes {
+    /// When it was last accessed.
+    pub accessed: NewTime,
+    /// When its content last changed.
+    pub changed: NewTime,
+}
+
+impl<'a, S: Seams> Member<'a, S> {
     /// Changes permissions: the lowest twelve bits of `mode`.
     ///
     /// # Errors
@@ -65,34 +96,58 @@ impl<S: Seams> Member<'_, S> {
     /// # Errors
     /// [`Errno::CORRUPT`] if the arena holds what cannot be.
     pub fn set_mtime(&self, node: Node, mtime_ns: u64) -> Result<(), Errno> {
-        self.lock_node(node)?;
-        self.put(node.at, cell::MTIME, mtime_ns);
-        self.put(node.at, cell::CTIME, self.seams().now_ns());
-        self.commit();
-        self.unlock(node.at);
-        Ok(())
+        self.set_times(node, NewTimes { accessed: NewTime::Same, changed: NewTime::At(mtime_ns) })
     }
 
-    /// Sets when the content last changed, as utimensat(2) lets a caller do it: to a given time, or
-    /// to now, which needs no more than permission to write.
+    /// Sets times as utimensat(2) lets a caller do it: to make both the present needs no more than
+    /// permission to write.
     ///
     /// # Errors
-    /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`].
+    /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`]; [`Errno::NOSPC`] if there is no room
+    /// for a time of access that is not that of the last change.
     pub fn touch_node(
         &self,
         caller: &Caller<'_>,
         node: Node,
-        mtime_ns: Option<u64>,
+        times: NewTimes,
     ) -> Result<(), Errno> {
         let mode = self.read_node(node, |line| self.mode(line.load(cell::MODE)))?;
         let owns = caller.uid == mode.uid || caller.may_all();
-        if !owns {
-            match mtime_ns {
-                Some(_) => return Err(Errno::PERM),
-                None => mode.allow(caller, WRITE)?,
+        match (times.accessed, times.changed) {
+            (NewTime::Same, NewTime::Same) => return Ok(()),
+            (NewTime::Now, NewTime::Now) if !owns => mode.allow(caller, WRITE)?,
+            _ if !owns => return Err(Errno::PERM),
+            _ => {}
+        }
+        self.set_times(node, times)
+    }
+
+    fn set_times(&self, node: Node, times: NewTimes) -> Result<(), Errno> {
+        let line = self.lock_node(node)?;
+        let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
+        self.forget();
+        self.unlock(node.at);
+        self.settle_if_possible();
+        done
+    }
+
+    fn write_times(&self, mut inode: Inode<'a>, times: NewTimes) -> Result<(), Errno> {
+        let now = self.seams().now_ns();
+        let changed = times.changed.given(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
+        if let Some(accessed) = times.accessed.given(now) {
+            // Without a time of its own, it is that of the last change.
+            let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
+            if own != 0 {
+                inode = self.with_annex(inode)?;
+            }
+            if inode.has_annex() {
+                self.put(inode.body_at, annex::ATIME, own);
             }
         }
-        self.set_mtime(node, mtime_ns.unwrap_or_else(|| self.seams().now_ns()))
+        self.put(inode.at, cell::MTIME, changed);
+        self.put(inode.at, cell::CTIME, now);
+        self.commit();
+        Ok(())
     }
 
     /// The path of a directory from the root, written at the end of the bytes.

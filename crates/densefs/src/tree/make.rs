@@ -5,7 +5,7 @@ use crate::arena::{Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE};
+use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device};
 use crate::name::Name;
 use crate::seams::Seams;
 
@@ -25,7 +25,30 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         mode: u32,
     ) -> Result<Stat, Errno> {
-        self.make_with(caller, (directory, name), mode & !caller.umask, &[])
+        let new = New { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
+        self.make_with(caller, (directory, name), &new)
+    }
+
+    /// Makes a device, which nobody can open here. Its number has the 32 bits that Linux has it in.
+    ///
+    /// # Errors
+    /// As [`Self::make_at`]; [`Errno::PERM`] if the caller is not root, [`Errno::INVAL`] for any
+    /// other type.
+    pub fn make_device_at(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        name: &[u8],
+        (mode, device): (u32, u32),
+    ) -> Result<Stat, Errno> {
+        if !is_device(mode) {
+            return Err(Errno::INVAL);
+        }
+        if !caller.may_all() {
+            return Err(Errno::PERM);
+        }
+        let new = New { mode: mode & !caller.umask, content: &[], device, opens: 0 };
+        self.make_with(caller, (directory, name), &new)
     }
 
     /// Makes a symbolic link.
@@ -40,9 +63,10 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         target: &[u8],
     ) -> Result<Stat, Errno> {
+        let new = New { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
         match target.len() {
             0 => Err(Errno::NOENT),
-            1..=TARGET_MOST => self.make_with(caller, (directory, name), SYMLINK | 0o777, target),
+            1..=TARGET_MOST => self.make_with(caller, (directory, name), &new),
             _ => Err(Errno::NAMETOOLONG),
         }
     }
@@ -52,12 +76,11 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         (directory, name): (Node, &[u8]),
-        mode: u32,
-        content: &[u8],
+        new: &New<'_>,
     ) -> Result<Stat, Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
         self.change(caller, directory, 1, |parent| {
-            let at = self.make_entry(caller, parent, &name, &New { mode, content, opens: 0 })?;
+            let at = self.make_entry(caller, parent, &name, new)?;
             self.stat_of(at, self.line(at)?)
         })
     }
@@ -73,7 +96,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<T, Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
         self.change(caller, directory, 2, |parent| {
-            let new = New { mode: mode & !TYPE | FILE, content: &[], opens: 1 };
+            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             describe(self.make_entry(caller, parent, &name, &new)?)
         })
     }
@@ -88,7 +111,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<T, Errno> {
         self.change(caller, directory, 2, |parent| {
             parent.mode.allow(caller, WRITE)?;
-            let new = New { mode: mode & !TYPE | FILE, content: &[], opens: 1 };
+            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
             let at = self.make_inode(parent, index, &new, (Ref::NONE, self.seams().now_ns()))?;
             let line = self.line(at)?;
@@ -151,6 +174,9 @@ impl<'a, S: Seams> Member<'a, S> {
         self.fill(line, cell::CTIME, now);
         self.fill(line, cell::OPENS, new.opens);
         self.fill_content(line, new.content, run)?;
+        if new.device != 0 {
+            self.fill(line, cell::DATA, new.device);
+        }
         Ok(at)
     }
 
@@ -241,10 +267,12 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// A new inode: its type and permissions, what is in it, and how often it is open.
+/// A new inode: its type and permissions, what is in it or its number if it is a device, and how
+/// often it is open.
 struct New<'c> {
     mode: u32,
     content: &'c [u8],
+    device: u32,
     opens: u16,
 }
 

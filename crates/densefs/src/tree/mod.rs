@@ -16,11 +16,11 @@ use crate::directory::Entry;
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE};
+use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE, is_device};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
-pub use attributes::Owner;
+pub use attributes::{NewTime, NewTimes, Owner};
 pub(crate) use node::Known;
 pub use node::Node;
 pub use rename::Rename;
@@ -41,8 +41,13 @@ pub struct Stat {
     pub links: u32,
     /// Bytes; of a directory, its entries.
     pub size: u64,
+    /// Of a device, its number as Linux has it in 32 bits; else 0.
+    pub device: u32,
     /// Units of 512 bytes that its content, or a directory's table, takes.
     pub blocks: u64,
+    /// When it was last accessed as far as somebody has set that, and else when its content last
+    /// changed, in nanoseconds since 1970.
+    pub atime_ns: u64,
     /// When its content last changed, in nanoseconds since 1970.
     pub mtime_ns: u64,
     /// When anything of it last changed, in nanoseconds since 1970.
@@ -101,13 +106,16 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             (line.load(cell::SIZE), self.content_lines(self.body(line)?)?)
         };
+        let mtime_ns = line.load(cell::MTIME);
         Ok(Stat {
             ino: self.ino_at(at),
             mode,
             links: line.load(cell::LINKS).into(),
             size,
+            device: if is_device(mode.mode) { self.body(line)?.load(cell::DATA) } else { 0 },
             blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
-            mtime_ns: line.load(cell::MTIME),
+            atime_ns: self.accessed(line)?.unwrap_or(mtime_ns),
+            mtime_ns,
             ctime_ns: line.load(cell::CTIME),
         })
     }

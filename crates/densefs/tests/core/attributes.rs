@@ -1,7 +1,7 @@
 //! Owners, permissions, times and symbolic links.
 
-use densefs::modes::{Caller, DIRECTORY, FILE, SYMLINK, TYPE};
-use densefs::{Errno, Member, Node, Owner, Remove};
+use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, FILE, SYMLINK, TYPE};
+use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove, flags};
 
 use crate::world::{Memory, World, assert_whole, format, hold};
 
@@ -86,5 +86,76 @@ fn what_is_made_in_a_setgid_directory_has_its_group() {
         assert_eq!((file.mode.uid, file.mode.gid), (2, 10));
         let below = member.make_at(&BOB, shared, b"below", DIRECTORY | 0o700).expect("he may");
         assert_eq!((below.mode.gid, below.mode.mode & !TYPE), (10, 0o2700));
+    });
+}
+
+#[test]
+fn a_time_of_access_that_is_set_stays() {
+    with_member(|member, all| {
+        let to = |accessed, changed| NewTimes { accessed, changed };
+        for (name, mode) in [("file", FILE | 0o600), ("directory", DIRECTORY | 0o700)] {
+            member.make_at(&ALICE, all, name.as_bytes(), mode).expect("she may");
+            let node = hold(member, all, name.as_bytes()).expect("it is there").node;
+            let touch = |times| member.touch_node(&ALICE, node, times).expect("it is hers");
+            let times = || {
+                let stat = member.stat(node).expect("it is open");
+                (stat.atime_ns, stat.mtime_ns)
+            };
+            touch(to(NewTime::At(7), NewTime::At(7)));
+            touch(to(NewTime::Same, NewTime::At(8)));
+            assert_eq!(times(), (8, 8), "nobody has set another");
+            touch(to(NewTime::At(0), NewTime::Same));
+            assert_eq!(times(), (0, 8));
+            touch(to(NewTime::Same, NewTime::At(9)));
+            assert_eq!(times(), (0, 9));
+            touch(to(NewTime::At(u64::MAX - 1), NewTime::Now));
+            assert!(times().0 == u64::MAX - 1 && times().1 != 9);
+            touch(to(NewTime::Now, NewTime::Now));
+            assert_eq!(times().0, times().1);
+            let before = member.stat(node).expect("it is open");
+            touch(to(NewTime::Same, NewTime::Same));
+            assert_eq!(member.stat(node), Ok(before));
+        }
+        let alice = Caller { umask: 0, ..ALICE };
+        let made = member.make_at(&alice, all, b"shared", FILE | 0o606).expect("she may");
+        let node = hold(member, all, b"shared").expect("it is there").node;
+        let his = |times| member.touch_node(&BOB, node, times);
+        assert_eq!(his(to(NewTime::Now, NewTime::Same)), Err(Errno::PERM));
+        assert_eq!(his(to(NewTime::At(5), NewTime::Now)), Err(Errno::PERM));
+        assert_eq!(his(to(NewTime::Now, NewTime::Now)), Ok(()), "he may write");
+        assert!(member.stat(node).expect("it is open").mtime_ns > made.mtime_ns);
+    });
+}
+
+#[test]
+fn a_device_keeps_its_number() {
+    with_member(|member, all| {
+        for (kind, device) in [(CHARACTERS, 0x0103), (BLOCKS, u32::MAX)] {
+            let (name, wanted) = (b"device", (kind | 0o640, device));
+            assert_eq!(member.make_device_at(&ALICE, all, name, wanted), Err(Errno::PERM));
+            let no = member.make_device_at(&Caller::ROOT, all, name, (FILE | 0o640, device));
+            assert_eq!(no, Err(Errno::INVAL));
+            let made = member.make_device_at(&Caller::ROOT, all, name, wanted);
+            let made = made.expect("root may");
+            assert_eq!((made.device, made.size, made.blocks), (device, 0, 0));
+            assert_eq!(made.mode.mode, kind | 0o640);
+            let open = hold(member, all, name).expect("it is there");
+            assert_eq!(member.open_node(&Caller::ROOT, open.node, 0), Err(Errno::NXIO));
+            assert_eq!(member.truncate(open.node, 0), Err(Errno::INVAL));
+            // With an annex, its number is there.
+            let times = NewTimes { accessed: NewTime::At(1), changed: NewTime::Same };
+            member.touch_node(&Caller::ROOT, open.node, times).expect("there is room");
+            assert_eq!(member.stat(open.node).expect("it is open").device, device);
+            assert_whole(member);
+            member.remove_at(&Caller::ROOT, all, name, Remove::Name).expect("it is there");
+            member.close(open.descriptor).expect("it is open");
+            assert_whole(member);
+            let open = member.open(&ALICE, all, b"file", flags::CREATE | flags::READ_WRITE, 0o600);
+            let open = open.expect("there is room");
+            let stat = member.stat(member.node(open).expect("it is open")).expect("it is open");
+            assert_eq!((stat.device, stat.size), (0, 0), "nothing of it stays");
+            member.close(open).expect("it is open");
+            member.remove_at(&ALICE, all, b"file", Remove::Name).expect("it is hers");
+        }
     });
 }

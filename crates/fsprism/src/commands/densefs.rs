@@ -187,7 +187,10 @@ fn say(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Done> {
     );
     for path in &copied.left_out {
         let path = path.to_string_lossy();
-        text.push_str(&format!("left out, as it is a device: {}\n", plain_text(&path)));
+        text.push_str(&format!(
+            "left out, as none but root makes devices: {}\n",
+            plain_text(&path)
+        ));
     }
     output::print(&text)?;
     Ok(if copied.left_out.is_empty() { Done::Well } else { Done::WithFailures })
