@@ -155,6 +155,12 @@ impl DenseFs {
         self.attachment.credentials.set_umask(umask)
     }
 
+    /// Gives back the slot that this thread has in it, and with it the arena itself once no other
+    /// thread has one and all clones are gone. The thread's next call takes a slot again.
+    pub fn leave(&self) {
+        seat::leave(&self.attachment);
+    }
+
     /// Closes all that this process has open, and makes the root its working directory.
     ///
     /// # Errors
