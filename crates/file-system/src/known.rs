@@ -72,7 +72,13 @@ impl FileSystem {
     /// Whether the pages in memory are the only copy: nothing to format and no cold state.
     #[must_use]
     pub fn lives_in_memory(self) -> bool {
-        matches!(self.storage, Storage::Memory { .. })
+        matches!(self.storage, Storage::Memory { .. } | Storage::Arena)
+    }
+
+    /// Whether its files are reached by calls of a library: the kernel knows nothing of it.
+    #[must_use]
+    pub fn is_called_as_library(self) -> bool {
+        self.storage == Storage::Arena
     }
 
     /// Why it lacks a feature, if it does.

@@ -144,7 +144,9 @@ impl GuestTarget {
         let mut spec = self.spec.clone();
         if let Location::Scratch(scratch) = &mut spec.location {
             match scratch.file_system.storage {
-                Storage::Memory { size_option: Some(_) } => scratch.size_bytes = Some(size_bytes),
+                Storage::Memory { size_option: Some(_) } | Storage::Arena => {
+                    scratch.size_bytes = Some(size_bytes);
+                }
                 Storage::Memory { size_option: None } => {}
                 Storage::Device | Storage::FileSystem | Storage::Process | Storage::Network => {
                     scratch.device = Some(footprint_guest::DEVICE.into());
