@@ -1,5 +1,6 @@
 //! What was compared, where, when, for how long and by which clock; and the targets.
 
+use file_system::{BY_LIBRARY, FileSystem};
 use record::machine::{BlockDevice, Machine};
 use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
@@ -156,11 +157,15 @@ pub(super) fn extent(document: &Document) -> String {
 /// What a target is.
 pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
     let mut facts = Vec::new();
-    if target.file_system != label {
+    if target.file_system != label.strip_suffix(BY_LIBRARY).unwrap_or(label) {
         facts.push(target.file_system.clone());
     }
     facts.push(units::bytes(target.size_bytes));
     facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
+    let known = FileSystem::named(&target.file_system);
+    if target.scratch && known.is_some_and(FileSystem::is_called_as_library) {
+        facts.push("in shared memory, reached by calls of its library".to_owned());
+    }
     let options = mount_options(&target.mount_options);
     if !options.is_empty() {
         facts.push(format!("mounted {options}"));

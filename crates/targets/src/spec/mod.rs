@@ -23,7 +23,7 @@ use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{FileSystem, UnknownName};
+use file_system::{BY_LIBRARY, FileSystem, UnknownName};
 use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
@@ -72,10 +72,6 @@ pub struct ScratchSpec {
     /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
     pub fill_percent: Option<u32>,
 }
-
-/// What the label of a target says if a library reaches its files, whatever it was labelled: its
-/// figures hold no system call.
-const BY_LIBRARY: &str = " (by library call)";
 
 impl TargetSpec {
     /// Whether its files are reached by calls of a library.
