@@ -1,6 +1,6 @@
 //! What was compared, where, when, for how long and by which clock; and the targets.
 
-use file_system::{BY_LIBRARY, FileSystem};
+use file_system::BY_LIBRARY;
 use record::machine::{BlockDevice, Machine};
 use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
@@ -8,7 +8,7 @@ use super::ranking::has_too_few_blocks;
 use super::text::{Page, SENTENCE, Style};
 use super::units;
 use super::{footprint, names};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::{BLOCKS_LEAST, is_called_as_library};
 use textual::{list, plural, unbroken, widest};
 
 /// Mount options that nearly every file system has and that say nothing.
@@ -162,8 +162,7 @@ pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine)
     }
     facts.push(units::bytes(target.size_bytes));
     facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
-    let known = FileSystem::named(&target.file_system);
-    if target.scratch && known.is_some_and(FileSystem::is_called_as_library) {
+    if is_called_as_library(target) {
         facts.push("in shared memory, reached by calls of its library".to_owned());
     }
     let options = mount_options(&target.mount_options);
