@@ -16,8 +16,8 @@ use crate::table::ROWS;
 #[derive(Clone, Copy)]
 pub struct FileSystem(&'static Row);
 
-/// What the label of a target ends with if a library reaches its files, however it was labelled: its
-/// figures hold no system call.
+/// What the label of a target ends with if a library reaches its files, however it was labelled:
+/// its figures hold no system call.
 pub const BY_LIBRARY: &str = " (by library call)";
 
 /// One more, that a test has invented.
