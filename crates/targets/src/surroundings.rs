@@ -20,7 +20,8 @@ pub struct Surroundings {
     /// The block devices that may be formatted, whatever they hold; `--destroy-data`. No other
     /// is, not even one that looks blank.
     pub destroy: Vec<PathBuf>,
-    /// The size of images, tmpfs and arenas that name none. Default 2 GiB; see [`Self::fit_images`].
+    /// The size of images, tmpfs and arenas that name none. Default 2 GiB; see
+    /// [`Self::fit_images`].
     pub image_bytes: u64,
     /// Told as a target comes and goes, for a display of progress.
     pub on_step: Option<fn(&TargetSpec, Step)>,
@@ -59,8 +60,8 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
-    /// Shrinks [`Self::image_bytes`] until the images, tmpfs and arenas of all `specs` that name no size
-    /// fit beside each other: targets to be compared should be of one size.
+    /// Shrinks [`Self::image_bytes`] until the images, tmpfs and arenas of all `specs` that name no
+    /// size fit beside each other: targets to be compared should be of one size.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
         let scratch = specs.iter().filter_map(|spec| match &spec.location {
             Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),

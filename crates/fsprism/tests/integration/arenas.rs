@@ -59,7 +59,7 @@ fn a_library_is_measured_beside_a_file_system_and_named_as_one() {
 fn what_a_library_has_no_calls_for_is_left_out_with_why() {
     let place = Place::new();
     let outcome = place.run(
-        "run nano densefs=densefs:size=96m --benchmark random-read*,append*,*prefetch*,create-1* \
+        "run nano densefs=densefs:size=96m --benchmark random-read*,append*,open-loop*,create-1* \
          --size 1m --blocks 1 --format json --out run",
     );
     let document = outcome.assert_code(0).document();
@@ -85,7 +85,7 @@ fn what_has_no_meaning_for_a_library_is_refused() {
     let limited = place.run("survey densefs:memory=64m");
     limited.assert_refused(&["`memory=` does not apply to densefs", "a library keeps its files"]);
     place.run("cliff densefs:size=96m").assert_says(&["not reached by system calls"]);
-    let traced = place.finish(place.fsprism("footprint trace densefs"));
+    let traced = place.finish(place.fsprism("run footprint densefs"));
     traced.assert_refused(&["not reached by system calls"]);
 }
 

@@ -1,7 +1,8 @@
 //! Arenas: file systems of a library, in files in shared memory.
 //!
-//! An arena has a name, by which other processes can attach it. So the guardian is told of it before
-//! it is made, and whoever makes one holds a lock on it, by which a later run sees that it lives.
+//! An arena has a name, by which other processes can attach it. So the guardian is told of it
+//! before it is made, and whoever makes one holds a lock on it, by which a later run sees that its
+//! owner lives.
 
 use std::fs;
 use std::io;

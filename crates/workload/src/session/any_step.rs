@@ -32,7 +32,10 @@ macro_rules! steps {
         $(#[$about:meta])* $name:ident<$calls:ident: $bound:ident>:
         $($(#[$attribute:meta])* $variant:ident($step:ty),)*
     ) => {
-        steps! { @type $(#[$about])* $name <$calls: $bound>: $($(#[$attribute])* $variant($step),)* }
+        steps! {
+            @type $(#[$about])* $name <$calls: $bound>:
+            $($(#[$attribute])* $variant($step),)*
+        }
 
         $($(#[$attribute])* impl<$calls: $bound> From<$step> for $name<$calls> {
             fn from(step: $step) -> Self {

@@ -1,5 +1,5 @@
-//! The steps that both the kernel and a library can do, behind one type: the one place where such an
-//! operation becomes a compiled loop.
+//! The steps that both the kernel and a library can do, behind one type: the one place where such
+//! an operation becomes a compiled loop.
 
 use measure::{Clock, Recorder};
 
