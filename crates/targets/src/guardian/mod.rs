@@ -3,9 +3,9 @@
 //! Mounts, loop devices and images vanish with the process that made them: they live in its
 //! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area,
 //! arenas and work directories have names in file systems of the host, and somebody has to remove
-//! those after any death, SIGKILL included. The guardian is told of each thing through a pipe *before*
-//! it is made; the pipe's end of file is fsprism's death. Messages are written whole (they are
-//! shorter than `PIPE_BUF`), and outlive their writer in the pipe.
+//! those after any death, SIGKILL included. The guardian is told of each thing through a pipe
+//! *before* it is made; the pipe's end of file is fsprism's death. Messages are written whole (they
+//! are shorter than `PIPE_BUF`), and outlive their writer in the pipe.
 //!
 //! It is forked while fsprism has one thread and before the private mount namespace is made, so
 //! that it does not keep that alive. It has a session of its own and blocks every signal, so that

@@ -1,8 +1,8 @@
 //! Calls of the library of DenseFS, on an arena that this process has attached.
 //!
 //! A path names the arena's file, and behind it what is in the arena: `/dev/shm/arena/a/b` is
-//! `/a/b` in the arena of the file `/dev/shm/arena`. No system call finds anything there, because a file
-//! has nothing below it.
+//! `/a/b` in the arena of the file `/dev/shm/arena`. No system call finds anything there, because
+//! a file has nothing below it.
 
 use std::ffi::OsStr;
 use std::hint::black_box;
