@@ -160,6 +160,12 @@ impl DenseFs {
         self.with(|member, _| self.attachment.sweep(member))
     }
 
+    /// Gives back the slot that this thread has in it, and with it the arena itself once no other
+    /// thread has one and all clones are gone. The thread's next call takes a slot again.
+    pub fn leave(&self) {
+        seat::leave(&self.attachment);
+    }
+
     /// Closes all that this process has open, and makes the root its working directory.
     ///
     /// # Errors
@@ -200,5 +206,37 @@ impl DenseFs {
             gid: rustix::process::getegid().as_raw(),
             mode,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::{Request, make};
+
+    #[test]
+    fn an_arena_that_all_threads_have_left_is_not_mapped_any_more() {
+        let place = tempfile::tempdir().expect("a directory");
+        let maps = || std::fs::read_to_string("/proc/self/maps").expect("/proc is mounted");
+        let count_mapped = || maps().matches("left-behind").count();
+        let attached = |name: &str| {
+            let path = place.path().join(name);
+            let root = DenseFs::new_root(0o700);
+            make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
+            let files = DenseFs::attach(&path).expect("it was just made");
+            files.make_directory("notes", 0o700).expect("there is room");
+            files
+        };
+        let (first, second) = (attached("left-behind-1"), attached("left-behind-2"));
+        first.make_directory("more", 0o700).expect("there is room");
+        assert_eq!(count_mapped(), 2);
+        for files in [second, first] {
+            let before = count_mapped();
+            files.leave();
+            drop(files);
+            assert_eq!(count_mapped(), before - 1);
+        }
+        let again = DenseFs::attach(place.path().join("left-behind-1")).expect("it is there");
+        assert!(again.stat("more").expect("it was made").mode.is_directory());
     }
 }

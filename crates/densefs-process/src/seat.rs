@@ -100,6 +100,16 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
     }
 }
 
+/// Gives back what this thread has in an arena.
+pub(crate) fn leave(attachment: &Arc<Attachment>) {
+    LAST.set(LAST.take().filter(|seat| !seat.is_in(attachment)));
+    OTHERS.with(|others| {
+        if let Ok(mut others) = others.try_borrow_mut() {
+            others.retain(|seat| !seat.is_in(attachment));
+        }
+    });
+}
+
 /// Forgets the seats of this thread that were its parent's.
 pub(crate) fn forget_parents() {
     LAST.take();

@@ -38,6 +38,7 @@ pub mod modes;
 mod name;
 mod seams;
 mod space;
+mod stamp;
 mod tree;
 
 pub use arena::Arena;

@@ -12,18 +12,19 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, slot, superblock};
+use crate::layout::{WORD, slot, superblock};
 use crate::modes::{MODE_UNKNOWN, MODES_KNOWN, Mode};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
+use crate::stamp::Stamp;
 use crate::tree::Node;
 
 /// Of a lock's word: who holds it, by number + 1.
-const OWNER: u32 = 0x7fff;
+pub(crate) const OWNER: u32 = 0x7fff;
 /// Somebody sleeps at it.
 const WAITERS: u32 = 0x8000;
 /// One step of the version, which is odd while it is held.
-const STEP: u32 = 0x1_0000;
+pub(crate) const STEP: u32 = 0x1_0000;
 /// Looks at what others change before its lock is taken for it.
 const READS: u32 = 1000;
 /// Looks at a held lock before sleeping.
@@ -451,37 +452,6 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill(state, field, 0);
         }
         Ok(())
-    }
-}
-
-/// What tells one state of a cell from all others: the version of its lock, and, as that comes
-/// round after 32,768 changes, the time of its last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp(u64);
-
-impl Stamp {
-    /// That of a cell now, which somebody may be changing.
-    #[inline(always)]
-    pub(crate) fn of(line: Line<'_>) -> Self {
-        Self::made_of(line.load(WORD), line)
-    }
-
-    /// That of a cell that nobody holds; none if somebody does.
-    #[inline(always)]
-    pub(crate) fn of_free(line: Line<'_>) -> Option<Self> {
-        let word = line.load(WORD);
-        (word & OWNER == 0).then(|| Self::made_of(word, line))
-    }
-
-    /// That of a cell before the caller took its lock, which it has not changed since.
-    #[inline(always)]
-    pub(crate) fn before_lock(line: Line<'_>) -> Self {
-        Self::made_of(line.load(WORD).wrapping_sub(STEP), line)
-    }
-
-    #[inline(always)]
-    fn made_of(word: u32, line: Line<'_>) -> Self {
-        Self(u64::from(word / STEP) | line.load(cell::CTIME) << 16)
     }
 }
 

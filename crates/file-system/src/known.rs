@@ -16,6 +16,10 @@ use crate::table::ROWS;
 #[derive(Clone, Copy)]
 pub struct FileSystem(&'static Row);
 
+/// What the label of a target ends with if a library reaches its files, however it was labelled:
+/// its figures hold no system call.
+pub const BY_LIBRARY: &str = " (by library call)";
+
 /// One more, that a test has invented.
 static ADDED: OnceLock<Row> = OnceLock::new();
 
@@ -72,7 +76,13 @@ impl FileSystem {
     /// Whether the pages in memory are the only copy: nothing to format and no cold state.
     #[must_use]
     pub fn lives_in_memory(self) -> bool {
-        matches!(self.storage, Storage::Memory { .. })
+        matches!(self.storage, Storage::Memory { .. } | Storage::Arena)
+    }
+
+    /// Whether its files are reached by calls of a library: the kernel knows nothing of it.
+    #[must_use]
+    pub fn is_called_as_library(self) -> bool {
+        self.storage == Storage::Arena
     }
 
     /// Why it lacks a feature, if it does.

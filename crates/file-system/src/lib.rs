@@ -9,5 +9,5 @@ mod known;
 mod row;
 mod table;
 
-pub use known::{FileSystem, UnknownName, add, lacks};
+pub use known::{BY_LIBRARY, FileSystem, UnknownName, add, lacks};
 pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

@@ -55,6 +55,9 @@ pub enum Storage {
         /// The mount option that limits its size in bytes, if there is one.
         size_option: Option<&'static str>,
     },
+    /// In an arena, a file in shared memory which a library maps: what is in it is reached by calls
+    /// of that library, not of the kernel.
+    Arena,
     /// On another file system.
     FileSystem,
     /// With a process on this machine that serves them.

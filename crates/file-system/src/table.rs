@@ -41,7 +41,7 @@ const fn modules(any_of: &'static [&'static str]) -> Modules {
 }
 
 /// Every file system of which something is known.
-pub(crate) static ROWS: [Row; 21] = [
+pub(crate) static ROWS: [Row; 22] = [
     Row {
         name: "tmpfs",
         by_default: true,
@@ -61,6 +61,7 @@ pub(crate) static ROWS: [Row; 21] = [
         lacks: &[MEMORY_ALONE],
         ..PLAIN
     },
+    Row { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
     Row { name: "ext2", mkfs: mke2fs("mkfs.ext2"), modules: modules(&["ext2", "ext4"]), ..PLAIN },
     Row { name: "ext3", mkfs: mke2fs("mkfs.ext3"), modules: modules(&["ext4"]), ..PLAIN },
     Row {

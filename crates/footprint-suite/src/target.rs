@@ -41,6 +41,15 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
+    /// What is traced in a guest is system calls.
+    #[error(
+        "{label} is not reached by system calls, of which footprints are taken: name a file system \
+         such as ext4"
+    )]
+    ByLibrary {
+        /// Its label.
+        label: String,
+    },
     /// It is to be limited or aged.
     #[error(
         "`{label}` is limited or aged, which changes times but not traced footprints: leave these \
@@ -74,6 +83,9 @@ impl GuestTarget {
         let Location::Scratch(scratch) = &spec.location else {
             return Err(TargetRefusal::NotInGuest { label });
         };
+        if spec.is_called_as_library() {
+            return Err(TargetRefusal::ByLibrary { label });
+        }
         if scratch.device.is_some() {
             return Err(TargetRefusal::NotInGuest { label });
         }
@@ -144,7 +156,9 @@ impl GuestTarget {
         let mut spec = self.spec.clone();
         if let Location::Scratch(scratch) = &mut spec.location {
             match scratch.file_system.storage {
-                Storage::Memory { size_option: Some(_) } => scratch.size_bytes = Some(size_bytes),
+                Storage::Memory { size_option: Some(_) } | Storage::Arena => {
+                    scratch.size_bytes = Some(size_bytes);
+                }
                 Storage::Memory { size_option: None } => {}
                 Storage::Device | Storage::FileSystem | Storage::Process | Storage::Network => {
                     scratch.device = Some(footprint_guest::DEVICE.into());

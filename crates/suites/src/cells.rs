@@ -6,14 +6,16 @@ use file_system::Feature;
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
 use textual::grouped;
-use workload::{Access, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers};
+use workload::{
+    Access, IoPath, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers,
+};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
 use crate::laboratory::{QUEUES_IN_ALL, REWRITTEN_BYTES_MAX};
 use crate::live_target::LiveTarget;
 use crate::need::{WINDOWS_LEAST, processors};
-use crate::operations::{Operations, Question};
+use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
 use crate::room;
 use crate::thinning::{Scope, thinned};
@@ -114,13 +116,21 @@ fn inapplicable(
 ) -> Option<(String, String)> {
     let operations = match &benchmark.work {
         Work::Operations(operations) => operations,
+        Work::Experiment(_) if live.target.library().is_some() => {
+            let (_, title) = benchmark.family();
+            let why =
+                "it makes system calls of its own, but this target is reached by library call";
+            return Some((title.to_owned(), why.to_owned()));
+        }
         Work::Experiment(experiment) => {
             let (_, title) = benchmark.family();
             return experiment.check(live).err().map(|why| (title.to_owned(), why));
         }
     };
     let owned = |(what, why): Refusal| (what.to_owned(), why.to_owned());
-    without_ring(operations, live)
+    without_system_calls(operations, live)
+        .map(owned)
+        .or_else(|| without_ring(operations, live))
         .or_else(|| without_direct_io(operations, live))
         .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
@@ -128,6 +138,29 @@ fn inapplicable(
         .or_else(|| without_windows(benchmark.cache_state, operations, live, bounds))
         .or_else(|| without_links(operations, live))
         .or_else(|| bounds.refuse(benchmark.cache_state, operations))
+}
+
+/// What a library has no calls for.
+fn without_system_calls(of: &Operations, live: &LiveTarget) -> Option<Refusal> {
+    live.target.library()?;
+    if of.layer == Layer::Device {
+        return Some(("reads and writes on the device", "it has no device"));
+    }
+    match of.workload.io_path {
+        IoPath::PsyncBuffered => None,
+        IoPath::IoUring(_) => Some((
+            "reads and writes in flight",
+            "io_uring is an interface of the kernel, but this target is reached by library call",
+        )),
+        IoPath::PsyncDirect => Some((
+            "direct reads and writes",
+            "its library has no O_DIRECT: there is no page cache to bypass",
+        )),
+        IoPath::Mmap(_) | IoPath::Preadv2(_) | IoPath::Stdio(_) => Some((
+            "other I/O paths than plain reads and writes",
+            "they are interfaces of the kernel, but this target is reached by library call",
+        )),
+    }
 }
 
 /// What is issued many at a time.

@@ -1,7 +1,6 @@
 //! A target that is being measured: its file sets, made anew for every block.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use machine::describe;
 use record::TargetRecord;
 use targets::{Location, Target, TargetError, TargetSpec};
-use workload::FileSet;
+use workload::{FileSet, Reached};
 
 use crate::counters::Counters;
 use crate::place::Place;
@@ -63,6 +62,12 @@ impl LiveTarget {
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// How operations reach its files.
+    pub(crate) fn reached(&self) -> Reached {
+        let library = self.target.library().cloned();
+        library.map_or(Reached::BySystemCalls, Reached::ByLibrary)
     }
 
     /// Whether fsprism made the file system.
@@ -130,12 +135,13 @@ impl LiveTarget {
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
         self.took.0 = began.elapsed();
+        let reached = self.reached();
         for &place in places {
             let began = Instant::now();
             let root: PathBuf = self.target.root().join(place.name());
-            fs::create_dir(&root)?;
+            reached.make_directory(&root)?;
             let spec = place.specification(fill.data_file_bytes);
-            let file_set = FileSet::create(&root, &spec, fill.seed, fill.stop)?;
+            let file_set = FileSet::create_by(&reached, &root, &spec, fill.seed, fill.stop)?;
             self.file_sets.insert(place, file_set);
             // What is written back belongs to what was written.
             self.target.sync()?;

@@ -154,7 +154,9 @@ impl Execution<'_> {
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
-        let files = if self.of.moves_data_in_place() { touched } else { Vec::new() };
+        // What is in an arena has no pages of its own that could be counted, and is nowhere else.
+        let has_pages = self.of.moves_data_in_place() && live.target.library().is_none();
+        let files = if has_pages { touched } else { Vec::new() };
         let before = self.make_state(&live.target, &mut live.read_in, &files)?;
         let folio_pages = self.folio_pages(&live.target, &mut live.folios_known, &files);
         let state_ns = nanos(began.elapsed());

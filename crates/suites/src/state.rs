@@ -71,8 +71,12 @@ pub(crate) fn make(
     }
 }
 
-/// Brings all directories of the file set into memory, whichever will be worked on.
+/// Brings all directories of the file set into memory, whichever will be worked on. What a library
+/// reaches is nowhere else.
 pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<()> {
+    if target.library().is_some() {
+        return Ok(());
+    }
     let count = file_set.spec().directories.count;
     let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
     warm_directories(target, &all)

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use densefs_process::ArenaError;
 use file_system::FileSystem;
 
 use crate::scratch::device::DeviceError;
@@ -60,6 +61,9 @@ pub enum TargetError {
         /// What it lies on does.
         why: String,
     },
+    /// An arena could not be made.
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
     /// mkfs failed.
     #[error("`{command}` failed: {message}; change mkfs= or size=")]
     Mkfs {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::conditions::control_groups::ConditionsInForce;
 use crate::conditions::read_ahead::ReadAhead;
+use crate::scratch::arena::Arena;
 use crate::scratch::home::Source;
 use crate::scratch::mkfs;
 use crate::spec::{Location, TargetSpec};
@@ -89,6 +90,22 @@ impl std::fmt::Display for DeviceNumbers {
 }
 
 impl TargetFacts {
+    /// Of an arena, of which the kernel knows no more than that there is a file.
+    pub(crate) fn of_arena(spec: &TargetSpec, arena: &Arena) -> io::Result<Self> {
+        let file_system = match &spec.location {
+            Location::Scratch(scratch) => scratch.file_system.to_string(),
+            Location::Directory(_) => String::new(),
+        };
+        Ok(Self {
+            label: spec.label.clone(),
+            spec: spec.to_string(),
+            file_system,
+            source: arena.path().display().to_string(),
+            size_bytes: fs::metadata(arena.path())?.len(),
+            ..Self::default()
+        })
+    }
+
     /// Asks the kernel about the target at `root`, and mkfs about its version.
     pub(crate) fn read(
         spec: &TargetSpec,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use densefs_process::DenseFs;
 use file_system::Feature;
 use rustix::fs::{statvfs, syncfs};
 
@@ -61,15 +62,23 @@ const _: () = {
 };
 
 impl Target {
-    /// The directory to work in.
+    /// The directory to work in; of an arena its file, below which only its library finds files.
     #[must_use]
     pub fn root(&self) -> &Path {
         match &self.home {
             Home::Directory(work) => work.root(),
             Home::Scratch { mount_point, .. } => mount_point,
+            // The kernel finds nothing below a file.
+            Home::Arena(arena) => arena.path(),
             // A path at which nothing can be made.
             Home::Removed => Path::new("/dev/null/removed"),
         }
+    }
+
+    /// The library's files, if its calls reach them.
+    #[must_use]
+    pub fn library(&self) -> Option<&DenseFs> {
+        if let Home::Arena(arena) = &self.home { arena.files() } else { None }
     }
 
     /// What was asked for.
@@ -159,6 +168,9 @@ impl Target {
     /// # Errors
     /// [`TargetError::Io`], also for data that could not be written earlier.
     pub fn sync(&self) -> Result<(), TargetError> {
+        if let Home::Arena(_) = &self.home {
+            return Ok(());
+        }
         let synced = fs::File::open(self.root()).and_then(|root| Ok(syncfs(root)?));
         synced.map_err(self.io_error())
     }
@@ -203,6 +215,11 @@ impl Target {
 
     /// What the file system says of itself.
     fn room(&self) -> Result<Space, TargetError> {
+        if let Home::Arena(arena) = &self.home {
+            let usage = arena.usage().map_err(self.io_error())?;
+            let (free_bytes, total_bytes) = (usage.free_bytes, usage.bytes);
+            return Ok(Space { free_bytes, total_bytes, free_inodes: None });
+        }
         let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
         Ok(Space {
             free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
@@ -217,12 +234,17 @@ impl Target {
     /// # Errors
     /// What failed; the target is then good for [`Target::close`] only.
     pub fn remake(&mut self) -> Result<(), TargetError> {
-        match &self.home {
+        match &mut self.home {
             Home::Directory(work) => {
                 let path = || work.root().to_owned();
                 let failed = |source| TargetError::WorkDirectory { path: path(), source };
                 work.remake().map_err(failed)?;
                 self.tell(Step::WorkDirectoryMade);
+                Ok(())
+            }
+            Home::Arena(arena) => {
+                arena.remake()?;
+                self.tell(Step::Formatted);
                 Ok(())
             }
             Home::Scratch { .. } => {
@@ -263,6 +285,7 @@ impl Target {
                 self.mount()?;
                 Ok(done)
             }
+            Home::Arena(_) => Err(self.not_remountable("it is not mounted")),
             Home::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
             Home::Removed => Err(self.not_remountable("it was removed")),
         }
@@ -276,7 +299,7 @@ impl Target {
         if matches!(self.home, Home::Removed) {
             return Ok(());
         }
-        let home_removed = self.unmount().and_then(|()| self.remove_work_directory());
+        let home_removed = self.unmount().and_then(|()| self.remove_home());
         // The last hold on the loop device, which the kernel then clears.
         self.home = Home::Removed;
         let left_behind = |source| TargetError::LeftBehind { source };
@@ -305,12 +328,14 @@ impl Target {
             aged: false,
             facts: TargetFacts::default(),
         };
-        if let Home::Scratch { .. } = &target.home {
-            target.tell(Step::Bound);
-            target.format()?;
-            target.mount()?;
-        } else {
-            target.tell(Step::WorkDirectoryMade);
+        match &target.home {
+            Home::Scratch { .. } => {
+                target.tell(Step::Bound);
+                target.format()?;
+                target.mount()?;
+            }
+            Home::Arena(_) => target.tell(Step::Formatted),
+            Home::Directory(_) | Home::Removed => target.tell(Step::WorkDirectoryMade),
         }
         target.read_facts()?;
         target.make_conditions()?;
@@ -391,21 +416,27 @@ impl Target {
         Ok(())
     }
 
-    fn remove_work_directory(&self) -> Result<(), TargetError> {
-        let work = match &self.home {
+    fn remove_home(&mut self) -> Result<(), TargetError> {
+        let failed = self.io_error();
+        let work = match &mut self.home {
+            Home::Arena(arena) => return arena.remove(&self.shop).map_err(failed),
             Home::Directory(work) => work,
             Home::Scratch { mount_point, .. } => {
-                return removal::remove_empty(mount_point).map_err(self.io_error());
+                return removal::remove_empty(mount_point).map_err(failed);
             }
             Home::Removed => return Ok(()),
         };
         let removed = work.remove();
         let told =
             removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, work.top()));
-        told.map_err(self.io_error())
+        told.map_err(failed)
     }
 
     fn read_facts(&mut self) -> Result<(), TargetError> {
+        if let Home::Arena(arena) = &self.home {
+            self.facts = TargetFacts::of_arena(&self.spec, arena).map_err(self.io_error())?;
+            return Ok(());
+        }
         let source =
             if let Home::Scratch { source, .. } = &self.home { Some(source) } else { None };
         let mkfs = self.facts.mkfs.take();

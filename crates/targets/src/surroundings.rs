@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use file_system::Storage;
 use rustix::fs::statvfs;
 
+use crate::scratch::arena;
 use crate::spec::availability::memory_available_bytes;
 use crate::spec::{Location, ScratchSpec, TargetSpec};
 
@@ -19,7 +20,8 @@ pub struct Surroundings {
     /// The block devices that may be formatted, whatever they hold; `--destroy-data`. No other
     /// is, not even one that looks blank.
     pub destroy: Vec<PathBuf>,
-    /// The size of images and of tmpfs that name none. Default 2 GiB; see [`Self::fit_images`].
+    /// The size of images, tmpfs and arenas that name none. Default 2 GiB; see
+    /// [`Self::fit_images`].
     pub image_bytes: u64,
     /// Told as a target comes and goes, for a display of progress.
     pub on_step: Option<fn(&TargetSpec, Step)>,
@@ -58,8 +60,8 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
-    /// Shrinks [`Self::image_bytes`] until the images and tmpfs of all `specs` that name no size
-    /// fit beside each other: targets to be compared should be of one size.
+    /// Shrinks [`Self::image_bytes`] until the images, tmpfs and arenas of all `specs` that name no
+    /// size fit beside each other: targets to be compared should be of one size.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
         let scratch = specs.iter().filter_map(|spec| match &spec.location {
             Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
@@ -68,10 +70,14 @@ impl Surroundings {
         let (tmpfs, images): (Vec<_>, Vec<_>) = scratch
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })
             .partition(|scratch| scratch.file_system.lives_in_memory());
+        let arenas: Vec<_> =
+            tmpfs.iter().copied().filter(|one| one.file_system.is_called_as_library()).collect();
+        let shared_bytes = arena::free_bytes().unwrap_or(u64::MAX);
         // Where the scratch directory cannot be looked at, availability says so.
         let scratch_bytes = self.scratch_free_bytes().unwrap_or(u64::MAX);
         let share = share_bytes(&images, scratch_bytes / 10 * 9)
-            .min(share_bytes(&tmpfs, memory_available_bytes() / 2));
+            .min(share_bytes(&tmpfs, memory_available_bytes() / 2))
+            .min(share_bytes(&arenas, shared_bytes / 10 * 9));
         self.image_bytes = self.image_bytes.min(share / MIB * MIB);
     }
 

@@ -311,6 +311,9 @@ pub enum WorkloadError {
     /// What is read or written on the device itself has to be as this says.
     #[error("reading or writing a file on the device itself needs {0}")]
     NotOnDevice(&'static str),
+    /// What only system calls can do.
+    #[error("{0} cannot be done by library call; use a target that the kernel serves")]
+    NotByLibrary(&'static str),
     /// The operation's untimed surroundings cannot be pulled out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),

@@ -35,6 +35,7 @@
 
 mod arithmetic;
 mod buffer;
+mod calls;
 mod choose;
 mod content;
 mod description;
@@ -56,6 +57,7 @@ mod session;
 mod steps;
 mod uring;
 
+pub use calls::Reached;
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, DirectorySync, IoPath, Pinning, Sharing, Verification, Workers, Workload,

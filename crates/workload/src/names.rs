@@ -5,7 +5,9 @@
 //! directory set and how to put it right. Eleven hexadecimal digits follow: a longer name has more
 //! zeros before its number, a shorter one has fewer digits, of 36 kinds.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use crate::arithmetic::index;
 
@@ -52,7 +54,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// What the first letter of a listed name says; `None` if no name of this length of ours begins
     /// so.
-    pub(crate) fn of(name: &CStr, name_bytes: usize) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8], name_bytes: usize) -> Option<Self> {
         let kinds = [
             Self::Entry,
             Self::Missing,
@@ -62,7 +64,6 @@ impl Kind {
             Self::Symlink,
             Self::Directory,
         ];
-        let bytes = name.to_bytes();
         let kinds_of_digits = if name_bytes < NAME_BYTES { LETTERS.len() } else { 16 };
         let is_digit = |byte: &u8| LETTERS[..kinds_of_digits].contains(byte);
         let ours = bytes.len() == name_bytes && bytes[1..].iter().all(is_digit);
@@ -111,6 +112,18 @@ impl EntryName {
         name
     }
 
+    /// A name that was listed.
+    pub(crate) fn listed(name: &[u8]) -> Self {
+        Self { path: [name, b"\0"].concat(), name_at: 0 }
+    }
+
+    /// The name of another kind with the same number.
+    pub(crate) fn of_kind(&self, kind: Kind) -> Self {
+        let mut other = self.clone();
+        other.path[self.name_at] = kind as u8;
+        other
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, kind: Kind, number: u64) {
         self.path[self.name_at] = kind as u8;
@@ -139,6 +152,23 @@ impl EntryName {
     #[inline]
     pub(crate) fn name(&self) -> &CStr {
         Self::c_str(&self.path[self.name_at..])
+    }
+
+    /// The path, for whom it need not end with a NUL.
+    #[inline]
+    pub(crate) fn as_path(&self) -> &Path {
+        Self::path(&self.path)
+    }
+
+    /// The same of the name alone.
+    #[inline]
+    pub(crate) fn name_as_path(&self) -> &Path {
+        Self::path(&self.path[self.name_at..])
+    }
+
+    #[inline]
+    fn path(bytes: &[u8]) -> &Path {
+        Path::new(OsStr::from_bytes(&bytes[..bytes.len() - 1]))
     }
 
     #[inline]
@@ -198,11 +228,12 @@ mod tests {
         {
             let mut name = EntryName::new(NameForm { name_bytes, steps: 1 });
             name.set(kind, 33);
-            assert_eq!(Kind::of(name.name(), name_bytes), Some(kind));
-            assert_eq!(Kind::of(name.name(), name_bytes + 1), None);
+            let bytes = name.name().to_bytes();
+            assert_eq!(Kind::of(bytes, name_bytes), Some(kind));
+            assert_eq!(Kind::of(bytes, name_bytes + 1), None);
         }
-        for foreign in [c".", c"..", c"lost+found", c"e0", c"x00000000000", c"eggs and milk"] {
-            assert_eq!(Kind::of(foreign, NAME_BYTES), None);
+        for foreign in [".", "..", "lost+found", "e0", "x00000000000", "eggs and milk"] {
+            assert_eq!(Kind::of(foreign.as_bytes(), NAME_BYTES), None);
         }
     }
 }

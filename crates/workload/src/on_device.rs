@@ -14,6 +14,7 @@ use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, seek};
 use rustix::io::Errno;
 
 use crate::buffer::AlignedBuffer;
+use crate::calls::Kernel;
 use crate::content::Content;
 use crate::description::{Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
@@ -173,7 +174,7 @@ impl OnDevice {
             let in_file = file_bytes.saturating_sub(piece.file_offset_bytes);
             let length = PROOF_BYTES.min(piece.length_bytes);
             let bytes = &mut buffer.bytes_mut()[..crate::arithmetic::index(length)];
-            read_whole(&device, bytes, piece.device_offset_bytes)
+            read_whole(&Kernel, &device, bytes, piece.device_offset_bytes)
                 .map_err(|fault| fault.into_direct_error(&self.path))?;
             let bytes = &bytes[..crate::arithmetic::index(length.min(in_file))];
             content

@@ -17,9 +17,10 @@ use rustix::fs::{CWD, OFlags, openat};
 
 use crate::arithmetic::index;
 use crate::buffer::{AlignedBuffer, Payload};
+use crate::calls::{FILE_MODE, Kernel};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::{FILE_MODE, Role};
+use crate::file_set::Role;
 use crate::on_device::OnDevice;
 use crate::session::Plan;
 use crate::steps::{Spacing, read_whole};
@@ -67,9 +68,9 @@ impl<'a> Originals<'a> {
         let wanted = WorkloadError::NotOnDevice(wanted);
         let (offset_bytes, place_bytes) =
             self.on_device.place_within(offset_bytes, bytes.len() as u64).ok_or(wanted)?;
-        read_whole(&self.device, bytes, place_bytes)
+        read_whole(&Kernel, &self.device, bytes, place_bytes)
             .map_err(|fault| fault.into_direct_error(self.on_device.path()))?;
-        read_whole(&self.file, self.in_file.bytes_mut(), offset_bytes)
+        read_whole(&Kernel, &self.file, self.in_file.bytes_mut(), offset_bytes)
             .map_err(|fault| fault.into_direct_error(&self.path))?;
         if self.in_file.bytes() == bytes {
             return Ok(place_bytes);

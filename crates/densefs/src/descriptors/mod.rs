@@ -9,6 +9,7 @@
 
 mod locks;
 mod open;
+mod record;
 mod table;
 
 use crate::arena::{Line, Ref};

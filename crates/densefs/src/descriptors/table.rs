@@ -10,7 +10,7 @@ use crate::seams::Seams;
 
 /// A place of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u32);
+pub(super) struct Place(pub(super) u32);
 
 impl Place {
     /// That of the working directory.
@@ -32,13 +32,13 @@ impl Place {
 
 /// A table: where it begins, and how many places it has.
 #[derive(Clone, Copy, Debug)]
-struct Table {
-    start: Ref,
-    bits: Option<u32>,
+pub(super) struct Table {
+    pub(super) start: Ref,
+    pub(super) bits: Option<u32>,
 }
 
 impl Table {
-    fn of_word(word: u64) -> Self {
+    pub(super) fn of_word(word: u64) -> Self {
         let bits = u32::of_bits(word >> 32).checked_sub(1);
         Self { start: Ref(u32::of_bits(word)), bits: bits.map(|bits| bits.min(process::BITS_MOST)) }
     }
@@ -47,11 +47,11 @@ impl Table {
         u64::from(self.start.0) | self.bits.map_or(0, |bits| u64::from(bits + 1) << 32)
     }
 
-    fn lines(self) -> u32 {
+    pub(super) fn lines(self) -> u32 {
         self.bits.map_or(0, |bits| 1 << bits)
     }
 
-    fn places(self) -> u32 {
+    pub(super) fn places(self) -> u32 {
         self.lines() * process::ENTRIES_PER_LINE
     }
 
@@ -84,7 +84,7 @@ impl Entry {
 
 /// What a check of an arena finds of a process: its table, and the descriptions that it refers to.
 pub(crate) struct Held {
-    table: Table,
+    pub(super) table: Table,
 }
 
 impl Held {
@@ -435,70 +435,5 @@ impl<'a, S: Seams> Member<'a, S> {
             self.unlock_all();
             done
         })
-    }
-
-    /// Begins to use a process' record, in which nothing is open.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if there is no such record.
-    pub fn begin_process(&self, number: u32) -> Result<(), Errno> {
-        let at = self.geometry().process(number)?;
-        self.put(at, process::STATE, 1_u32);
-        self.commit();
-        Ok(())
-    }
-
-    /// Whether somebody has a process' record, or had it and has not been [`Self::reap`]ed.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if there is no such record.
-    pub fn is_in_use(&self, number: u32) -> Result<bool, Errno> {
-        let at = self.geometry().process(number)?;
-        Ok(self.line(at)?.load(process::STATE) != 0)
-    }
-
-    /// Closes all that a process had open, which is dead, or does nothing more; its record is free
-    /// then. One thread does so at a time. If it dies, another can begin anew.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`], [`Errno::INTR`].
-    pub fn reap(&self, number: u32) -> Result<(), Errno> {
-        let of = self.geometry().process(number)?;
-        // Another thread of a process that lives may open something meanwhile.
-        while !self.reap_once(of)? {}
-        Ok(())
-    }
-
-    /// Closes all that a process has open, and gives its table back if nothing has been opened
-    /// meanwhile.
-    fn reap_once(&self, of: Ref) -> Result<bool, Errno> {
-        let word = self.line(of)?.load(process::TABLE);
-        let table = Table::of_word(word);
-        for place in (0..table.places()).map(Place) {
-            self.close_if_open(of, place)?;
-        }
-        self.ready_to_give()?;
-        let record = self.lock(of)?;
-        let is_empty = |(line, field): (Ref, Field<u64>)| Ok(self.line(line)?.load(field) == 0);
-        let given = (Held { table })
-            .places()
-            .map(is_empty)
-            .try_fold(true, |all, one| one.map(|is_empty: bool| all && is_empty));
-        let given = given.and_then(|is_empty| {
-            if !is_empty || record.load(process::TABLE) != word {
-                return Ok(false);
-            }
-            if table.bits.is_some() {
-                self.give_run(table.start, table.lines())?;
-            }
-            self.put(of, process::TABLE, 0_u64);
-            self.put(of, process::LOWEST, 0_u32);
-            self.put(of, process::STATE, 0_u32);
-            self.commit();
-            Ok(true)
-        });
-        self.forget();
-        self.unlock(of);
-        given
     }
 }

@@ -10,8 +10,9 @@
 use crate::arena::{Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{description, process, superblock};
-use crate::member::{Member, Stamp};
+use crate::member::Member;
 use crate::seams::Seams;
+use crate::stamp::Stamp;
 
 /// An inode, and how it is known.
 #[derive(Clone, Copy, Debug)]

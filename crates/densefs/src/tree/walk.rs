@@ -9,10 +9,11 @@ use super::node::Known;
 use crate::arena::Ref;
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::{Member, Stamp};
+use crate::member::Member;
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
+use crate::stamp::Stamp;
 
 /// Most bytes of a path.
 pub const PATH_MOST: usize = 4_095;

@@ -111,6 +111,7 @@ impl Place {
             left.extend(ours.map(|found| directory.join(found).display().to_string()));
         };
         look(Path::new("/run"));
+        look(Path::new("/dev/shm"));
         visit(Path::new("/sys/fs/cgroup"), &mut look);
         visit(self.directory.path(), &mut look);
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("/proc is mounted");

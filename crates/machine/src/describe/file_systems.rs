@@ -29,6 +29,8 @@ pub(crate) fn file_systems(
 ) -> Vec<FileSystemSupport> {
     let loadable = loadable(reader, kernel);
     FileSystem::made()
+        // They need nothing of this machine but memory.
+        .filter(|made| !made.is_called_as_library())
         .map(|made| FileSystemSupport {
             name: made.name.to_owned(),
             kernel: if registered.iter().any(|known| known == made.name) {

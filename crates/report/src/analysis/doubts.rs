@@ -5,8 +5,9 @@
 
 use std::mem::discriminant;
 
+use file_system::FileSystem;
 use record::machine::Machine;
-use record::{Comparison, Manifest, Warning};
+use record::{Comparison, Manifest, TargetRecord, Warning};
 use stats::dependence::Dependence;
 use stats::{outliers, trend};
 
@@ -190,9 +191,19 @@ fn stolen(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
 }
 
 fn call_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let target = manifest.targets.iter().find(|one| one.label == gathered.cell.target);
+    if target.is_some_and(is_called_as_library) {
+        return None;
+    }
     let (call_ns, operation_ns) = (manifest.clock.system_call_ns, operation_ns(gathered)?);
     (call_ns > operation_ns * CALL_SHARE_MAX)
         .then_some(Warning::CallOverheadDominates { call_ns, operation_ns })
+}
+
+/// Whether a library reaches it, so that its operations hold no system call.
+pub(crate) fn is_called_as_library(target: &TargetRecord) -> bool {
+    let known = FileSystem::named(&target.file_system);
+    target.scratch && known.is_some_and(FileSystem::is_called_as_library)
 }
 
 fn clock_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
@@ -335,6 +346,10 @@ mod tests {
         assert_eq!(of(853.0, 1), []);
         let call = Warning::CallOverheadDominates { call_ns: 213.0, operation_ns: 851.0 };
         assert_eq!(of(851.0, 1), [call]);
+        let mut sample = Sample::new(&["a"]).benchmark("read", &[&[851.0; 6]]);
+        sample.run.manifest.targets[0].scratch = true;
+        sample.run.manifest.targets[0].file_system = "densefs".to_owned();
+        assert_eq!(warnings(&sample), [], "its operations hold no system call");
         let clock = Warning::ClockOverhead { clock_ns: 21.0, interval_ns: 419.0 };
         assert!(of(419.0, 1).contains(&clock));
         assert!(!of(421.0, 1).iter().any(|it| matches!(it, Warning::ClockOverhead { .. })));

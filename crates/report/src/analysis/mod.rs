@@ -29,7 +29,7 @@ use record::{
     Warning, WarningReport,
 };
 
-pub(crate) use doubts::severity;
+pub(crate) use doubts::{is_called_as_library, severity};
 pub(crate) use estimates::summary;
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{

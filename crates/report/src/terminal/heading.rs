@@ -1,5 +1,6 @@
 //! What was compared, where, when, for how long and by which clock; and the targets.
 
+use file_system::BY_LIBRARY;
 use record::machine::{BlockDevice, Machine};
 use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
 
@@ -7,7 +8,7 @@ use super::ranking::has_too_few_blocks;
 use super::text::{Page, SENTENCE, Style};
 use super::units;
 use super::{footprint, names};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::{BLOCKS_LEAST, is_called_as_library};
 use textual::{list, plural, unbroken, widest};
 
 /// Mount options that nearly every file system has and that say nothing.
@@ -156,11 +157,14 @@ pub(super) fn extent(document: &Document) -> String {
 /// What a target is.
 pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
     let mut facts = Vec::new();
-    if target.file_system != label {
+    if target.file_system != label.strip_suffix(BY_LIBRARY).unwrap_or(label) {
         facts.push(target.file_system.clone());
     }
     facts.push(units::bytes(target.size_bytes));
     facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
+    if is_called_as_library(target) {
+        facts.push("in shared memory, reached by calls of its library".to_owned());
+    }
     let options = mount_options(&target.mount_options);
     if !options.is_empty() {
         facts.push(format!("mounted {options}"));

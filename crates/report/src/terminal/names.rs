@@ -1,5 +1,6 @@
 //! The words for things that the document names by a value.
 
+use file_system::BY_LIBRARY;
 use record::machine::{BlockDevice, Machine};
 use record::{Dimension, Document};
 
@@ -25,7 +26,10 @@ pub(super) fn dimension(dimension: Dimension) -> &'static str {
 
 /// A target, as it stands in sentences and tables.
 pub(super) fn label(label: &str) -> String {
-    shortened(&plain_text(label), LABEL_WIDTH_MOST)
+    match label.strip_suffix(BY_LIBRARY) {
+        Some(given) => format!("{}{BY_LIBRARY}", shortened(&plain_text(given), LABEL_WIDTH_MOST)),
+        None => shortened(&plain_text(label), LABEL_WIDTH_MOST),
+    }
 }
 
 /// Whether a disk spins, where that can be known: virtual disks, which have no model or stand in a
@@ -45,6 +49,14 @@ pub(super) fn title<'a>(document: &'a Document, benchmark: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shortened_label_still_says_that_a_library_is_called() {
+        let long = "densefs:size=64m,and-more (by library call)";
+        assert_eq!(label(long), "densefs:size=64~ (by library call)");
+        assert_eq!(label("densefs (by library call)"), "densefs (by library call)");
+        assert_eq!(label("ext4:size=64m,and-more"), "ext4:size=64m,a~");
+    }
 
     #[test]
     fn a_virtual_disk_is_not_said_to_spin() {

@@ -146,6 +146,14 @@ pub enum CliffError {
         /// The least difference.
         least: u64,
     },
+    /// A search reads and writes by system calls.
+    #[error(
+        "{target} is not reached by system calls, with which cliffs are searched for; leave it out"
+    )]
+    ByLibrary {
+        /// The target.
+        target: String,
+    },
     /// Something failed on a target.
     #[error("{target}: {why}")]
     Target {

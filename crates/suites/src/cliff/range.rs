@@ -55,6 +55,9 @@ struct Range {
 pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Planned, CliffError> {
     wanted.check()?;
     let target = live.target();
+    if target.library().is_some() {
+        return Err(CliffError::ByLibrary { target: target.spec().label.clone() });
+    }
     let range = match wanted.axis {
         Axis::RequestSize => request_sizes(target, wanted)?,
         Axis::Threads => threads(target, machine, wanted)?,

@@ -1,11 +1,11 @@
 //! The guardian: a small process that removes what the kernel does not when fsprism dies.
 //!
 //! Mounts, loop devices and images vanish with the process that made them: they live in its
-//! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area
-//! and work directories have names in file systems of the host, and somebody has to remove those
-//! after any death, SIGKILL included. The guardian is told of each thing through a pipe *before*
-//! it is made; the pipe's end of file is fsprism's death. Messages are written whole (they are
-//! shorter than `PIPE_BUF`), and outlive their writer in the pipe.
+//! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area,
+//! arenas and work directories have names in file systems of the host, and somebody has to remove
+//! those after any death, SIGKILL included. The guardian is told of each thing through a pipe
+//! *before* it is made; the pipe's end of file is fsprism's death. Messages are written whole (they
+//! are shorter than `PIPE_BUF`), and outlive their writer in the pipe.
 //!
 //! It is forked while fsprism has one thread and before the private mount namespace is made, so
 //! that it does not keep that alive. It has a session of its own and blocks every signal, so that
@@ -52,6 +52,8 @@ pub(crate) enum Kind {
     WorkDirectory = b'w',
     /// An image that has a name for a moment.
     Image = b'f',
+    /// The file of an arena.
+    Arena = b'a',
     /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
     LoopBinding = b'l',
     /// A link to a read-ahead setting of a device, with its value before ours for a last component.
@@ -65,6 +67,7 @@ impl Kind {
             Self::Cgroup,
             Self::WorkDirectory,
             Self::Image,
+            Self::Arena,
             Self::LoopBinding,
             Self::ReadAhead,
         ];
@@ -237,7 +240,7 @@ impl Thing {
                     Err(error) => error.kind() == io::ErrorKind::NotFound,
                 },
             },
-            Kind::Image => removal::remove_file(path).is_ok(),
+            Kind::Image | Kind::Arena => removal::remove_file(path).is_ok(),
             Kind::LoopBinding => !path.exists(),
             Kind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
         }
@@ -275,6 +278,7 @@ impl Ward {
             Kind::Cgroup => Leftover::Cgroup,
             Kind::WorkDirectory => Leftover::WorkDirectory,
             Kind::Image => Leftover::Image,
+            Kind::Arena => Leftover::Arena,
             Kind::LoopBinding => return true,
             Kind::ReadAhead => Leftover::Setting,
         };

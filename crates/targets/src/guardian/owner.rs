@@ -36,6 +36,8 @@ pub(crate) enum Leftover {
     WorkDirectory,
     /// A file, `fsprism-<pid>-<start>-<n>.img`.
     Image,
+    /// A file, `fsprism-<pid>-<start>-<n>.arena`.
+    Arena,
     /// A link to a setting and its value before ours, `fsprism-<pid>-<start>-<n>.setting`.
     Setting,
 }
@@ -48,6 +50,7 @@ impl Leftover {
             Self::Cgroup => ("", "", 3),
             Self::WorkDirectory => (".", "", 3),
             Self::Image => ("", ".img", 3),
+            Self::Arena => ("", ".arena", 3),
             Self::Setting => ("", ".setting", 3),
         };
         let name = name.strip_prefix(before)?.strip_prefix(PREFIX)?.strip_suffix(after)?;
@@ -83,7 +86,16 @@ impl fmt::Display for Owner {
 /// Takes the lock by which a directory's owner shows, beyond its own process numbers, that it
 /// lives: a container that shares the directory sees other numbers, but the same lock.
 pub(crate) fn lock_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    lock(parent, name, OFlags::DIRECTORY)
+}
+
+/// The same of a file.
+pub(crate) fn lock_file_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
+    lock(parent, name, OFlags::NONBLOCK)
+}
+
+fn lock(parent: impl AsFd, name: impl Arg, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = openat(parent, name, flags, Mode::empty())?;
     flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
     Ok(fd)
@@ -102,10 +114,12 @@ pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
         let Some(owner) = owner.filter(|owner| owner.is_gone()) else { continue };
         // The lock is held until the directory is gone. What is no directory goes with the mount
         // area, which may have been removed before.
-        let locked = if let Leftover::Setting = leftover {
-            lock_as_owner(&parent, format!("{owner}-mounts"))
-        } else {
-            lock_as_owner(&parent, name)
+        let locked = match leftover {
+            Leftover::Setting => lock_as_owner(&parent, format!("{owner}-mounts")),
+            Leftover::Arena => lock_file_as_owner(&parent, name),
+            Leftover::MountArea | Leftover::Cgroup | Leftover::WorkDirectory | Leftover::Image => {
+                lock_as_owner(&parent, name)
+            }
         };
         let is_there = |error: &io::Error| error.kind() != io::ErrorKind::NotFound;
         if locked.as_ref().is_err_and(|error| leftover != Leftover::Setting || is_there(error)) {
@@ -116,6 +130,7 @@ pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
                 unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from)
             }
             Leftover::WorkDirectory => work_directory::remove(&parent, name),
+            Leftover::Arena => unlinkat(&parent, name, AtFlags::empty()).map_err(io::Error::from),
             // Images lose their names while their owner lives, or by its guardian.
             Leftover::Image => Ok(()),
             Leftover::Setting => read_ahead::put_back(&parent, name),
@@ -134,11 +149,12 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [Leftover; 5] = [
+    const KINDS: [Leftover; 6] = [
         Leftover::MountArea,
         Leftover::Cgroup,
         Leftover::WorkDirectory,
         Leftover::Image,
+        Leftover::Arena,
         Leftover::Setting,
     ];
 
@@ -150,6 +166,7 @@ mod tests {
             format!("{owner}-3"),
             format!(".{owner}-3"),
             format!("{owner}-3.img"),
+            format!("{owner}-3.arena"),
             format!("{owner}-3.setting"),
         ];
         for (of, name) in names.iter().enumerate() {
@@ -234,6 +251,31 @@ mod tests {
         for inner in &theirs {
             assert!(inner.exists(), "{}", inner.display());
         }
+        fs::remove_dir_all(&place).expect("it is ours");
+    }
+
+    #[test]
+    fn a_sweep_takes_the_arenas_of_the_dead_unless_they_are_locked() {
+        let mine = Owner::this().expect("/proc is mounted");
+        let place = std::env::temp_dir().join(format!("sweep-arenas-{mine}"));
+        fs::create_dir_all(&place).expect("temporary directory");
+        let dead = Owner { start_ticks: mine.start_ticks + 1, ..mine };
+        let files = [
+            format!("{dead}-1.arena"),
+            format!("{dead}-2.arena"),
+            format!("{mine}-1.arena"),
+            format!("{dead}-1.arena.old"),
+        ];
+        let files = files.map(|name| place.join(name));
+        for file in &files {
+            fs::write(file, "").expect("temporary directory");
+        }
+        let lock = lock_file_as_owner(CWD, files[1].as_path()).expect("nobody else locks it");
+        sweep(&place, Leftover::Arena);
+        assert_eq!(files.each_ref().map(|file| file.exists()), [false, true, true, true]);
+        drop(lock);
+        sweep(&place, Leftover::Arena);
+        assert_eq!(files.each_ref().map(|file| file.exists()), [false, false, true, true]);
         fs::remove_dir_all(&place).expect("it is ours");
     }
 }

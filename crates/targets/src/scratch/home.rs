@@ -10,6 +10,7 @@ use crate::error::TargetError;
 use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, sweep};
 use crate::guardian::work_directory::WorkDirectory;
+use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
 use crate::spec::ScratchSpec;
@@ -22,6 +23,8 @@ pub(crate) enum Home {
     Directory(WorkDirectory),
     /// A file system of ours.
     Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
+    /// An arena of ours.
+    Arena(Arena),
     /// Nothing is left.
     Removed,
 }
@@ -70,6 +73,10 @@ pub(crate) fn make_scratch(
     device: Option<NamedDevice>,
     label: &str,
 ) -> Result<Home, TargetError> {
+    if scratch.file_system.is_called_as_library() {
+        let size_bytes = shop.surroundings.image_bytes_of(scratch);
+        return Ok(Home::Arena(Arena::make(shop, size_bytes)?));
+    }
     let directory = &shop.surroundings.scratch;
     let failed = |source: io::Error| match Errno::from_io_error(&source) {
         Some(Errno::FBIG) => TargetError::ImageTooLarge {

@@ -11,6 +11,7 @@ use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 
 use crate::conditions::hierarchy::{Controller, Hierarchy};
+use crate::scratch::arena::{self, ARENAS};
 use crate::scratch::device::{DeviceError, NamedDevice};
 use crate::scratch::mkfs::try_modprobe;
 use crate::spec::{Conditions, Location, ScratchSpec, TargetSpec};
@@ -94,6 +95,23 @@ pub enum Unavailable {
         needed_bytes: u64,
         /// What the kernel says is available.
         free_bytes: u64,
+    },
+    /// The arena would not fit in shared memory.
+    #[error(
+        "an arena of {needed_bytes} bytes does not fit in {ARENAS}, which has {free_bytes} bytes \
+        available; give a smaller size="
+    )]
+    SharedMemoryFull {
+        /// The arena's size.
+        needed_bytes: u64,
+        /// What is available.
+        free_bytes: u64,
+    },
+    /// There is no shared memory that could hold an arena.
+    #[error("arenas cannot be made in {ARENAS}: {source}; mount a tmpfs there")]
+    NoSharedMemory {
+        /// What the kernel said.
+        source: io::Error,
     },
     /// mkfs would refuse the size.
     #[error("{file_system} needs at least {least_bytes} bytes; give a larger size=")]
@@ -186,6 +204,9 @@ pub(crate) fn check(
         Location::Scratch(scratch) => scratch,
     };
     let file_system = scratch.file_system;
+    if file_system.is_called_as_library() {
+        return check_shared_memory(surroundings.image_bytes_of(scratch)).map(|()| None);
+    }
     if !may_mount() {
         return Err(Unavailable::NotRoot { file_system });
     }
@@ -262,6 +283,18 @@ fn check_directory(path: &Path) -> Result<(), Unavailable> {
     // ramfs counts no blocks at all.
     if room.f_blocks > 0 && free_bytes < LEAST_FREE_BYTES {
         return Err(Unavailable::Full { path: path_buf(), free_bytes });
+    }
+    Ok(())
+}
+
+fn check_shared_memory(needed_bytes: u64) -> Result<(), Unavailable> {
+    let writable = access(ARENAS, Access::WRITE_OK | Access::EXEC_OK).map_err(io::Error::from);
+    let free_bytes = writable
+        .and_then(|()| arena::free_bytes())
+        .map_err(|source| Unavailable::NoSharedMemory { source })?
+        .min(memory_available_bytes());
+    if needed_bytes > free_bytes {
+        return Err(Unavailable::SharedMemoryFull { needed_bytes, free_bytes });
     }
     Ok(())
 }

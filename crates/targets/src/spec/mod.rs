@@ -8,6 +8,7 @@
 //!   (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
 //!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them
 //!   only where a known key and `=` follow, so that other colons belong to the path.
+//! - Whatever the label, it says so where the target is reached by calls of a library.
 //! - The values of `mkfs` and `mount` may hold commas: there a comma begins a new key only where
 //!   a known key and `=` follow. A tmpfs' own `size` is therefore `size=`, never part of `mount=`.
 
@@ -22,7 +23,7 @@ use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{FileSystem, UnknownName};
+use file_system::{BY_LIBRARY, FileSystem, UnknownName};
 use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
@@ -73,6 +74,12 @@ pub struct ScratchSpec {
 }
 
 impl TargetSpec {
+    /// Whether its files are reached by calls of a library.
+    #[must_use]
+    pub fn is_called_as_library(&self) -> bool {
+        is_called_as_library(&self.location)
+    }
+
     /// How it is to be aged; `None` for one that stays fresh, and for a directory.
     #[must_use]
     pub fn ageing(&self) -> Option<Ageing> {
@@ -277,11 +284,9 @@ impl FromStr for TargetSpec {
                 }
             }
         };
-        Ok(Self {
-            label: label.unwrap_or(text).to_owned(),
-            location,
-            conditions: options.conditions()?,
-        })
+        let called = if is_called_as_library(&location) { BY_LIBRARY } else { "" };
+        let label = format!("{}{called}", label.unwrap_or(text));
+        Ok(Self { label, location, conditions: options.conditions()? })
     }
 }
 
@@ -308,11 +313,19 @@ impl TargetSpec {
 impl fmt::Display for TargetSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.specification();
-        let plain = !self.label.is_empty() && self.label.chars().all(is_label_char);
-        match plain && self.label != text {
-            true => write!(formatter, "{}={text}", self.label),
+        let label = self.label.strip_suffix(BY_LIBRARY).unwrap_or(&self.label);
+        let plain = !label.is_empty() && label.chars().all(is_label_char);
+        match plain && label != text {
+            true => write!(formatter, "{label}={text}"),
             false => formatter.write_str(&text),
         }
+    }
+}
+
+fn is_called_as_library(location: &Location) -> bool {
+    match location {
+        Location::Scratch(scratch) => scratch.file_system.is_called_as_library(),
+        Location::Directory(_) => false,
     }
 }
 
@@ -355,4 +368,18 @@ fn begins_like_a_path(text: &str) -> bool {
 
 fn is_label_char(letter: char) -> bool {
     letter.is_alphanumeric() || "_+-.".contains(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_says_that_a_target_is_reached_by_library_call() {
+        let label = |text: &str| text.parse::<TargetSpec>().expect(text).label;
+        assert_eq!(label("densefs"), "densefs (by library call)");
+        assert_eq!(label("dense=densefs:size=64m"), "dense (by library call)");
+        assert_eq!(label("densefs:size=64m"), "densefs:size=64m (by library call)");
+        assert_eq!(label("tmpfs"), "tmpfs");
+    }
 }

@@ -155,7 +155,11 @@ impl Options {
     }
 
     pub(crate) fn scratch(&self, file_system: FileSystem) -> Result<ScratchSpec, SpecError> {
-        if file_system.lives_in_memory() {
+        if file_system.is_called_as_library() {
+            let reason = "a library keeps its files in shared memory, with nothing to format, \
+                          mount or limit";
+            self.refuse(|key| key != Key::Size, file_system.name, reason)?;
+        } else if file_system.lives_in_memory() {
             let reason = "it has no device and is not formatted";
             let useless = |key: Key| {
                 let of_devices =
@@ -388,6 +392,8 @@ mod tests {
             "a=/mnt/data:memory=1024",
             "tmpfs:size=4096",
             "./src",
+            "densefs:size=1048576",
+            "dense=densefs",
         ] {
             let spec: TargetSpec = text.parse().expect(text);
             assert_eq!(spec.to_string(), text);
@@ -411,6 +417,8 @@ mod tests {
             ("ext4:mount=", "`mount=` has no value"),
             ("tmpfs:mkfs=-F", "`mkfs=` does not apply to tmpfs"),
             ("tmpfs:read_bps=1m", "`read_bps=` does not apply to tmpfs"),
+            ("densefs:memory=64m", "`memory=` does not apply to densefs: a library keeps"),
+            ("densefs:mount=noatime", "with nothing to format, mount or limit"),
             ("ramfs:size=1m", "`size=` does not apply to ramfs"),
             ("ext4:device=/dev/sdb,size=1g", "`size=` does not apply to a target with device="),
             ("/mnt:size=1g", "`size=` does not apply to a directory"),

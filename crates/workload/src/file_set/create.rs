@@ -8,14 +8,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{DirectorySet, FileSet, Role, open_directory};
+use crate::calls::{Calls, Kernel};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind, NameForm};
+use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
 use crate::processors::near;
 use crate::steps::write_whole;
 
@@ -26,15 +26,19 @@ pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
 /// for a cache.
 const CHUNK_BYTES: usize = 1 << 20;
 
-pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), EngineError> {
+pub(super) fn create<K: Calls>(
+    calls: &K,
+    file_set: &FileSet,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
     for part in PARTS {
-        make_directory(&file_set.root.join(part))?;
+        make_directory(calls, &file_set.root.join(part))?;
     }
     let mut buffer = vec![0; CHUNK_BYTES];
     for role in [Role::Read, Role::Write] {
         for number in 0..file_set.data_files(role).count {
             near_thread(file_set, number, || {
-                write_content(file_set, role, number, &mut buffer, stop)
+                write_content(calls, file_set, (role, number), &mut buffer, stop)
             })?;
         }
     }
@@ -42,11 +46,13 @@ pub(super) fn create(file_set: &FileSet, stop: &AtomicBool) -> Result<(), Engine
     for number in 0..directories.count {
         let path = file_set.directory(number);
         near_thread(file_set, 0, || {
-            std::fs::create_dir_all(&path).map_err(|error| {
-                let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-                EngineError::from_errno("mkdirat", &path, errno)
-            })?;
-            fill(&path, 0..directories.entries, directories.name_form(), stop)
+            let mut step = file_set.directory_start(number);
+            make_directory(calls, &step)?;
+            for _ in 1..directories.depth {
+                step.push(STEP_NAME);
+                make_directory(calls, &step)?;
+            }
+            fill(calls, &path, 0..directories.entries, directories.name_form(), stop)
         })?;
     }
     Ok(())
@@ -74,16 +80,17 @@ pub fn create_empty_files(
     numbers: Range<u64>,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    fill(path, numbers, DirectorySet::default().name_form(), stop)
+    fill(&Kernel, path, numbers, DirectorySet::default().name_form(), stop)
 }
 
-fn fill(
+fn fill<K: Calls>(
+    calls: &K,
     path: &Path,
     numbers: Range<u64>,
     form: NameForm,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    let directory = open_directory(path)?;
+    let directory = open_directory(calls, path)?;
     let mut maker = Maker::default();
     let mut name = EntryName::new(form);
     for number in numbers {
@@ -91,7 +98,7 @@ fn fill(
             return Err(EngineError::Stopped);
         }
         name.set(Kind::Entry, number);
-        maker.make(directory.as_fd(), &name).map_err(|fault| fault.into_error(path))?;
+        maker.make(calls, &directory, &name).map_err(|fault| fault.into_error(path))?;
     }
     Ok(())
 }
@@ -105,21 +112,22 @@ pub(crate) struct Maker {
 
 impl Maker {
     #[inline]
-    pub(crate) fn make(
+    pub(crate) fn make<K: Calls>(
         &mut self,
-        directory: BorrowedFd<'_>,
+        calls: &K,
+        directory: &K::Open,
         name: &EntryName,
     ) -> Result<(), Fault> {
         if !self.opens {
-            match mknodat(directory, name.as_c_str(), FileType::RegularFile, FILE_MODE, 0) {
+            match calls.mknodat(directory, name) {
                 Ok(()) => return Ok(()),
                 Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP) => self.opens = true,
                 Err(errno) => return Err(Fault::errno("mknodat", errno)),
             }
         }
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        openat(directory, name.as_c_str(), flags, FILE_MODE)
-            .map(drop)
+        calls
+            .creat(directory, name)
+            .map(|descriptor| calls.close(descriptor))
             .map_err(|errno| Fault::errno("openat", errno))
     }
 }
@@ -129,15 +137,17 @@ fn chunk(rest_bytes: u64) -> usize {
     usize::try_from(rest_bytes).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES))
 }
 
-fn write_content(
+fn write_content<K: Calls>(
+    calls: &K,
     file_set: &FileSet,
-    role: Role,
-    number: usize,
+    (role, number): (Role, usize),
     buffer: &mut [u8],
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
     let path = file_set.data_file(role, number);
-    let file = new_file(&path, OFlags::WRONLY)?;
+    let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let opened = calls.open(&path, new);
+    let file = opened.map_err(|errno| EngineError::from_errno("openat", &path, errno))?;
     let content = file_set.content(role, number);
     let size_bytes = file_set.data_files(role).size_bytes;
     let mut offset_bytes = 0;
@@ -148,21 +158,12 @@ fn write_content(
         let length = chunk(size_bytes - offset_bytes);
         let part = &mut buffer[..length];
         content.fill(part, offset_bytes);
-        write_whole(&file, part, offset_bytes).map_err(|fault| fault.into_error(&path))?;
+        write_whole(calls, &file, part, offset_bytes).map_err(|fault| fault.into_error(&path))?;
         offset_bytes += length as u64;
     }
     Ok(())
 }
 
-/// The permissions of every file: its maker's alone.
-pub(crate) const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
-
-fn new_file(path: &Path, flags: OFlags) -> Result<OwnedFd, EngineError> {
-    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    openat(CWD, path, flags, FILE_MODE)
-        .map_err(|errno| EngineError::from_errno("openat", path, errno))
-}
-
-pub(crate) fn make_directory(path: &Path) -> Result<(), EngineError> {
-    mkdirat(CWD, path, Mode::RWXU).map_err(|errno| EngineError::from_errno("mkdirat", path, errno))
+pub(crate) fn make_directory(calls: &impl Calls, path: &Path) -> Result<(), EngineError> {
+    calls.mkdir(path).map_err(|errno| EngineError::from_errno("mkdirat", path, errno))
 }

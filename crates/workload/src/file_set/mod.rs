@@ -10,12 +10,12 @@ mod create;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
+pub(crate) use create::Maker;
 pub use create::create_empty_files;
-pub(crate) use create::{FILE_MODE, Maker};
 
+use crate::calls::{Calls, Kernel, Library, Reached};
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};
 use crate::names::{NAME_BYTES, NAME_BYTES_MAX, NAME_BYTES_MIN, NameForm, STEP_NAME};
@@ -127,8 +127,9 @@ impl Role {
 }
 
 /// A file set that exists.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FileSet {
+    reached: Reached,
     root: PathBuf,
     spec: FileSetSpec,
     seed: u64,
@@ -147,10 +148,34 @@ impl FileSet {
         seed: u64,
         stop: &AtomicBool,
     ) -> Result<Self, EngineError> {
+        Self::create_by(&Reached::BySystemCalls, root, spec, seed, stop)
+    }
+
+    /// The same, and reached in the way that is given.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn create_by(
+        reached: &Reached,
+        root: &Path,
+        spec: &FileSetSpec,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Self, EngineError> {
         spec.check()?;
-        let file_set = Self { root: root.to_path_buf(), spec: *spec, seed };
-        create::create(&file_set, stop)?;
+        let (reached, root) = (reached.clone(), root.to_path_buf());
+        let file_set = Self { reached, root, spec: *spec, seed };
+        match &file_set.reached {
+            Reached::BySystemCalls => create::create(&Kernel, &file_set, stop)?,
+            Reached::ByLibrary(files) => create::create(&Library::of(files), &file_set, stop)?,
+        }
         Ok(file_set)
+    }
+
+    /// How operations on it reach it.
+    #[must_use]
+    pub fn reached(&self) -> &Reached {
+        &self.reached
     }
 
     /// The directory that all of it lies in.
@@ -213,10 +238,11 @@ impl FileSet {
     pub fn remove(self) -> Result<(), EngineError> {
         for part in create::PARTS {
             let path = self.root.join(part);
-            if let Err(error) = std::fs::remove_dir_all(&path) {
-                let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-                return Err(EngineError::from_errno("remove", path, errno));
-            }
+            let removed = match &self.reached {
+                Reached::BySystemCalls => Kernel.remove_tree(&path),
+                Reached::ByLibrary(files) => Library::of(files).remove_tree(&path),
+            };
+            removed.map_err(|errno| EngineError::from_errno("remove", path, errno))?;
         }
         Ok(())
     }
@@ -227,8 +253,8 @@ pub(crate) fn corrupt(path: &Path, mismatch: Mismatch) -> EngineError {
     EngineError::Corrupt { path: path.to_path_buf(), offset_bytes, expected, found }
 }
 
-pub(crate) fn open_directory(path: &Path) -> Result<rustix::fd::OwnedFd, EngineError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat(CWD, path, flags, Mode::empty())
+pub(crate) fn open_directory<K: Calls>(calls: &K, path: &Path) -> Result<K::Open, EngineError> {
+    calls
+        .open(path, OFlags::RDONLY | OFlags::DIRECTORY)
         .map_err(|errno| EngineError::from_errno("openat", path, errno))
 }

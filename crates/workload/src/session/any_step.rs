@@ -1,48 +1,80 @@
-//! Every step there is, behind one type: the one place where an operation becomes a compiled loop.
+//! Every step there is, behind one type.
 
 use measure::{Clock, Recorder};
 
-use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
+use super::CallStep;
+use crate::calls::{Kernel, Library};
 use crate::error::{EngineError, WorkloadError};
 use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
-use crate::steps::entries::{
-    CheckAccess, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing,
-    Symlink, Unlink,
-};
 use crate::steps::{
-    Append, AppendFsync, AppendVectored, Mapped, OnPath, Psync, Read, ReadShare, Readdir,
-    ReadsOnly, Rename, Rewrite, Stdio, Sync, Truncate, Vectored, Write, WritesOnly,
+    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Rewrite, Stdio, Vectored,
+    WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 
-macro_rules! any_step {
-    ($($(#[$attribute:meta])* $variant:ident($step:ty),)*) => {
-        /// A step of any kind.
-        #[derive(Debug)]
-        pub(crate) enum AnyStep {
+/// A step of any kind.
+#[derive(Debug)]
+pub(crate) enum AnyStep {
+    /// By system calls.
+    Kernel(CallStep<Kernel>),
+    /// By calls of a library.
+    Library(CallStep<Library>, Library),
+    /// On an I/O path of the kernel's.
+    Path(PathStep),
+    /// Reads or writes in flight, which have a loop of their own.
+    Uring(Box<AnyTransfers>),
+}
+
+/// Makes a type of steps of several kinds.
+macro_rules! steps {
+    (
+        $(#[$about:meta])* $name:ident<$calls:ident: $bound:ident>:
+        $($(#[$attribute:meta])* $variant:ident($step:ty),)*
+    ) => {
+        steps! {
+            @type $(#[$about])* $name <$calls: $bound>:
             $($(#[$attribute])* $variant($step),)*
-            /// Reads or writes in flight, which have a loop of their own.
-            Uring(Box<AnyTransfers>),
         }
 
-        $($(#[$attribute])* impl From<$step> for AnyStep {
+        $($(#[$attribute])* impl<$calls: $bound> From<$step> for $name<$calls> {
             fn from(step: $step) -> Self {
                 Self::$variant(step)
             }
         })*
+    };
+    (
+        $(#[$about:meta])* $name:ident:
+        $($(#[$attribute:meta])* $variant:ident($step:ty),)*
+    ) => {
+        steps! { @type $(#[$about])* $name: $($(#[$attribute])* $variant($step),)* }
 
-        impl AnyStep {
+        $($(#[$attribute])* impl From<$step> for $name {
+            fn from(step: $step) -> Self {
+                Self::$variant(step)
+            }
+        })*
+    };
+    (
+        @type $(#[$about:meta])* $name:ident $(<$calls:ident: $bound:ident>)?:
+        $($(#[$attribute:meta])* $variant:ident($step:ty),)*
+    ) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) enum $name $(<$calls: $bound>)? {
+            $($(#[$attribute])* $variant($step),)*
+        }
+
+        impl $(<$calls: $bound>)? $name $(<$calls>)? {
             /// What it does once, after its last operation.
-            pub(crate) fn end(&mut self) -> Result<(), EngineError> {
+            pub(super) fn end(&mut self) -> Result<(), EngineError> {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => run_loop::end(step),)*
-                    Self::Uring(_) => Ok(()),
                 }
             }
 
             /// The loop, compiled for this step and clock.
-            pub(crate) fn run<C: Clock>(
+            pub(super) fn run<C: Clock>(
                 &mut self,
                 length: LoopLength,
                 clock: &C,
@@ -54,14 +86,11 @@ macro_rules! any_step {
                         $(#[$attribute])*
                         Self::$variant(step) => run_part(step, length, clock, recorder, halt),
                     )*
-                    Self::Uring(transfers) => {
-                        transfers.run(length.operations, clock, recorder, halt)
-                    }
                 }
             }
 
             /// One round; nothing if it was called off.
-            pub(crate) fn run_round<C: Clock>(
+            pub(super) fn run_round<C: Clock>(
                 &mut self,
                 length: LoopLength,
                 clock: &C,
@@ -73,33 +102,98 @@ macro_rules! any_step {
                         $(#[$attribute])*
                         Self::$variant(step) => run_round(step, length, clock, recorder, company),
                     )*
-                    Self::Uring(_) => Err(WorkloadError::NoRounds.into()),
                 }
             }
 
             /// Bytes that were compared so far.
-            pub(crate) fn checked_bytes(&self) -> u64 {
+            pub(super) fn checked_bytes(&self) -> u64 {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => step.checked_bytes(),)*
-                    Self::Uring(transfers) => transfers.checked_bytes(),
                 }
             }
 
             /// What was counted so far beside operations and bytes.
-            pub(crate) fn tally(&self) -> Tally {
+            pub(super) fn tally(&self) -> Tally {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => step.tally(),)*
-                    Self::Uring(_) => Tally::default(),
                 }
             }
         }
     };
 }
 
+pub(super) use steps;
+
 impl AnyStep {
+    /// What it does once, after its last operation.
+    pub(crate) fn end(&mut self) -> Result<(), EngineError> {
+        match self {
+            Self::Kernel(step) => step.end(),
+            Self::Library(step, _) => step.end(),
+            Self::Path(step) => step.end(),
+            Self::Uring(_) => Ok(()),
+        }
+    }
+
+    /// The loop, compiled for this step and clock.
+    pub(crate) fn run<C: Clock>(
+        &mut self,
+        length: LoopLength,
+        clock: &C,
+        recorder: &mut Recorder,
+        halt: &impl Halt,
+    ) -> Result<LoopOutcome, EngineError> {
+        match self {
+            Self::Kernel(step) => step.run(length, clock, recorder, halt),
+            Self::Library(step, _) => step.run(length, clock, recorder, halt),
+            Self::Path(step) => step.run(length, clock, recorder, halt),
+            Self::Uring(transfers) => transfers.run(length.operations, clock, recorder, halt),
+        }
+    }
+
+    /// One round; nothing if it was called off.
+    pub(crate) fn run_round<C: Clock>(
+        &mut self,
+        length: LoopLength,
+        clock: &C,
+        recorder: &mut Recorder,
+        company: &impl Meets,
+    ) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+        match self {
+            Self::Kernel(step) => step.run_round(length, clock, recorder, company),
+            Self::Library(step, _) => step.run_round(length, clock, recorder, company),
+            Self::Path(step) => step.run_round(length, clock, recorder, company),
+            Self::Uring(_) => Err(WorkloadError::NoRounds.into()),
+        }
+    }
+
+    /// Bytes that were compared so far.
+    pub(crate) fn checked_bytes(&self) -> u64 {
+        match self {
+            Self::Kernel(step) => step.checked_bytes(),
+            Self::Library(step, _) => step.checked_bytes(),
+            Self::Path(step) => step.checked_bytes(),
+            Self::Uring(transfers) => transfers.checked_bytes(),
+        }
+    }
+
+    /// What was counted so far beside operations and bytes.
+    pub(crate) fn tally(&self) -> Tally {
+        match self {
+            Self::Kernel(step) => step.tally(),
+            Self::Library(step, _) => step.tally(),
+            Self::Path(step) => step.tally(),
+            Self::Uring(_) => Tally::default(),
+        }
+    }
+
     /// What the thread that runs it has to do before the start.
     pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
-        if let Self::Uring(transfers) = self { transfers.make_ready() } else { Ok(()) }
+        match self {
+            Self::Kernel(_) | Self::Path(_) => Ok(()),
+            Self::Library(_, library) => library.make_ready(),
+            Self::Uring(transfers) => transfers.make_ready(),
+        }
     }
 
     /// Whether its operations are in flight together, so that between two of them there is no
@@ -114,27 +208,9 @@ impl AnyStep {
     }
 }
 
-any_step! {
-    ReadSequential(Read<Sequential, false>),
-    ReadUniform(Read<Uniform, false>),
-    ReadShuffled(Read<Shuffled, false>),
-    ReadZipf(Read<Zipf, false>),
-    VerifySequential(Read<Sequential, true>),
-    VerifyUniform(Read<Uniform, true>),
-    VerifyShuffled(Read<Shuffled, true>),
-    VerifyZipf(Read<Zipf, true>),
-    WriteSequential(Write<Sequential, false>),
-    WriteUniform(Write<Uniform, false>),
-    WriteShuffled(Write<Shuffled, false>),
-    WriteZipf(Write<Zipf, false>),
-    WriteContentSequential(Write<Sequential, true>),
-    WriteContentUniform(Write<Uniform, true>),
-    WriteContentShuffled(Write<Shuffled, true>),
-    WriteContentZipf(Write<Zipf, true>),
-    ReadFollow(Read<Follow, false>),
-    VerifyFollow(Read<Follow, true>),
-    WriteFollow(Write<Follow, false>),
-    WriteContentFollow(Write<Follow, true>),
+steps! {
+    /// A step of the kernel's alone.
+    PathStep:
     MixPsync(OnPath<Psync, ReadShare>),
     ReadMapped(OnPath<Mapped, ReadsOnly>),
     WriteMapped(OnPath<Mapped, WritesOnly>),
@@ -146,26 +222,7 @@ any_step! {
     WriteStdio(OnPath<Stdio, WritesOnly>),
     MixStdio(OnPath<Stdio, ReadShare>),
     AppendVectored(AppendVectored),
-    Append(Append),
-    Fsync(Sync<false>),
-    Fdatasync(Sync<true>),
-    AppendFsync(AppendFsync),
-    Truncate(Truncate),
-    Open(EntryStep<Open>),
-    Close(Close),
-    OpenClose(EntryStep<OpenClose>),
-    Create(EntryStep<Create>),
-    StatPresent(EntryStep<Stat>),
-    StatMissing(EntryStep<StatMissing>),
-    CheckAccess(EntryStep<CheckAccess>),
-    Link(EntryStep<Link>),
-    Symlink(EntryStep<Symlink>),
-    Unlink(EntryStep<Unlink>),
-    Mkdir(EntryStep<Mkdir>),
-    Rmdir(EntryStep<Rmdir>),
-    Rename(Rename),
     Rewrite(Rewrite),
-    Readdir(Readdir),
     #[cfg(test)]
     Locked(super::rounds::tests::Locked),
 }

@@ -1,6 +1,8 @@
 //! One replicate: prepared, run, restored.
 
 mod any_step;
+mod call_step;
+mod called;
 mod course;
 mod gate;
 mod outcome;
@@ -27,6 +29,7 @@ pub use prepare::{prepare, prepare_on_device};
 pub use thread_loop::ThreadLoop;
 
 pub(crate) use any_step::AnyStep;
+pub(crate) use call_step::CallStep;
 pub(crate) use prepare::Plan;
 use run::SLICE_NS;
 

@@ -2,8 +2,11 @@
 
 use rustix::fs::OFlags;
 
+use super::any_step::PathStep;
+use super::called::Called;
 use super::{AnyStep, Plan};
 use crate::buffer::ALIGNMENT_BYTES;
+use crate::calls::Kernel;
 use crate::choose::AnyChooser;
 use crate::description::{Alignment, IoPath, Workload};
 use crate::direct::{check_polling, direct_alignment};
@@ -13,8 +16,8 @@ use crate::file_set::Role;
 use crate::io_path::{CallFlag, MapOptions, Preadv2Options};
 use crate::operation::{DataOperation, Operation};
 use crate::steps::{
-    DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
-    Transfer, Vectored, WritesOnly,
+    AppendVectored, DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly,
+    Requests, Stdio, Transfer, Vectored, WritesOnly,
 };
 
 impl Plan<'_> {
@@ -52,7 +55,8 @@ impl Plan<'_> {
         match io_path {
             IoPath::PsyncBuffered | IoPath::PsyncDirect => {
                 let mix = self.read_share(thread, what);
-                Ok(OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread)).into())
+                let step = OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread));
+                Ok(AnyStep::Path(step.into()))
             }
             IoPath::IoUring(options) => self.uring_step(thread, role, options),
             IoPath::Mmap(options) => {
@@ -73,6 +77,15 @@ impl Plan<'_> {
                 Ok(self.directed(thread, what, stdio, transfer))
             }
         }
+    }
+
+    /// The step of appends on an I/O path of the kernel's, if they are on one.
+    pub(super) fn growing_path_step(&self, thread: usize) -> Result<Option<AnyStep>, EngineError> {
+        let IoPath::Preadv2(options) = self.workload.io_path else { return Ok(None) };
+        // Each call that is to append says so itself.
+        let called = Called { plan: *self, calls: Kernel };
+        let growing = called.growing(thread, OFlags::empty())?;
+        Ok(Some(AnyStep::Path(AppendVectored::new(growing, options).into())))
     }
 
     /// The span of each file that operations range over, mapped.
@@ -100,17 +113,17 @@ impl Plan<'_> {
         transfer: Transfer<AnyChooser>,
     ) -> AnyStep
     where
-        AnyStep:
+        PathStep:
             From<OnPath<P, ReadsOnly>> + From<OnPath<P, WritesOnly>> + From<OnPath<P, ReadShare>>,
     {
         let requests = self.requests(thread);
-        match what {
+        AnyStep::Path(match what {
             DataOperation::Mixed { .. } => {
                 OnPath::new(path, self.read_share(thread, what), transfer, requests).into()
             }
             DataOperation::Read => OnPath::new(path, ReadsOnly, transfer, requests).into(),
             DataOperation::Write => OnPath::new(path, WritesOnly, transfer, requests).into(),
-        }
+        })
     }
 
     /// The mix of reads and writes; of other operations, all of the one.

@@ -2,26 +2,17 @@
 
 use std::path::PathBuf;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, mkdirat, openat};
-
+use super::called::Called;
 use super::{AnyStep, Session};
-use crate::arithmetic::index;
-use crate::buffer::Payload;
-use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::calls::{Kernel, Library, Reached};
+use crate::choose::Choices;
 use crate::content::{Content, mix};
-use crate::description::{Access, IoPath, Sharing, Verification, Workload};
+use crate::description::{IoPath, Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::fault::Fault;
-use crate::file_set::{FILE_MODE, FileSet, Maker, Role, open_directory};
-use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
+use crate::file_set::{FileSet, Role};
 use crate::on_device::OnDevice;
-use crate::operation::{DataOperation, GrowingOperation, NameOperation, Operation, Subject};
-use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
-use crate::steps::{
-    Append, AppendFsync, AppendVectored, DataFile, Growing, Read, Readdir, Rename, Share, Spacing,
-    Sync, Transfer, Truncate, Write,
-};
+use crate::operation::{DataOperation, NameOperation, Operation, Subject};
+use crate::steps::{DataFile, Spacing};
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
 ///
@@ -99,10 +90,61 @@ impl Plan<'_> {
 
     /// The step of one thread.
     pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
-        match self.workload.operation.subject() {
-            Subject::Data(what) => self.transfer_step(thread, what),
-            Subject::Growing(what) => self.growing_step(thread, what),
-            Subject::Names(what, _) => self.name_step(thread, what),
+        let plan = *self;
+        match self.file_set.reached() {
+            Reached::BySystemCalls => match self.kernels_step(thread)? {
+                Some(step) => Ok(step),
+                None => Called { plan, calls: Kernel }.step(thread).map(AnyStep::Kernel),
+            },
+            Reached::ByLibrary(files) => {
+                self.check_library()?;
+                let calls = Library::of(files);
+                let step = Called { plan, calls: calls.clone() }.step(thread)?;
+                Ok(AnyStep::Library(step, calls))
+            }
+        }
+    }
+
+    /// The step of one thread, if it is one of the kernel's alone.
+    fn kernels_step(&self, thread: usize) -> Result<Option<AnyStep>, EngineError> {
+        match (self.workload.operation.subject(), self.on_device) {
+            (Subject::Data(what), _) if self.has_path_step() => {
+                self.path_step(thread, what).map(Some)
+            }
+            (
+                Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }),
+                Some(on_device),
+            ) => self.rewrite_step(thread, on_device).map(Some),
+            (Subject::Data(DataOperation::Read), Some(on_device)) => {
+                let files = vec![self.file_on_device(on_device)?];
+                let called = Called { plan: *self, calls: Kernel };
+                called.transfer_step(thread, Role::Read, files).map(AnyStep::Kernel).map(Some)
+            }
+            (Subject::Growing(_), _) => self.growing_path_step(thread),
+            (Subject::Data(_), None) | (Subject::Names(..), _) => Ok(None),
+        }
+    }
+
+    /// Whether a library can do it.
+    fn check_library(&self) -> Result<(), WorkloadError> {
+        if self.on_device.is_some() {
+            return Err(WorkloadError::NotByLibrary("reads and writes on the device"));
+        }
+        if !matches!(self.workload.io_path, IoPath::PsyncBuffered) {
+            return Err(WorkloadError::NotByLibrary("I/O paths other than psync"));
+        }
+        let is_mix = matches!(self.workload.operation, Operation::Mixed { .. });
+        if is_mix { Err(WorkloadError::NotByLibrary("mixes of reads and writes")) } else { Ok(()) }
+    }
+
+    /// Makes what this thread's operations will remove.
+    fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
+        let plan = *self;
+        match self.file_set.reached() {
+            Reached::BySystemCalls => Called { plan, calls: Kernel }.make_victims(thread),
+            Reached::ByLibrary(files) => {
+                Called { plan, calls: Library::of(files) }.make_victims(thread)
+            }
         }
     }
 
@@ -172,7 +214,7 @@ impl Plan<'_> {
     }
 
     /// How many threads work on the files or directories that a thread works on.
-    fn sharers(&self) -> usize {
+    pub(super) fn sharers(&self) -> usize {
         match self.workload.sharing {
             Sharing::Own => 1,
             Sharing::Same => self.workload.threads,
@@ -180,7 +222,7 @@ impl Plan<'_> {
     }
 
     /// Which of `count` files or directories are this thread's.
-    fn assigned(&self, thread: usize, count: usize) -> Vec<usize> {
+    pub(super) fn assigned(&self, thread: usize, count: usize) -> Vec<usize> {
         match self.workload.sharing {
             Sharing::Own => (thread..count).step_by(self.workload.threads).collect(),
             Sharing::Same => vec![0],
@@ -214,46 +256,6 @@ impl Plan<'_> {
         Choices { resources, choices, thread, sharers: self.sharers(), seed: self.seed }
     }
 
-    fn open(&self, path: &PathBuf, flags: OFlags) -> Result<OwnedFd, EngineError> {
-        // A link in a file's place would have another written.
-        let own = OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let opened = |flags| openat(CWD, path, flags | own, FILE_MODE);
-        if !self.workload.io_path.is_direct() {
-            return opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno));
-        }
-        if flags.contains(OFlags::CREATE) {
-            // Only a file that exists can say what it wants.
-            opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))?;
-        }
-        self.check_direct(path)?;
-        opened(flags | OFlags::DIRECT)
-            .map_err(|errno| EngineError::from_direct_errno("openat", path, errno))
-    }
-
-    fn transfer_step(&self, thread: usize, what: DataOperation) -> Result<AnyStep, EngineError> {
-        if self.has_path_step() {
-            return self.path_step(thread, what);
-        }
-        let role = what.role();
-        let workload = self.workload;
-        if let (Some(on_device), Role::Write) = (self.on_device, role) {
-            return self.rewrite_step(thread, on_device);
-        }
-        let (spacing, choices) = self.spacing(role)?;
-        let files = self.data_files(thread, role)?;
-        let choices = self.choices(thread, files.len(), choices);
-        let parts = Parts { role, files, spacing, content: self.unverified_content(thread) };
-        Ok(match workload.access {
-            Access::Sequential => self.transfer(parts, Sequential::new(&choices)),
-            Access::Uniform => self.transfer(parts, Uniform::new(&choices)),
-            Access::Shuffled => self.transfer(parts, Shuffled::new(&choices)),
-            Access::Zipf { exponent } => self.transfer(parts, Zipf::new(&choices, exponent)?),
-            Access::Mixed { sequential_percent } => {
-                self.transfer(parts, Follow::new(&choices, sequential_percent))
-            }
-        })
-    }
-
     /// The spacing of requests in the span of each file that operations range over, and how many
     /// choices there are.
     pub(crate) fn spacing(&self, role: Role) -> Result<(Spacing, u64), WorkloadError> {
@@ -270,28 +272,16 @@ impl Plan<'_> {
         Spacing::of(access, alignment, request_bytes, span_bytes).map_err(|_| refused)
     }
 
+    /// The open data files of one thread, or the device that is read instead.
     pub(crate) fn data_files(
         &self,
         thread: usize,
         role: Role,
     ) -> Result<Vec<DataFile>, EngineError> {
-        if let Some(on_device) = self.on_device {
-            return Ok(vec![self.file_on_device(on_device)?]);
+        match self.on_device {
+            Some(on_device) => Ok(vec![self.file_on_device(on_device)?]),
+            None => Called { plan: *self, calls: Kernel }.data_files(thread, role),
         }
-        let flags = self.access_flags(role);
-        self.assigned(thread, self.file_set.data_files(role).count)
-            .into_iter()
-            .map(|number| {
-                let path = self.file_set.data_file(role, number);
-                let file = self.open(&path, flags)?;
-                if self.workload.advises_random && role == Role::Read {
-                    fadvise(&file, 0, None, Advice::Random)
-                        .map_err(|errno| EngineError::from_errno("posix_fadvise", &path, errno))?;
-                }
-                let content = self.file_set.content(role, number);
-                Ok(DataFile { file, path, content, places: None })
-            })
-            .collect()
     }
 
     fn file_on_device(&self, on_device: &OnDevice) -> Result<DataFile, EngineError> {
@@ -308,179 +298,4 @@ impl Plan<'_> {
     pub(crate) fn unverified_content(&self, thread: usize) -> Content {
         Content::new(mix(!self.seed), thread as u64)
     }
-
-    fn transfer<C>(&self, parts: Parts, choose: C) -> AnyStep
-    where
-        C: Choose,
-        AnyStep: From<Read<C, false>>
-            + From<Read<C, true>>
-            + From<Write<C, false>>
-            + From<Write<C, true>>,
-    {
-        let Parts { role, files, spacing, content } = parts;
-        let workload = self.workload;
-        let request_bytes = workload.request_bytes;
-        let transfer = Transfer::new(files, choose, spacing, workload.io_path, workload.slots());
-        let apart = index(workload.writes_apart());
-        match (role, workload.verification) {
-            (Role::Read, Verification::Off) => {
-                Read::<C, false>::new(transfer, request_bytes).into()
-            }
-            (Role::Read, Verification::On) => Read::<C, true>::new(transfer, request_bytes).into(),
-            (Role::Write, Verification::Off) => {
-                Write::<C, false>::new(transfer, request_bytes, content, apart).into()
-            }
-            (Role::Write, Verification::On) => {
-                Write::<C, true>::new(transfer, request_bytes, content, apart).into()
-            }
-        }
-    }
-
-    fn growing_step(&self, thread: usize, what: GrowingOperation) -> Result<AnyStep, EngineError> {
-        let number = if self.workload.sharing == Sharing::Same { 0 } else { thread };
-        let path = self.file_set.growing_file(number);
-        // Each call that is to append says so itself.
-        let end = if let IoPath::Preadv2(_) = self.workload.io_path {
-            OFlags::empty()
-        } else {
-            OFlags::APPEND
-        };
-        let file = self.open(&path, OFlags::WRONLY | OFlags::CREATE | end)?;
-        let Workload { request_bytes, io_path, .. } = *self.workload;
-        let payload = Payload::incompressible(request_bytes, self.unverified_content(thread));
-        let starts = vec![0; self.workload.slots()];
-        let growing = Growing { file, path, payload, io_path, starts };
-        if let IoPath::Preadv2(options) = io_path {
-            return Ok(AppendVectored::new(growing, options).into());
-        }
-        Ok(match what {
-            GrowingOperation::Append => Append(growing).into(),
-            GrowingOperation::Fsync => Sync::<false>(growing).into(),
-            GrowingOperation::Fdatasync => Sync::<true>(growing).into(),
-            GrowingOperation::AppendFsync => AppendFsync(growing).into(),
-            GrowingOperation::Truncate => Truncate(growing).into(),
-        })
-    }
-
-    fn name_step(&self, thread: usize, what: NameOperation) -> Result<AnyStep, EngineError> {
-        let directories = self.directories(thread)?;
-        let entries = self.file_set.spec().directories.entries;
-        // Each missing name is looked for in one of the directories; there is at least one.
-        let missing = entries * directories.all.len() as u64 * MISSING_PER_ENTRY;
-        Ok(match what {
-            NameOperation::Readdir => Readdir::new(directories, entries).into(),
-            NameOperation::Rename => self.rename_step(thread, directories)?,
-            NameOperation::Open => AnyStep::Open(self.entry_step(thread, directories, entries)?),
-            NameOperation::Close => {
-                AnyStep::Close(Close(self.entry_step(thread, directories, entries)?))
-            }
-            NameOperation::OpenClose => {
-                AnyStep::OpenClose(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Create => {
-                AnyStep::Create(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::StatPresent => {
-                AnyStep::StatPresent(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::StatMissing => {
-                AnyStep::StatMissing(self.entry_step(thread, directories, missing)?)
-            }
-            NameOperation::CheckAccess => {
-                AnyStep::CheckAccess(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Link => AnyStep::Link(self.entry_step(thread, directories, entries)?),
-            NameOperation::Symlink => {
-                AnyStep::Symlink(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Unlink => {
-                AnyStep::Unlink(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Mkdir => {
-                AnyStep::Mkdir(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Rmdir => {
-                AnyStep::Rmdir(self.entry_step(thread, directories, entries)?)
-            }
-        })
-    }
-
-    /// A step on entries that chooses among `names`.
-    fn entry_step<E: EntryCall>(
-        &self,
-        thread: usize,
-        directories: Directories,
-        names: u64,
-    ) -> Result<EntryStep<E>, EngineError> {
-        let choices = self.choices(thread, 1, names.max(1));
-        let choose = AnyChooser::new(self.workload.access, &choices)?;
-        Ok(EntryStep::new(directories, choose, self.fresh(thread), self.manner()))
-    }
-
-    fn rename_step(&self, thread: usize, directories: Directories) -> Result<AnyStep, EngineError> {
-        let entries = self.file_set.spec().directories.entries;
-        let place = if self.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
-        let share = Share::of(entries, place, self.sharers() as u64);
-        // Shares are disjoint, so nobody has to start elsewhere.
-        let alone = Choices { sharers: 1, ..self.choices(thread, 1, share.count) };
-        let choose = AnyChooser::new(self.workload.access, &alone)?;
-        Ok(Rename::new(directories, choose, share, self.manner()).into())
-    }
-
-    /// The new names of a thread.
-    fn fresh(&self, thread: usize) -> Fresh {
-        let form = self.file_set.spec().directories.name_form();
-        Fresh::of(self.seed, form, thread, self.workload.threads)
-    }
-
-    fn manner(&self) -> Manner {
-        let (slots, sync) = (self.workload.slots(), self.workload.directory_sync);
-        Manner { form: self.file_set.spec().directories.path_form(), slots, sync }
-    }
-
-    fn directories(&self, thread: usize) -> Result<Directories, EngineError> {
-        let numbers = self.assigned(thread, self.file_set.spec().directories.count);
-        let open = |number| {
-            let path = self.file_set.directory(number);
-            let start = open_directory(&self.file_set.directory_start(number))?;
-            let is_start = self.file_set.spec().directories.depth == 1;
-            let end = if is_start { None } else { Some(open_directory(&path)?) };
-            Ok(Directory { start, end, path })
-        };
-        let all: Result<Vec<_>, EngineError> = numbers.into_iter().map(open).collect();
-        Ok(Directories::new(all?))
-    }
-
-    /// Makes what this thread's operations will remove: for operation i, in the directory of its
-    /// turn.
-    fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
-        let Some(kind) = self.workload.operation.victim() else { return Ok(()) };
-        let mut directories = self.directories(thread)?;
-        let mut maker = Maker::default();
-        let fresh = self.fresh(thread);
-        let mut name = EntryName::new(self.file_set.spec().directories.name_form());
-        for index in 0..self.workload.all_operations() {
-            name.set(kind, fresh.number(index));
-            let turn = directories.take_turn();
-            let directory = &directories.all[turn];
-            let descriptor = directory.itself();
-            let made = if kind == Kind::File {
-                maker.make(descriptor, &name)
-            } else {
-                mkdirat(descriptor, name.as_c_str(), Mode::RWXU)
-                    .map_err(|errno| Fault::errno("mkdirat", errno))
-            };
-            made.map_err(|fault| fault.into_error(&directory.path))?;
-        }
-        Ok(())
-    }
-}
-
-/// What reads and writes of all access patterns are made of.
-struct Parts {
-    role: Role,
-    files: Vec<DataFile>,
-    spacing: Spacing,
-    /// What unverified writes write.
-    content: Content,
 }

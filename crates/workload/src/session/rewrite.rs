@@ -18,6 +18,7 @@ impl Plan<'_> {
         let requests = workload.all_operations();
         let kept = Kept::read(&mut originals, workload.request_bytes, requests)?;
         let path = on_device.path().to_path_buf();
-        Ok(Rewrite::new(on_device.open()?, path, kept, workload.slots()).into())
+        let step = Rewrite::new(on_device.open()?, path, kept, workload.slots());
+        Ok(AnyStep::Path(step.into()))
     }
 }

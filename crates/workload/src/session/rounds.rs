@@ -158,7 +158,7 @@ pub(crate) mod tests {
     }
 
     fn steps(threads: usize, lock: &Arc<Lock>) -> Vec<AnyStep> {
-        (0..threads).map(|_| AnyStep::Locked(Locked(Arc::clone(lock)))).collect()
+        (0..threads).map(|_| AnyStep::Path(Locked(Arc::clone(lock)).into())).collect()
     }
 
     /// So many threads with one lock: what was seen, and the mean time for which it was held.

@@ -1,51 +1,48 @@
 //! Calls about names: one kind of step, told by the call it makes and where its names come from.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, accessat, fsync, linkat, mkdirat, openat, statat, symlinkat,
-    unlinkat,
-};
 use rustix::io::Errno;
 
+use crate::calls::Calls;
 use crate::choose::{AnyChooser, Choose};
 use crate::content::mix;
 use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::file_set::FILE_MODE;
 use crate::names::{EntryName, Kind, NameForm};
 use crate::run_loop::Step;
 
 /// An open directory of the directory set.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub(crate) struct Directory<F> {
     /// Where paths to its names begin.
-    pub(crate) start: OwnedFd,
+    pub(crate) start: F,
     /// The directory itself, where paths do not begin in it.
-    pub(crate) end: Option<OwnedFd>,
+    pub(crate) end: Option<F>,
     pub(crate) path: PathBuf,
 }
 
-impl Directory {
+impl<F> Directory<F> {
     /// The directory itself.
     #[inline]
-    pub(crate) fn itself(&self) -> BorrowedFd<'_> {
-        self.end.as_ref().unwrap_or(&self.start).as_fd()
+    pub(crate) fn itself(&self) -> &F {
+        self.end.as_ref().unwrap_or(&self.start)
     }
 }
 
 /// The directories of one thread, taken in turn.
 #[derive(Debug)]
-pub(crate) struct Directories {
-    pub(crate) all: Vec<Directory>,
+pub(crate) struct Directories<K: Calls> {
+    pub(crate) calls: K,
+    pub(crate) all: Vec<Directory<K::Open>>,
     next: usize,
 }
 
-impl Directories {
-    pub(crate) fn new(all: Vec<Directory>) -> Self {
-        Self { all, next: 0 }
+impl<K: Calls> Directories<K> {
+    pub(crate) fn new(calls: K, all: Vec<Directory<K::Open>>) -> Self {
+        Self { calls, all, next: 0 }
     }
 
     /// The number of the directory for the next operation: of operation i, i modulo their count.
@@ -58,8 +55,8 @@ impl Directories {
 
     /// Where paths to the names of that directory begin.
     #[inline]
-    pub(crate) fn start(&self, number: usize) -> BorrowedFd<'_> {
-        self.all[number].start.as_fd()
+    pub(crate) fn start(&self, number: usize) -> &K::Open {
+        &self.all[number].start
     }
 
     /// Makes what was done in that directory permanent, if each operation is to be.
@@ -68,7 +65,8 @@ impl Directories {
         match sync {
             DirectorySync::Never => Ok(()),
             DirectorySync::EachOperation => {
-                fsync(self.all[number].itself()).map_err(|errno| Fault::errno("fsync", errno))
+                let synced = self.calls.fsync(self.all[number].itself());
+                synced.map_err(|errno| Fault::errno("fsync", errno))
             }
         }
     }
@@ -129,13 +127,16 @@ pub(crate) trait EntryCall: Send {
     const FIRST: NameFrom;
     const SECOND: NameFrom = NameFrom::Nowhere;
     /// What the call leaves to be released, untimed.
-    type Held: Send;
+    type Held<K: Calls>: Send + fmt::Debug;
 
-    fn call(
-        directory: BorrowedFd<'_>,
+    fn call<K: Calls>(
+        calls: &K,
+        directory: &K::Open,
         first: &EntryName,
         second: &EntryName,
-    ) -> Result<Self::Held, Errno>;
+    ) -> Result<Self::Held<K>, Errno>;
+
+    fn release<K: Calls>(calls: &K, held: Self::Held<K>);
 }
 
 #[derive(Debug)]
@@ -147,13 +148,13 @@ struct OneEntry {
 
 /// An [`EntryCall`] done again and again.
 #[derive(Debug)]
-pub(crate) struct EntryStep<E: EntryCall> {
-    directories: Directories,
+pub(crate) struct EntryStep<K: Calls, E: EntryCall> {
+    directories: Directories<K>,
     choose: AnyChooser,
     fresh: Fresh,
     sync: DirectorySync,
     targets: Vec<OneEntry>,
-    held: Vec<Option<E::Held>>,
+    held: Vec<Option<E::Held<K>>>,
 }
 
 /// What names look like, how many calls are prepared at a time, and what makes each permanent.
@@ -164,9 +165,9 @@ pub(crate) struct Manner {
     pub(crate) sync: DirectorySync,
 }
 
-impl<E: EntryCall> EntryStep<E> {
+impl<K: Calls, E: EntryCall> EntryStep<K, E> {
     pub(crate) fn new(
-        directories: Directories,
+        directories: Directories<K>,
         choose: AnyChooser,
         fresh: Fresh,
         manner: Manner,
@@ -191,9 +192,23 @@ impl<E: EntryCall> EntryStep<E> {
             NameFrom::Nowhere => None,
         }
     }
+
+    #[inline]
+    fn release(&mut self, slot: usize) {
+        if let Some(held) = self.held[slot].take() {
+            E::release(&self.directories.calls, held);
+        }
+    }
 }
 
-impl<E: EntryCall> Step for EntryStep<E> {
+/// An operation that failed leaves what those before it hold.
+impl<K: Calls, E: EntryCall> Drop for EntryStep<K, E> {
+    fn drop(&mut self) {
+        (0..self.held.len()).for_each(|slot| self.release(slot));
+    }
+}
+
+impl<K: Calls, E: EntryCall> Step for EntryStep<K, E> {
     #[inline]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         let directory = self.directories.take_turn();
@@ -213,7 +228,7 @@ impl<E: EntryCall> Step for EntryStep<E> {
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let target = &self.targets[slot];
         let directory = self.directories.start(target.directory);
-        match E::call(directory, &target.first, &target.second) {
+        match E::call(&self.directories.calls, directory, &target.first, &target.second) {
             Ok(held) => self.held[slot] = Some(held),
             Err(errno) => return Err(Fault::errno(E::CALL, errno)),
         }
@@ -223,7 +238,7 @@ impl<E: EntryCall> Step for EntryStep<E> {
 
     #[inline]
     fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        self.held[slot] = None;
+        self.release(slot);
         Ok(())
     }
 
@@ -237,9 +252,9 @@ impl<E: EntryCall> Step for EntryStep<E> {
 
 /// `close` of a descriptor that an untimed open gave.
 #[derive(Debug)]
-pub(crate) struct Close(pub(crate) EntryStep<Open>);
+pub(crate) struct Close<K: Calls>(pub(crate) EntryStep<K, Open>);
 
-impl Step for Close {
+impl<K: Calls> Step for Close<K> {
     #[inline]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         self.0.before(index, slot)?;
@@ -250,7 +265,7 @@ impl Step for Close {
     /// give.
     #[inline]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        self.0.held[slot] = None;
+        self.0.release(slot);
         Ok(0)
     }
 
@@ -259,12 +274,31 @@ impl Step for Close {
     }
 }
 
-/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, what
-/// is held after it.
+/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, and
+/// the call; first those that open what is closed afterwards, untimed.
 macro_rules! entry_call {
     (
+        $(#[$about:meta])* opens $name:ident, $call:literal, $first:expr, $second:expr,
+        |$calls:ident, $directory:ident, $one:ident, $two:ident| $body:expr
+    ) => {
+        entry_call! {
+            $(#[$about])* $name, $call, $first, $second => K::Descriptor,
+            |$calls, $directory, $one, $two| $body, |by, held| by.close(held)
+        }
+    };
+    (
+        $(#[$about:meta])* $name:ident, $call:literal, $first:expr, $second:expr,
+        |$calls:ident, $directory:ident, $one:ident, $two:ident| $body:expr
+    ) => {
+        entry_call! {
+            $(#[$about])* $name, $call, $first, $second => (),
+            |$calls, $directory, $one, $two| $body, |_by, _held| ()
+        }
+    };
+    (
         $(#[$about:meta])* $name:ident, $call:literal, $first:expr, $second:expr => $held:ty,
-        |$directory:ident, $one:ident, $two:ident| $body:expr
+        |$calls:ident, $directory:ident, $one:ident, $two:ident| $body:expr,
+        |$by:ident, $left:ident| $release:expr
     ) => {
         $(#[$about])*
         #[derive(Debug)]
@@ -274,15 +308,21 @@ macro_rules! entry_call {
             const CALL: &'static str = $call;
             const FIRST: NameFrom = $first;
             const SECOND: NameFrom = $second;
-            type Held = $held;
+            type Held<K: Calls> = $held;
 
             #[inline(always)]
-            fn call(
-                $directory: BorrowedFd<'_>,
+            fn call<K: Calls>(
+                $calls: &K,
+                $directory: &K::Open,
                 $one: &EntryName,
                 $two: &EntryName,
             ) -> Result<$held, Errno> {
                 $body
+            }
+
+            #[inline(always)]
+            fn release<K: Calls>($by: &K, $left: $held) {
+                $release
             }
         }
     };
@@ -291,76 +331,68 @@ macro_rules! entry_call {
 use Kind::{Directory as DirectoryKind, Entry, File, Link as LinkKind};
 use NameFrom::{Chosen, Fresh as FreshName, Missing, Nowhere};
 
-const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
-const CREATING: OFlags =
-    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
-
 entry_call! {
     /// `openat` of an entry.
-    Open, "openat", Chosen(Entry), Nowhere => OwnedFd,
-    |directory, name, _none| openat(directory, name.as_c_str(), READING, Mode::empty())
+    opens Open, "openat", Chosen(Entry), Nowhere,
+    |calls, directory, name, _none| calls.openat(directory, name)
 }
 entry_call! {
     /// `openat` of an entry and `close`.
-    OpenClose, "openat", Chosen(Entry), Nowhere => (),
-    |directory, name, _none| openat(directory, name.as_c_str(), READING, Mode::empty()).map(drop)
-}
-entry_call! {
-    /// `openat` that makes a new file.
-    Create, "openat", FreshName(File), Nowhere => OwnedFd,
-    |directory, name, _none| openat(directory, name.as_c_str(), CREATING, FILE_MODE)
-}
-entry_call! {
-    /// `fstatat` of an entry.
-    Stat, "fstatat", Chosen(Entry), Nowhere => (),
-    |directory, name, _none| {
-        statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).map(drop)
+    OpenClose, "openat", Chosen(Entry), Nowhere,
+    |calls, directory, name, _none| {
+        calls.openat(directory, name).map(|descriptor| calls.close(descriptor))
     }
 }
 entry_call! {
+    /// `openat` that makes a new file.
+    opens Create, "openat", FreshName(File), Nowhere,
+    |calls, directory, name, _none| calls.creat(directory, name)
+}
+entry_call! {
+    /// `fstatat` of an entry.
+    Stat, "fstatat", Chosen(Entry), Nowhere,
+    |calls, directory, name, _none| calls.fstatat(directory, name)
+}
+entry_call! {
     /// `fstatat` of a name that is not there; that it is there would be the failure.
-    StatMissing, "fstatat", Missing, Nowhere => (),
-    |directory, name, _none| {
-        match statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+    StatMissing, "fstatat", Missing, Nowhere,
+    |calls, directory, name, _none| {
+        match calls.fstatat(directory, name) {
             Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno),
-            Ok(_) => Err(Errno::EXIST),
+            Ok(()) => Err(Errno::EXIST),
         }
     }
 }
 entry_call! {
     /// `faccessat` of an entry.
-    CheckAccess, "faccessat", Chosen(Entry), Nowhere => (),
-    |directory, name, _none| {
-        accessat(directory, name.as_c_str(), Access::READ_OK, AtFlags::empty())
-    }
+    CheckAccess, "faccessat", Chosen(Entry), Nowhere,
+    |calls, directory, name, _none| calls.faccessat(directory, name)
 }
 entry_call! {
     /// `linkat` of an entry to a new name.
-    Link, "linkat", Chosen(Entry), FreshName(LinkKind) => (),
-    |directory, old, new| {
-        linkat(directory, old.as_c_str(), directory, new.as_c_str(), AtFlags::empty())
-    }
+    Link, "linkat", Chosen(Entry), FreshName(LinkKind),
+    |calls, directory, old, new| calls.linkat(directory, old, new)
 }
 entry_call! {
     /// `symlinkat` of a new name that points to an entry.
-    Symlink, "symlinkat", FreshName(Kind::Symlink), Chosen(Entry) => (),
-    |directory, new, old| symlinkat(old.name(), directory, new.as_c_str())
+    Symlink, "symlinkat", FreshName(Kind::Symlink), Chosen(Entry),
+    |calls, directory, new, old| calls.symlinkat(old, directory, new)
 }
 entry_call! {
     /// `unlinkat` of a file made before.
-    Unlink, "unlinkat", FreshName(File), Nowhere => (),
-    |directory, name, _none| unlinkat(directory, name.as_c_str(), AtFlags::empty())
+    Unlink, "unlinkat", FreshName(File), Nowhere,
+    |calls, directory, name, _none| calls.unlinkat(directory, name)
 }
 entry_call! {
     /// `mkdirat` of a new directory.
-    Mkdir, "mkdirat", FreshName(DirectoryKind), Nowhere => (),
-    |directory, name, _none| mkdirat(directory, name.as_c_str(), Mode::RWXU)
+    Mkdir, "mkdirat", FreshName(DirectoryKind), Nowhere,
+    |calls, directory, name, _none| calls.mkdirat(directory, name)
 }
 entry_call! {
     /// `unlinkat` of a directory made before.
-    Rmdir, "unlinkat", FreshName(DirectoryKind), Nowhere => (),
-    |directory, name, _none| unlinkat(directory, name.as_c_str(), AtFlags::REMOVEDIR)
+    Rmdir, "unlinkat", FreshName(DirectoryKind), Nowhere,
+    |calls, directory, name, _none| calls.rmdirat(directory, name)
 }
 
 #[cfg(test)]
@@ -372,7 +404,7 @@ mod tests {
     use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
     use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
     use crate::operation::Operation;
-    use crate::session::{AnyStep, Plan};
+    use crate::session::{AnyStep, CallStep, Plan};
 
     const USUAL: NameForm = NameForm { name_bytes: 12, steps: 0 };
 
@@ -393,7 +425,9 @@ mod tests {
             let mut seen = BTreeSet::new();
             for thread in 0..threads {
                 let made = plan.step(thread).expect("the directories are there");
-                let AnyStep::StatMissing(mut step) = made else { panic!("another step") };
+                let AnyStep::Kernel(CallStep::StatMissing(mut step)) = made else {
+                    panic!("another step")
+                };
                 for index in 0..each {
                     step.before(index, 0).expect("it only chooses a name");
                     let OneEntry { directory, first, .. } = &step.targets[0];

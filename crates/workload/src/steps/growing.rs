@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{fdatasync, fsync, ftruncate};
-
 use crate::buffer::Payload;
+use crate::calls::Calls;
 use crate::description::IoPath;
 use crate::error::EngineError;
 use crate::fault::Fault;
@@ -14,8 +12,9 @@ use crate::steps::append_whole;
 
 /// A file open for appending, and what is appended to it.
 #[derive(Debug)]
-pub(crate) struct Growing {
-    pub(crate) file: OwnedFd,
+pub(crate) struct Growing<K: Calls> {
+    pub(crate) calls: K,
+    pub(crate) file: K::Open,
     pub(crate) path: PathBuf,
     pub(crate) payload: Payload,
     pub(crate) io_path: IoPath,
@@ -23,7 +22,7 @@ pub(crate) struct Growing {
     pub(crate) starts: Vec<usize>,
 }
 
-impl Growing {
+impl<K: Calls> Growing<K> {
     /// Chooses what is appended next.
     #[inline(always)]
     pub(crate) fn make_ready(&mut self, index: u64, slot: usize) {
@@ -32,7 +31,7 @@ impl Growing {
 
     #[inline(always)]
     fn append(&self, slot: usize) -> Result<u64, Fault> {
-        append_whole(&self.file, self.payload.request(self.starts[slot]))
+        append_whole(&self.calls, &self.file, self.payload.request(self.starts[slot]))
     }
 
     fn explain(&self, fault: Fault) -> EngineError {
@@ -46,9 +45,9 @@ impl Growing {
 
 /// `write` at the end.
 #[derive(Debug)]
-pub(crate) struct Append(pub(crate) Growing);
+pub(crate) struct Append<K: Calls>(pub(crate) Growing<K>);
 
-impl Step for Append {
+impl<K: Calls> Step for Append<K> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         self.0.make_ready(index, slot);
@@ -67,9 +66,9 @@ impl Step for Append {
 
 /// `fsync`, or `fdatasync`, after an untimed append.
 #[derive(Debug)]
-pub(crate) struct Sync<const DATA_ONLY: bool>(pub(crate) Growing);
+pub(crate) struct Sync<K: Calls, const DATA_ONLY: bool>(pub(crate) Growing<K>);
 
-impl<const DATA_ONLY: bool> Step for Sync<DATA_ONLY> {
+impl<K: Calls, const DATA_ONLY: bool> Step for Sync<K, DATA_ONLY> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         self.0.make_ready(index, slot);
@@ -79,9 +78,12 @@ impl<const DATA_ONLY: bool> Step for Sync<DATA_ONLY> {
     #[inline(always)]
     fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
         if DATA_ONLY {
-            fdatasync(&self.0.file).map_err(|errno| Fault::errno("fdatasync", errno))?;
+            self.0
+                .calls
+                .fdatasync(&self.0.file)
+                .map_err(|errno| Fault::errno("fdatasync", errno))?;
         } else {
-            fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
+            self.0.calls.fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
         }
         Ok(0)
     }
@@ -93,9 +95,9 @@ impl<const DATA_ONLY: bool> Step for Sync<DATA_ONLY> {
 
 /// `write` at the end and `fsync`, as one.
 #[derive(Debug)]
-pub(crate) struct AppendFsync(pub(crate) Growing);
+pub(crate) struct AppendFsync<K: Calls>(pub(crate) Growing<K>);
 
-impl Step for AppendFsync {
+impl<K: Calls> Step for AppendFsync<K> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         self.0.make_ready(index, slot);
@@ -105,7 +107,7 @@ impl Step for AppendFsync {
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let moved = self.0.append(slot)?;
-        fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
+        self.0.calls.fsync(&self.0.file).map_err(|errno| Fault::errno("fsync", errno))?;
         Ok(moved)
     }
 
@@ -116,9 +118,9 @@ impl Step for AppendFsync {
 
 /// `ftruncate` to nothing, after an untimed append of one request.
 #[derive(Debug)]
-pub(crate) struct Truncate(pub(crate) Growing);
+pub(crate) struct Truncate<K: Calls>(pub(crate) Growing<K>);
 
-impl Step for Truncate {
+impl<K: Calls> Step for Truncate<K> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         self.0.make_ready(index, slot);
@@ -127,7 +129,10 @@ impl Step for Truncate {
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, _slot: usize) -> Result<u64, Fault> {
-        ftruncate(&self.0.file, 0).map_err(|errno| Fault::errno("ftruncate", errno))?;
+        self.0
+            .calls
+            .ftruncate(&self.0.file, 0)
+            .map_err(|errno| Fault::errno("ftruncate", errno))?;
         Ok(0)
     }
 

@@ -17,7 +17,7 @@ pub(crate) use path::{
     AppendVectored, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
     Vectored, WritesOnly,
 };
-pub(crate) use readdir::{LISTING_BYTES, Readdir, for_each_entry};
+pub(crate) use readdir::Readdir;
 pub(crate) use rename::{Rename, Share};
 pub(crate) use rewrite::Rewrite;
 pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};

@@ -3,9 +3,8 @@
 //!
 //! No entry is added for it, so a directory of 100 entries has 100 throughout.
 
-use rustix::fs::renameat;
-
 use crate::arithmetic::index;
+use crate::calls::Calls;
 use crate::choose::{AnyChooser, Choose};
 use crate::description::DirectorySync;
 use crate::error::EngineError;
@@ -37,8 +36,8 @@ impl Share {
 
 /// `renameat` of an entry.
 #[derive(Debug)]
-pub(crate) struct Rename {
-    directories: Directories,
+pub(crate) struct Rename<K: Calls> {
+    directories: Directories<K>,
     choose: AnyChooser,
     share: Share,
     /// Of each directory and each entry of the share, whether it has its other name at present.
@@ -47,9 +46,9 @@ pub(crate) struct Rename {
     targets: Vec<(usize, EntryName, EntryName)>,
 }
 
-impl Rename {
+impl<K: Calls> Rename<K> {
     pub(crate) fn new(
-        directories: Directories,
+        directories: Directories<K>,
         choose: AnyChooser,
         share: Share,
         manner: Manner,
@@ -61,7 +60,7 @@ impl Rename {
     }
 }
 
-impl Step for Rename {
+impl<K: Calls> Step for Rename<K> {
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         let directory = self.directories.take_turn();
         let choice = self.choose.next_place().choice;
@@ -80,7 +79,9 @@ impl Step for Rename {
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let (number, from, to) = &self.targets[slot];
         let directory = self.directories.start(*number);
-        renameat(directory, from.as_c_str(), directory, to.as_c_str())
+        self.directories
+            .calls
+            .renameat(directory, from, to)
             .map_err(|errno| Fault::errno("renameat", errno))?;
         self.directories.sync(*number, self.sync)?;
         Ok(0)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rustix::fd::OwnedFd;
 
+use crate::calls::Kernel;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::rewrite::Kept;
@@ -37,7 +38,7 @@ impl Step for Rewrite {
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let spot = self.spots[slot];
-        write_whole(&self.device, self.kept.request(spot.payload_start), spot.offset_bytes)
+        write_whole(&Kernel, &self.device, self.kept.request(spot.payload_start), spot.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, _slot: usize) -> EngineError {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rustix::fd::OwnedFd;
 
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
+use crate::calls::{Calls, Kernel};
 use crate::choose::Choose;
 use crate::content::Content;
 use crate::description::{Access, Alignment, IoPath};
@@ -16,15 +17,15 @@ use crate::steps::{read_whole, write_whole};
 
 /// An open data file.
 #[derive(Debug)]
-pub(crate) struct DataFile {
-    pub(crate) file: OwnedFd,
+pub(crate) struct DataFile<F = OwnedFd> {
+    pub(crate) file: F,
     pub(crate) path: PathBuf,
     pub(crate) content: Content,
     /// Where its bytes lie, if it is the device that is open.
     pub(crate) places: Option<Places>,
 }
 
-impl DataFile {
+impl<F> DataFile<F> {
     /// Where in what is open a request begins that begins here in the file.
     #[inline(always)]
     pub(crate) fn place_of(&self, offset_bytes: u64) -> u64 {
@@ -83,18 +84,18 @@ pub(crate) struct Spot {
 
 /// What reads and writes have in common: files, and the choice of an offset.
 #[derive(Debug)]
-pub(crate) struct Transfer<C> {
-    pub(crate) files: Vec<DataFile>,
+pub(crate) struct Transfer<C, F = OwnedFd> {
+    pub(crate) files: Vec<DataFile<F>>,
     pub(crate) choose: C,
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
     pub(crate) spots: Vec<Spot>,
 }
 
-impl<C: Choose> Transfer<C> {
+impl<C: Choose, F> Transfer<C, F> {
     /// With a place for each request that is prepared at a time.
     pub(crate) fn new(
-        files: Vec<DataFile>,
+        files: Vec<DataFile<F>>,
         choose: C,
         spacing: Spacing,
         io_path: IoPath,
@@ -123,22 +124,23 @@ impl<C: Choose> Transfer<C> {
 
 /// `pread` of one request.
 #[derive(Debug)]
-pub(crate) struct Read<C, const VERIFY: bool> {
-    transfer: Transfer<C>,
+pub(crate) struct Read<C, const VERIFY: bool, K: Calls = Kernel> {
+    calls: K,
+    transfer: Transfer<C, K::Open>,
     /// One for all requests or, if they are looked at afterwards, one for each.
     buffers: Vec<AlignedBuffer>,
     checked_bytes: u64,
 }
 
-impl<C, const VERIFY: bool> Read<C, VERIFY> {
-    pub(crate) fn new(transfer: Transfer<C>, request_bytes: usize) -> Self {
+impl<C, const VERIFY: bool, K: Calls> Read<C, VERIFY, K> {
+    pub(crate) fn new(calls: K, transfer: Transfer<C, K::Open>, request_bytes: usize) -> Self {
         let buffers = if VERIFY { transfer.spots.len() } else { 1 };
         let buffers = (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect();
-        Self { transfer, buffers, checked_bytes: 0 }
+        Self { calls, transfer, buffers, checked_bytes: 0 }
     }
 }
 
-impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
+impl<C: Choose, const VERIFY: bool, K: Calls> Step for Read<C, VERIFY, K> {
     #[inline(always)]
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         self.transfer.spots[slot] = self.transfer.next_spot();
@@ -150,7 +152,7 @@ impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
         let Transfer { files, spots, .. } = &self.transfer;
         let spot = spots[slot];
         let buffer = &mut self.buffers[if VERIFY { slot } else { 0 }];
-        read_whole(&files[spot.file].file, buffer.bytes_mut(), spot.offset_bytes)
+        read_whole(&self.calls, &files[spot.file].file, buffer.bytes_mut(), spot.offset_bytes)
     }
 
     #[inline(always)]
@@ -178,16 +180,18 @@ impl<C: Choose, const VERIFY: bool> Step for Read<C, VERIFY> {
 
 /// `pwrite` of one request.
 #[derive(Debug)]
-pub(crate) struct Write<C, const VERIFY: bool> {
-    transfer: Transfer<C>,
+pub(crate) struct Write<C, const VERIFY: bool, K: Calls = Kernel> {
+    calls: K,
+    transfer: Transfer<C, K::Open>,
     payload: Payload,
 }
 
-impl<C, const VERIFY: bool> Write<C, VERIFY> {
+impl<C, const VERIFY: bool, K: Calls> Write<C, VERIFY, K> {
     /// Unless it is verified, `content` is what it writes, wherever that goes, from memory for so
     /// many `requests` at least.
     pub(crate) fn new(
-        transfer: Transfer<C>,
+        calls: K,
+        transfer: Transfer<C, K::Open>,
         request_bytes: usize,
         content: Content,
         requests: usize,
@@ -197,11 +201,11 @@ impl<C, const VERIFY: bool> Write<C, VERIFY> {
         } else {
             Payload::incompressible_apart(request_bytes, content, requests)
         };
-        Self { transfer, payload }
+        Self { calls, transfer, payload }
     }
 }
 
-impl<C: Choose, const VERIFY: bool> Step for Write<C, VERIFY> {
+impl<C: Choose, const VERIFY: bool, K: Calls> Step for Write<C, VERIFY, K> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
         let mut spot = self.transfer.next_spot();
@@ -221,7 +225,7 @@ impl<C: Choose, const VERIFY: bool> Step for Write<C, VERIFY> {
         let Transfer { files, spots, .. } = &self.transfer;
         let spot = spots[slot];
         let request = self.payload.request(spot.payload_start);
-        write_whole(&files[spot.file].file, request, spot.offset_bytes)
+        write_whole(&self.calls, &files[spot.file].file, request, spot.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {

@@ -1,43 +1,53 @@
 //! Transfers that are whole or fail: a call that moved less is gone on with, never counted as it
 //! is.
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::io::{Errno, pread, pwrite, write};
+use rustix::io::Errno;
 
+use crate::calls::Calls;
 use crate::fault::Fault;
 
 /// Reads all of `buffer` from `offset_bytes` on.
 #[inline]
-pub(crate) fn read_whole(
-    file: &OwnedFd,
+pub(crate) fn read_whole<K: Calls>(
+    calls: &K,
+    file: &K::Open,
     buffer: &mut [u8],
     offset_bytes: u64,
 ) -> Result<u64, Fault> {
-    match pread(file.as_fd(), &mut *buffer, offset_bytes) {
+    match calls.pread(file, &mut *buffer, offset_bytes) {
         Ok(moved) if moved == buffer.len() => Ok(moved as u64),
         first => finish("pread", offset_bytes, buffer.len(), first, |done| {
-            pread(file, &mut buffer[done..], offset_bytes + done as u64)
+            calls.pread(file, &mut buffer[done..], offset_bytes + done as u64)
         }),
     }
 }
 
 /// Writes all of `buffer` at `offset_bytes`.
 #[inline]
-pub(crate) fn write_whole(file: &OwnedFd, buffer: &[u8], offset_bytes: u64) -> Result<u64, Fault> {
-    match pwrite(file.as_fd(), buffer, offset_bytes) {
+pub(crate) fn write_whole<K: Calls>(
+    calls: &K,
+    file: &K::Open,
+    buffer: &[u8],
+    offset_bytes: u64,
+) -> Result<u64, Fault> {
+    match calls.pwrite(file, buffer, offset_bytes) {
         Ok(moved) if moved == buffer.len() => Ok(moved as u64),
         first => finish("pwrite", offset_bytes, buffer.len(), first, |done| {
-            pwrite(file, &buffer[done..], offset_bytes + done as u64)
+            calls.pwrite(file, &buffer[done..], offset_bytes + done as u64)
         }),
     }
 }
 
 /// Writes all of `buffer` at the file's end; the file is open with `O_APPEND`.
 #[inline]
-pub(crate) fn append_whole(file: &OwnedFd, buffer: &[u8]) -> Result<u64, Fault> {
-    match write(file.as_fd(), buffer) {
+pub(crate) fn append_whole<K: Calls>(
+    calls: &K,
+    file: &K::Open,
+    buffer: &[u8],
+) -> Result<u64, Fault> {
+    match calls.write(file, buffer) {
         Ok(moved) if moved == buffer.len() => Ok(moved as u64),
-        first => finish("write", 0, buffer.len(), first, |done| write(file, &buffer[done..])),
+        first => finish("write", 0, buffer.len(), first, |done| calls.write(file, &buffer[done..])),
     }
 }
 

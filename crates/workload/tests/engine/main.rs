@@ -7,6 +7,7 @@ mod direct;
 mod failures;
 mod file_sets;
 mod flags;
+mod library;
 mod mixes;
 mod names;
 mod on_device;

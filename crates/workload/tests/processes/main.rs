@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use densefs_process::{DenseFs, Request, make};
 use measure::MonotonicClock;
 use workload::{
-    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, Role, Sharing,
-    Verification, Workers, Workload, prepare,
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, Reached, Role,
+    Sharing, Verification, Workers, Workload, prepare,
 };
 
 /// A case's name and what it runs on a file set of its own.
@@ -22,10 +23,20 @@ const CASES: &[Case] = &[
     ("a_process_of_several_threads_refuses", a_process_of_several_threads_refuses),
 ];
 
+/// How many of them, from the first on, are also run by library call.
+const CASES_BY_LIBRARY: usize = 2;
+
 fn main() {
     // Harnesses are asked for their list too.
     if std::env::args().any(|argument| argument == "--list") {
         return;
+    }
+    for (name, case) in &CASES[..CASES_BY_LIBRARY] {
+        let path = PathBuf::from(format!("fsprism-processes-test-{}.arena", std::process::id()));
+        let removed = Removed(path.clone());
+        case(&in_arena(&path));
+        drop(removed);
+        println!("test {name} by library call ... ok");
     }
     for parent in [Path::new("."), Path::new("/dev/shm")].into_iter().filter(|one| one.is_dir()) {
         for (name, case) in CASES {
@@ -39,12 +50,23 @@ fn main() {
     }
 }
 
-/// Removes a directory with all that it holds.
+/// A file set in a new arena.
+fn in_arena(path: &Path) -> FileSet {
+    let request = Request { bytes: 64 << 20, root: DenseFs::new_root(0o700), overwrites: false };
+    make(path, &request).expect("there is room for it");
+    let reached = Reached::ByLibrary(DenseFs::attach(path).expect("it was just made"));
+    let root = path.join("set");
+    reached.make_directory(&root).expect("there is room for it");
+    FileSet::create_by(&reached, &root, &SPEC, 99, &never()).expect("there is room for it")
+}
+
+/// Removes a directory with all that it holds, or a file.
 struct Removed(PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.0));
+        drop(std::fs::remove_file(&self.0));
     }
 }
 
@@ -75,8 +97,35 @@ fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineErr
     Ok(outcome)
 }
 
+/// A path of a file set in an arena, as the library has it.
+fn inside(files: &DenseFs, path: &Path) -> PathBuf {
+    Path::new("/").join(path.strip_prefix(files.path()).expect("it is in the arena"))
+}
+
+/// All that a data file holds.
+fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
+    let path = file_set.data_file(role, number);
+    match file_set.reached() {
+        Reached::BySystemCalls => std::fs::read(path).expect("it can be read"),
+        Reached::ByLibrary(files) => {
+            let mut bytes = vec![0; 1 << 20];
+            let file = files.open(inside(files, &path), 0, 0).expect("it is there");
+            let length = file.read(&mut bytes).expect("it can be read");
+            bytes.truncate(length);
+            bytes
+        }
+    }
+}
+
 /// The names in a directory of the set, sorted.
 fn listing(file_set: &FileSet, number: usize) -> Vec<String> {
+    if let Reached::ByLibrary(files) = file_set.reached() {
+        let entries = files.read_directory(inside(files, &file_set.directory(number)));
+        let name = |one: densefs_process::Entry| String::from_utf8(one.name).expect("letters");
+        let mut names: Vec<String> = entries.expect("it is there").into_iter().map(name).collect();
+        names.sort();
+        return names;
+    }
     let entries = std::fs::read_dir(file_set.directory(number)).expect("it is there");
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.map(|one| one.file_name());
     let mut names: Vec<String> = entries
@@ -121,7 +170,7 @@ fn work_is_done_and_checked_in_the_others(file_set: &FileSet) {
         assert_eq!(ran.checked_bytes, expected);
         assert_eq!(ran.bytes / 4096, ran.recorder.operations());
     }
-    let written = std::fs::read(file_set.data_file(Role::Write, 0)).expect("it can be read");
+    let written = bytes(file_set, Role::Write, 0);
     file_set.content(Role::Write, 0).check(&written, 0).expect("what was written is right");
 }
 

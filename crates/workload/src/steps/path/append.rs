@@ -1,6 +1,7 @@
 //! Appends by `pwritev2` with `RWF_APPEND` to a file that is not open with `O_APPEND`.
 
 use super::Vectored;
+use crate::calls::Kernel;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::Preadv2Options;
@@ -10,14 +11,14 @@ use crate::steps::Growing;
 /// `pwritev2` of one request at the end.
 #[derive(Debug)]
 pub(crate) struct AppendVectored {
-    growing: Growing,
+    growing: Growing<Kernel>,
     vectored: Vectored,
     tally: Tally,
     moved_bytes: Vec<u64>,
 }
 
 impl AppendVectored {
-    pub(crate) fn new(growing: Growing, options: Preadv2Options) -> Self {
+    pub(crate) fn new(growing: Growing<Kernel>, options: Preadv2Options) -> Self {
         let moved_bytes = vec![0; growing.starts.len()];
         let vectored = Vectored::new(options);
         Self { growing, vectored, tally: Tally::default(), moved_bytes }

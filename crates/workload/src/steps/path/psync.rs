@@ -4,6 +4,7 @@
 use std::path;
 
 use super::{Path, explained};
+use crate::calls::Kernel;
 use crate::description::IoPath;
 use crate::error::EngineError;
 use crate::fault::Fault;
@@ -19,12 +20,12 @@ pub(crate) struct Psync {
 impl Path for Psync {
     #[inline(always)]
     fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
-        read_whole(&files[spot.file].file, buffer, spot.offset_bytes)
+        read_whole(&Kernel, &files[spot.file].file, buffer, spot.offset_bytes)
     }
 
     #[inline(always)]
     fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
-        write_whole(&files[spot.file].file, request, spot.offset_bytes)
+        write_whole(&Kernel, &files[spot.file].file, request, spot.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {

@@ -1,0 +1,112 @@
+//! Arenas: file systems of a library, in files in shared memory.
+//!
+//! An arena has a name, by which other processes can attach it. So the guardian is told of it
+//! before it is made, and whoever makes one holds a lock on it, by which a later run sees that its
+//! owner lives.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use densefs_process::{ArenaError, DenseFs, Request, Usage, make};
+use rustix::fs::{CWD, statvfs};
+
+use crate::guardian::Kind;
+use crate::guardian::owner::{Leftover, lock_file_as_owner, sweep};
+use crate::guardian::removal::remove_file;
+use crate::workshop::Shop;
+
+/// The directory in which arenas are made.
+pub(crate) const ARENAS: &str = "/dev/shm";
+/// Arenas are whole pages.
+const PAGE_BYTES: u64 = 4096;
+
+/// An arena of ours, attached.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    path: PathBuf,
+    size_bytes: u64,
+    /// None while it is made anew.
+    attached: Option<Attached>,
+}
+
+#[derive(Debug)]
+struct Attached {
+    files: DenseFs,
+    /// Shows others that the owner lives.
+    _lock: OwnedFd,
+}
+
+/// What there is room for where arenas are made.
+pub(crate) fn free_bytes() -> io::Result<u64> {
+    let room = statvfs(ARENAS)?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+impl Arena {
+    /// Makes and attaches one.
+    pub(crate) fn make(shop: &Shop, size_bytes: u64) -> Result<Self, ArenaError> {
+        sweep(Path::new(ARENAS), Leftover::Arena);
+        let path = Path::new(ARENAS).join(format!("{}.arena", shop.new_name()));
+        let told = shop.guardian.add(Kind::Arena, &path);
+        told.map_err(|why| failed(&path, "tell the guardian of", why))?;
+        let size_bytes = size_bytes / PAGE_BYTES * PAGE_BYTES;
+        // From here on dropping it removes what was made.
+        let mut arena = Self { path, size_bytes, attached: None };
+        arena.remake()?;
+        Ok(arena)
+    }
+
+    /// Makes it afresh and empty, in a file of its own.
+    pub(crate) fn remake(&mut self) -> Result<(), ArenaError> {
+        self.detach();
+        remove_file(&self.path).map_err(|why| failed(&self.path, "remove", why))?;
+        let root = DenseFs::new_root(0o700);
+        make(&self.path, &Request { bytes: self.size_bytes, root, overwrites: false })?;
+        let lock = lock_file_as_owner(CWD, self.path.as_path());
+        let lock = lock.map_err(|why| failed(&self.path, "lock", why))?;
+        self.attached = Some(Attached { files: DenseFs::attach(&self.path)?, _lock: lock });
+        Ok(())
+    }
+
+    /// Its file, below which the paths of its files are.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its files.
+    pub(crate) fn files(&self) -> Option<&DenseFs> {
+        self.attached.as_ref().map(|attached| &attached.files)
+    }
+
+    pub(crate) fn usage(&self) -> io::Result<Usage> {
+        let files = self.files().ok_or(io::ErrorKind::NotFound)?;
+        files.usage().map_err(|why| io::Error::from_raw_os_error(why.0.into()))
+    }
+
+    /// Removes it. A second call does nothing.
+    pub(crate) fn remove(&mut self, shop: &Shop) -> io::Result<()> {
+        self.detach();
+        remove_file(&self.path)?;
+        shop.guardian.remove(Kind::Arena, &self.path)
+    }
+
+    /// Its memory is free once it has no name and nobody has it attached.
+    fn detach(&mut self) {
+        if let Some(attached) = self.attached.take() {
+            attached.files.leave();
+        }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.detach();
+        let _the_guardian_does = fs::remove_file(&self.path);
+    }
+}
+
+fn failed(path: &Path, what: &'static str, why: io::Error) -> ArenaError {
+    ArenaError::File { what, path: path.to_owned(), why }
+}
