@@ -3,8 +3,9 @@
  *
  * Arguments, results and errno are those of the call without the prefix. Descriptors, the working
  * directory and the umask are DenseFS's own: its descriptor 3 has nothing to do with the system's,
- * and only these functions take it. All functions may be called by several threads. A child made
- * by fork() has all that is open, as usual; a program that is executed has nothing open.
+ * and only these functions take it. All functions may be called by several threads, and none by
+ * signal handlers. A child made by fork() has all that is open, as usual; a program that is
+ * executed has nothing open.
  *
  * Credentials and the umask are those that the process had when it attached.
  */
