@@ -44,6 +44,15 @@ pub enum ArenaError {
         /// Why.
         why: io::Error,
     },
+    /// It cannot be written to.
+    #[error(
+        "{path} can only be read, and DenseFS has to write to it even to read from it; make it \
+         writable, or copy it to where you may write"
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is something else.
     #[error("{path} is not a DenseFS; `fsprism densefs mkfs` makes one in a new file")]
     NoDenseFs {
@@ -148,6 +157,7 @@ impl ArenaError {
             Self::File { why, .. } => why.raw_os_error().unwrap_or(libc::EIO),
             Self::NoDenseFs { .. } | Self::BadSize { .. } | Self::Size { .. } => libc::EINVAL,
             Self::Exists { .. } | Self::IsDenseFs { .. } => libc::EEXIST,
+            Self::ReadOnly { .. } => libc::EROFS,
             Self::Version { .. } => libc::EPROTONOSUPPORT,
             Self::Damaged { .. } => libc::EUCLEAN,
             Self::InUse { .. } => libc::EBUSY,
@@ -284,7 +294,15 @@ fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), A
 pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK);
-    let file = options.open(path).map_err(at(path, "open"))?;
+    let file = options.open(path).map_err(|why| {
+        let is_readable = std::fs::File::open(path).is_ok();
+        match rustix::io::Errno::from_io_error(&why) {
+            Some(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS) if is_readable => {
+                ArenaError::ReadOnly { path: path.to_owned() }
+            }
+            _ => at(path, "open")(why),
+        }
+    })?;
     let metadata = file.metadata().map_err(at(path, "look at"))?;
     let no_dense_fs = || ArenaError::NoDenseFs { path: path.to_owned() };
     let is_special = metadata.file_type().is_fifo() || metadata.file_type().is_char_device();

@@ -5,7 +5,7 @@ use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Ref};
 /// What an arena begins with.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"DENSEFS\n");
 /// The version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The lock of whatever has one, in its first line: owner 15 bits, waiters 1, version 16.
 pub(crate) const WORD: Field<u32> = Field::at(0);
