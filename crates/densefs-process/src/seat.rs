@@ -70,14 +70,21 @@ pub(crate) fn with<T>(
         Ok(Some(seat)) if seat.is_in(attachment) => seat,
         other => another(attachment, other.unwrap_or(None))?,
     };
-    let mut done = act(&seat.member);
-    if attachment.is_sweep_due() || matches!(done, Err(Errno::NOSPC)) {
+    let mut has_swept = false;
+    // In a loop, so that there is but one place where the call is made, which is here.
+    let done = loop {
+        let done = act(&seat.member);
+        let is_full = matches!(done, Err(Errno::NOSPC));
+        if has_swept || !(is_full || attachment.is_sweep_due()) {
+            break done;
+        }
         // What cannot be taken back is tried again when it is due next.
         attachment.sweep(&seat.member).ok();
-        if matches!(done, Err(Errno::NOSPC)) {
-            done = act(&seat.member);
+        has_swept = true;
+        if !is_full {
+            break done;
         }
-    }
+    };
     LAST.try_with(|last| last.replace(Some(seat))).ok();
     done
 }

@@ -124,7 +124,7 @@ fn words_of(piece: &[u8]) -> [u64; cell::NAME_WORDS] {
 
 /// Up to 8 bytes as a word, with zeros behind.
 #[inline(always)]
-fn word_of(bytes: &[u8]) -> u64 {
+pub(crate) fn word_of(bytes: &[u8]) -> u64 {
     // Two pieces that overlap, so that there is no loop over bytes.
     if let Some(eight) = bytes.first_chunk() {
         u64::from_le_bytes(*eight)

@@ -11,7 +11,7 @@ use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
-use crate::name::NAME_MOST;
+use crate::name::{NAME_MOST, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
@@ -69,12 +69,40 @@ impl Missing {
 }
 
 /// A path without its first name, and that name; empty at its end.
-#[inline]
+#[inline(always)]
 fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
-    let from = path.iter().position(|&byte| byte != b'/').unwrap_or(path.len());
-    let (_, path) = path.split_at(from);
-    let to = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
-    path.split_at(to)
+    let mut path = path;
+    while let [b'/', rest @ ..] = path {
+        path = rest;
+    }
+    path.split_at(first_slash(path))
+}
+
+/// Where the first slash is; the length, if there is none.
+#[inline(always)]
+fn first_slash(path: &[u8]) -> usize {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    const SLASHES: u64 = u64::from_le_bytes([b'/'; 8]);
+    let (mut at, mut rest) = (0, path);
+    loop {
+        let (word, is_last) = match rest.split_first_chunk() {
+            Some((eight, behind)) => {
+                rest = behind;
+                (u64::from_le_bytes(*eight), false)
+            }
+            None => (word_of(rest), true),
+        };
+        // The lowest zero byte is found without fail, and no zero is behind the end.
+        let differ = word ^ SLASHES;
+        let zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
+        if zeros != 0 {
+            return at + zeros.trailing_zeros() as usize / 8;
+        }
+        if is_last {
+            return path.len();
+        }
+        at += 8;
+    }
 }
 
 /// A path without its last name and the slashes behind it, that name, and whether there are any.
@@ -377,12 +405,22 @@ impl<S: Seams> Member<'_, S> {
 
 #[cfg(test)]
 mod tests {
+    use std::vec;
+
     use super::{split_first, split_last};
 
     #[test]
     fn paths_come_apart_whatever_their_slashes() {
         assert_eq!(split_first(b"//a/b/"), (&b"a"[..], &b"/b/"[..]));
         assert_eq!(split_first(b"//"), (&b""[..], &b""[..]));
+        for length in 0..30 {
+            let name = vec![b'.'; length];
+            assert_eq!(split_first(&name), (&name[..], &b""[..]));
+            for rest in [&b"/"[..], b"/b", b"/0/0/0/0/0/0/0/0"] {
+                let path = [&name[..], rest].concat();
+                assert!(length == 0 || split_first(&path) == (&name[..], rest), "{length}");
+            }
+        }
         assert_eq!(split_last(b"/a//b//"), (&b"/a//"[..], &b"b"[..], true));
         assert_eq!(split_last(b"b"), (&b""[..], &b"b"[..], false));
         assert_eq!(split_last(b"///"), (&b""[..], &b""[..], true));
