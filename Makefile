@@ -41,7 +41,7 @@ coverage:
 
 densefs:
 	@scripts/setup run
-	@$(CARGO) build --profile densefs --locked -p fsprism-densefs-c
+	@$(CARGO) rustc --profile densefs --locked -p fsprism-densefs-c --lib --crate-type cdylib
 	@install -D $(TARGET_DIR)/densefs/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
 	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
 	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"

@@ -18,7 +18,7 @@ pub(crate) fn fail(errno: c_int) -> c_int {
 pub(crate) fn result(done: Result<(), Errno>) -> c_int {
     match done {
         Ok(()) => 0,
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn descriptor(opened: Result<u32, Errno>) -> c_int {
     match opened.map(c_int::try_from) {
         Ok(Ok(descriptor)) => descriptor,
         Ok(Err(_)) => fail(libc::EMFILE),
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn descriptor(opened: Result<u32, Errno>) -> c_int {
 pub(crate) fn length(done: Result<usize, Errno>) -> isize {
     match done {
         Ok(bytes) => bytes.cast_signed(),
-        Err(why) => fail(why.0.into()) as isize,
+        Err(why) => fail(why.0) as isize,
     }
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn length(done: Result<usize, Errno>) -> isize {
 pub(crate) fn offset(done: Result<u64, Errno>) -> i64 {
     match done {
         Ok(offset) => offset.cast_signed(),
-        Err(why) => fail(why.0.into()).into(),
+        Err(why) => fail(why.0).into(),
     }
 }
 

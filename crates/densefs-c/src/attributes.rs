@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Usage};
+use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat, Usage};
 
 use crate::answer::{fail, result, write_stat};
 use crate::{base, files, path};
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn dfs_fstatat(
     match base(directory) {
         // SAFETY: the caller vouches for it.
         Ok(base) => unsafe { stat_from(base, name, into, follow(how, libc::AT_SYMLINK_NOFOLLOW)) },
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 
@@ -65,13 +65,14 @@ unsafe fn stat_from(
 ) -> c_int {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    match name.and_then(|name| files()?.stat_from(base, name, follow)) {
-        Ok(stat) => {
+    let mut stat = Stat::default();
+    match name.and_then(|name| files()?.stat_into(base, name, follow, &mut stat)) {
+        Ok(()) => {
             // SAFETY: the caller vouches for it.
             unsafe { write_stat(&stat, into) };
             0
         }
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 
@@ -116,7 +117,7 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
             unsafe { into.write(answer) };
             0
         }
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 

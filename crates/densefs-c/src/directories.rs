@@ -167,7 +167,7 @@ fn boxed(opened: Result<Directory, Errno>) -> *mut Directory {
     match opened {
         Ok(directory) => Box::into_raw(Box::new(directory)),
         Err(why) => {
-            fail(why.0.into());
+            fail(why.0);
             ptr::null_mut()
         }
     }
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn dfs_readdir(directory: *mut Directory) -> *mut libc::di
         Ok(Some(entry)) => entry,
         Ok(None) => ptr::null_mut(),
         Err(why) => {
-            fail(why.0.into());
+            fail(why.0);
             ptr::null_mut()
         }
     }
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn dfs_telldir(directory: *mut Directory) -> c_long {
 pub unsafe extern "C" fn dfs_seekdir(directory: *mut Directory, position: c_long) {
     // SAFETY: the caller vouches for it.
     if let Err(why) = unsafe { &mut *directory }.seek(position.cast_unsigned()) {
-        fail(why.0.into());
+        fail(why.0);
     }
 }
 

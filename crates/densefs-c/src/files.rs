@@ -203,7 +203,7 @@ pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int 
             unsafe { write_stat(&stat, into) };
             0
         }
-        Err(why) => fail(why.0.into()),
+        Err(why) => fail(why.0),
     }
 }
 

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
     let arena = match unsafe { path(arena) } {
         Ok(arena) if flags == 0 => arena,
         Ok(_) => return fail(libc::EINVAL),
-        Err(why) => return fail(why.0.into()),
+        Err(why) => return fail(why.0),
     };
     if !ATTACHED.load(Ordering::Relaxed).is_null() {
         return fail(libc::EBUSY);

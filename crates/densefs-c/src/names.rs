@@ -281,7 +281,7 @@ pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_ch
     let path = match &found {
         Ok(path) => path.as_os_str().as_bytes(),
         Err(why) => {
-            fail(why.0.into());
+            fail(why.0);
             return std::ptr::null_mut();
         }
     };

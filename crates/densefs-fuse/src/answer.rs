@@ -23,7 +23,7 @@ pub(crate) fn caller(request: &Request) -> Caller<'static> {
 }
 
 pub(crate) fn errno(why: Errno) -> fuser::Errno {
-    fuser::Errno::from_i32(why.0.into())
+    fuser::Errno::from_i32(why.0)
 }
 
 pub(crate) fn type_of(mode: u32) -> FileType {

@@ -314,7 +314,7 @@ pub struct Surroundings(pub(crate) Arc<Attachment>);
 impl Seams for Surroundings {
     #[inline]
     fn now_ns(&self) -> u64 {
-        file::now_ns()
+        edge::now_ns()
     }
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {

@@ -1,8 +1,8 @@
 //! What is known of files: told, and changed.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::modes::{SYMLINK, TYPE};
 use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Stat};
 
 use crate::dense_fs::{Base, DenseFs};
@@ -21,19 +21,28 @@ impl DenseFs {
     ///
     /// # Errors
     /// As fstatat(2).
-    #[inline]
     pub fn stat_from(&self, base: Base, path: &Path, follow: Follow) -> Result<Stat, Errno> {
-        let stat = self.with_node((base, path), Follow::No, |member, _, node| member.stat(node))?;
-        if stat.mode.mode & TYPE == SYMLINK && follow == Follow::Yes {
-            return self.stat_through(base, path);
-        }
+        let mut stat = Stat::default();
+        self.stat_into(base, path, follow, &mut stat)?;
         Ok(stat)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn stat_through(&self, base: Base, path: &Path) -> Result<Stat, Errno> {
-        self.with_node((base, path), Follow::Yes, |member, _, node| member.stat(node))
+    /// The same, written where the caller says.
+    ///
+    /// # Errors
+    /// As fstatat(2).
+    #[inline]
+    pub fn stat_into(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        into: &mut Stat,
+    ) -> Result<(), Errno> {
+        let path = path.as_os_str().as_bytes();
+        self.with(|member, caller| {
+            member.again(|| member.stat_path(caller, base.node(member, path)?, path, follow, into))
+        })
     }
 
     /// Cuts a file off, or gives it zeros behind.

@@ -87,7 +87,7 @@ impl DenseFs {
     #[inline]
     pub(crate) fn with<T>(
         &self,
-        act: impl Fn(Core<'_>, &Caller<'_>) -> Result<T, Errno>,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
         seat::with(&self.attachment, |member| act(member, &caller))
@@ -99,7 +99,7 @@ impl DenseFs {
     /// What it says; [`Errno::NFILE`] if all slots are in use.
     pub fn with_core<T>(
         &self,
-        act: impl Fn(&Member<'static, Surroundings>) -> Result<T, Errno>,
+        act: impl FnMut(&Member<'static, Surroundings>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         seat::with(&self.attachment, act)
     }
@@ -110,7 +110,7 @@ impl DenseFs {
         &self,
         (base, path): (Base, &Path),
         follow: Follow,
-        act: impl Fn(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
@@ -126,7 +126,7 @@ impl DenseFs {
     pub(crate) fn with_last<T>(
         &self,
         (base, path): (Base, &Path),
-        act: impl Fn(Core<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {

@@ -13,7 +13,7 @@ use densefs::modes::Mode;
 use densefs::{Errno, Life, Seams};
 use rustix::fs::FallocateFlags;
 
-use crate::edge::{ByteLock, Mapping, lock_bytes};
+use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 
 /// Bytes of a page, in a file and in memory.
 pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
@@ -163,7 +163,7 @@ impl ArenaError {
             Self::InUse { .. } => libc::EBUSY,
             Self::NoSpace { .. } => libc::ENOSPC,
             Self::Full { .. } => libc::EUSERS,
-            Self::Core { why, .. } => why.0.into(),
+            Self::Core { why, .. } => why.0,
         }
     }
 }
@@ -371,14 +371,6 @@ pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages:
     true
 }
 
-/// Nanoseconds since 1970.
-#[inline]
-pub(crate) fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    let (seconds, within) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
-    seconds.wrapping_mul(1_000_000_000).wrapping_add(within)
-}
-
 /// What surrounds whoever makes an arena, which nobody else uses.
 struct Alone<'m> {
     file: &'m File,
@@ -387,7 +379,7 @@ struct Alone<'m> {
 
 impl Seams for Alone<'_> {
     fn now_ns(&self) -> u64 {
-        now_ns()
+        edge::now_ns()
     }
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {

@@ -63,7 +63,7 @@ thread_local! {
 #[inline]
 pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
-    act: impl Fn(&Member<'static, Surroundings>) -> Result<T, Errno>,
+    mut act: impl FnMut(&Member<'static, Surroundings>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
     // A thread that ends has none any more, and takes one for this call.
     let seat = match LAST.try_with(Cell::take) {

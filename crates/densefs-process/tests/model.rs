@@ -71,7 +71,7 @@ enum Gives {
 type Result<T> = std::result::Result<T, i32>;
 
 fn ours<T>(result: std::result::Result<T, Errno>) -> Result<T> {
-    result.map_err(|why| why.0.into())
+    result.map_err(|why| why.0)
 }
 
 fn theirs<T>(result: std::result::Result<T, SystemErrno>) -> Result<T> {

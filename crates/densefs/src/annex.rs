@@ -91,20 +91,17 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// When an inode was last accessed, if somebody has set that.
-    #[inline(always)]
-    pub(crate) fn accessed(&self, line: Line<'a>) -> Result<Option<u64>, Errno> {
-        if line.load(cell::FORM) != cell::ANNEX {
-            return Ok(None);
-        }
-        Ok(self.body(line)?.load(annex::ATIME).checked_sub(1))
-    }
-
     /// The line in which an inode says what it holds.
     #[inline(always)]
     pub(crate) fn body(&self, line: Line<'a>) -> Result<Line<'a>, Errno> {
         if line.load(cell::FORM) == cell::ANNEX { self.line(annex_of(line)) } else { Ok(line) }
     }
+}
+
+/// When the inode with this body was last accessed, if somebody has set that.
+#[inline(always)]
+pub(crate) fn accessed(line: Line<'_>, body: Line<'_>) -> Option<u64> {
+    if line.is(body) { None } else { body.load(annex::ATIME).checked_sub(1) }
 }
 
 /// Bytes of a line.

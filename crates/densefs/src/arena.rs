@@ -96,6 +96,37 @@ impl<'a> Arena<'a> {
         Line { start, mapped: PhantomData }
     }
 
+    /// Words that begin with a line.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if some lie outside.
+    pub(crate) fn words<const COUNT: usize>(&self, at: Ref) -> Result<Words<'a, COUNT>, Errno> {
+        let start = self.stretch(at, 0, 8 * COUNT)?;
+        Ok(Words { start, mapped: PhantomData })
+    }
+
+    /// Stores the lowest bits of a value, as many as a word of this [`Word::WIDTH`] has, at the
+    /// multiple of so many bytes where this byte is; nothing if that is outside.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the word lies in the arena")]
+    pub(crate) fn store_at(&self, byte: usize, width: u32, value: u64) {
+        if byte >= self.lines as usize * LINE_BYTES {
+            return;
+        }
+        let aligned = byte & (usize::MAX << width);
+        // SAFETY: the arena's length is a multiple of that of any word, so that the one with this
+        // byte is inside, as the byte is.
+        unsafe {
+            let at = self.start.as_ptr().add(aligned);
+            match width {
+                0 => u8::of_bits(value).store(at),
+                1 => u16::of_bits(value).store(at),
+                2 => u32::of_bits(value).store(at),
+                _ => value.store(at),
+            }
+        }
+    }
+
     /// Copies bytes out that begin `offset` bytes behind the start of `at`.
     ///
     /// # Errors
@@ -173,6 +204,31 @@ impl<'a> Arena<'a> {
 pub struct Line<'a> {
     start: NonNull<u8>,
     mapped: PhantomData<&'a ()>,
+}
+
+/// Words of an arena, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a, const COUNT: usize> {
+    start: NonNull<u8>,
+    mapped: PhantomData<&'a ()>,
+}
+
+impl<const COUNT: usize> Words<'_, COUNT> {
+    /// A word; the last, if there are not so many.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the words lie in the arena")]
+    pub(crate) fn load(&self, index: usize) -> u64 {
+        // SAFETY: there are so many words, all of which are mapped and aligned.
+        unsafe { u64::load(self.start.as_ptr().add(8 * index.min(COUNT - 1))) }
+    }
+
+    /// Stores a word, as [`Self::load`] loads it.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the words lie in the arena")]
+    pub(crate) fn store(&self, index: usize, value: u64) {
+        // SAFETY: as in `load`.
+        unsafe { value.store(self.start.as_ptr().add(8 * index.min(COUNT - 1))) };
+    }
 }
 
 /// A field of a line: where it lies, and how wide it is.
@@ -281,6 +337,12 @@ word!(u32, AtomicU32);
 word!(u64, AtomicU64);
 
 impl<'a> Line<'a> {
+    /// Whether it is the same line.
+    #[inline(always)]
+    pub(crate) fn is(self, other: Line<'_>) -> bool {
+        self.start == other.start
+    }
+
     /// What the field holds now.
     #[inline(always)]
     #[expect(unsafe_code, reason = "a field lies within its line")]

@@ -118,6 +118,47 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(None)
     }
 
+    /// The cell with that name, which is short and no entry's of a directory with an annex.
+    #[inline(always)]
+    pub(crate) fn find_short(
+        &self,
+        directory: Line<'a>,
+        name: &Name<'_>,
+    ) -> Result<Option<(Ref, Line<'a>)>, Errno> {
+        let form = directory.load(cell::FORM);
+        let data = Ref(directory.load(cell::DATA));
+        let Some(bits) = u32::from(form).checked_sub(1) else {
+            if !data.is_some() {
+                return Ok(None);
+            }
+            let line = self.line(data)?;
+            return Ok(name.is_all_in(line).then_some((data, line)));
+        };
+        if bits > BITS_MOST {
+            return Err(Errno::AGAIN);
+        }
+        let table = Table { start: data, bits };
+        let home = table.home(name.hash());
+        let (mut distance, mut reach) = (0, 0);
+        loop {
+            let line = self.line(table.after(home, distance))?;
+            if distance == 0 {
+                reach = line.load(bucket::REACH).min(REACH_MOST);
+            }
+            for place in places_with(line, name.tag()) {
+                let cell = Ref(line.load(bucket::ENTRY.element(place)));
+                let found = self.line(cell)?;
+                if name.is_all_in(found) {
+                    return Ok(Some((cell, found)));
+                }
+            }
+            if distance >= reach {
+                return Ok(None);
+            }
+            distance += 1;
+        }
+    }
+
     #[inline(always)]
     fn is_named(&self, cell: Line<'_>, name: &Name<'_>) -> Result<bool, Errno> {
         Ok(name.is_in(cell) && (name.is_short() || self.has_long_name(cell, name)?))
@@ -128,12 +169,6 @@ impl<'a, S: Seams> Member<'a, S> {
     fn has_long_name(&self, cell: Line<'_>, name: &Name<'_>) -> Result<bool, Errno> {
         let mut bytes = [0; NAME_MOST];
         Ok(self.name_of(cell, &mut bytes)? == name.bytes())
-    }
-
-    /// Lines that a directory's table takes.
-    #[inline]
-    pub(crate) fn table_lines(&self, directory: Line<'a>) -> Result<u32, Errno> {
-        Ok(Table::of(self.body(directory)?).map_or(0, Table::buckets))
     }
 
     /// The name of an entry.
@@ -308,37 +343,45 @@ impl<'a, S: Seams> Member<'a, S> {
 /// what was there.
 #[inline(always)]
 fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
-    let wanted = u32::from(tag) * LOW;
-    places(move |quarter| zero_bytes(line.load(bucket::TAGS.element(quarter)) ^ wanted))
+    let wanted = u64::from(tag) * LOW;
+    let (first, rest) = tags(line);
+    places(zero_bytes(first ^ wanted), zero_bytes(rest ^ wanted))
 }
 
 /// The places of a bucket that hold an entry.
 #[inline(always)]
 pub(crate) fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
-    places(move |quarter| zero_bytes(line.load(bucket::TAGS.element(quarter))) ^ (LOW << 7))
+    let (first, rest) = tags(line);
+    places(zero_bytes(first) ^ (LOW << 7), zero_bytes(rest) ^ (LOW << 7))
 }
 
-/// The places whose byte has its highest bit in the words of the closure, in no order.
+/// The first four tags of a bucket, and the others.
 #[inline(always)]
-fn places(bits: impl Fn(usize) -> u32) -> impl Iterator<Item = usize> {
+fn tags(line: Line<'_>) -> (u64, u64) {
+    (line.load(bucket::FIRST_TAGS).into(), line.load(bucket::REST_OF_TAGS))
+}
+
+/// The places whose byte has its highest bit, of the first four and of the others, in no order.
+#[inline(always)]
+fn places(first: u64, rest: u64) -> impl Iterator<Item = usize> {
     const _: () = assert!(bucket::ENTRIES == 12);
-    // Of each word only one bit in eight is set: three words fit into one.
-    let mut all = bits(0) | bits(1) >> 1 | bits(2) >> 2;
+    // Only one bit in eight is set: both fit into one word.
+    let mut all = rest | (first & u64::from(u32::MAX)) >> 1;
     core::iter::from_fn(move || {
         let bit = (all != 0).then(|| all.trailing_zeros() as usize)?;
         all &= all - 1;
-        Some((7 - bit % 8) * 4 + bit / 8)
+        Some(bit / 8 + bit % 2 * 4)
     })
 }
 
 /// The lowest bit of each byte.
-const LOW: u32 = 0x0101_0101;
+const LOW: u64 = 0x0101_0101_0101_0101;
 
 /// The highest bit of each byte that is zero. No byte's result depends on another's, as it does
 /// where 1 is subtracted from each (Warren, Hacker's Delight, 2nd edition, 6-1).
 #[inline(always)]
-fn zero_bytes(word: u32) -> u32 {
-    const ALL_BUT_HIGHEST: u32 = LOW * 0x7f;
+fn zero_bytes(word: u64) -> u64 {
+    const ALL_BUT_HIGHEST: u64 = LOW * 0x7f;
     !(((word & ALL_BUT_HIGHEST) + ALL_BUT_HIGHEST) | word | ALL_BUT_HIGHEST)
 }
 
@@ -350,10 +393,20 @@ mod tests {
     fn zero_bytes_are_found_whatever_stands_beside_them() {
         let bytes = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
         for number in 0..8_usize.pow(4) {
-            let word = [0, 3, 6, 9].map(|shift| bytes[number >> shift & 7]);
+            let word = [0, 3, 6, 9, 3, 0, 9, 6].map(|shift| bytes[number >> shift & 7]);
             let expected = word.map(|byte| if byte == 0 { 0x80 } else { 0 });
-            let found = zero_bytes(u32::from_le_bytes(word));
+            let found = zero_bytes(u64::from_le_bytes(word));
             assert_eq!(found.to_le_bytes(), expected, "{word:x?}");
+        }
+    }
+
+    #[test]
+    fn each_place_is_found_at_its_byte() {
+        for place in 0..bucket::ENTRIES {
+            let (mut first, mut rest) = ([0; 4], [0; 8]);
+            *first.get_mut(place).unwrap_or_else(|| &mut rest[place - 4]) = 0x80;
+            let (first, rest) = (u32::from_le_bytes(first).into(), u64::from_le_bytes(rest));
+            assert_eq!(places(first, rest).collect::<std::vec::Vec<_>>(), [place]);
         }
     }
 }

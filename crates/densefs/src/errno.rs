@@ -4,7 +4,7 @@ use core::fmt;
 
 /// An error of the system, by its number on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Errno(pub u16);
+pub struct Errno(pub i32);
 
 macro_rules! errno {
     ($($(#[$about:meta])* $name:ident = $number:literal, $says:literal;)*) => {

@@ -217,7 +217,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.write_attributes(inode, (name, value), how)
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }
@@ -268,7 +268,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let fields = [annex::ATTRIBUTES, annex::ATTRIBUTE_BYTES];
         self.replace_run(&inode, fields, (old.1, new), bytes)?;
-        self.put(inode.at, cell::CTIME, self.seams().now_ns());
+        self.put_changed(inode.at, inode.line, self.seams().now_ns());
         self.commit();
         Ok(())
     }

@@ -193,7 +193,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.replace_locks(inode, &|its: LockOwner| its == owner, range, new)
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         done
     }
 

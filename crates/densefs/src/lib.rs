@@ -33,6 +33,7 @@ mod file_locks;
 pub mod format;
 mod layout;
 mod listing;
+mod log;
 mod member;
 pub mod modes;
 mod name;

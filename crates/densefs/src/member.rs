@@ -13,6 +13,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{WORD, slot, superblock};
+use crate::log::Log;
 use crate::modes::{MODE_UNKNOWN, MODES_KNOWN, Mode};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
@@ -40,11 +41,10 @@ pub struct Member<'a, S> {
     /// The record of its process.
     process: Ref,
     state: Line<'a>,
-    /// Entries of the log that are not committed.
-    logged: Cell<u32>,
+    pub(crate) log: Log<'a>,
     /// Locks that it holds, as it remembers them: the slot is for others.
     held: Cell<usize>,
-    held_at: [Cell<Ref>; slot::HELD_MOST],
+    held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
     /// Lines in its stock, those that the log takes and gives among them.
     pub(crate) cells: Cell<u32>,
     /// Runs in its stock, and how many there are, likewise.
@@ -83,9 +83,9 @@ impl<'a, S: Seams> Member<'a, S> {
             number,
             process: geometry.process(process)?,
             state,
-            logged: Cell::new(0),
+            log: Log::of_slot(&arena, number)?,
             held: Cell::new(0),
-            held_at: [const { Cell::new(Ref::NONE) }; slot::HELD_MOST],
+            held_lines: core::array::from_fn(|_| Cell::new(state)),
             cells: Cell::new(0),
             run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
             runs: Cell::new(0),
@@ -185,44 +185,16 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts a store into the log.
-    #[inline]
-    pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
-        let entry = self.logged.get();
-        assert!(entry < slot::LOG_MOST, "an operation's changes fit into the log");
-        let byte = u64::from(at.0) * LINE_BYTES as u64 + field.byte() as u64;
-        if let Ok((line, place)) = log_entry(&self.arena, self.number, entry) {
-            line.store(place, byte << 2 | u64::from(W::WIDTH));
-            self.seams.stored();
-            line.store(place.element(1), value.bits());
-            self.seams.stored();
-        }
-        self.logged.set(entry + 1);
-    }
-
-    /// Does all that is in the log, or after a death somebody else does.
-    #[inline]
-    pub(crate) fn commit(&self) {
-        let entries = self.logged.replace(0);
-        compiler_fence(Ordering::SeqCst);
+    /// Says how many entries of the log are to be done, whoever does them.
+    #[inline(always)]
+    pub(crate) fn set_committed(&self, entries: u32) {
         self.fill(self.state, slot::COMMITTED, entries);
-        compiler_fence(Ordering::SeqCst);
-        self.redo(self.number, entries);
-        compiler_fence(Ordering::SeqCst);
-        self.fill(self.state, slot::COMMITTED, 0);
     }
 
-    /// Forgets what is in the log and not committed.
-    #[inline]
-    pub(crate) fn forget(&self) {
-        if self.logged.replace(0) > 0 {
-            self.look_at_stock();
-        }
-    }
-
+    /// Looks at what is in stock, which an operation that was given up may have changed.
     #[cold]
     #[inline(never)]
-    fn look_at_stock(&self) {
+    pub(crate) fn look_at_stock(&self) {
         self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MOST));
         self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MOST));
         if let Ok(stock) = self.arena.line(self.slot_line(slot::RUN_STOCK)) {
@@ -230,36 +202,16 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Does the first entries of a slot's log.
-    #[inline(never)]
-    fn redo(&self, number: u32, entries: u32) {
-        for entry in 0..entries.min(slot::LOG_MOST) {
-            let Ok((line, place)) = log_entry(&self.arena, number, entry) else { return };
-            let (what, value) = (line.load(place), line.load(place.element(1)));
-            let byte = what >> 2;
-            let Ok(at) = u32::try_from(byte / LINE_BYTES as u64) else { continue };
-            let Ok(line) = self.arena.line(Ref(at)) else { continue };
-            let within = (byte % LINE_BYTES as u64) as usize;
-            match what & 3 {
-                0 => line.store(Field::<u8>::at(0).element(within), u8::of_bits(value)),
-                1 => line.store(Field::<u16>::at(0).element(within / 2), u16::of_bits(value)),
-                2 => line.store(Field::<u32>::at(0).element(within / 4), u32::of_bits(value)),
-                _ => line.store(Field::<u64>::at(0).element(within / 8), value),
-            }
-            self.seams.stored();
-        }
-    }
-
     /// Takes the lock of what begins with this line.
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the word is nonsense.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock(&self, at: Ref) -> Result<Line<'a>, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
         // No operation takes more locks.
-        self.held_at.get(held).ok_or(Errno::CORRUPT)?.set(at);
+        self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
         self.fill(self.state, slot::HELD.element(held), at.0);
         compiler_fence(Ordering::SeqCst);
         let word = line.atomic(WORD);
@@ -287,21 +239,19 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Gives the last lock back.
     #[inline]
-    pub(crate) fn unlock(&self, at: Ref) {
-        let Some(held) = self.held.get().checked_sub(1) else { return };
-        if let Ok(line) = self.arena.line(at) {
-            self.release(line);
-        }
+    pub(crate) fn unlock(&self) {
+        let last = self.held.get().wrapping_sub(1);
+        let Some(line) = self.held_lines.get(last) else { return };
+        self.release(line.get());
         compiler_fence(Ordering::SeqCst);
-        self.fill(self.state, slot::HELD.element(held), 0);
-        self.held.set(held);
+        self.fill(self.state, slot::HELD.element(last), 0);
+        self.held.set(last);
     }
 
     /// Gives back all locks from the last to the first.
     pub(crate) fn unlock_all(&self) {
         while self.held.get() > 0 {
-            let last = self.held_at.get(self.held.get() - 1);
-            self.unlock(last.map_or(Ref::NONE, Cell::get));
+            self.unlock();
         }
     }
 
@@ -357,7 +307,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let line = self.lock(at)?;
             let before = Stamp::before_lock(line);
             let found = look(line);
-            self.unlock(at);
+            self.unlock();
             if !matches!(found, Err(Errno::AGAIN)) {
                 return Ok((found, before));
             }
@@ -370,7 +320,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// As [`Self::repair`].
     pub fn abandon(&self) -> Result<(), Errno> {
-        self.logged.set(0);
+        self.log.clear();
         self.held.set(0);
         let repaired = self.repair(self.number);
         self.look_at_stock();
@@ -434,7 +384,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::CORRUPT`] if there is no such slot.
     pub fn repair(&self, number: u32) -> Result<(), Errno> {
         let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
-        self.redo(number, state.load(slot::COMMITTED));
+        self.redo(&Log::of_slot(&self.arena, number)?, state.load(slot::COMMITTED));
         compiler_fence(Ordering::SeqCst);
         self.fill(state, slot::COMMITTED, 0);
         for held in 0..slot::HELD_MOST {
@@ -459,15 +409,4 @@ impl<'a, S: Seams> Member<'a, S> {
 #[inline(always)]
 pub(crate) fn is_held(word: u32) -> bool {
     word & OWNER != 0
-}
-
-/// An entry of a slot's log: where it says what is stored where; the value follows.
-#[inline(always)]
-fn log_entry<'a>(
-    arena: &Arena<'a>,
-    number: u32,
-    entry: u32,
-) -> Result<(Line<'a>, Field<u64>), Errno> {
-    let line = arena.line(slot::line_of(number).plus(slot::LOG + entry / 4))?;
-    Ok((line, Field::<u64>::at(0).element((entry % 4 * 2) as usize)))
 }

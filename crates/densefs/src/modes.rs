@@ -47,7 +47,7 @@ pub fn is_device(mode: u32) -> bool {
 }
 
 /// Owner, group, type and permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
     /// The owner.
     pub uid: u32,
@@ -186,7 +186,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.lock(superblock::MODES)?;
         let added = self.add_mode(mode, count, table);
         self.forget();
-        self.unlock(superblock::MODES);
+        self.unlock();
         added
     }
 

@@ -43,6 +43,40 @@ impl<'n> Name<'n> {
         }
     }
 
+    /// The first name of a path, and what is behind it; none if it is `.` or `..`, empty, or more
+    /// than a cell holds.
+    #[inline(always)]
+    pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, &'n [u8])> {
+        let (mut words, mut rest) = ([0; cell::NAME_WORDS], path);
+        let mut length = cell::NAME_MOST;
+        for (place, word) in words.iter_mut().enumerate() {
+            let before = rest.len();
+            *word = match rest.split_first_chunk() {
+                Some((eight, behind)) => {
+                    rest = behind;
+                    u64::from_le_bytes(*eight)
+                }
+                None => word_of(rest),
+            };
+            if let Some(slash) = first_slash(*word) {
+                *word &= (1 << (8 * slash)) - 1;
+                length = 8 * place + slash;
+                break;
+            }
+            if before < 8 {
+                length = 8 * place + before;
+                break;
+            }
+        }
+        let (bytes, behind) = path.split_at_checked(length)?;
+        let is_whole = matches!(behind, [] | [b'/', ..]);
+        let is_dots = matches!(words[0], DOT | DOTS) && length <= 2;
+        if !is_whole || is_dots || length == 0 {
+            return None;
+        }
+        Some((Self { bytes, words, hash: hash_of(length, words, secret) }, behind))
+    }
+
     /// A name of more bytes than a cell holds, the first of which have this hash.
     #[cold]
     #[inline(never)]
@@ -89,6 +123,15 @@ impl<'n> Name<'n> {
         lines_of_name(self.bytes.len())
     }
 
+    /// Whether a cell has this name, which is short.
+    #[inline(always)]
+    pub(crate) fn is_all_in(&self, cell: Line<'_>) -> bool {
+        cell.load(cell::NAME) == self.words[0]
+            && cell.load(cell::NAME.element(1)) == self.words[1]
+            && cell.load(cell::NAME.element(2)) == self.words[2]
+            && usize::from(cell.load(cell::NAME_LENGTH)) == self.bytes.len()
+    }
+
     /// Whether a cell has this name, as far as the cell tells: of a long name, whether it begins
     /// the same and is as long.
     #[inline(always)]
@@ -112,6 +155,21 @@ pub(crate) fn lines_of_name(bytes: usize) -> u32 {
 #[inline(always)]
 pub(crate) fn tag_of(hash: u64) -> u8 {
     ((hash & 0xff) as u8).max(1)
+}
+
+/// `.` and `..` as words.
+const DOT: u64 = b'.' as u64;
+const DOTS: u64 = DOT << 8 | DOT;
+
+/// Which byte of a word is the first slash.
+#[inline(always)]
+pub(crate) fn first_slash(word: u64) -> Option<usize> {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    const SLASHES: u64 = u64::from_le_bytes([b'/'; 8]);
+    // The lowest zero byte is found without fail.
+    let differ = word ^ SLASHES;
+    let zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
+    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
 }
 
 /// Up to 24 bytes as words, with zeros behind.

@@ -1,8 +1,13 @@
 //! How it is known that a cell has not changed, by those who do not take its lock.
 
-use crate::arena::Line;
+use crate::arena::{Line, Ref};
 use crate::layout::{WORD, cell};
-use crate::member::{OWNER, STEP};
+use crate::member::{Member, OWNER, STEP};
+use crate::seams::Seams;
+
+/// Longer than the clock may show the same time: the kernel's coarse ones tick 100 times a second
+/// at least.
+const TICK_NS: u64 = 20_000_000;
 
 /// What tells one state of a cell from all others: the version of its lock, and, as that comes
 /// round after 32,768 changes, the time of its last change.
@@ -32,5 +37,30 @@ impl Stamp {
     #[inline(always)]
     fn made_of(word: u32, line: Line<'_>) -> Self {
         Self(u64::from(word / STEP) | line.load(cell::CTIME) << 16)
+    }
+}
+
+/// The time of a change of what is or was in this cell.
+#[inline(always)]
+pub(crate) fn later(cell: Line<'_>, now: u64) -> u64 {
+    let last = cell.load(cell::CTIME);
+    if last.wrapping_sub(now) < TICK_NS { last + 1 } else { now }
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Puts into the log that something of an inode changes now: later than the last time, even if
+    /// the clock has not ticked since.
+    #[inline(always)]
+    pub(crate) fn put_changed(&self, at: Ref, line: Line<'_>, now: u64) {
+        self.put(at, cell::CTIME, later(line, now));
+    }
+
+    /// The same of its content.
+    #[inline(always)]
+    pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
+        if line.load(cell::MTIME) != now {
+            self.put(at, cell::MTIME, now);
+        }
+        self.put_changed(at, line, now);
     }
 }

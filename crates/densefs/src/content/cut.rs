@@ -30,13 +30,12 @@ impl<'a, S: Seams> Member<'a, S> {
             self.cut(&inode, size)?;
             let now = self.seams().now_ns();
             self.put(node.at, cell::SIZE, size);
-            self.put(node.at, cell::MTIME, now);
-            self.put(node.at, cell::CTIME, now);
+            self.put_written(node.at, inode.line, now);
             self.commit();
             Ok(())
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }
@@ -156,7 +155,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(())
         });
         self.forget();
-        self.unlock(at);
+        self.unlock();
         buried
     }
 }

@@ -74,13 +74,12 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             change(&self.inode(node.at, line)?, end)?;
             let now = self.seams().now_ns();
-            self.put(node.at, cell::MTIME, now);
-            self.put(node.at, cell::CTIME, now);
+            self.put_written(node.at, line, now);
             self.commit();
             Ok(())
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }

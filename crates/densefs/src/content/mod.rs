@@ -134,7 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let done =
             self.check_file(inode).and_then(|()| self.write_locked((node.at, inode), offset, from));
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }
@@ -152,7 +152,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok((self.write_locked((node.at, inode), offset, from)?, offset))
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }
@@ -332,8 +332,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(inode.at, cell::SIZE, end);
         }
         let now = self.seams().now_ns();
-        self.put(inode.at, cell::MTIME, now);
-        self.put(inode.at, cell::CTIME, now);
+        self.put_written(inode.at, inode.line, now);
     }
 
     /// Writes into a file that stays within a page.

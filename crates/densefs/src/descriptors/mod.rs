@@ -90,7 +90,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
-        let known = Known::Open { line: entry.line, place: entry.place, entry: entry.value, flags };
+        let (line_of, place) = (entry.line, entry.place);
+        let known = Known::Open { line: line_of, place, entry: entry.value, flags };
         let node = Node { at: Ref(line.load(description::INODE)), known };
         Ok(Open { node, entry, line, flags })
     }
@@ -148,7 +149,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if let Ok(length) = read {
                 self.fill(open.line, description::OFFSET, offset + length as u64);
             }
-            self.unlock(open.entry.description());
+            self.unlock();
             read
         })
     }
@@ -166,7 +167,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if let Ok((length, offset)) = written {
                 self.fill(open.line, description::OFFSET, offset + length as u64);
             }
-            self.unlock(open.entry.description());
+            self.unlock();
             written.map(|(length, _)| length)
         })
     }
@@ -234,7 +235,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.fill(open.line, description::OFFSET, to);
                 Ok(to)
             });
-            self.unlock(open.entry.description());
+            self.unlock();
             to
         })
     }
@@ -325,7 +326,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 goes_on
             });
             self.fill(open.line, description::OFFSET, next);
-            self.unlock(open.entry.description());
+            self.unlock();
             listed
         })
     }

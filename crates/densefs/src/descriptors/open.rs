@@ -155,12 +155,12 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
-    #[inline]
+    #[inline(always)]
     fn describe(&self, inode: Ref, how: u32, place: Option<Place>) -> Result<Place, Errno> {
         let of = self.process();
-        self.lock(of)?;
+        let record = self.lock(of)?;
         let vacant = match place {
-            None => self.vacant(of, Place::WORKING)?,
+            None => self.vacant(record, Place::WORKING)?,
             Some(place) => self.vacant_at(of, place)?,
         };
         let at = self.take_cell()?;

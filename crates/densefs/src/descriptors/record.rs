@@ -69,7 +69,7 @@ impl<S: Seams> Member<'_, S> {
             Ok(true)
         });
         self.forget();
-        self.unlock(of);
+        self.unlock();
         given
     }
 }

@@ -57,9 +57,9 @@ impl Table {
 
     /// Where a place is; none if the table is too short.
     #[inline(always)]
-    fn at(self, place: Place) -> Option<(Ref, u8)> {
+    fn at(self, place: Place) -> Option<(Ref, u32)> {
         let line = self.start.plus(place.0 / process::ENTRIES_PER_LINE);
-        (place.0 < self.places()).then_some((line, (place.0 % process::ENTRIES_PER_LINE) as u8))
+        (place.0 < self.places()).then_some((line, place.0 % process::ENTRIES_PER_LINE))
     }
 }
 
@@ -68,8 +68,11 @@ impl Table {
 pub(super) struct Entry {
     /// Where the place is.
     pub(super) line: Ref,
-    pub(super) place: u8,
+    pub(super) place: u32,
+    /// What it holds.
     pub(super) value: u64,
+    /// The word that said where the table is.
+    table: u64,
 }
 
 impl Entry {
@@ -78,7 +81,7 @@ impl Entry {
     }
 
     fn field(self) -> Field<u64> {
-        process::ENTRY.element(self.place.into())
+        process::ENTRY.element(self.place as usize)
     }
 }
 
@@ -103,7 +106,7 @@ impl Held {
         let table = self.table;
         (0..table.places()).filter_map(move |place| {
             let (line, place) = table.at(Place(place))?;
-            Some((line, process::ENTRY.element(place.into())))
+            Some((line, process::ENTRY.element(place as usize)))
         })
     }
 }
@@ -126,14 +129,14 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// A place of a process' table.
-    #[inline]
+    #[inline(always)]
     fn place_in(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
         let record = self.line(of)?;
         let word = record.load(process::TABLE);
         let (line, place) = Table::of_word(word).at(place).ok_or(Errno::BADF)?;
-        let value = self.line(line)?.load(process::ENTRY.element(place.into()));
+        let value = self.line(line)?.load(process::ENTRY.element(place as usize));
         if record.load(process::TABLE) == word {
-            Ok(Entry { line, place, value })
+            Ok(Entry { line, place, value, table: word })
         } else {
             // It has become longer just now.
             Err(Errno::STALE)
@@ -144,18 +147,20 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if the table has to grow first.
-    pub(super) fn vacant(&self, of: Ref, from: Place) -> Result<Entry, Errno> {
-        let record = self.line(of)?;
-        let table = Table::of_word(record.load(process::TABLE));
+    #[inline(always)]
+    pub(super) fn vacant(&self, record: Line<'a>, from: Place) -> Result<Entry, Errno> {
+        let word = record.load(process::TABLE);
+        let table = Table::of_word(word);
         let lowest = record.load(process::LOWEST).max(process::FIRST);
         let mut place = Place(lowest.max(from.0));
         while let Some((line, within)) = table.at(place) {
-            let value = self.line(line)?.load(process::ENTRY.element(within.into()));
+            let value = self.line(line)?.load(process::ENTRY.element(within as usize));
             if value == 0 {
-                if from.0 <= lowest {
-                    self.put(of, process::LOWEST, place.0 + 1);
+                // Not in the log: it is true, whatever becomes of this place.
+                if from.0 <= lowest && place.0 > lowest {
+                    self.fill(record, process::LOWEST, place.0);
                 }
-                return Ok(Entry { line, place: within, value: place.0.into() });
+                return Ok(Entry { line, place: within, value: place.0.into(), table: word });
             }
             place.0 += 1;
         }
@@ -190,7 +195,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let record = self.lock(of)?;
         let done = self.lengthen_locked(of, record.load(process::TABLE), place);
         self.forget();
-        self.unlock(of);
+        self.unlock();
         done
     }
 
@@ -235,7 +240,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(())
         });
         self.forget();
-        self.unlock(of);
+        self.unlock();
         done
     }
 
@@ -263,13 +268,13 @@ impl<'a, S: Seams> Member<'a, S> {
             let entry = self.entry(of, place)?;
             let line = self.lock_description(entry)?;
             let inode = Ref(line.load(description::INODE));
-            let locked = self.lock(inode).and_then(|inode_line| {
+            let done = self.lock(inode).and_then(|inode_line| {
                 if inode_line.load(cell::FORM) == cell::ANNEX {
                     self.drop_locks_of_closed(of, entry, (inode, inode_line))?;
                 }
-                self.lock(of)
+                let record = self.lock(of)?;
+                self.give_up((place, entry), (line, record), (inode, inode_line))
             });
-            let done = locked.and_then(|_| self.give_up(of, (place, entry), inode));
             if done.is_ok() {
                 self.commit();
             }
@@ -302,39 +307,42 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::STALE`] if it no longer does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lock_description(&self, entry: Entry) -> Result<Line<'a>, Errno> {
         let at = entry.description();
         let line = self.lock(at)?;
         if self.line(entry.line)?.load(entry.field()) == entry.value {
             return Ok(line);
         }
-        self.unlock(at);
+        self.unlock();
         Err(Errno::STALE)
     }
 
     /// Puts into the log that a place is empty, and what follows from that. Description, inode and
     /// record are locked.
-    fn give_up(&self, of: Ref, (place, entry): (Place, Entry), inode: Ref) -> Result<(), Errno> {
+    #[inline(always)]
+    fn give_up(
+        &self,
+        (place, entry): (Place, Entry),
+        (line, record): (Line<'a>, Line<'a>),
+        (inode, inode_line): (Ref, Line<'a>),
+    ) -> Result<(), Errno> {
         // The table may have become longer, and the place lie elsewhere.
-        let now = self.place_in(of, place)?;
-        if now.value != entry.value {
+        let is_there = record.load(process::TABLE) == entry.table;
+        if !is_there || self.line(entry.line)?.load(entry.field()) != entry.value {
             return Err(Errno::STALE);
         }
-        let at = entry.description();
-        let line = self.line(at)?;
-        self.put(now.line, now.field(), 0_u64);
-        let record = self.line(of)?;
+        // Not in the log: it is true now, whatever becomes of the place.
         if place.0 >= process::FIRST && place.0 < record.load(process::LOWEST) {
-            self.put(of, process::LOWEST, place.0);
+            self.fill(record, process::LOWEST, place.0);
         }
+        self.put(entry.line, entry.field(), 0_u64);
         let references = line.load(description::REFERENCES).wrapping_sub(1);
-        self.put(at, description::REFERENCES, references);
         if references != 0 {
+            self.put(entry.description(), description::REFERENCES, references);
             return Ok(());
         }
-        self.give_cell(at)?;
-        let inode_line = self.line(inode)?;
+        self.give_cell(entry.description())?;
         let opens = inode_line.load(cell::OPENS).checked_sub(1).ok_or(Errno::CORRUPT)?;
         self.put(inode, cell::OPENS, opens);
         let is_gone = opens == 0 && inode_line.load(cell::LINKS) == 0;
@@ -349,8 +357,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let lowest = Place::of(lowest).map_err(|_| Errno::INVAL)?;
         let of = self.process();
         loop {
-            let done = self
-                .copy_entry(of, Place::of(descriptor)?, flags, |member| member.vacant(of, lowest));
+            let done = self.copy_entry(of, Place::of(descriptor)?, flags, |member| {
+                member.vacant(member.line(of)?, lowest)
+            });
             match done {
                 Err(Errno::AGAIN) => self.lengthen(of, lowest)?,
                 done => return Ok(done?.descriptor()),

@@ -161,7 +161,11 @@ impl<S: Seams> Member<'_, S> {
             return Err(Errno::CORRUPT);
         }
         self.cells.set(have + 1);
-        self.put(self.slot_line(slot::CELL_STOCK), slot::CELL.element(have as usize), cell.0);
+        let (stock, field) = (self.slot_line(slot::CELL_STOCK), slot::CELL.element(have as usize));
+        // One that was taken from there is there still.
+        if self.line(stock)?.load(field) != cell.0 {
+            self.put(stock, field, cell.0);
+        }
         self.put(self.slot_line(slot::STATE), slot::CELLS, have + 1);
         Ok(())
     }
@@ -246,7 +250,7 @@ impl<S: Seams> Member<'_, S> {
                 self.lock(zone.at)?;
                 let done = act(zone);
                 self.forget();
-                self.unlock(zone.at);
+                self.unlock();
                 if done? {
                     self.zone.set(number);
                     return Ok(());
@@ -273,7 +277,7 @@ impl<S: Seams> Member<'_, S> {
             self.put(superblock::GROWTH, superblock::ZONES, zones + 1);
             self.commit();
         }
-        self.unlock(superblock::GROWTH);
+        self.unlock();
         if is_there { Ok(()) } else { Err(Errno::NOSPC) }
     }
 
@@ -378,7 +382,7 @@ impl<S: Seams> Member<'_, S> {
             self.commit();
         }
         self.forget();
-        self.unlock(zone.at);
+        self.unlock();
         done
     }
 }

@@ -126,7 +126,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let line = self.lock_node(node)?;
         let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         self.settle_if_possible();
         done
     }
@@ -145,7 +145,7 @@ impl<'a, S: Seams> Member<'a, S> {
             }
         }
         self.put(inode.at, cell::MTIME, changed);
-        self.put(inode.at, cell::CTIME, now);
+        self.put_changed(inode.at, inode.line, now);
         self.commit();
         Ok(())
     }
@@ -195,11 +195,11 @@ impl<'a, S: Seams> Member<'a, S> {
         let old = self.mode(inode.load(cell::MODE));
         let changed = old.and_then(change).and_then(|new| self.index_of(new)).map(|index| {
             self.put(node.at, cell::MODE, index);
-            self.put(node.at, cell::CTIME, self.seams().now_ns());
+            self.put_changed(node.at, inode, self.seams().now_ns());
             self.commit();
         });
         self.forget();
-        self.unlock(node.at);
+        self.unlock();
         changed
     }
 }

@@ -8,6 +8,7 @@ use crate::member::Member;
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device};
 use crate::name::Name;
 use crate::seams::Seams;
+use crate::stamp::later;
 
 /// Most bytes of a symbolic link's target: those of a path.
 const TARGET_MOST: usize = 4_095;
@@ -171,7 +172,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill(line, cell::PARENT, parent.at.0);
         }
         self.fill(line, cell::MTIME, now);
-        self.fill(line, cell::CTIME, now);
+        self.fill(line, cell::CTIME, later(line, now));
         self.fill(line, cell::OPENS, new.opens);
         self.fill_content(line, new.content, run)?;
         if new.device != 0 {
@@ -233,7 +234,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.place_entry(parent.at, parent.line, &name, at)?;
             self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
             self.put(inode.at, cell::LINKS, links + 1);
-            self.put(inode.at, cell::CTIME, now);
+            self.put_changed(inode.at, target, now);
             self.touch(parent, now);
             Ok(())
         })

@@ -6,13 +6,15 @@
 //! is done again if anything changed meanwhile.
 
 mod attributes;
+mod glance;
 mod make;
 mod node;
 mod rename;
 mod walk;
 
+use crate::annex::accessed;
 use crate::arena::{LINE_BYTES, Line, Ref};
-use crate::directory::Entry;
+use crate::directory::{Entry, Table};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
@@ -31,7 +33,7 @@ pub use walk::{Follow, Last, PATH_MOST};
 const LINKS_MOST: u16 = 65_000;
 
 /// What is known of an inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Its number: unlike all others now, and perhaps like one that is gone.
     pub ino: u64,
@@ -100,24 +102,31 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn stat_of(&self, at: Ref, line: Line<'a>) -> Result<Stat, Errno> {
+        let mut stat = Stat::default();
+        self.stat_into(at, line, &mut stat)?;
+        Ok(stat)
+    }
+
+    #[inline(always)]
+    fn stat_into(&self, at: Ref, line: Line<'a>, into: &mut Stat) -> Result<(), Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
-        let (size, lines) = if mode.is_directory() {
-            (line.load(cell::ENTRIES).into(), self.table_lines(line)?)
+        let body = self.body(line)?;
+        let lines = if mode.is_directory() {
+            into.size = line.load(cell::ENTRIES).into();
+            Table::of(body).map_or(0, Table::buckets)
         } else {
-            (line.load(cell::SIZE), self.content_lines(self.body(line)?)?)
+            into.size = line.load(cell::SIZE);
+            self.content_lines(body)?
         };
-        let mtime_ns = line.load(cell::MTIME);
-        Ok(Stat {
-            ino: self.ino_at(at),
-            mode,
-            links: line.load(cell::LINKS).into(),
-            size,
-            device: if is_device(mode.mode) { self.body(line)?.load(cell::DATA) } else { 0 },
-            blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
-            atime_ns: self.accessed(line)?.unwrap_or(mtime_ns),
-            mtime_ns,
-            ctime_ns: line.load(cell::CTIME),
-        })
+        into.ino = self.ino_at(at);
+        into.mode = mode;
+        into.links = line.load(cell::LINKS).into();
+        into.device = if is_device(mode.mode) { body.load(cell::DATA) } else { 0 };
+        into.blocks = (u64::from(lines) * LINE_BYTES as u64).div_ceil(512);
+        into.mtime_ns = line.load(cell::MTIME);
+        into.atime_ns = accessed(line, body).unwrap_or(into.mtime_ns);
+        into.ctime_ns = line.load(cell::CTIME);
+        Ok(())
     }
 
     /// The inode behind an entry.
@@ -153,7 +162,7 @@ impl<'a, S: Seams> Member<'a, S> {
         match mode {
             Ok(mode) => Ok(Parent { at: directory.at, line, mode }),
             Err(why) => {
-                self.unlock(directory.at);
+                self.unlock();
                 Err(why)
             }
         }
@@ -192,8 +201,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Puts a directory's new times into the log.
     #[inline]
     fn touch(&self, parent: &Parent<'_>, now: u64) {
-        self.put(parent.at, cell::MTIME, now);
-        self.put(parent.at, cell::CTIME, now);
+        self.put_written(parent.at, parent.line, now);
     }
 
     /// Removes a name: that of an empty directory, or any other.
@@ -248,7 +256,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn lose_link(&self, at: Ref, inode: Line<'_>, mode: Mode, now: u64) -> Result<(), Errno> {
         let left = if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
         self.put(at, cell::LINKS, left);
-        self.put(at, cell::CTIME, now);
+        self.put_changed(at, inode, now);
         if left == 0 && inode.load(cell::OPENS) == 0 { self.let_go(at, inode) } else { Ok(()) }
     }
 

@@ -30,7 +30,7 @@ pub(crate) enum Known {
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
     /// It is open, as long as this place of a table of descriptors refers to a description that
     /// says so, with these flags.
-    Open { line: Ref, place: u8, entry: u64, flags: u32 },
+    Open { line: Ref, place: u32, entry: u64, flags: u32 },
 }
 
 impl PartialEq for Node {
@@ -70,13 +70,13 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock_node(&self, node: Node) -> Result<Line<'a>, Errno> {
         let line = self.lock(node.at)?;
         match self.recognise(&node, || Stamp::before_lock(line)) {
             Ok(()) => Ok(line),
             Err(why) => {
-                self.unlock(node.at);
+                self.unlock();
                 Err(why)
             }
         }
@@ -116,14 +116,14 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether a node is what it was when it was found, now that its stamp is this.
     #[inline(always)]
-    fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
+    pub(super) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
         let is_same = match node.known {
             Known::Stays => true,
             Known::Seen { stamp, by, by_stamp } => {
                 stamp == now() || Stamp::of(self.line(by)?) == by_stamp
             }
             Known::Open { line, place, entry, flags } => {
-                let field: Field<u64> = process::ENTRY.element(place.into());
+                let field: Field<u64> = process::ENTRY.element(place as usize);
                 // A description may have become another's, at the same place.
                 let description = self.line(Ref(u32::of_bits(entry)))?;
                 self.line(line)?.load(field) == entry

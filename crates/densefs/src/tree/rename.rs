@@ -295,7 +295,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
             self.put(one.from.at, cell::LINKS, links);
         }
-        self.put(source.at, cell::CTIME, now);
+        self.put_changed(source.at, source.inode, now);
         self.touch(&one.from, now);
         if one.is_across() {
             self.touch(&one.to, now);
@@ -341,7 +341,7 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             let length = of.entry.line.load(cell::NAME_LENGTH);
             self.put(gets.entry.cell, cell::NAME_LENGTH, length);
-            self.put(gets.at, cell::CTIME, now);
+            self.put_changed(gets.at, gets.inode, now);
         }
         self.replace_entry(one.from.at, one.from.line, &source.entry, target.entry.cell)?;
         self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;

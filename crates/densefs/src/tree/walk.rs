@@ -6,12 +6,12 @@
 
 use super::Node;
 use super::node::Known;
-use crate::arena::Ref;
+use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
-use crate::name::{NAME_MOST, word_of};
+use crate::name::{self, NAME_MOST, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
@@ -81,28 +81,15 @@ fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
 /// Where the first slash is; the length, if there is none.
 #[inline(always)]
 fn first_slash(path: &[u8]) -> usize {
-    const LOW: u64 = u64::from_le_bytes([1; 8]);
-    const SLASHES: u64 = u64::from_le_bytes([b'/'; 8]);
     let (mut at, mut rest) = (0, path);
-    loop {
-        let (word, is_last) = match rest.split_first_chunk() {
-            Some((eight, behind)) => {
-                rest = behind;
-                (u64::from_le_bytes(*eight), false)
-            }
-            None => (word_of(rest), true),
-        };
-        // The lowest zero byte is found without fail, and no zero is behind the end.
-        let differ = word ^ SLASHES;
-        let zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
-        if zeros != 0 {
-            return at + zeros.trailing_zeros() as usize / 8;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
+        if let Some(slash) = name::first_slash(u64::from_le_bytes(*eight)) {
+            return at + slash;
         }
-        if is_last {
-            return path.len();
-        }
-        at += 8;
+        (at, rest) = (at + 8, behind);
     }
+    // No zero that stands behind the end is a slash.
+    name::first_slash(word_of(rest)).map_or(path.len(), |slash| at + slash)
 }
 
 /// A path without its last name and the slashes behind it, that name, and whether there are any.
@@ -115,7 +102,7 @@ fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
     (before, name, !slashes.is_empty())
 }
 
-impl<S: Seams> Member<'_, S> {
+impl<'a, S: Seams> Member<'a, S> {
     /// Does something until nobody changes what it found while it is at it.
     ///
     /// # Errors
@@ -147,7 +134,7 @@ impl<S: Seams> Member<'_, S> {
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::LOOP`],
     /// [`Errno::NAMETOOLONG`]; [`Errno::STALE`] if it has to be walked again.
-    #[inline]
+    #[inline(always)]
     pub fn walk(
         &self,
         caller: &Caller<'_>,
@@ -155,7 +142,23 @@ impl<S: Seams> Member<'_, S> {
         path: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        let start = self.start(from, path)?;
+        match self.glance_at(caller, from, path, follow) {
+            Ok(Some(node)) => Ok(node),
+            Ok(None) => Err(Errno::NOENT),
+            Err(_) => self.walk_carefully(caller, &from, path, follow),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn walk_carefully(
+        &self,
+        caller: &Caller<'_>,
+        from: &Node,
+        path: &[u8],
+        follow: Follow,
+    ) -> Result<Node, Errno> {
+        let start = self.start(*from, path)?;
         self.walk_from(caller, start, path, follow)
     }
 
@@ -163,14 +166,28 @@ impl<S: Seams> Member<'_, S> {
     ///
     /// # Errors
     /// As [`Self::walk`].
-    #[inline]
+    #[inline(always)]
     pub fn walk_to_last<'p>(
         &self,
         caller: &Caller<'_>,
         from: Node,
         path: &'p [u8],
     ) -> Result<Last<'p>, Errno> {
-        let start = self.start(from, path)?;
+        if !path.is_empty() && first_slash(path) == path.len() && path.len() <= PATH_MOST {
+            return Ok(Last { directory: from, name: path, is_directory: false });
+        }
+        self.walk_to_last_of(caller, &from, path)
+    }
+
+    /// The same of a path of more than a name.
+    #[inline(never)]
+    fn walk_to_last_of<'p>(
+        &self,
+        caller: &Caller<'_>,
+        from: &Node,
+        path: &'p [u8],
+    ) -> Result<Last<'p>, Errno> {
+        let start = self.start(*from, path)?;
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
         Ok(Last { directory, name, is_directory })
@@ -310,7 +327,7 @@ impl<S: Seams> Member<'_, S> {
     fn found_in(
         &self,
         directory: Node,
-        mut look: impl FnMut(crate::arena::Line<'_>) -> Result<Ref, Errno>,
+        mut look: impl FnMut(Line<'a>) -> Result<Ref, Errno>,
     ) -> Result<Node, Errno> {
         let found = self.read_node_at(directory, |line| {
             let at = look(line)?;

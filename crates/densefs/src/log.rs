@@ -1,0 +1,98 @@
+//! The redo log of a slot: stores that are done together, or not at all.
+//!
+//! An entry is two words: where something is stored and how wide it is, and the value, which is
+//! absolute. So it does no harm to do a log again that was done in part.
+
+use core::cell::Cell;
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use crate::arena::{Arena, Field, LINE_BYTES, Ref, Word, Words};
+use crate::errno::Errno;
+use crate::layout::slot;
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// Words of a log.
+const WORDS: usize = 2 * slot::LOG_MOST as usize;
+
+/// A slot's log.
+#[derive(Debug)]
+pub(crate) struct Log<'a> {
+    words: Words<'a, WORDS>,
+    /// Entries that are not committed.
+    logged: Cell<usize>,
+}
+
+impl<'a> Log<'a> {
+    /// That of the slot of this number.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such slot.
+    pub(crate) fn of_slot(arena: &Arena<'a>, number: u32) -> Result<Self, Errno> {
+        let words = arena.words(slot::line_of(number).plus(slot::LOG))?;
+        Ok(Self { words, logged: Cell::new(0) })
+    }
+
+    /// Forgets what is not committed; whether there was anything.
+    #[inline(always)]
+    pub(crate) fn clear(&self) -> bool {
+        self.logged.replace(0) > 0
+    }
+}
+
+/// An operation has more changes than a log has entries, which it must not.
+#[cold]
+#[inline(never)]
+fn is_full() -> ! {
+    panic!("an operation's changes fit into the log")
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Puts a store into the log.
+    #[inline(always)]
+    pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
+        let entry = self.log.logged.get();
+        if entry >= WORDS / 2 {
+            is_full();
+        }
+        let byte = at.0 as usize * LINE_BYTES + field.byte();
+        self.log.words.store(2 * entry, (byte << 2) as u64 | u64::from(W::WIDTH));
+        self.seams().stored();
+        self.log.words.store(2 * entry + 1, value.bits());
+        self.seams().stored();
+        self.log.logged.set(entry + 1);
+    }
+
+    /// Does all that is in the log, or after a death somebody else does.
+    #[inline]
+    pub(crate) fn commit(&self) {
+        let entries = self.log.logged.replace(0);
+        compiler_fence(Ordering::SeqCst);
+        self.set_committed(u32::of_bits(entries as u64));
+        compiler_fence(Ordering::SeqCst);
+        self.redo(&self.log, u32::of_bits(entries as u64));
+        compiler_fence(Ordering::SeqCst);
+        self.set_committed(0);
+    }
+
+    /// Forgets what is in the log and not committed.
+    #[inline]
+    pub(crate) fn forget(&self) {
+        if self.log.clear() {
+            self.look_at_stock();
+        }
+    }
+
+    /// Does the first entries of a log.
+    #[inline(never)]
+    pub(crate) fn redo(&self, log: &Log<'_>, entries: u32) {
+        let (arena, words) = (*self.arena(), log.words);
+        for entry in 0..entries.min(slot::LOG_MOST) as usize {
+            let (what, value) = (words.load(2 * entry), words.load(2 * entry + 1));
+            // What does not fit into a `usize` is outside.
+            let byte = usize::try_from(what >> 2).unwrap_or(usize::MAX);
+            arena.store_at(byte, u32::of_bits(what & 3), value);
+            self.seams().stored();
+        }
+    }
+}
