@@ -1,6 +1,5 @@
 //! Open files and directories.
 
-use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -51,8 +50,7 @@ impl DenseFs {
     /// As read(2).
     #[inline]
     pub fn read(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = RefCell::new(into);
-        self.with(|member, _| member.read_on(descriptor, &mut into.borrow_mut()))
+        self.with(|member, _| member.read_on(descriptor, into))
     }
 
     /// Writes where a descriptor's offset is.
@@ -70,8 +68,7 @@ impl DenseFs {
     /// As pread(2).
     #[inline]
     pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = RefCell::new(into);
-        self.with(|member, _| member.read_from(descriptor, offset, &mut into.borrow_mut()))
+        self.with(|member, _| member.read_from(descriptor, offset, into))
     }
 
     /// Writes at an offset.
@@ -266,12 +263,9 @@ impl DenseFs {
     pub fn visit(
         &self,
         descriptor: u32,
-        visit: impl FnMut(Listed<'_>) -> bool,
+        mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
-        let visit = RefCell::new(visit);
-        self.with(|member, caller| {
-            member.list_on(caller, descriptor, |one| visit.borrow_mut()(one))
-        })
+        self.with(|member, caller| member.list_on(caller, descriptor, &mut visit))
     }
 
     /// All entries of a directory, but for `.` and `..`.
