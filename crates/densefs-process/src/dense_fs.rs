@@ -8,7 +8,7 @@ use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Follow, Last, Member, Node};
 
-use crate::attachment::{Attachment, Surroundings};
+use crate::attachment::{Attachment, Credentials, Surroundings};
 use crate::file::ArenaError;
 use crate::{fork, seat};
 
@@ -91,6 +91,15 @@ impl DenseFs {
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
         seat::with(&self.attachment, |member| act(member, &caller))
+    }
+
+    /// Does something that needs no care, and finds out if it does.
+    #[inline(always)]
+    pub(crate) fn briefly<T>(
+        &self,
+        act: impl FnOnce(Core<'_>, &Credentials) -> Option<T>,
+    ) -> Option<T> {
+        seat::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
     }
 
     /// Does something in the core as this thread, on whose behalf the caller says.

@@ -11,7 +11,7 @@ const TICK_NS: u64 = 20_000_000;
 
 /// What tells one state of a cell from all others: the version of its lock, and, as that comes
 /// round after 32,768 changes, the time of its last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {

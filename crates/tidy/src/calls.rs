@@ -59,6 +59,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-c/src/locks.rs", "a name that C knows"),
     ("crates/densefs-c/src/names.rs", "pointers from C"),
     ("crates/densefs-process/src/edge.rs", "a mapping, locks of descriptions, hooks of forks"),
+    ("crates/densefs-process/src/last_seat.rs", "a word of each thread's own"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),

@@ -19,7 +19,7 @@ use crate::layout::{cell, description};
 use crate::member::Member;
 use crate::modes::Caller;
 use crate::seams::Seams;
-use crate::tree::{Known, Node};
+use crate::tree::{Known, Node, Opening, Working};
 pub use open::flags;
 pub(crate) use table::Held;
 use table::{Entry, Place};
@@ -90,8 +90,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
-        let (line_of, place) = (entry.line, entry.place);
-        let known = Known::Open { line: line_of, place, entry: entry.value, flags };
+        let (place, value) = (entry.place, entry.value);
+        let known = Known::Open(Opening { line: entry.line, place, entry: value, flags });
         let node = Node { at: Ref(line.load(description::INODE)), known };
         Ok(Open { node, entry, line, flags })
     }
@@ -103,14 +103,19 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub fn working_directory(&self) -> Result<Node, Errno> {
         // If it is another by now, who uses it finds out, and begins again.
-        self.working.get().map_or_else(|| self.look_at_working_directory(), Ok)
+        match self.working.get() {
+            Some(working) => Ok(Node { at: working.at, known: Known::Working }),
+            None => self.look_at_working_directory(),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn look_at_working_directory(&self) -> Result<Node, Errno> {
         let Ok(open) = self.open_at_place(Place::WORKING) else { return self.root() };
-        self.working.set(Some(open.node));
+        if let Known::Open(opening) = open.node.known {
+            self.working.set(Some(Working { at: open.node.at, opening }));
+        }
         Ok(open.node)
     }
 
