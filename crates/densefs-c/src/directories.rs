@@ -65,7 +65,7 @@ impl Fetched {
         if self.bytes > BATCH {
             return false;
         }
-        let length = (HEAD + name.len() + 1).next_multiple_of(8);
+        let length = (HEAD + name.len() + 8) & !7;
         // SAFETY: behind each place up to `BATCH` there is room for an entry, of which those
         // fields are set that make it one.
         unsafe {

@@ -41,6 +41,7 @@ mod seams;
 mod space;
 mod stamp;
 mod tree;
+mod vectors;
 
 pub use arena::Arena;
 pub use content::{SIZE_MOST, Sought};

@@ -13,6 +13,7 @@ use crate::modes::{Caller, READ, TYPE};
 use crate::name::{NAME_MOST, Name, hash_of};
 use crate::seams::Seams;
 use crate::tree::Node;
+use crate::vectors;
 
 /// The first position that an entry can have: those before are for whoever adds `.` and `..`.
 pub const POSITION_FIRST: u64 = 4;
@@ -21,8 +22,6 @@ pub const POSITION_FIRST: u64 = 4;
 const SORTED_MOST: usize = 64;
 /// As long as there are no more, the next bucket is looked at as well.
 const SORTED_ENOUGH: usize = SORTED_MOST - 2 * bucket::ENTRIES;
-/// Positions that are compared with another one at a time.
-const LANES: usize = 4;
 
 /// An entry of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,17 +159,22 @@ impl<'a> Gathered<'a> {
     /// the order would cost more.
     #[inline(always)]
     fn rank(&mut self) {
+        if self.count <= vectors::RANKED
+            && let (Some(ranks), Some(keys)) =
+                (self.ranks.first_chunk_mut(), self.keys.first_chunk())
+        {
+            *ranks = vectors::ranks(keys, self.count);
+        } else {
+            self.rank_many();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rank_many(&mut self) {
         let keys = self.keys.get(..self.count).unwrap_or_default();
-        let (into, _) = self.ranks.as_chunks_mut::<LANES>();
-        let (all, _) = self.keys.as_chunks::<LANES>();
-        for (into, these) in into.iter_mut().zip(all).take(keys.len().div_ceil(LANES)) {
-            let mut ranks = [0; LANES];
-            for other in keys {
-                for (rank, key) in ranks.iter_mut().zip(these) {
-                    *rank += u32::from(key > other);
-                }
-            }
-            *into = ranks;
+        for (rank, key) in self.ranks.iter_mut().zip(keys) {
+            *rank = keys.iter().map(|other| u32::from(key > other)).sum();
         }
     }
 }
@@ -194,12 +198,13 @@ impl<'a, S: Seams> Member<'a, S> {
         mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
         self.read_node(directory, |line| self.directory_mode(line)?.allow(caller, READ))?;
+        let mut gathered = Gathered::new(self.line(directory.at)?);
         let (mut sorted, mut bytes) = (Sorted::new(), [0; NAME_MOST]);
         let mut next = Some(from);
         while let Some(from) = next {
             let behind = self.read_node(directory, |line| {
                 sorted.clear();
-                self.sort_buckets(self.body(line)?, from, &mut sorted)
+                self.sort_buckets(self.body(line)?, from, (&mut gathered, &mut sorted))
             })?;
             let mut last = from;
             for one in sorted.entries() {
@@ -244,17 +249,17 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         body: Line<'a>,
         from: u64,
-        sorted: &mut Sorted,
+        (gathered, sorted): (&mut Gathered<'a>, &mut Sorted),
     ) -> Result<Option<u64>, Errno> {
-        let (mut gathered, mut next) = (Gathered::new(body), Some(from));
+        let mut next = Some(from);
         while let Some(from) = next {
             if sorted.is_full || sorted.count > SORTED_ENOUGH {
                 break;
             }
             (gathered.count, gathered.is_full) = (0, false);
-            next = self.gather_bucket(body, from, &mut gathered)?;
+            next = self.gather_bucket(body, from, gathered)?;
             gathered.rank();
-            self.sort(&gathered, sorted)?;
+            self.sort(gathered, sorted)?;
         }
         Ok(next)
     }
