@@ -109,7 +109,8 @@ impl Mount {
         let mut config = Config::default();
         config.mount_options = vec![
             MountOption::FSName(files.path().to_string_lossy().into_owned()),
-            MountOption::Subtype("densefs".to_owned()),
+            // Its own word for that does not reach the kernel.
+            MountOption::CUSTOM("subtype=densefs".to_owned()),
             MountOption::DefaultPermissions,
             MountOption::NoDev,
             MountOption::NoSuid,
