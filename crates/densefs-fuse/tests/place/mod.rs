@@ -3,12 +3,14 @@
 use std::fmt::Display;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use densefs_fuse::Mount;
 use densefs_process::{DenseFs, Request, make};
+use rustix::mount::UnmountFlags;
 
 /// Does something with a DenseFS that is mounted on a directory, and checks what that has left in
 /// the arena; nothing where that cannot be.
@@ -34,7 +36,11 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
         mount.serve()
     });
     let mut unmounter = told.recv().expect("it is mounted");
-    act(&point, &files);
+    let acted = catch_unwind(AssertUnwindSafe(|| act(&point, &files)));
+    if let Err(panic) = acted {
+        rustix::mount::unmount(&point, UnmountFlags::DETACH).expect("it is mounted");
+        resume_unwind(panic);
+    }
     let in_use = fs::File::open(&point).expect("it is mounted");
     let busy = unmounter.unmount().expect_err("it is in use");
     assert_eq!(busy.raw_os_error(), Some(libc::EBUSY));
