@@ -70,6 +70,8 @@ struct Exercised<'f> {
     /// Where the hands' offsets are.
     offsets: [u64; 3],
     model: Vec<u8>,
+    /// When its content last changed.
+    mtime_ns: u64,
     random: Random,
     /// What is done, in words.
     said: String,
@@ -87,7 +89,8 @@ impl<'f> Exercised<'f> {
         let hands = [first, twin, open(other, flags::READ_WRITE, 1)];
         let appending = open(other, flags::WRITE | flags::APPEND, 2);
         let (random, said) = (Random(seed), String::new());
-        Self { hands, appending, offsets: [0; 3], model: Vec::new(), random, said }
+        let (offsets, model) = ([0; 3], Vec::new());
+        Self { hands, appending, offsets, model, mtime_ns: 0, random, said }
     }
 
     fn close(self) {
@@ -111,7 +114,16 @@ impl<'f> Exercised<'f> {
             let (from, to) = (index(offset), index(offset) + bytes.len());
             self.model.resize(self.model.len().max(to), 0);
             self.model[from..to].copy_from_slice(bytes);
+            self.assert_newer();
         }
+    }
+
+    /// Each change of the content has an mtime of its own, however soon it follows another.
+    fn assert_newer(&mut self) {
+        let Hand { files, descriptor, .. } = self.appending;
+        let mtime_ns = files.stat_descriptor(descriptor).expect("it is open").mtime_ns;
+        assert_ne!(mtime_ns, self.mtime_ns, "{}", self.said);
+        self.mtime_ns = mtime_ns;
     }
 
     /// Reads at an offset, or where the hand's is.
@@ -173,6 +185,7 @@ impl<'f> Exercised<'f> {
         self.said = format!("truncate to {size}");
         assert_eq!(hand.files.truncate_descriptor(hand.descriptor, size), Ok(()), "{}", self.said);
         self.model.resize(index(size), 0);
+        self.assert_newer();
     }
 
     fn allocate(&mut self, hand: Hand<'_>) {
@@ -198,6 +211,9 @@ impl<'f> Exercised<'f> {
         assert_eq!(done, wanted, "{}", self.said);
         let (from, to) = (offset.min(self.size()), (offset + length).min(self.size()));
         self.model[index(from)..index(to)].fill(0);
+        if length > 0 {
+            self.assert_newer();
+        }
     }
 
     /// Copies a part of the file to another place of it, each by an offset that is given or by that
