@@ -151,12 +151,16 @@ impl DenseFs {
         if self.flags(to)? & flags::APPEND != 0 {
             return Err(Errno::BADF);
         }
-        let is_same = self.stat_descriptor(from)?.ino == self.stat_descriptor(to)?.ino;
+        let source = self.stat_descriptor(from)?;
+        let is_same = source.ino == self.stat_descriptor(to)?.ino;
         let start = |descriptor, offset: Option<u64>| match offset {
             Some(offset) => Ok(offset),
             None => self.seek(descriptor, 0, Whence::Current),
         };
         let (begin, target) = (start(from, from_offset)?, start(to, to_offset)?);
+        // What lies behind the end is not copied, so it cannot overlap.
+        let left = usize::try_from(source.size.saturating_sub(begin)).unwrap_or(usize::MAX);
+        let length = length.min(left);
         if is_same && begin.abs_diff(target) < length as u64 {
             return Err(Errno::INVAL);
         }

@@ -143,6 +143,17 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
     }
 }
 
+/// Whether this thread has a seat in an arena.
+pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
+    let last = LAST.take();
+    let is_last = last.as_ref().is_some_and(|seat| seat.is_in(attachment));
+    LAST.set(last);
+    let is_other = |others: &RefCell<Vec<Seat>>| {
+        others.try_borrow().is_ok_and(|others| others.iter().any(|seat| seat.is_in(attachment)))
+    };
+    is_last || OTHERS.with(is_other)
+}
+
 /// Gives back what this thread has in an arena.
 pub(crate) fn leave(attachment: &Arc<Attachment>) {
     if let Some(seat) = last_seat::take().filter(|seat| !seat.is_in(attachment)) {

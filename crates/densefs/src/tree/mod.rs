@@ -193,10 +193,14 @@ impl<'a, S: Seams> Member<'a, S> {
         self.name(name)
     }
 
-    /// Puts a directory's new times into the log.
+    /// Puts a directory's new times into the log. Nobody copies one, so its mtime may stay as it is
+    /// until the clock ticks, which keeps logs short.
     #[inline]
     fn touch(&self, parent: &Parent<'_>, now: u64) {
-        self.put_written(parent.at, parent.line, now);
+        if parent.line.load(cell::MTIME) != now {
+            self.put(parent.at, cell::MTIME, now);
+        }
+        self.put_changed(parent.at, parent.line, now);
     }
 
     /// Removes a name: that of an empty directory, or any other.
