@@ -20,9 +20,9 @@ struct Lines {
 }
 
 impl Lines {
-    /// What may be counted where this stands in the table: another compiler makes other code.
+    /// What may be counted where this stands in the table: where code lies changes with all else.
     fn bound(self) -> Self {
-        let bound = |lines: u64| lines + lines / 16 + 2;
+        let bound = |lines: u64| lines + lines / 8 + 1;
         Self { instructions: bound(self.instructions), data: bound(self.data) }
     }
 
@@ -153,7 +153,7 @@ fn calls_touch_no_more_lines_than_the_table_says() {
 fn what_is_beyond_the_table_is_noticed() {
     let said = Lines { instructions: 40, data: 20 };
     assert!(said.are_within(said.bound()));
-    assert!(Lines { instructions: 44, data: 23 }.are_within(said.bound()));
-    assert!(!Lines { instructions: 45, data: 20 }.are_within(said.bound()));
+    assert!(Lines { instructions: 46, data: 23 }.are_within(said.bound()));
+    assert!(!Lines { instructions: 47, data: 20 }.are_within(said.bound()));
     assert!(!Lines { instructions: 40, data: 24 }.are_within(said.bound()));
 }

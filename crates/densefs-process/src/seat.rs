@@ -145,9 +145,11 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
 
 /// Whether this thread has a seat in an arena.
 pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
-    let last = LAST.take();
+    let last = last_seat::take();
     let is_last = last.as_ref().is_some_and(|seat| seat.is_in(attachment));
-    LAST.set(last);
+    if let Some(seat) = last {
+        last_seat::put(seat);
+    }
     let is_other = |others: &RefCell<Vec<Seat>>| {
         others.try_borrow().is_ok_and(|others| others.iter().any(|seat| seat.is_in(attachment)))
     };
