@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Errno, Listed, Stat, Whence, flags};
+use densefs::{Errno, Listed, Start, Stat, Whence, flags};
 
 use crate::dense_fs::{Base, DenseFs, Entry};
 
@@ -30,6 +30,17 @@ impl DenseFs {
         mode: u32,
     ) -> Result<u32, Errno> {
         let path = path.as_os_str().as_bytes();
+        let opened = match base {
+            Base::Working => self.briefly(|member, caller| {
+                member.open_at_a_glance(caller, Start::Working, path, how)
+            }),
+            Base::Descriptor(_) => None,
+        };
+        opened.unwrap_or_else(|| self.open_carefully(base, path, how, mode))
+    }
+
+    #[inline(never)]
+    fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
         self.with(|member, caller| {
             member.again(|| member.open(caller, base.node(member, path)?, path, how, mode))
         })

@@ -5,9 +5,9 @@ use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::member::Member;
-use crate::modes::{Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
+use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
 use crate::seams::Seams;
-use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Node};
+use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Node, Start};
 
 /// What a file is opened for, by the numbers of open(2) on Linux for x86-64.
 pub mod flags {
@@ -64,6 +64,29 @@ impl<'a, S: Seams> Member<'a, S> {
             };
         }
         self.open_or_make(caller, from, path, how, mode)
+    }
+
+    /// Opens what a path names and is there, if a glance tells what that is; none if more care is
+    /// needed.
+    #[inline(always)]
+    pub fn open_at_a_glance(
+        &self,
+        caller: &impl AsCaller,
+        from: Start<'_>,
+        path: &[u8],
+        how: u32,
+    ) -> Option<Result<u32, Errno>> {
+        const NEEDS_CARE: u32 = flags::CREATE | flags::TEMPORARY | flags::TRUNCATE | flags::PATH;
+        if how & NEEDS_CARE != 0 {
+            return None;
+        }
+        let Some(found) = self.glance_at(caller, from, path, Follow::No).ok()? else {
+            return Some(Err(Errno::NOENT));
+        };
+        match self.open_into(&caller.as_caller(), found, how, Place::WORKING, false) {
+            Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NOSPC) => None,
+            opened => Some(opened.map(Place::descriptor)),
+        }
     }
 
     #[inline(never)]

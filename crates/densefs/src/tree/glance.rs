@@ -132,7 +132,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// The inode that a path names, if it is seen at a glance; none if its last name is missing.
     #[inline(always)]
-    pub(super) fn glance_at(
+    pub(crate) fn glance_at(
         &self,
         caller: &impl AsCaller,
         from: Start<'_>,
