@@ -31,10 +31,10 @@ impl DenseFs {
     ) -> Result<u32, Errno> {
         let path = path.as_os_str().as_bytes();
         let opened = match base {
-            Base::Working => self.briefly(|member, caller| {
+            Base::Working if how & flags::NEED_CARE == 0 => self.briefly(|member, caller| {
                 member.open_at_a_glance(caller, Start::Working, path, how)
             }),
-            Base::Descriptor(_) => None,
+            Base::Working | Base::Descriptor(_) => None,
         };
         opened.unwrap_or_else(|| self.open_carefully(base, path, how, mode))
     }

@@ -35,6 +35,9 @@ pub mod flags {
     pub const PATH: u32 = 0o10_000_000;
     /// A file without a name, in the directory.
     pub const TEMPORARY: u32 = 0o20_000_000;
+
+    /// Those for which a glance is not enough.
+    pub const NEED_CARE: u32 = CREATE | TEMPORARY | TRUNCATE | PATH;
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -76,8 +79,7 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         how: u32,
     ) -> Option<Result<u32, Errno>> {
-        const NEEDS_CARE: u32 = flags::CREATE | flags::TEMPORARY | flags::TRUNCATE | flags::PATH;
-        if how & NEEDS_CARE != 0 {
+        if how & flags::NEED_CARE != 0 {
             return None;
         }
         let Some(found) = self.glance_at(caller, from, path, Follow::No).ok()? else {
