@@ -157,7 +157,7 @@ fn diagnostics_agree_with_scipy_and_an_explicit_residual_maker() {
                     assert_close(expected, number(&wanted["order"][1]), 1e-9, &what);
                     ("order", correlation)
                 }
-                _ => panic!("{what}"),
+                Diagnostic::ExactFit => panic!("{what}"),
             };
             assert_close(first, number(&wanted[key][0]), 1e-9, &what);
             let p = list(&wanted[key]).last().map(number).unwrap();

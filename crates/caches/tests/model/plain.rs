@@ -92,7 +92,7 @@ impl Level {
                 let z = z ^ (z >> 31);
                 usize::try_from((u128::from(z) * ways as u128) / (1_u128 << 64)).expect("a way")
             }
-            _ => {
+            CachePolicy::Lru => {
                 let used = |way: &usize| self.sets[set][*way].expect("full").used_at;
                 (0..ways).min_by_key(used).expect("a way")
             }

@@ -154,7 +154,7 @@ fn tried(reader: &Reader<'_>, name: &str, probe: fn() -> io::Result<()>) -> Perm
 fn io_uring(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
     match io_uring_by_setting(reader, kernel, administrator) {
         Permission::Granted => tried(reader, "io_uring", system_calls::try_io_uring),
-        denied => denied,
+        denied @ Permission::Denied { .. } => denied,
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     fn reason(permission: &Permission) -> &str {
         match permission {
             Permission::Denied { reason } => reason,
-            _ => panic!("it is granted"),
+            Permission::Granted => panic!("it is granted"),
         }
     }
 

@@ -217,7 +217,7 @@ impl Probing<'_> {
                 let wanted_s = OPERATIONS_WANTED / warm.rate_per_s.max(1.0);
                 Duration::from_secs_f64(wanted_s).clamp(WINDOW, WINDOW_MAX)
             }
-            _ => WINDOW,
+            Compared::DeviceApart => WINDOW,
         }
     }
 

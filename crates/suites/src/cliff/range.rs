@@ -62,7 +62,7 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         Axis::RequestSize => request_sizes(target, wanted)?,
         Axis::Threads => threads(target, machine, wanted)?,
         Axis::ReadShare | Axis::SequentialShare => shares(target, wanted),
-        _ => working_sets(target, machine, wanted)?,
+        Axis::WorkingSet => working_sets(target, machine, wanted)?,
     };
     check_range(&range, wanted)?;
     check_room(live, range.file_bytes, wanted.axis)?;

@@ -103,7 +103,7 @@ impl Subject {
             Axis::Threads => Parameters { threads: position as usize, ..others },
             Axis::ReadShare => Parameters { read_percent: position as u8, ..others },
             Axis::SequentialShare => Parameters { sequential_percent: position as u8, ..others },
-            _ => Parameters { span_bytes: position as u64, ..others },
+            Axis::WorkingSet => Parameters { span_bytes: position as u64, ..others },
         }
     }
 }

@@ -76,7 +76,7 @@ impl Wanted {
             Axis::RequestSize => ("--request", self.request_bytes),
             Axis::Threads => ("--threads", self.threads),
             Axis::ReadShare => ("--read-share", self.read_percent),
-            _ => ("--sequential-share", self.sequential_percent),
+            Axis::SequentialShare => ("--sequential-share", self.sequential_percent),
         };
         if given.is_some() {
             return Err(CliffError::AxisFixed { axis: self.axis.name(), option });

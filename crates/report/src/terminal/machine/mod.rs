@@ -113,7 +113,7 @@ fn cache(cache: &Cache) -> Fact {
     let kind = match cache.kind {
         CacheKind::Data => " data",
         CacheKind::Instruction => " instruction",
-        _ => "",
+        CacheKind::Unified => "",
     };
     let facts = [
         cache.size_bytes.map(units::bytes),
