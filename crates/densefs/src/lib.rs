@@ -15,6 +15,9 @@
 
 #[cfg(test)]
 extern crate std;
+// So that tests of either kind can share files.
+#[cfg(test)]
+extern crate self as densefs;
 
 // What is stored first has to be seen first: the order of stores, and that of loads, is that of the
 // program on this architecture.
@@ -31,6 +34,8 @@ mod errno;
 mod extended;
 mod file_locks;
 pub mod format;
+#[cfg(test)]
+mod interleaved;
 mod layout;
 mod listing;
 mod log;

@@ -26,10 +26,11 @@ pub(crate) const OWNER: u32 = 0x7fff;
 const WAITERS: u32 = 0x8000;
 /// One step of the version, which is odd while it is held.
 pub(crate) const STEP: u32 = 0x1_0000;
-/// Looks at what others change before its lock is taken for it.
-const READS: u32 = 1000;
+/// Looks at what others change before its lock is taken for it: few in tests, which are to come
+/// to what is done then.
+const READS: u32 = if cfg!(test) { 3 } else { 1000 };
 /// Looks at a held lock before sleeping.
-const SPINS: u32 = 100;
+const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
 
 /// A thread that takes part in an arena.
 #[derive(Debug)]
@@ -202,35 +203,37 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Takes the lock of what begins with this line.
+    /// Takes the lock of what begins with this line, whatever it is by then.
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the word is nonsense.
     #[inline(always)]
     pub(crate) fn lock(&self, at: Ref) -> Result<Line<'a>, Errno> {
+        self.lock_of(at, None)
+    }
+
+    /// The same; if it has to wait and holds other locks, it does so for this node alone.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if it would wait for something else; as [`Self::lock`].
+    #[inline(always)]
+    pub(crate) fn lock_of(&self, at: Ref, wanted: Option<&Node>) -> Result<Line<'a>, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
         // No operation takes more locks.
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
         self.fill(self.state, slot::HELD.element(held), at.0);
         compiler_fence(Ordering::SeqCst);
-        let word = line.atomic(WORD);
         loop {
-            let seen = word.load(Ordering::Relaxed);
+            let seen = line.load(WORD);
             if seen & OWNER == 0 {
                 let ours = (seen & !(OWNER | WAITERS)).wrapping_add(STEP) | (self.number + 1);
-                let taken = word.compare_exchange(
-                    seen,
-                    ours | seen & WAITERS,
-                    Ordering::Acquire,
-                    Ordering::Relaxed,
-                );
-                if taken.is_ok() {
+                if line.exchange(WORD, seen, ours | seen & WAITERS) {
                     self.seams.stored();
                     self.held.set(held + 1);
                     return Ok(line);
                 }
-            } else if let Err(why) = self.await_release(at, line) {
+            } else if let Err(why) = self.await_release_of(at, line, wanted) {
                 self.fill(self.state, slot::HELD.element(held), 0);
                 return Err(why);
             }
@@ -257,10 +260,11 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn release(&self, line: Line<'_>) {
-        let seen = line.load(WORD);
-        line.store(WORD, (seen & !(OWNER | WAITERS)).wrapping_add(STEP));
+        let free = (line.load(WORD) & !(OWNER | WAITERS)).wrapping_add(STEP);
+        // In one step: somebody may begin to wait between a load and a store.
+        let held = line.swap(WORD, free);
         self.seams.stored();
-        if seen & WAITERS != 0 {
+        if held & WAITERS != 0 {
             self.seams.wake(line.atomic(WORD));
         }
     }
@@ -332,17 +336,28 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner cannot be.
+    #[inline(always)]
+    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
+        self.await_release_of(at, line, None)
+    }
+
+    /// The same. What is wanted may become something else, which its owner locks before what this
+    /// thread holds: it does not sleep then.
     #[cold]
     #[inline(never)]
-    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
-        let word = line.atomic(WORD);
+    fn await_release_of(
+        &self,
+        at: Ref,
+        line: Line<'a>,
+        wanted: Option<&Node>,
+    ) -> Result<(), Errno> {
         for _ in 0..SPINS {
-            if word.load(Ordering::Relaxed) & OWNER == 0 {
+            if line.load(WORD) & OWNER == 0 {
                 return Ok(());
             }
             core::hint::spin_loop();
         }
-        let seen = word.load(Ordering::Relaxed);
+        let seen = line.load(WORD);
         let owner = seen & OWNER;
         if owner == 0 {
             return Ok(());
@@ -351,19 +366,29 @@ impl<'a, S: Seams> Member<'a, S> {
         if number == self.number || number >= self.slots() {
             return Err(Errno::CORRUPT);
         }
+        if let Some(node) = wanted.filter(|_| self.held.get() > 0) {
+            self.check_unchanged(node)?;
+        }
         if self.seams.life(number) == Life::Ours {
             let done = self.repair(number);
             self.seams.repaired(number);
             return done;
         }
         // Who takes a lock notes it before, and forgets it after having given it back.
-        if !self.is_noted(number, at)? && word.load(Ordering::Acquire) == seen {
+        if !self.is_noted(number, at)? && line.load(WORD) == seen {
             return Err(Errno::CORRUPT);
         }
         let slept_at = seen | WAITERS;
-        let marked = seen == slept_at
-            || word.compare_exchange(seen, slept_at, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if marked && !self.seams.wait(word, slept_at) { Err(Errno::INTR) } else { Ok(()) }
+        let marked = seen == slept_at || line.exchange(WORD, seen, slept_at);
+        if marked && !self.seams.wait(line.atomic(WORD), slept_at) {
+            return Err(Errno::INTR);
+        }
+        Ok(())
+    }
+
+    /// Whether this thread holds the lock with which this line begins.
+    pub(crate) fn holds(&self, line: Line<'_>) -> bool {
+        line.load(WORD) & OWNER == self.number + 1
     }
 
     /// Whether a slot notes that its thread holds this lock, or is about to.

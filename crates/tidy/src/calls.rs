@@ -49,7 +49,7 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 /// The files that may hold `unsafe`, each with what needs it.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs/src/arena.rs", "memory that processes share"),
-    ("crates/densefs/tests/core/world.rs", "memory of a test that stands for such"),
+    ("crates/densefs/tests/core/memory.rs", "memory of a test that stands for such"),
     ("crates/densefs-c/src/answer.rs", "C's errno and its struct stat"),
     ("crates/densefs-c/src/attributes.rs", "pointers from C"),
     ("crates/densefs-c/src/directories.rs", "pointers from C"),

@@ -72,7 +72,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
     #[inline(always)]
     pub(crate) fn lock_node(&self, node: Node) -> Result<Line<'a>, Errno> {
-        let line = self.lock(node.at)?;
+        let line = self.lock_of(node.at, Some(&node))?;
         match self.recognise(&node, || Stamp::before_lock(line)) {
             Ok(()) => Ok(line),
             Err(why) => {
@@ -109,9 +109,17 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Checks that a node is what it was, without waiting: for whoever holds locks that the holder
     /// of what it has become might wait for.
-    pub(super) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
+    pub(crate) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
         let line = self.line(node.at)?;
-        self.recognise(node, || Stamp::of(line))
+        match node.known {
+            Known::Seen { by, by_stamp, .. } if self.holds(self.line(by)?) => {
+                let is_same = Stamp::before_lock(self.line(by)?) == by_stamp;
+                if is_same { Ok(()) } else { self.recognise(node, || Stamp::of(line)) }
+            }
+            Known::Seen { .. } | Known::Stays | Known::Open { .. } => {
+                self.recognise(node, || Stamp::of(line))
+            }
+        }
     }
 
     /// Whether a node is what it was when it was found, now that its stamp is this.

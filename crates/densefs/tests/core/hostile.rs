@@ -153,9 +153,10 @@ fn nonsense_in_the_arena_is_an_error_and_no_more() {
     format(&mut memory, &world).expect("there is room");
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
+    let mut spoilt = memory.copy();
     for round in 1..=rounds {
-        let mut memory = memory.copy();
-        let arena = memory.arena();
+        spoilt.become_like(&memory);
+        let arena = spoilt.arena();
         let hostile = Hostile {
             arena,
             random: Cell::new(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
