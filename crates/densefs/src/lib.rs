@@ -27,6 +27,8 @@ compile_error!("DenseFS relies on the order of stores and loads of x86-64");
 mod annex;
 pub mod arena;
 pub mod check;
+#[cfg(test)]
+mod churn;
 mod content;
 mod descriptors;
 mod directory;
@@ -40,8 +42,13 @@ mod layout;
 mod listing;
 mod log;
 mod member;
+#[cfg(test)]
+#[path = "../tests/core/memory.rs"]
+mod memory;
 pub mod modes;
 mod name;
+#[cfg(test)]
+mod quiet;
 mod seams;
 mod space;
 mod stamp;

@@ -33,14 +33,11 @@ use std::sync::{Arc, Mutex};
 use std::vec::Vec;
 use std::{format, vec};
 
-#[path = "../../tests/core/memory.rs"]
-mod memory;
-
 use crate::errno::Errno;
 use crate::format::{Request, make};
 use crate::member::Member;
+use crate::memory::Memory;
 use crate::modes::Mode;
-use memory::Memory;
 use stage::{Actor, Death, Moment, Plan, Stage, Turn};
 
 pub(crate) use stage::touch;

@@ -84,6 +84,8 @@ struct State {
     stores: Vec<usize>,
     /// Who is dead and has not been repaired, and who is at it.
     dead: Vec<(usize, Option<usize>)>,
+    /// Whether anybody died.
+    has_died: bool,
     stuck: Option<Stuck>,
 }
 
@@ -153,6 +155,7 @@ impl Stage {
             moments: Vec::new(),
             stores: (0..actors).map(|_| 0).collect(),
             dead: Vec::new(),
+            has_died: false,
             stuck: None,
         };
         let turns = (0..actors).map(|_| Condvar::new()).collect();
@@ -233,8 +236,9 @@ impl Stage {
                 self.hand_to(state, next);
             }
             None if state.actors.iter().all(|&is| is == Is::Over) => {}
-            // Who sleeps looks again after a while whether the owner lives.
-            None if state.dead.iter().any(|(_, at_it)| at_it.is_none()) => {
+            // Who sleeps looks again after a while: the owner may be dead, or whoever was about to
+            // wake somebody. If that does not help, they do so for ever.
+            None if state.has_died => {
                 state.wake(|_| true);
                 self.pass_on(state, actor);
             }
@@ -251,6 +255,7 @@ impl Stage {
                 *at_it = at_it.filter(|&one| one != actor);
             }
             state.dead.push((actor, None));
+            state.has_died = true;
         }
         self.pass_on(&mut state, actor);
     }
