@@ -32,6 +32,9 @@ const READS: u32 = if cfg!(test) { 3 } else { 1000 };
 /// Looks at a held lock before sleeping.
 const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
 
+/// What somebody found who looked, and the stamp at that moment.
+type Looked<T> = (Result<T, Errno>, Stamp);
+
 /// A thread that takes part in an arena.
 #[derive(Debug)]
 pub struct Member<'a, S> {
@@ -280,42 +283,42 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         at: Ref,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
-    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
+    ) -> Result<Looked<T>, Errno> {
         let line = self.arena.line(at)?;
-        for _ in 0..READS {
-            let Some(before) = Stamp::of_free(line) else {
-                self.await_release(at, line)?;
-                continue;
-            };
-            compiler_fence(Ordering::SeqCst);
-            let found = look(line);
-            compiler_fence(Ordering::SeqCst);
-            let is_again = matches!(found, Err(Errno::AGAIN));
-            if !is_again && before == Stamp::of(line) {
-                return Ok((found, before));
+        loop {
+            for _ in 0..READS {
+                let Some(before) = Stamp::of_free(line) else {
+                    self.await_release(at, line)?;
+                    continue;
+                };
+                compiler_fence(Ordering::SeqCst);
+                let found = look(line);
+                compiler_fence(Ordering::SeqCst);
+                let is_again = matches!(found, Err(Errno::AGAIN));
+                if !is_again && before == Stamp::of(line) {
+                    return Ok((found, before));
+                }
+            }
+            if let Some(found) = self.read_locked(at, &mut look)? {
+                return Ok(found);
             }
         }
-        self.read_locked(at, look)
     }
 
-    /// The same under the lock, where others change it all the time. Who compares that stamp later
-    /// finds that something has changed.
+    /// The same under the lock, where others change it all the time; nothing if the closure says
+    /// [`Errno::AGAIN`]. Who compares that stamp later finds that something has changed.
     #[cold]
     #[inline(never)]
     fn read_locked<T>(
         &self,
         at: Ref,
-        mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
-    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
-        loop {
-            let line = self.lock(at)?;
-            let before = Stamp::before_lock(line);
-            let found = look(line);
-            self.unlock();
-            if !matches!(found, Err(Errno::AGAIN)) {
-                return Ok((found, before));
-            }
-        }
+        look: &mut impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<Option<Looked<T>>, Errno> {
+        let line = self.lock(at)?;
+        let before = Stamp::before_lock(line);
+        let found = look(line);
+        self.unlock();
+        Ok(if matches!(found, Err(Errno::AGAIN)) { None } else { Some((found, before)) })
     }
 
     /// Gives up an operation that is under way, as if the thread had died: what it has committed is
@@ -366,13 +369,18 @@ impl<'a, S: Seams> Member<'a, S> {
         if number == self.number || number >= self.slots() {
             return Err(Errno::CORRUPT);
         }
-        if let Some(node) = wanted.filter(|_| self.held.get() > 0) {
+        if let Some(node) = wanted.filter(|_| self.holds_any()) {
             self.check_unchanged(node)?;
         }
-        if self.seams.life(number) == Life::Ours {
-            let done = self.repair(number);
-            self.seams.repaired(number);
-            return done;
+        match self.seams.life(number) {
+            Life::Alive => {}
+            Life::Ours => {
+                let done = self.repair(number);
+                self.seams.repaired(number);
+                return done;
+            }
+            Life::Nobody if line.load(WORD) == seen => return Err(Errno::CORRUPT),
+            Life::Nobody => return Ok(()),
         }
         // Who takes a lock notes it before, and forgets it after having given it back.
         if !self.is_noted(number, at)? && line.load(WORD) == seen {
@@ -384,6 +392,11 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::INTR);
         }
         Ok(())
+    }
+
+    /// Whether this thread holds any lock.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.held.get() > 0
     }
 
     /// Whether this thread holds the lock with which this line begins.
