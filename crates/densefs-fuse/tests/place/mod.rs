@@ -1,5 +1,8 @@
 //! A place where a DenseFS is mounted.
 
+#[path = "../../../densefs-process/tests/patience/mod.rs"]
+mod patience;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -25,7 +28,7 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
         .unwrap_or_else(|why| panic!("{why}"));
     let mut unmounter = mount.unmounter();
     let server = std::thread::spawn(move || mount.serve());
-    act(&point, &files);
+    patience::with_patience(what, || act(&point, &files));
     // A program that another test starts has for a moment what is open here.
     let until = Instant::now() + Duration::from_secs(30);
     while let Err(why) = unmounter.unmount() {
