@@ -1,6 +1,8 @@
 //! A process that is stopped while it holds a lock keeps it: the others wait until it goes on, or
 //! is killed.
 
+mod patience;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -79,6 +81,20 @@ fn make_beside(files: &DenseFs, name: String) -> Receiver<Result<(), Errno>> {
     told
 }
 
+/// Waits until the file has been renamed once more, and a little longer.
+fn await_rename(files: &DenseFs) {
+    let changed_ns = || {
+        let found = files.stat("one").or_else(|_| files.stat("two"));
+        found.map(|stat| stat.ctime_ns).ok()
+    };
+    patience::with_patience("a process that was to go on", || {
+        let before = changed_ns();
+        while changed_ns() == before {
+            std::thread::yield_now();
+        }
+    });
+}
+
 /// A process that was stopped while it held the root's lock, and one that waits for it.
 fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
@@ -102,8 +118,8 @@ fn stopped() -> Stopped {
             Err(RecvTimeoutError::Disconnected) => panic!("it ended without a word"),
         }
         kill_process(child.pid(), Signal::CONT).expect("it is ours");
-        // So that it is somewhere else when it is stopped again.
-        files.stat("one").or_else(|_| files.stat("two")).ok();
+        // So that it is somewhere else when it is stopped again, however busy the machine is.
+        await_rename(&files);
     }
     panic!("it never held the lock in {TRIES_MOST} tries");
 }
