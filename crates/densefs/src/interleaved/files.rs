@@ -5,7 +5,7 @@ use std::format;
 use std::string::String;
 use std::vec;
 
-use super::{Act, Player, Scene, explore};
+use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
 use crate::member::Member;
@@ -105,6 +105,27 @@ fn a_read_or_write_is_done_at_once() {
     for (what, prepare, scripts) in scenes {
         explore(&Scene { what, prepare, scripts, look, turns: 1, is_torn: true });
     }
+}
+
+#[test]
+fn whatever_three_do_with_a_file_is_done_one_after_another() {
+    const ACTS: [Act; 12] = [
+        read,
+        read,
+        read,
+        WRITE_SMALL,
+        WRITE_LARGE,
+        APPEND_2,
+        APPEND_3,
+        CUT_SHORT,
+        CUT_EMPTY,
+        LENGTHEN,
+        PUNCH,
+        REMOVE,
+    ];
+    let scene =
+        Scene { what: "any content", prepare: large, scripts: &[], look, turns: 0, is_torn: true };
+    explore_any(&scene, &ACTS);
 }
 
 const CLOSE_0: Act = |one| one.close(0).map(|()| String::new());

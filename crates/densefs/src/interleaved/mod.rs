@@ -53,10 +53,11 @@ type Player<'a> = Member<'a, Actor>;
 type Act = fn(&Player<'_>) -> Result<String, Errno>;
 
 /// Threads, each with what it does one after another.
-struct Scene {
-    what: &'static str,
+#[derive(Clone, Copy)]
+struct Scene<'s> {
+    what: &'s str,
     prepare: fn(&Player<'_>) -> Result<(), Errno>,
-    scripts: &'static [&'static [Act]],
+    scripts: &'s [&'s [Act]],
     /// How it looks in the end.
     look: fn(&Player<'_>) -> String,
     /// How many turns are tried one by one.
@@ -87,7 +88,7 @@ type Explained = BTreeMap<Vec<usize>, (Vec<String>, String)>;
 
 /// A scene that is played.
 struct Play<'s> {
-    scene: &'s Scene,
+    scene: &'s Scene<'s>,
     before: Memory,
     memory: Memory,
     explained: Explained,
@@ -95,7 +96,7 @@ struct Play<'s> {
 }
 
 impl<'s> Play<'s> {
-    fn of(scene: &'s Scene) -> Self {
+    fn of(scene: &'s Scene<'s>) -> Self {
         let mut before = Memory::of_pages(80);
         let stage = Stage::new(scene.scripts.len(), FIRST, Plan::default());
         let root = Mode { uid: 0, gid: 0, mode: 0o755 };
@@ -242,28 +243,33 @@ impl<'s> Play<'s> {
         run
     }
 
-    /// Plays it by plans that are drawn at random, in most of which somebody dies.
-    fn draw(&mut self, plans: usize) {
-        // Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state % bound.max(1) as u64).expect("it is small")
-        };
+    /// Plays it by plans that are drawn at random, with so many turns at most; in most of them,
+    /// somebody dies.
+    fn draw(&mut self, plans: usize, turns: usize, random: &mut Random) {
         let usual = self.run(&Plan::default());
         let (moments, actors) = (usual.moments.len(), usual.stores.len());
         for number in 0..plans {
-            let mut turns: Vec<_> = (0..number % 4)
-                .map(|_| Turn { moment: random(moments), to: random(actors) })
+            let mut turns: Vec<_> = (0..number % (turns + 1))
+                .map(|_| Turn { moment: random.below(moments), to: random.below(actors) })
                 .collect();
             turns.sort_by_key(|turn| turn.moment);
-            let actor = random(actors);
-            let stores = 1 + random(usual.stores[actor]);
+            let actor = random.below(actors);
+            let stores = 1 + random.below(usual.stores[actor]);
             let death = (!number.is_multiple_of(5)).then_some(Death { actor, stores });
             self.check(&Plan { turns, death });
         }
+    }
+}
+
+/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound.max(1) as u64).expect("it is small")
     }
 }
 
@@ -295,14 +301,37 @@ fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: 
     }
 }
 
-/// Plays a scene by all plans with few turns, and by some others; how many there were.
-fn explore(scene: &Scene) -> usize {
+/// Plans that are drawn for each scene, if the environment says how many.
+fn drawn() -> Option<usize> {
     let drawn = std::env::var("FSPRISM_INTERLEAVINGS").ok();
-    let drawn: Option<usize> = drawn.map(|text| text.parse().expect("it is a number"));
+    drawn.map(|text| text.parse().expect("it is a number"))
+}
+
+/// Plays a scene by all plans with few turns, and by some others; how many there were.
+fn explore(scene: &Scene<'_>) -> usize {
     let mut play = Play::of(scene);
-    let turns = if drawn.is_some() { scene.turns.max(2) } else { scene.turns };
+    let turns = if drawn().is_some() { scene.turns.max(2) } else { scene.turns };
     play.explore(&Plan::default(), turns);
-    play.draw(drawn.unwrap_or(400));
+    play.draw(drawn().unwrap_or(400), 3, &mut Random(0x9e37_79b9_7f4a_7c15));
     std::println!("{}: {} runs", scene.what, play.runs);
     play.runs
+}
+
+/// Plays scenes in which three threads do what is drawn from these acts, three times each, with
+/// many turns.
+fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
+    const PLANS: usize = 26;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut runs = 0;
+    for _ in 0..drawn().map_or(60, |plans| plans / 4) {
+        let drawn: Vec<_> = (0..9).map(|_| random.below(acts.len())).collect();
+        let script: Vec<_> = drawn.iter().map(|&one| acts[one]).collect();
+        let scripts: Vec<_> = script.chunks(3).collect();
+        let what = format!("{} {drawn:?}", scene.what);
+        let scene = Scene { what: &what, scripts: &scripts, ..*scene };
+        let mut play = Play::of(&scene);
+        play.draw(PLANS, 12, &mut random);
+        runs += play.runs;
+    }
+    std::println!("{}: {runs} runs", scene.what);
 }

@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use super::{Act, Player, Scene, explore};
+use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
 use crate::member::Member;
@@ -121,13 +121,14 @@ const MAKE_BELOW_D: Act = |one| make_directory(one, "d/e");
 const D_TO_C: Act = |one| rename(one, "d", "c", Rename::NoReplace);
 
 /// What two threads do at once.
-const PAIRS: [(&str, &[&[Act]]); 14] = [
+const PAIRS: [(&str, &[&[Act]]); 15] = [
     ("both make a name", &[&[MAKE_C], &[MAKE_C]]),
     ("one makes a name that another's gets", &[&[MAKE_C], &[A_TO_C]]),
     ("a file gets another name and none", &[&[A_TO_C], &[REMOVE_A]]),
     ("each gets the other's name", &[&[A_OVER_B], &[B_OVER_A]]),
     ("a link to what goes", &[&[LINK_A], &[REMOVE_A]]),
     ("a link to what is elsewhere", &[&[LINK_C], &[A_INTO_D]]),
+    ("a link to what has its name", &[&[LINK_C], &[A_TO_C]]),
     ("in and out of a directory", &[&[A_INTO_D], &[OUT_OF_D]]),
     ("an exchange with what comes", &[&[EXCHANGE], &[A_INTO_D]]),
     ("names in a directory that goes", &[&[EMPTY_D, REMOVE_D], &[MAKE_IN_D]]),
@@ -156,6 +157,33 @@ fn three_that_want_the_same_names_do_so_one_after_another() {
     for (what, scripts) in threes {
         explore(&Scene { what, prepare, scripts, look, turns: 1, is_torn: false });
     }
+}
+
+#[test]
+fn whatever_three_do_is_done_one_after_another() {
+    const ACTS: [Act; 19] = [
+        MAKE_C,
+        REMOVE_A,
+        A_TO_C,
+        A_OVER_B,
+        B_OVER_A,
+        A_INTO_D,
+        OUT_OF_D,
+        EXCHANGE,
+        LINK_A,
+        LINK_C,
+        STAT_A,
+        STAT_B,
+        GLANCE_A,
+        GLANCE_E,
+        EMPTY_D,
+        REMOVE_D,
+        MAKE_IN_D,
+        MAKE_BELOW_D,
+        D_TO_C,
+    ];
+    let what = "any names";
+    explore_any(&Scene { what, prepare, scripts: &[], look, turns: 0, is_torn: false }, &ACTS);
 }
 
 /// A cell may become a directory above the one that somebody holds while he is about to lock it as
