@@ -10,8 +10,8 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What calls do one after another.
 pub(crate) trait Model: Clone + Eq + Hash {
@@ -69,12 +69,16 @@ pub(crate) fn round<M: Model>(
     act: impl Fn(usize, &M::Act) -> M::Gives + Sync,
 ) -> Vec<Call<M>> {
     let (counter, calls) = (AtomicU64::new(1), Mutex::new(Vec::new()));
-    let start = Barrier::new(scripts.len());
+    let to_come = AtomicUsize::new(scripts.len());
     std::thread::scope(|scope| {
         for (thread, script) in scripts.into_iter().enumerate() {
-            let (counter, calls, start, act) = (&counter, &calls, &start, &act);
+            let (counter, calls, to_come, act) = (&counter, &calls, &to_come, &act);
             scope.spawn(move || {
-                start.wait();
+                // Awake, as the calls of a round are over before one that sleeps has woken.
+                to_come.fetch_sub(1, Ordering::SeqCst);
+                while to_come.load(Ordering::SeqCst) > 0 {
+                    std::thread::yield_now();
+                }
                 let did = script.into_iter().map(|one| {
                     let began = counter.fetch_add(1, Ordering::SeqCst);
                     let gives = act(thread, &one);
