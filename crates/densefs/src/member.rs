@@ -243,6 +243,25 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
+    /// Takes a lock if nobody has it; whether that was so.
+    pub(crate) fn try_lock(&self, at: Ref) -> Result<bool, Errno> {
+        let line = self.arena.line(at)?;
+        let held = self.held.get();
+        self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
+        self.fill(self.state, slot::HELD.element(held), at.0);
+        compiler_fence(Ordering::SeqCst);
+        let seen = line.load(WORD);
+        let ours = (seen & !OWNER).wrapping_add(STEP) | (self.number + 1);
+        let is_taken = !is_held(seen) && line.exchange(WORD, seen, ours);
+        if is_taken {
+            self.seams.stored();
+            self.held.set(held + 1);
+        } else {
+            self.fill(self.state, slot::HELD.element(held), 0);
+        }
+        Ok(is_taken)
+    }
+
     /// Gives the last lock back.
     #[inline]
     pub(crate) fn unlock(&self) {

@@ -10,6 +10,7 @@
 mod locks;
 mod open;
 mod record;
+mod replace;
 mod table;
 
 use crate::arena::{Line, Ref};

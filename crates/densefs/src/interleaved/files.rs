@@ -103,7 +103,15 @@ fn a_read_or_write_is_done_at_once() {
         ("zeros before what is appended", small, &[&[LENGTHEN], &[APPEND_2], &[CUT_SHORT]]),
     ];
     for (what, prepare, scripts) in scenes {
-        explore(&Scene { what, prepare, scripts, look, turns: 1, is_torn: true });
+        explore(&Scene {
+            what,
+            prepare,
+            scripts,
+            look,
+            turns: 1,
+            is_torn: true,
+            is_one_process: false,
+        });
     }
 }
 
@@ -123,8 +131,15 @@ fn whatever_three_do_with_a_file_is_done_one_after_another() {
         PUNCH,
         REMOVE,
     ];
-    let scene =
-        Scene { what: "any content", prepare: large, scripts: &[], look, turns: 0, is_torn: true };
+    let scene = Scene {
+        what: "any content",
+        prepare: large,
+        scripts: &[],
+        look,
+        turns: 0,
+        is_torn: true,
+        is_one_process: false,
+    };
     explore_any(&scene, &ACTS);
 }
 
@@ -151,7 +166,62 @@ fn what_is_open_stays_until_it_is_closed() {
         ("one opens what another closes", &[&[OPEN, CLOSE_0], &[CLOSE_0, OPEN], &[REMOVE]]),
     ];
     for (what, scripts) in scenes {
-        explore(&Scene { what, prepare: opened, scripts, look, turns: 1, is_torn: true });
+        explore(&Scene {
+            what,
+            prepare: opened,
+            scripts,
+            look,
+            turns: 1,
+            is_torn: true,
+            is_one_process: false,
+        });
+    }
+}
+
+const DUPLICATE: Act = |one| Ok(format!("{}", one.duplicate(0, 0, 0)?));
+const CLOSE_1: Act = |one| one.close(1).map(|()| String::new());
+const REPLACE: Act = |one| one.duplicate_to(1, 0, 0).map(|()| String::new());
+
+#[test]
+fn threads_of_a_process_share_what_is_open() {
+    let scenes: [(&str, &[&[Act]]); 6] = [
+        ("both read on", &[&[READ_ON, READ_ON], &[READ_ON]]),
+        ("one reads on what another closes", &[&[READ_ON, READ_ON], &[CLOSE_0, OPEN]]),
+        ("one writes on what another replaces", &[&[WRITE_ON, READ_ON], &[REPLACE, READ_ON]]),
+        ("one copies what another closes", &[&[DUPLICATE, CLOSE_0], &[CLOSE_0, CLOSE_1]]),
+        ("all open and close", &[&[OPEN, CLOSE_0], &[CLOSE_1, OPEN], &[TEMPORARY, CLOSE_0]]),
+        ("what is closed last goes", &[&[REMOVE, CLOSE_0], &[CLOSE_1, READ_ON]]),
+    ];
+    for (what, scripts) in scenes {
+        explore(&Scene {
+            what,
+            prepare: opened,
+            scripts,
+            look,
+            turns: 1,
+            is_torn: true,
+            is_one_process: true,
+        });
+    }
+}
+
+#[test]
+fn whatever_three_do_with_what_is_open_is_done_one_after_another() {
+    const ACTS: [Act; 12] = [
+        READ_ON, READ_ON, WRITE_ON, OPEN, CLOSE_0, CLOSE_1, DUPLICATE, REPLACE, TEMPORARY, REMOVE,
+        APPEND_2, CUT_SHORT,
+    ];
+    for is_one_process in [false, true] {
+        let scene = Scene {
+            what: "anything open",
+            prepare: opened,
+            scripts: &[],
+            look,
+            turns: 0,
+            is_torn: true,
+            is_one_process,
+        };
+        explore_any(&scene, &ACTS);
     }
 }
 
@@ -171,5 +241,6 @@ fn lines_are_taken_and_given_back_once() {
         look,
         turns: 1,
         is_torn: true,
+        is_one_process: false,
     });
 }

@@ -64,6 +64,16 @@ struct Scene<'s> {
     turns: usize,
     /// Whether whoever dies may have done a part of something: a write.
     is_torn: bool,
+    /// Whether the threads are of one process, and have the same files open.
+    is_one_process: bool,
+}
+
+impl Scene<'_> {
+    /// A thread: its slot, and the record of its process.
+    fn seat(&self, actor: usize) -> (u32, u32) {
+        let slot = u32::try_from(actor + FIRST).expect("there are few");
+        (slot, if self.is_one_process { 1 } else { slot })
+    }
 }
 
 /// An operation of a run: whose it is, when it began, when it was over, and what was said; nothing
@@ -113,17 +123,17 @@ impl<'s> Play<'s> {
     fn run(&mut self, plan: &Plan) -> Played {
         self.memory.become_like(&self.before);
         self.runs += 1;
-        let (what, scripts) = (self.scene.what, self.scene.scripts);
+        let scene = self.scene;
+        let (what, scripts) = (scene.what, scene.scripts);
         let stage = Stage::new(scripts.len(), FIRST, plan.clone());
         let arena = self.memory.arena();
         let done = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let threads = scripts.iter().enumerate().map(|(number, script)| {
-                let (stage, done) = (&stage, &done);
+                let (stage, done, (slot, record)) = (&stage, &done, scene.seat(number));
                 scope.spawn(move || {
-                    let slot = u32::try_from(number + FIRST).expect("there are few");
                     let actor = Actor::new(stage, number);
-                    let member = Member::new(arena, actor.clone(), slot, slot);
+                    let member = Member::new(arena, actor.clone(), slot, record);
                     let member = member.expect("there are slots");
                     actor.act(|| play(&member, script, number, stage, done))
                 })
@@ -204,8 +214,8 @@ impl<'s> Play<'s> {
         let arena = self.memory.arena();
         let members: Vec<_> = (0..scripts.len())
             .map(|number| {
-                let slot = u32::try_from(number + FIRST).expect("there are few");
-                Member::new(arena, Actor::new(&stage, number), slot, slot).expect("it is a slot")
+                let (slot, record) = self.scene.seat(number);
+                Member::new(arena, Actor::new(&stage, number), slot, record).expect("it is a slot")
             })
             .collect();
         let mut next = vec![0; scripts.len()];

@@ -142,7 +142,15 @@ const PAIRS: [(&str, &[&[Act]]); 15] = [
 #[test]
 fn two_that_want_the_same_names_do_so_one_after_another() {
     for (what, scripts) in PAIRS {
-        explore(&Scene { what, prepare, scripts, look, turns: 1, is_torn: false });
+        explore(&Scene {
+            what,
+            prepare,
+            scripts,
+            look,
+            turns: 1,
+            is_torn: false,
+            is_one_process: false,
+        });
     }
 }
 
@@ -155,7 +163,15 @@ fn three_that_want_the_same_names_do_so_one_after_another() {
         ("one inode, three names", &[&[LINK_A], &[LINK_C], &[REMOVE_A]]),
     ];
     for (what, scripts) in threes {
-        explore(&Scene { what, prepare, scripts, look, turns: 1, is_torn: false });
+        explore(&Scene {
+            what,
+            prepare,
+            scripts,
+            look,
+            turns: 1,
+            is_torn: false,
+            is_one_process: false,
+        });
     }
 }
 
@@ -183,7 +199,18 @@ fn whatever_three_do_is_done_one_after_another() {
         D_TO_C,
     ];
     let what = "any names";
-    explore_any(&Scene { what, prepare, scripts: &[], look, turns: 0, is_torn: false }, &ACTS);
+    explore_any(
+        &Scene {
+            what,
+            prepare,
+            scripts: &[],
+            look,
+            turns: 0,
+            is_torn: false,
+            is_one_process: false,
+        },
+        &ACTS,
+    );
 }
 
 /// A cell may become a directory above the one that somebody holds while he is about to lock it as
@@ -218,5 +245,6 @@ fn nobody_waits_for_what_has_become_something_else() {
         look,
         turns: 1,
         is_torn: false,
+        is_one_process: false,
     });
 }

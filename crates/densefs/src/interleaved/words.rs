@@ -59,6 +59,7 @@ fn one_at_a_time_holds_a_lock_and_whoever_waits_is_woken() {
         look,
         turns: 2,
         is_torn: false,
+        is_one_process: false,
     });
     assert!(runs > 500, "{runs}");
     explore(&Scene {
@@ -68,6 +69,7 @@ fn one_at_a_time_holds_a_lock_and_whoever_waits_is_woken() {
         look,
         turns: 2,
         is_torn: false,
+        is_one_process: false,
     });
 }
 
@@ -80,6 +82,7 @@ fn what_is_read_without_a_lock_is_of_one_moment() {
         look,
         turns: 2,
         is_torn: false,
+        is_one_process: false,
     });
     explore(&Scene {
         what: "two count two numbers, a third looks",
@@ -88,6 +91,7 @@ fn what_is_read_without_a_lock_is_of_one_moment() {
         look,
         turns: 1,
         is_torn: false,
+        is_one_process: false,
     });
 }
 
@@ -110,6 +114,7 @@ fn what_is_not_locked_is_found() {
         look,
         turns: 1,
         is_torn: false,
+        is_one_process: false,
     });
 }
 
@@ -137,5 +142,6 @@ fn one_that_nobody_wakes_is_found() {
         look,
         turns: 2,
         is_torn: false,
+        is_one_process: false,
     });
 }
