@@ -13,7 +13,7 @@ mod record;
 mod replace;
 mod table;
 
-use crate::arena::{Line, Ref};
+use crate::arena::Line;
 use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
@@ -91,9 +91,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
-        let (line_of, place) = (entry.line, entry.place);
-        let known = Known::Open { line: line_of, place, entry: entry.value, flags };
-        let node = Node { at: Ref(line.load(description::INODE)), known };
+        let of = self.process();
+        let known = Known::Open { of, place: place.0, entry: entry.value, flags };
+        let node = Node { at: self.inode_of_entry(place, &entry)?, known };
         Ok(Open { node, entry, line, flags })
     }
 

@@ -52,7 +52,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.unlock_all();
             self.settle_if_possible();
             if done == Err(Errno::BUSY) {
-                let inode = Ref(self.line(new.description())?.load(description::INODE));
+                let inode = self.inode_of_entry(from, &new)?;
                 self.await_release(inode, self.line(inode)?)?;
                 return Err(Errno::STALE);
             }
@@ -73,7 +73,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let inode = Ref(line.load(description::INODE));
         let inode_line = self.lock(inode)?;
         let target = self.line(new.description())?;
-        let other = Ref(target.load(description::INODE));
+        let other = self.inode_of_entry(from, &new)?;
         if other != inode && !self.try_lock(other)? {
             return Err(Errno::BUSY);
         }

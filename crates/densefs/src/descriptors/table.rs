@@ -1,6 +1,8 @@
 //! The tables of descriptors, one of each process.
 
 use super::flags;
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use crate::arena::{Field, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::file_locks::LockOwner;
@@ -141,6 +143,24 @@ impl<'a, S: Seams> Member<'a, S> {
             // It has become longer just now.
             Err(Errno::STALE)
         }
+    }
+
+    /// Whether a place of a process, by its number, holds this.
+    #[inline(always)]
+    pub(crate) fn is_in_place(&self, of: Ref, place: u32, value: u64) -> Result<bool, Errno> {
+        Ok(self.place_in(of, Place(place))?.value == value)
+    }
+
+    /// The inode of the description that a place of the own process refers to.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if the place no longer does: its cell may be anything by now.
+    #[inline(always)]
+    pub(super) fn inode_of_entry(&self, place: Place, entry: &Entry) -> Result<Ref, Errno> {
+        let inode = Ref(self.line(entry.description())?.load(description::INODE));
+        compiler_fence(Ordering::SeqCst);
+        let is_same = self.is_in_place(self.process(), place.0, entry.value)?;
+        if is_same { Ok(inode) } else { Err(Errno::STALE) }
     }
 
     /// The first free place from `from` on, whose record is locked.
@@ -405,7 +425,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.again(|| {
             let entry = self.entry(self.process(), from)?;
             let at = entry.description();
-            let inode = Ref(self.line(at)?.load(description::INODE));
+            let inode = self.inode_of_entry(from, &entry)?;
             self.lock(inode)?;
             let done = self.lock(to).and_then(|_| {
                 let line = self.line(at)?;

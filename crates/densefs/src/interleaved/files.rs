@@ -63,8 +63,17 @@ fn large(member: &Player<'_>) -> Result<(), Errno> {
 
 /// A file that the first two threads have open, the first one twice.
 fn opened(member: &Player<'_>) -> Result<(), Errno> {
+    open_in(member, &[1, 1, 2])
+}
+
+/// A file that the first process has open twice.
+fn opened_twice(member: &Player<'_>) -> Result<(), Errno> {
+    open_in(member, &[1, 1])
+}
+
+fn open_in(member: &Player<'_>, slots: &[u32]) -> Result<(), Errno> {
     large(member)?;
-    for slot in [1, 1, 2] {
+    for &slot in slots {
         let one = Member::new(*member.arena(), member.seams().clone(), slot, slot)?;
         one.open(ROOT, one.root()?, b"file", flags::READ_WRITE, 0)?;
     }
@@ -178,13 +187,31 @@ fn what_is_open_stays_until_it_is_closed() {
     }
 }
 
+/// Writes behind the end of what is open.
+const GROW_FILE: Act = |one| Ok(format!("{}", one.write_to(0, 8_900, &[7; 5_000])?));
+/// Another descriptor for it, which takes a longer table.
+const FAR: Act = |one| {
+    one.make_at(ROOT, one.root()?, b"other", FILE | 0o600)?;
+    let other = one.open(ROOT, one.root()?, b"other", 0, 0)?;
+    Ok(format!("{}", one.duplicate(other, 40, 0)?))
+};
+/// A file with content, which takes the cells and lines that others gave back.
+const NEW: Act = |one| {
+    for name in [&b"file"[..], b"b", b"c"] {
+        let made = one.symlink_at(ROOT, one.root()?, name, &[b'x'; 200])?;
+        assert_eq!(made.size, 200);
+    }
+    Ok(String::new())
+};
 const DUPLICATE: Act = |one| Ok(format!("{}", one.duplicate(0, 0, 0)?));
 const CLOSE_1: Act = |one| one.close(1).map(|()| String::new());
 const REPLACE: Act = |one| one.duplicate_to(1, 0, 0).map(|()| String::new());
 
 #[test]
 fn threads_of_a_process_share_what_is_open() {
-    let scenes: [(&str, &[&[Act]]); 6] = [
+    let scenes: [(&str, &[&[Act]]); 8] = [
+        ("a table grows, and what is open goes", &[&[GROW_FILE], &[FAR, REMOVE, CLOSE_0, CLOSE_1]]),
+        ("what is open goes, and another comes", &[&[GROW_FILE], &[REMOVE, CLOSE_1, CLOSE_0, NEW]]),
         ("both read on", &[&[READ_ON, READ_ON], &[READ_ON]]),
         ("one reads on what another closes", &[&[READ_ON, READ_ON], &[CLOSE_0, OPEN]]),
         ("one writes on what another replaces", &[&[WRITE_ON, READ_ON], &[REPLACE, READ_ON]]),
@@ -195,7 +222,7 @@ fn threads_of_a_process_share_what_is_open() {
     for (what, scripts) in scenes {
         explore(&Scene {
             what,
-            prepare: opened,
+            prepare: opened_twice,
             scripts,
             look,
             turns: 1,

@@ -7,9 +7,9 @@
 //! not changed at all, or if the directory has not: who wants to be rid of an inode has to change
 //! the directory first.
 
-use crate::arena::{Field, LINE_BYTES, Line, Ref, Word};
+use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{description, process, superblock};
+use crate::layout::{description, superblock};
 use crate::member::Member;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
@@ -28,9 +28,9 @@ pub(crate) enum Known {
     Stays,
     /// It had this stamp when the line `by` had the other, and said that it is there.
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
-    /// It is open, as long as this place of a table of descriptors refers to a description that
-    /// says so, with these flags.
-    Open { line: Ref, place: u32, entry: u64, flags: u32 },
+    /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
+    /// refers to a description that says so, with these flags.
+    Open { of: Ref, place: u32, entry: u64, flags: u32 },
 }
 
 impl PartialEq for Node {
@@ -130,11 +130,10 @@ impl<'a, S: Seams> Member<'a, S> {
             Known::Seen { stamp, by, by_stamp } => {
                 stamp == now() || Stamp::of(self.line(by)?) == by_stamp
             }
-            Known::Open { line, place, entry, flags } => {
-                let field: Field<u64> = process::ENTRY.element(place as usize);
+            Known::Open { of, place, entry, flags } => {
                 // A description may have become another's, at the same place.
                 let description = self.line(Ref(u32::of_bits(entry)))?;
-                self.line(line)?.load(field) == entry
+                self.is_in_place(of, place, entry)?
                     && description.load(description::INODE) == node.at.0
                     && description.load(description::FLAGS) == flags
             }
