@@ -65,15 +65,9 @@ unsafe fn stat_from(
 ) -> c_int {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    let mut stat = Stat::default();
-    match name.and_then(|name| files()?.stat_into(base, name, follow, &mut stat)) {
-        Ok(()) => {
-            // SAFETY: the caller vouches for it.
-            unsafe { write_stat(&stat, into) };
-            0
-        }
-        Err(why) => fail(why.0),
-    }
+    // SAFETY: the caller vouches for it.
+    let tell = |stat: &Stat| unsafe { write_stat(stat, into) };
+    result(name.and_then(|name| files()?.tell_stat(base, name, follow, tell)))
 }
 
 /// Whether the process may read, write or execute something.

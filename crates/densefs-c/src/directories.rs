@@ -20,6 +20,10 @@ const HEAD: usize = std::mem::offset_of!(libc::dirent, d_name);
 /// Bytes that a program may look at that copies an entry whole.
 const ANSWER_BYTES: usize = size_of::<libc::dirent>();
 
+/// Bytes of a short name with what is behind it.
+const SHORT: usize = 24;
+const _: () = assert!(HEAD + SHORT < ANSWER_BYTES);
+
 /// A directory whose entries are being read: `DFS_DIR`.
 pub struct Directory {
     descriptor: u32,
@@ -52,21 +56,30 @@ impl Fetched {
 
     /// Adds one; false if the batch is full.
     #[inline]
-    fn add(&mut self, ino: u64, next: u64, kind: u8, name: &[u8]) -> bool {
-        let length = (HEAD + name.len() + 1).next_multiple_of(8);
-        let (Ok(record), true) = (u16::try_from(length), self.bytes + length <= BATCH) else {
+    fn add(
+        &mut self,
+        (ino, next, kind): (u64, u64, u8),
+        name: &[u8],
+        short: Option<&[u8; SHORT]>,
+    ) -> bool {
+        if self.bytes > BATCH {
             return false;
-        };
-        // SAFETY: behind each place below `BATCH` there is room for an entry, of which those
+        }
+        let length = (HEAD + name.len() + 8) & !7;
+        // SAFETY: behind each place up to `BATCH` there is room for an entry, of which those
         // fields are set that make it one.
         unsafe {
             let at: *mut libc::dirent = self.words.as_mut_ptr().byte_add(self.bytes).cast();
             (*at).d_ino = ino;
             (*at).d_off = next.cast_signed();
-            (*at).d_reclen = record;
+            (*at).d_reclen = u16::try_from(length).unwrap_or(0);
             (*at).d_type = kind;
             let to = (&raw mut (*at).d_name).cast::<u8>();
-            to.copy_from_nonoverlapping(name.as_ptr(), name.len());
+            // What is written behind a short name is within `ANSWER_BYTES`.
+            match short {
+                Some(short) => to.cast::<[u8; SHORT]>().write_unaligned(*short),
+                None => to.copy_from_nonoverlapping(name.as_ptr(), name.len()),
+            }
             to.add(name.len()).write(0);
         }
         self.bytes += length;
@@ -104,7 +117,7 @@ impl Directory {
     fn dots(&mut self, name: &str, next: u64) -> Result<(), Errno> {
         let base = Base::Descriptor(self.descriptor);
         let stat = files()?.stat_from(base, Path::new(name), Follow::No)?;
-        self.fetched.add(stat.ino, next, libc::DT_DIR, name.as_bytes());
+        self.fetched.add((stat.ino, next, libc::DT_DIR), name.as_bytes(), None);
         Ok(())
     }
 
@@ -131,7 +144,7 @@ impl Directory {
         }
         let fetched = &mut self.fetched;
         files()?.visit(self.descriptor, |one: Listed<'_>| {
-            fetched.add(one.ino, one.position + 1, kind(one.type_bits), one.name)
+            fetched.add((one.ino, one.position + 1, kind(one.type_bits)), one.name, one.short)
         })
     }
 }

@@ -12,7 +12,8 @@ pub mod files;
 pub mod locks;
 pub mod names;
 
-use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::arch::asm;
+use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -43,8 +44,50 @@ unsafe fn path<'a>(text: *const c_char) -> Result<&'a Path, Errno> {
         return Err(Errno::FAULT);
     }
     // SAFETY: the caller vouches for it.
-    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast(), length(text)) };
     Ok(Path::new(OsStr::from_bytes(bytes)))
+}
+
+/// Bytes of a text. Here and not in libc, as a call there touches more lines of the caches.
+///
+/// # Safety
+/// It must be a text.
+#[inline(always)]
+unsafe fn length(text: *const c_char) -> usize {
+    const BLOCK: usize = 16;
+    // A block that begins at a multiple of its length lies on one page, as a byte of the text does.
+    let within = text.addr() % BLOCK;
+    let mut block = text.wrapping_sub(within);
+    // SAFETY: the text's first byte is in the block.
+    let mut zeros = unsafe { zeros_in(block) } >> within << within;
+    while zeros == 0 {
+        block = block.wrapping_add(BLOCK);
+        // SAFETY: as all before have been read, the text's next byte is in this one.
+        zeros = unsafe { zeros_in(block) };
+    }
+    block.addr() + zeros.trailing_zeros() as usize - text.addr()
+}
+
+/// Which of 16 bytes are zero, a bit for each.
+///
+/// # Safety
+/// They must be readable, and begin at a multiple of 16.
+#[inline(always)]
+unsafe fn zeros_in(block: *const c_char) -> u32 {
+    let zeros;
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        asm!(
+            "pxor {bytes}, {bytes}",
+            "pcmpeqb {bytes}, xmmword ptr [{block}]",
+            "pmovmskb {zeros:e}, {bytes}",
+            bytes = out(xmm_reg) _,
+            block = in(reg) block,
+            zeros = out(reg) zeros,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    zeros
 }
 
 /// Where a path starts, from a descriptor of a call that takes one.

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use densefs_process::DenseFs;
 use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
 
 use asked::Served;
 
@@ -56,15 +58,27 @@ pub enum MountError {
 
 /// Unmounts a DenseFS.
 #[derive(Debug)]
-pub struct Unmounter(SessionUnmounter);
+pub struct Unmounter {
+    session: SessionUnmounter,
+    point: PathBuf,
+    has_tried: bool,
+}
 
 impl Unmounter {
     /// Unmounts it, if it still is mounted.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// What the kernel says: one that is in use stays, and can be unmounted later.
     pub fn unmount(&mut self) -> io::Result<()> {
-        self.0.unmount()
+        if !std::mem::replace(&mut self.has_tried, true) {
+            return self.session.unmount();
+        }
+        // The session forgets its mount when it tries, whatever comes of that.
+        match rustix::mount::unmount(&self.point, UnmountFlags::empty()) {
+            // It is no mount point any more.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT) => Ok(()),
+            Err(why) => Err(why.into()),
+        }
     }
 }
 
@@ -72,6 +86,7 @@ impl Unmounter {
 #[derive(Debug)]
 pub struct Mount {
     session: Session<Served>,
+    point: PathBuf,
 }
 
 impl Mount {
@@ -94,7 +109,8 @@ impl Mount {
         let mut config = Config::default();
         config.mount_options = vec![
             MountOption::FSName(files.path().to_string_lossy().into_owned()),
-            MountOption::Subtype("densefs".to_owned()),
+            // Its own word for that does not reach the kernel.
+            MountOption::CUSTOM("subtype=densefs".to_owned()),
             MountOption::DefaultPermissions,
             MountOption::NoDev,
             MountOption::NoSuid,
@@ -106,12 +122,13 @@ impl Mount {
         let refused = |why| MountError::Refused { path: path(), why };
         let served = Served::of(files).map_err(|why| refused(io::Error::other(why)))?;
         let session = Session::new(served, directory, &config).map_err(refused)?;
-        Ok(Self { session })
+        Ok(Self { session, point: path() })
     }
 
     /// What unmounts it, from another thread.
     pub fn unmounter(&mut self) -> Unmounter {
-        Unmounter(self.session.unmount_callable())
+        let (session, point) = (self.session.unmount_callable(), self.point.clone());
+        Unmounter { session, point, has_tried: false }
     }
 
     /// Answers the kernel until it is unmounted.

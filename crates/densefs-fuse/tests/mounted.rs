@@ -17,6 +17,9 @@ use rustix::fs::{FallocateFlags, XattrFlags};
 #[test]
 fn programs_find_a_file_system() {
     mounted("programs_find_a_file_system", |point, _| {
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("/proc is mounted");
+        let wanted = format!("{} fuse.densefs ", point.display());
+        assert!(mounts.contains(&wanted), "{mounts}");
         fs::create_dir_all(point.join("a/b")).expect("there is room");
         let path = point.join("a/b/file");
         fs::write(&path, vec![7; 100_000]).expect("there is room");

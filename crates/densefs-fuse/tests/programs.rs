@@ -91,6 +91,74 @@ fn git_keeps_a_repository() {
     });
 }
 
+/// Ten parts in C, each of which calls the next one, and what make has to know of them.
+fn make_project(top: &Path) {
+    const PARTS: u32 = 10;
+    let write = |name: &str, text: &str| fs::write(top.join(name), text).expect("there is room");
+    let mut header = String::new();
+    for part in 0..PARTS {
+        header += &format!("int part_{part}(int);\n");
+        let next = if part + 1 < PARTS { format!("part_{}(n + 1)", part + 1) } else { "n".into() };
+        let text = format!("#include \"parts.h\"\nint part_{part}(int n) {{ return {next}; }}\n");
+        write(&format!("part{part}.c"), &text);
+    }
+    write("parts.h", &header);
+    let main = "int main(void) { return printf(\"%d\\n\", part_0(0)) < 0; }\n";
+    write("main.c", &format!("#include <stdio.h>\n#include \"parts.h\"\n{main}"));
+    write(
+        "Makefile",
+        "objects = $(patsubst %.c,%.o,$(wildcard *.c))\n\
+         program: $(objects)\n\tcc -o $@ $(objects)\n\
+         %.o: %.c parts.h\n\tcc -c -o $@ $<\n",
+    );
+}
+
+#[test]
+fn make_builds_what_is_out_of_date() {
+    with_program("make_builds_what_is_out_of_date", "make", &["--version"], |point| {
+        make_project(point);
+        let compiled = || printed("make", &["-j4"], point).matches("cc -c").count();
+        let run = || printed("./program", &[], point);
+        assert_eq!((compiled(), run()), (11, "9\n".into()));
+        assert_eq!(compiled(), 0, "all is as new as what it is made of");
+        let last = "#include \"parts.h\"\nint part_9(int n) { return n * 2; }\n";
+        fs::write(point.join("part9.c"), last).expect("there is room");
+        assert_eq!((compiled(), run()), (1, "18\n".into()));
+        fs::remove_file(point.join("program")).expect("it is there");
+        fs::remove_file(point.join("part3.o")).expect("it is there");
+        assert_eq!((compiled(), run()), (1, "18\n".into()));
+    });
+}
+
+#[test]
+fn rsync_copies_to_and_fro() {
+    with_program("rsync_copies_to_and_fro", "rsync", &["--version"], |point| {
+        let place = tempfile::tempdir().expect("there is room");
+        let (tree, back) = (place.path().join("tree"), place.path().join("back"));
+        fs::create_dir(&tree).expect("there is room");
+        make_tree(&tree);
+        std::os::unix::fs::chown(tree.join("hole"), Some(65_534), Some(65_534))
+            .expect("we are root");
+        let slash = |path: &Path| format!("{}/", path.display());
+        let (tree, back, copy) = (slash(&tree), slash(&back), slash(&point.join("copy")));
+        let rsync = |how: &str, from: &str, to: &str| {
+            let arguments = ["-aHS", "--delete", "--itemize-changes", how, from, to];
+            printed("rsync", &arguments, place.path())
+        };
+        for (from, to) in [(&tree, &copy), (&copy, &back)] {
+            assert!(rsync("--whole-file", from, to).lines().count() > 60);
+            // It compares content, owners, permissions, times and links.
+            assert_eq!(rsync("--checksum", from, to), "");
+        }
+        fs::write(format!("{tree}directory-3/file-59"), "new").expect("there is room");
+        fs::remove_file(format!("{tree}directory-3/file-3")).expect("it is there");
+        let changed = rsync("--no-whole-file", &tree, &copy);
+        assert!(changed.contains("directory-3/file-59"), "{changed}");
+        assert!(changed.contains("*deleting   directory-3/file-3\n"), "{changed}");
+        printed("diff", &["-r", "--no-dereference", &tree, &copy], place.path());
+    });
+}
+
 /// Two processes write at once what a third reads, through a log and memory that they share.
 #[test]
 fn sqlite_is_shared_by_processes() {

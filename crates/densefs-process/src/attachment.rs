@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use densefs::arena::Line;
 use densefs::format::Shape;
-use densefs::modes::Caller;
+use densefs::modes::{AsCaller, Caller};
 use densefs::{Arena, Errno, Life, Member, Seams};
 use rustix::thread::futex;
 use rustix::time::Timespec;
@@ -51,6 +51,13 @@ impl Credentials {
     /// Sets the mask of new files' permissions; the one before.
     pub(crate) fn set_umask(&self, umask: u32) -> u32 {
         self.umask.swap(umask & 0o777, Ordering::Relaxed)
+    }
+}
+
+impl AsCaller for Credentials {
+    #[inline]
+    fn as_caller(&self) -> Caller<'_> {
+        self.caller()
     }
 }
 
@@ -299,11 +306,16 @@ impl Attachment {
         })
     }
 
+    /// Whether the next call that is not brief sweeps.
+    #[inline]
+    pub(crate) fn is_swept_later(&self) -> bool {
+        self.is_sweep_due.load(Ordering::Relaxed)
+    }
+
     /// Whether a dead process was found since this was last asked.
     #[inline]
     pub(crate) fn is_sweep_due(&self) -> bool {
-        self.is_sweep_due.load(Ordering::Relaxed)
-            && self.is_sweep_due.swap(false, Ordering::Relaxed)
+        self.is_swept_later() && self.is_sweep_due.swap(false, Ordering::Relaxed)
     }
 }
 

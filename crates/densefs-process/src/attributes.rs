@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Stat};
+use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Start, Stat};
 
 use crate::dense_fs::{Base, DenseFs};
 
@@ -22,26 +22,50 @@ impl DenseFs {
     /// # Errors
     /// As fstatat(2).
     pub fn stat_from(&self, base: Base, path: &Path, follow: Follow) -> Result<Stat, Errno> {
-        let mut stat = Stat::default();
-        self.stat_into(base, path, follow, &mut stat)?;
-        Ok(stat)
+        let mut told = Stat::default();
+        self.tell_stat(base, path, follow, |stat| told = *stat)?;
+        Ok(told)
     }
 
-    /// The same, written where the caller says.
+    /// The same, told to `tell`; more than once, if somebody changes it meanwhile.
     ///
     /// # Errors
     /// As fstatat(2).
     #[inline]
-    pub fn stat_into(
+    pub fn tell_stat(
         &self,
         base: Base,
         path: &Path,
         follow: Follow,
-        into: &mut Stat,
+        mut tell: impl FnMut(&Stat),
     ) -> Result<(), Errno> {
         let path = path.as_os_str().as_bytes();
+        let told = self.briefly(|member, caller| match base {
+            Base::Working => {
+                member.stat_at_a_glance(caller, Start::Working, path, follow, &mut tell).ok()
+            }
+            Base::Descriptor(descriptor) => {
+                let from = member.node(descriptor).ok()?;
+                member.stat_at_a_glance(caller, Start::At(&from), path, follow, &mut tell).ok()
+            }
+        });
+        told.unwrap_or_else(|| self.tell_stat_carefully(base, path, follow, &mut tell))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_stat_carefully(
+        &self,
+        base: Base,
+        path: &[u8],
+        follow: Follow,
+        tell: &mut dyn FnMut(&Stat),
+    ) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| member.stat_path(caller, base.node(member, path)?, path, follow, into))
+            member.again(|| {
+                let from = base.node(member, path)?;
+                member.stat_path(caller, from, path, follow, &mut *tell)
+            })
         })
     }
 

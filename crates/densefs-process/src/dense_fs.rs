@@ -8,7 +8,7 @@ use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Follow, Last, Member, Node};
 
-use crate::attachment::{Attachment, Surroundings};
+use crate::attachment::{Attachment, Credentials, Surroundings};
 use crate::file::ArenaError;
 use crate::{fork, seat};
 
@@ -91,6 +91,15 @@ impl DenseFs {
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
         seat::with(&self.attachment, |member| act(member, &caller))
+    }
+
+    /// Does something that needs no care, and finds out if it does.
+    #[inline(always)]
+    pub(crate) fn briefly<T>(
+        &self,
+        act: impl FnOnce(Core<'_>, &Credentials) -> Option<T>,
+    ) -> Option<T> {
+        seat::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
     }
 
     /// Does something in the core as this thread, on whose behalf the caller says.
@@ -185,10 +194,11 @@ impl DenseFs {
     pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
         let checked = self.with(|member, _| {
-            self.attachment.sweep(member)?;
             if self.attachment.is_shared() {
                 return Err(Errno::BUSY);
             }
+            // Only now: the last of the others may have died just before.
+            self.attachment.sweep(member)?;
             let mut seen = vec![0; member.arena().lines() as usize];
             Ok(member.check(&mut seen))
         });
@@ -211,6 +221,9 @@ impl DenseFs {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
     use super::*;
     use crate::file::{Request, make};
 
@@ -233,6 +246,9 @@ mod tests {
         for files in [second, first] {
             let before = count_mapped();
             files.leave();
+            // To fork is not to use it: with a user given, the child comes of fork().
+            let uid = rustix::process::getuid().as_raw();
+            assert!(Command::new("true").uid(uid).status().expect("every system has it").success());
             drop(files);
             assert_eq!(count_mapped(), before - 1);
         }

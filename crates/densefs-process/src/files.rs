@@ -1,6 +1,5 @@
 //! Open files and directories.
 
-use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -51,8 +50,7 @@ impl DenseFs {
     /// As read(2).
     #[inline]
     pub fn read(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = RefCell::new(into);
-        self.with(|member, _| member.read_on(descriptor, &mut into.borrow_mut()))
+        self.with(|member, _| member.read_on(descriptor, into))
     }
 
     /// Writes where a descriptor's offset is.
@@ -70,8 +68,7 @@ impl DenseFs {
     /// As pread(2).
     #[inline]
     pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let into = RefCell::new(into);
-        self.with(|member, _| member.read_from(descriptor, offset, &mut into.borrow_mut()))
+        self.with(|member, _| member.read_from(descriptor, offset, into))
     }
 
     /// Writes at an offset.
@@ -154,12 +151,16 @@ impl DenseFs {
         if self.flags(to)? & flags::APPEND != 0 {
             return Err(Errno::BADF);
         }
-        let is_same = self.stat_descriptor(from)?.ino == self.stat_descriptor(to)?.ino;
+        let source = self.stat_descriptor(from)?;
+        let is_same = source.ino == self.stat_descriptor(to)?.ino;
         let start = |descriptor, offset: Option<u64>| match offset {
             Some(offset) => Ok(offset),
             None => self.seek(descriptor, 0, Whence::Current),
         };
         let (begin, target) = (start(from, from_offset)?, start(to, to_offset)?);
+        // What lies behind the end is not copied, so it cannot overlap.
+        let left = usize::try_from(source.size.saturating_sub(begin)).unwrap_or(usize::MAX);
+        let length = length.min(left);
         if is_same && begin.abs_diff(target) < length as u64 {
             return Err(Errno::INVAL);
         }
@@ -266,12 +267,9 @@ impl DenseFs {
     pub fn visit(
         &self,
         descriptor: u32,
-        visit: impl FnMut(Listed<'_>) -> bool,
+        mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
-        let visit = RefCell::new(visit);
-        self.with(|member, caller| {
-            member.list_on(caller, descriptor, |one| visit.borrow_mut()(one))
-        })
+        self.with(|member, caller| member.list_on(caller, descriptor, &mut visit))
     }
 
     /// All entries of a directory, but for `.` and `..`.

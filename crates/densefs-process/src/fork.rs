@@ -55,7 +55,13 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
         return Err(Errno::BADF);
     }
     let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;
-    seat::with(attachment, |member| member.copy_descriptors(record))?;
+    // A thread that forks does not thereby become one that uses the arena, and keeps it mapped.
+    let is_seated = seat::is_seated(attachment);
+    let copied = seat::with(attachment, |member| member.copy_descriptors(record));
+    if !is_seated {
+        seat::leave(attachment);
+    }
+    copied?;
     Ok((file, record))
 }
 

@@ -1,11 +1,12 @@
 //! The threads of this process: each has a slot of the arena while it works in it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use densefs::{Errno, Member};
 
 use crate::attachment::{Attachment, Surroundings};
+use crate::last_seat;
 
 /// A thread's slot in an arena.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct Seat {
     slot: u32,
     /// Whose it is: that of a child's parent is not the child's.
     record: u32,
+    /// Whether there will be somebody to drop it when the thread ends.
+    is_kept: bool,
     // Has the attachment as well, so that the arena stays mapped.
     member: Member<'static, Surroundings>,
 }
@@ -23,7 +26,8 @@ impl Seat {
         let slot = attachment.take_slot(record)?.ok_or(Errno::NFILE)?;
         let surroundings = Surroundings(attachment.clone());
         let member = Member::new(attachment.arena(), surroundings, slot, record)?;
-        Ok(Box::new(Self { slot, record, member }))
+        let is_kept = LEAVER.try_with(|_| ()).is_ok();
+        Ok(Box::new(Self { slot, record, is_kept, member }))
     }
 
     fn attachment(&self) -> &Arc<Attachment> {
@@ -51,11 +55,18 @@ impl Drop for Seat {
     }
 }
 
+/// Drops the seat that a thread used last, when the thread ends.
+struct Leaver;
+
+impl Drop for Leaver {
+    fn drop(&mut self) {
+        drop(last_seat::take());
+    }
+}
+
 thread_local! {
-    /// The seat that this thread used last. It is taken while it is used: a signal handler that
-    /// interrupts that finds none, and takes another.
-    static LAST: Cell<Option<Box<Seat>>> = const { Cell::new(None) };
-    /// Its seats in other arenas.
+    static LEAVER: Leaver = const { Leaver };
+    /// The thread's seats in other arenas than the one that it used last.
     static OTHERS: RefCell<Vec<Seat>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -65,10 +76,9 @@ pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     mut act: impl FnMut(&Member<'static, Surroundings>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
-    // A thread that ends has none any more, and takes one for this call.
-    let seat = match LAST.try_with(Cell::take) {
-        Ok(Some(seat)) if seat.is_in(attachment) => seat,
-        other => another(attachment, other.unwrap_or(None))?,
+    let seat = match last_seat::take() {
+        Some(seat) if seat.is_in(attachment) => seat,
+        other => another(attachment, other)?,
     };
     let mut has_swept = false;
     // In a loop, so that there is but one place where the call is made, which is here.
@@ -85,8 +95,34 @@ pub(crate) fn with<T>(
             break done;
         }
     };
-    LAST.try_with(|last| last.replace(Some(seat))).ok();
+    // A thread that ends takes one for each call.
+    let replaced = if seat.is_kept { last_seat::put(seat) } else { Some(seat) };
+    if let Some(seat) = replaced {
+        give_up(seat);
+    }
     done
+}
+
+/// The same where nothing more than the seat that the thread has used last is needed, nor anything
+/// to be taken back; none if it is.
+#[inline(always)]
+pub(crate) fn briefly<T>(
+    attachment: &Arc<Attachment>,
+    act: impl FnOnce(&Member<'static, Surroundings>) -> Option<T>,
+) -> Option<T> {
+    let seat = last_seat::take()?;
+    let is_simple = seat.is_in(attachment) && !attachment.is_swept_later();
+    let done = if is_simple { act(&seat.member) } else { None };
+    if let Some(seat) = last_seat::put(seat) {
+        give_up(seat);
+    }
+    done
+}
+
+#[cold]
+#[inline(never)]
+fn give_up(seat: Box<Seat>) {
+    drop(seat);
 }
 
 /// The thread's seat in another arena than that of `last`, which it keeps.
@@ -107,9 +143,24 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
     }
 }
 
+/// Whether this thread has a seat in an arena.
+pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
+    let last = last_seat::take();
+    let is_last = last.as_ref().is_some_and(|seat| seat.is_in(attachment));
+    if let Some(seat) = last {
+        last_seat::put(seat);
+    }
+    let is_other = |others: &RefCell<Vec<Seat>>| {
+        others.try_borrow().is_ok_and(|others| others.iter().any(|seat| seat.is_in(attachment)))
+    };
+    is_last || OTHERS.with(is_other)
+}
+
 /// Gives back what this thread has in an arena.
 pub(crate) fn leave(attachment: &Arc<Attachment>) {
-    LAST.set(LAST.take().filter(|seat| !seat.is_in(attachment)));
+    if let Some(seat) = last_seat::take().filter(|seat| !seat.is_in(attachment)) {
+        last_seat::put(seat);
+    }
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
             others.retain(|seat| !seat.is_in(attachment));
@@ -119,7 +170,7 @@ pub(crate) fn leave(attachment: &Arc<Attachment>) {
 
 /// Forgets the seats of this thread that were its parent's.
 pub(crate) fn forget_parents() {
-    LAST.take();
+    drop(last_seat::take());
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
             others.retain(|seat| seat.record == seat.attachment().record());

@@ -17,7 +17,7 @@ pub const LINE_BYTES: usize = 64;
 pub const LINES_PER_PAGE: u32 = 64;
 
 /// A line of the arena by its number, or none: line 0 is the superblock's, which nothing refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ref(pub u32);
 
 impl Ref {
@@ -384,6 +384,41 @@ impl<'a> Line<'a> {
         #[cfg(test)]
         crate::interleaved::touch();
         self.atomic(field).swap(new, Ordering::AcqRel)
+    }
+
+    /// Which of the first 16 bytes are this one now: a bit for each, the lowest for the first.
+    #[cfg(target_feature = "sse2")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the bytes lie within the line")]
+    pub(crate) fn bytes_like(self, byte: u8) -> u32 {
+        #[cfg(test)]
+        crate::interleaved::touch();
+        let bytes = u32::from(byte) * 0x0101_0101;
+        let found;
+        // SAFETY: the line is mapped, and begins at a multiple of 64. What others write meanwhile
+        // is seen in part, as with loads of single bytes.
+        unsafe {
+            core::arch::asm!(
+                "movd {all}, {bytes:e}",
+                "pshufd {all}, {all}, 0",
+                "pcmpeqb {all}, xmmword ptr [{line}]",
+                "pmovmskb {found:e}, {all}",
+                all = out(xmm_reg) _,
+                bytes = in(reg) bytes,
+                line = in(reg) self.start.as_ptr(),
+                found = out(reg) found,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        found
+    }
+
+    /// The same, where no vectors are to be used.
+    #[cfg(not(target_feature = "sse2"))]
+    #[inline(always)]
+    pub(crate) fn bytes_like(self, byte: u8) -> u32 {
+        let is_like = |at: usize| self.load(Field::<u8>::at(0).element(at)) == byte;
+        (0..16).fold(0, |found, at| found | u32::from(is_like(at)) << at)
     }
 
     /// The field as an atomic, to compare and exchange it, and to wait for it.

@@ -343,46 +343,24 @@ impl<'a, S: Seams> Member<'a, S> {
 /// what was there.
 #[inline(always)]
 fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
-    let wanted = u64::from(tag) * LOW;
-    let (first, rest) = tags(line);
-    places(zero_bytes(first ^ wanted), zero_bytes(rest ^ wanted))
+    places(line.bytes_like(tag))
 }
 
 /// The places of a bucket that hold an entry.
 #[inline(always)]
 pub(crate) fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
-    let (first, rest) = tags(line);
-    places(zero_bytes(first) ^ (LOW << 7), zero_bytes(rest) ^ (LOW << 7))
+    places(!line.bytes_like(0))
 }
 
-/// The first four tags of a bucket, and the others.
+/// The places of those bits that are tags' among the bits of a bucket's first 16 bytes.
 #[inline(always)]
-fn tags(line: Line<'_>) -> (u64, u64) {
-    (line.load(bucket::FIRST_TAGS).into(), line.load(bucket::REST_OF_TAGS))
-}
-
-/// The places whose byte has its highest bit, of the first four and of the others, in no order.
-#[inline(always)]
-fn places(first: u64, rest: u64) -> impl Iterator<Item = usize> {
-    const _: () = assert!(bucket::ENTRIES == 12);
-    // Only one bit in eight is set: both fit into one word.
-    let mut all = rest | (first & u64::from(u32::MAX)) >> 1;
+fn places(bytes: u32) -> impl Iterator<Item = usize> {
+    let mut all = bytes >> bucket::TAG.byte() & ((1 << bucket::ENTRIES) - 1);
     core::iter::from_fn(move || {
-        let bit = (all != 0).then(|| all.trailing_zeros() as usize)?;
+        let place = (all != 0).then(|| all.trailing_zeros() as usize)?;
         all &= all - 1;
-        Some(bit / 8 + bit % 2 * 4)
+        Some(place)
     })
-}
-
-/// The lowest bit of each byte.
-const LOW: u64 = 0x0101_0101_0101_0101;
-
-/// The highest bit of each byte that is zero. No byte's result depends on another's, as it does
-/// where 1 is subtracted from each (Warren, Hacker's Delight, 2nd edition, 6-1).
-#[inline(always)]
-fn zero_bytes(word: u64) -> u64 {
-    const ALL_BUT_HIGHEST: u64 = LOW * 0x7f;
-    !(((word & ALL_BUT_HIGHEST) + ALL_BUT_HIGHEST) | word | ALL_BUT_HIGHEST)
 }
 
 #[cfg(test)]
@@ -390,23 +368,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_bytes_are_found_whatever_stands_beside_them() {
-        let bytes = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
-        for number in 0..8_usize.pow(4) {
-            let word = [0, 3, 6, 9, 3, 0, 9, 6].map(|shift| bytes[number >> shift & 7]);
-            let expected = word.map(|byte| if byte == 0 { 0x80 } else { 0 });
-            let found = zero_bytes(u64::from_le_bytes(word));
-            assert_eq!(found.to_le_bytes(), expected, "{word:x?}");
-        }
-    }
-
-    #[test]
     fn each_place_is_found_at_its_byte() {
         for place in 0..bucket::ENTRIES {
-            let (mut first, mut rest) = ([0; 4], [0; 8]);
-            *first.get_mut(place).unwrap_or_else(|| &mut rest[place - 4]) = 0x80;
-            let (first, rest) = (u32::from_le_bytes(first).into(), u64::from_le_bytes(rest));
-            assert_eq!(places(first, rest).collect::<std::vec::Vec<_>>(), [place]);
+            let bytes = 1 << (bucket::TAG.byte() + place) | 0xffff_000f;
+            assert_eq!(places(bytes).collect::<std::vec::Vec<_>>(), [place]);
         }
     }
 }

@@ -321,9 +321,6 @@ pub(crate) mod bucket {
     pub(crate) const REACH: Field<u32> = Field::at(0);
     /// A byte of each entry's hash; 0 where there is none.
     pub(crate) const TAG: Field<u8> = Field::at(4);
-    /// The same, in two words.
-    pub(crate) const FIRST_TAGS: Field<u32> = Field::at(4);
-    pub(crate) const REST_OF_TAGS: Field<u64> = Field::at(8);
     /// The entries' cells.
     pub(crate) const ENTRY: Field<u32> = Field::at(16);
     pub(crate) const ENTRIES: usize = 12;

@@ -53,6 +53,7 @@ mod seams;
 mod space;
 mod stamp;
 mod tree;
+mod vectors;
 
 pub use arena::Arena;
 pub use content::{SIZE_MOST, Sought};
@@ -64,4 +65,6 @@ pub use listing::{Listed, POSITION_FIRST};
 pub use member::Member;
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
-pub use tree::{Follow, Last, NewTime, NewTimes, Node, Owner, PATH_MOST, Remove, Rename, Stat};
+pub use tree::{
+    Follow, Last, NewTime, NewTimes, Node, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
+};

@@ -14,11 +14,11 @@ use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{WORD, slot, superblock};
 use crate::log::Log;
-use crate::modes::{MODE_UNKNOWN, MODES_KNOWN, Mode};
+use crate::modes::{KnownMode, MODES_KNOWN};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
 use crate::stamp::Stamp;
-use crate::tree::Node;
+use crate::tree::{Node, Working};
 
 /// Of a lock's word: who holds it, by number + 1.
 pub(crate) const OWNER: u32 = 0x7fff;
@@ -64,9 +64,9 @@ pub struct Member<'a, S> {
     /// The mode that it last looked up.
     pub(crate) last_mode: Cell<Option<u16>>,
     /// Modes by their indices, as far as it remembers them.
-    pub(crate) modes: [Cell<(u32, Mode)>; MODES_KNOWN],
+    pub(crate) modes: [KnownMode; MODES_KNOWN],
     /// The working directory as it last was.
-    pub(crate) working: Cell<Option<Node>>,
+    pub(crate) working: Cell<Option<Working>>,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -99,7 +99,7 @@ impl<'a, S: Seams> Member<'a, S> {
             ino_secret: fixed.load(superblock::INO_SECRET),
             zone: Cell::new(0),
             last_mode: Cell::new(None),
-            modes: [const { Cell::new(MODE_UNKNOWN) }; MODES_KNOWN],
+            modes: [const { KnownMode::new() }; MODES_KNOWN],
             working: Cell::new(None),
         };
         member.look_at_stock();

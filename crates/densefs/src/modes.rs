@@ -2,6 +2,8 @@
 //! had, once. Inodes hold its index. Entries are never taken away, so that an index always means
 //! the same; when all 65,535 are in use, a call that needs another fails with `ENOSPC`.
 
+use core::cell::Cell;
+
 use crate::arena::{LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{mode_entry, superblock};
@@ -30,7 +32,23 @@ pub const STICKY: u32 = 0o1000;
 /// Modes that a thread remembers: what an index means never changes.
 pub(crate) const MODES_KNOWN: usize = 8;
 /// What a thread remembers that remembers nothing.
-pub(crate) const MODE_UNKNOWN: (u32, Mode) = (u32::MAX, Mode { uid: 0, gid: 0, mode: 0 });
+#[derive(Debug)]
+pub(crate) struct KnownMode {
+    index: Cell<u32>,
+    uid: Cell<u32>,
+    gid: Cell<u32>,
+    mode: Cell<u32>,
+}
+
+impl KnownMode {
+    /// None.
+    pub(crate) const fn new() -> Self {
+        const fn zero() -> Cell<u32> {
+            Cell::new(0)
+        }
+        Self { index: Cell::new(u32::MAX), uid: zero(), gid: zero(), mode: zero() }
+    }
+}
 
 /// To read.
 pub const READ: u32 = 4;
@@ -72,6 +90,19 @@ pub struct Caller<'c> {
     pub is_checked: bool,
 }
 
+/// Who says on whose behalf something is done, when that matters.
+pub trait AsCaller {
+    /// On whose.
+    fn as_caller(&self) -> Caller<'_>;
+}
+
+impl AsCaller for Caller<'_> {
+    #[inline(always)]
+    fn as_caller(&self) -> Caller<'_> {
+        *self
+    }
+}
+
 impl Caller<'_> {
     /// Root, who may do everything.
     pub const ROOT: Caller<'static> =
@@ -103,8 +134,16 @@ impl Mode {
     ///
     /// # Errors
     /// [`Errno::ACCES`].
-    #[inline]
-    pub fn allow(self, caller: &Caller<'_>, wanted: u32) -> Result<(), Errno> {
+    #[inline(always)]
+    pub fn allow(self, caller: &impl AsCaller, wanted: u32) -> Result<(), Errno> {
+        // What everybody may needs no look at who it is.
+        let all = wanted << 6 | wanted << 3 | wanted;
+        if all & !self.mode == 0 { Ok(()) } else { self.allow_by_class(caller, wanted) }
+    }
+
+    #[inline(never)]
+    fn allow_by_class(self, caller: &impl AsCaller, wanted: u32) -> Result<(), Errno> {
+        let caller = caller.as_caller();
         let granted = if caller.uid == self.uid {
             self.mode >> 6
         } else if caller.uid != 0 && caller.is_in(self.gid) {
@@ -129,8 +168,10 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn mode(&self, index: u16) -> Result<Mode, Errno> {
         let known = &self.modes[usize::from(index) % MODES_KNOWN];
-        let (of, mode) = known.get();
-        if of == u32::from(index) { Ok(mode) } else { self.load_mode(index) }
+        if known.index.get() == u32::from(index) {
+            return Ok(Mode { uid: known.uid.get(), gid: known.gid.get(), mode: known.mode.get() });
+        }
+        self.load_mode(index)
     }
 
     #[cold]
@@ -144,7 +185,11 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         let table = self.line(superblock::MODES)?;
         if u32::from(index) < table.load(superblock::MODE_COUNT).min(mode_entry::MOST) {
-            self.modes[usize::from(index) % MODES_KNOWN].set((index.into(), mode));
+            let known = &self.modes[usize::from(index) % MODES_KNOWN];
+            known.index.set(index.into());
+            known.uid.set(mode.uid);
+            known.gid.set(mode.gid);
+            known.mode.set(mode.mode);
         }
         Ok(mode)
     }

@@ -43,38 +43,19 @@ impl<'n> Name<'n> {
         }
     }
 
-    /// The first name of a path, and what is behind it; none if it is `.` or `..`, empty, or more
-    /// than a cell holds.
+    /// The first name of a path, and its length; none if it is `.` or `..`, empty, or more than a
+    /// cell holds.
     #[inline(always)]
-    pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, &'n [u8])> {
-        let (mut words, mut rest) = ([0; cell::NAME_WORDS], path);
-        let mut length = cell::NAME_MOST;
-        for (place, word) in words.iter_mut().enumerate() {
-            let before = rest.len();
-            *word = match rest.split_first_chunk() {
-                Some((eight, behind)) => {
-                    rest = behind;
-                    u64::from_le_bytes(*eight)
-                }
-                None => word_of(rest),
-            };
-            if let Some(slash) = first_slash(*word) {
-                *word &= (1 << (8 * slash)) - 1;
-                length = 8 * place + slash;
-                break;
-            }
-            if before < 8 {
-                length = 8 * place + before;
-                break;
-            }
-        }
-        let (bytes, behind) = path.split_at_checked(length)?;
-        let is_whole = matches!(behind, [] | [b'/', ..]);
-        let is_dots = matches!(words[0], DOT | DOTS) && length <= 2;
-        if !is_whole || is_dots || length == 0 {
+    pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, usize)> {
+        let (words, length) = match short_words(path) {
+            Some(words) if words.iter().all(|&word| !has_slash(word)) => (words, path.len()),
+            _ => first_words(path)?,
+        };
+        if matches!(words[0], DOT | DOTS) && length <= 2 {
             return None;
         }
-        Some((Self { bytes, words, hash: hash_of(length, words, secret) }, behind))
+        let bytes = path.get(..length)?;
+        Some((Self { bytes, words, hash: hash_of(length, words, secret) }, length))
     }
 
     /// A name of more bytes than a cell holds, the first of which have this hash.
@@ -160,6 +141,39 @@ pub(crate) fn tag_of(hash: u64) -> u8 {
 /// `.` and `..` as words.
 const DOT: u64 = b'.' as u64;
 const DOTS: u64 = DOT << 8 | DOT;
+
+/// A path of 1 to 24 bytes in words, with zeros behind.
+#[inline(always)]
+fn short_words(path: &[u8]) -> Option<[u64; cell::NAME_WORDS]> {
+    let word = |from: usize| {
+        let bytes = path.get(from..from + 8)?;
+        bytes.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+    };
+    // The last eight bytes, without those of the word before.
+    let last = |before: usize| Some(word(path.len() - 8)? >> (8 * (before + 8 - path.len())));
+    match path.len() {
+        1..8 => Some([word_of(path), 0, 0]),
+        8 => Some([word(0)?, 0, 0]),
+        9..=16 => Some([word(0)?, last(8)?, 0]),
+        17..=24 => Some([word(0)?, word(8)?, last(16)?]),
+        _ => None,
+    }
+}
+
+/// The words of a path's first name, with zeros behind, and its length; none if it is empty, or
+/// more than a cell holds.
+#[inline(never)]
+fn first_words(path: &[u8]) -> Option<([u64; cell::NAME_WORDS], usize)> {
+    let beginning = path.get(..cell::NAME_MOST + 1).unwrap_or(path);
+    let length = beginning.iter().position(|&byte| byte == b'/').unwrap_or(beginning.len());
+    Some((short_words(path.get(..length)?)?, length))
+}
+
+/// Whether a byte of a word is a slash.
+#[inline(always)]
+fn has_slash(word: u64) -> bool {
+    first_slash(word).is_some()
+}
 
 /// Which byte of a word is the first slash.
 #[inline(always)]

@@ -11,7 +11,7 @@ const TICK_NS: u64 = 20_000_000;
 
 /// What tells one state of a cell from all others: the version of its lock, and, as that comes
 /// round after 32,768 changes, the time of its last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
@@ -55,12 +55,12 @@ impl<S: Seams> Member<'_, S> {
         self.put(at, cell::CTIME, later(line, now));
     }
 
-    /// The same of its content.
+    /// The same of a file's content. Whoever has a copy of that, as the kernel has of a mounted
+    /// file, sees by the mtime that it is old, so each change has one of its own.
     #[inline(always)]
     pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
-        if line.load(cell::MTIME) != now {
-            self.put(at, cell::MTIME, now);
-        }
-        self.put_changed(at, line, now);
+        let time = later(line, now);
+        self.put(at, cell::MTIME, time);
+        self.put(at, cell::CTIME, time);
     }
 }

@@ -49,6 +49,7 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 /// The files that may hold `unsafe`, each with what needs it.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs/src/arena.rs", "memory that processes share"),
+    ("crates/densefs/src/vectors.rs", "instructions that compare many numbers"),
     ("crates/densefs/tests/core/memory.rs", "memory of a test that stands for such"),
     ("crates/densefs-c/src/answer.rs", "C's errno and its struct stat"),
     ("crates/densefs-c/src/attributes.rs", "pointers from C"),
@@ -59,6 +60,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-c/src/locks.rs", "a name that C knows"),
     ("crates/densefs-c/src/names.rs", "pointers from C"),
     ("crates/densefs-process/src/edge.rs", "a mapping, locks of descriptions, hooks of forks"),
+    ("crates/densefs-process/src/last_seat.rs", "a word of each thread's own"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),

@@ -20,7 +20,7 @@ use crate::layout::{cell, description};
 use crate::member::Member;
 use crate::modes::Caller;
 use crate::seams::Seams;
-use crate::tree::{Known, Node};
+use crate::tree::{Known, Node, Opening, Working};
 pub use open::flags;
 pub(crate) use table::Held;
 use table::{Entry, Place};
@@ -91,8 +91,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
-        let of = self.process();
-        let known = Known::Open { of, place: place.0, entry: entry.value, flags };
+        let (of, value) = (self.process(), entry.value);
+        let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
         let node = Node { at: self.inode_of_entry(place, &entry)?, known };
         Ok(Open { node, entry, line, flags })
     }
@@ -104,14 +104,19 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub fn working_directory(&self) -> Result<Node, Errno> {
         // If it is another by now, who uses it finds out, and begins again.
-        self.working.get().map_or_else(|| self.look_at_working_directory(), Ok)
+        match self.working.get() {
+            Some(working) => Ok(Node { at: working.at, known: Known::Working }),
+            None => self.look_at_working_directory(),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn look_at_working_directory(&self) -> Result<Node, Errno> {
         let Ok(open) = self.open_at_place(Place::WORKING) else { return self.root() };
-        self.working.set(Some(open.node));
+        if let Known::Open(opening) = open.node.known {
+            self.working.set(Some(Working { at: open.node.at, opening }));
+        }
         Ok(open.node)
     }
 

@@ -78,7 +78,8 @@ fn stat(member: &Player<'_>, path: &str) -> Result<String, Errno> {
 fn glance(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     let mut found = crate::tree::Stat::default();
     let path = path.as_bytes();
-    member.again(|| member.stat_path(ROOT, member.root()?, path, Follow::No, &mut found))?;
+    member
+        .again(|| member.stat_path(ROOT, member.root()?, path, Follow::No, |stat| found = *stat))?;
     Ok(format!("{} {}", found.links, found.size))
 }
 

@@ -1,6 +1,10 @@
 //! Paths looked along at a glance: as almost all of them can be, where nobody changes anything on
 //! the way, names are short, and no symbolic link comes in between. Whatever else there may be is
 //! for the careful walk, which begins anew.
+//!
+//! What every call needs is in functions of its own that are not inlined, so that calls share their
+//! code in the processor's caches, and none of them has more values at hand than there are
+//! registers.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -10,14 +14,14 @@ use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
-use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
+use crate::modes::{AsCaller, Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::Name;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
 /// A glance does not tell: more care is needed.
 #[derive(Debug)]
-pub(super) struct Unclear;
+pub struct Unclear;
 
 impl From<Errno> for Unclear {
     #[inline(always)]
@@ -26,8 +30,49 @@ impl From<Errno> for Unclear {
     }
 }
 
+/// From where a path leads that does not begin with a slash.
+#[derive(Clone, Copy, Debug)]
+pub enum Start<'n> {
+    /// The working directory, as the member remembers it.
+    Working,
+    /// Another one.
+    At(&'n Node),
+}
+
+/// Where a glance is.
+enum Here<'n> {
+    Root,
+    Start(Start<'n>),
+    /// Further on.
+    Walked(Node),
+}
+
+/// What a glance into a directory has found.
+#[derive(Default)]
+struct Seen<'a> {
+    directory: Ref,
+    /// The inode, if there is one of that name, and its stamp.
+    at: Ref,
+    inode: Option<Line<'a>>,
+    stamp: Stamp,
+    /// The directory's stamp before.
+    before: Stamp,
+    /// Bytes of the name.
+    length: usize,
+}
+
+impl Seen<'_> {
+    /// As a node.
+    #[inline(always)]
+    fn node(&self) -> Node {
+        let known = Known::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
+        Node { at: self.at, known }
+    }
+}
+
 impl<'a, S: Seams> Member<'a, S> {
-    /// What is known of the inode that a path names, from a directory on.
+    /// Has `tell` told what is known of the inode that a path names, from a directory on. If
+    /// somebody changes it meanwhile, it is told again.
     ///
     /// # Errors
     /// As [`Self::walk`].
@@ -38,18 +83,38 @@ impl<'a, S: Seams> Member<'a, S> {
         from: Node,
         path: &[u8],
         follow: Follow,
-        into: &mut Stat,
+        mut tell: impl FnMut(&Stat),
     ) -> Result<(), Errno> {
-        let found = self.glance_along(caller, from, path, |at, line| {
-            self.stat_into(at, line, into)?;
-            let is_link = into.mode.mode & TYPE == SYMLINK && follow == Follow::Yes;
-            if is_link { Err(Unclear) } else { Ok(()) }
-        });
-        match found {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Errno::NOENT),
-            Err(Unclear) => self.stat_carefully(caller, &from, path, follow, into),
+        match self.stat_at_a_glance(caller, Start::At(&from), path, follow, &mut tell) {
+            Ok(found) => found,
+            Err(Unclear) => {
+                self.stat_carefully(caller, &from, path, follow).map(|stat| tell(&stat))
+            }
         }
+    }
+
+    /// The same, if a glance tells.
+    ///
+    /// # Errors
+    /// [`Unclear`] if not.
+    #[inline(always)]
+    pub fn stat_at_a_glance(
+        &self,
+        caller: &impl AsCaller,
+        from: Start<'_>,
+        path: &[u8],
+        follow: Follow,
+        tell: &mut impl FnMut(&Stat),
+    ) -> Result<Result<(), Errno>, Unclear> {
+        let found = self.glance_along(caller, from, path, |at, line| {
+            let stat = self.stat_of(at, line)?;
+            if stat.mode.mode & TYPE == SYMLINK && follow == Follow::Yes {
+                return Err(Unclear);
+            }
+            tell(&stat);
+            Ok(())
+        })?;
+        Ok(if found.inode.is_some() { Ok(()) } else { Err(Errno::NOENT) })
     }
 
     #[cold]
@@ -60,100 +125,147 @@ impl<'a, S: Seams> Member<'a, S> {
         from: &Node,
         path: &[u8],
         follow: Follow,
-        into: &mut Stat,
-    ) -> Result<(), Errno> {
+    ) -> Result<Stat, Errno> {
         let node = self.walk_carefully(caller, from, path, follow)?;
-        self.read_node(node, |line| self.stat_into(node.at, line, into))
+        self.read_node(node, |line| self.stat_of(node.at, line))
     }
 
     /// The inode that a path names, if it is seen at a glance; none if its last name is missing.
     #[inline(always)]
     pub(super) fn glance_at(
         &self,
-        caller: &Caller<'_>,
-        from: Node,
+        caller: &impl AsCaller,
+        from: Start<'_>,
         path: &[u8],
         follow: Follow,
     ) -> Result<Option<Node>, Unclear> {
-        self.glance_along(caller, from, path, |_, line| {
+        let seen = self.glance_along(caller, from, path, |_, line| {
             let may_be_link = follow == Follow::Yes;
             if may_be_link && self.mode(line.load(cell::MODE))?.mode & TYPE == SYMLINK {
                 return Err(Unclear);
             }
             Ok(())
-        })
+        })?;
+        Ok(seen.inode.map(|_| seen.node()))
     }
 
-    /// The same; what the closure looks at in that inode it sees while nobody changes it.
+    /// What a path's last name stands for in the directory where it stands; what the closure looks
+    /// at in that inode it sees while nobody changes it.
     #[inline(always)]
     fn glance_along(
         &self,
-        caller: &Caller<'_>,
-        from: Node,
+        caller: &impl AsCaller,
+        from: Start<'_>,
         path: &[u8],
         mut look: impl FnMut(Ref, Line<'a>) -> Result<(), Unclear>,
-    ) -> Result<Option<Node>, Unclear> {
+    ) -> Result<Seen<'a>, Unclear> {
         if path.len() > PATH_MOST {
             return Err(Unclear);
         }
+        let mut seen = Seen::default();
         let (mut here, mut rest) = match path {
-            [b'/', rest @ ..] => (self.root()?, rest),
-            _ => (from, path),
+            [b'/', rest @ ..] => (Here::Root, rest),
+            _ => (Here::Start(from), path),
+        };
+        seen.directory = match &here {
+            Here::Root => self.root()?.at,
+            Here::Start(Start::Working) => self.working.get().ok_or(Unclear)?.at,
+            Here::Start(Start::At(node)) => node.at,
+            Here::Walked(node) => node.at,
         };
         loop {
-            let (name, behind) = Name::first_of(rest, self.secret()).ok_or(Unclear)?;
-            let is_last = behind.is_empty();
-            let directory = self.line(here.at)?;
-            let before = Stamp::of_free(directory).ok_or(Unclear)?;
-            compiler_fence(Ordering::SeqCst);
-            let entry = self.glance_into(caller, directory, &name)?;
-            let found = match entry {
-                None => None,
-                Some((at, inode)) => {
-                    let stamp = Stamp::of_free(inode).ok_or(Unclear)?;
-                    if is_last {
-                        compiler_fence(Ordering::SeqCst);
-                        look(at, inode)?;
-                        compiler_fence(Ordering::SeqCst);
-                        if Stamp::of(inode) != stamp {
-                            return Err(Unclear);
-                        }
-                    }
-                    Some((at, stamp))
-                }
-            };
-            compiler_fence(Ordering::SeqCst);
-            if Stamp::of(directory) != before {
+            let directory = self.line(seen.directory)?;
+            if !self.glance_into(caller, directory, rest, &mut seen) {
                 return Err(Unclear);
             }
-            self.recognise(&here, || before)?;
-            let Some((at, stamp)) = found else {
-                return Ok(None);
-            };
-            here = Node { at, known: Known::Seen { stamp, by: here.at, by_stamp: before } };
-            if is_last {
-                return Ok(Some(here));
+            if seen.length < rest.len() {
+                rest = self.go_on(&mut here, directory, &mut seen, rest).ok_or(Unclear)?;
+                continue;
             }
-            rest = behind.get(1..).unwrap_or_default();
+            if let Some(inode) = seen.inode {
+                look(seen.at, inode)?;
+                compiler_fence(Ordering::SeqCst);
+                if Stamp::of(inode) != seen.stamp {
+                    return Err(Unclear);
+                }
+            }
+            if !self.is_as_before(&here, directory, seen.before) {
+                return Err(Unclear);
+            }
+            return Ok(seen);
         }
     }
 
-    /// The inode of this name in a directory; the caller looks whether anything changed meanwhile.
+    /// Goes on to a directory that was seen; the rest of the path.
+    #[inline(never)]
+    fn go_on<'p>(
+        &self,
+        here: &mut Here<'_>,
+        directory: Line<'a>,
+        seen: &mut Seen<'a>,
+        rest: &'p [u8],
+    ) -> Option<&'p [u8]> {
+        if seen.inode.is_none() || !self.is_as_before(here, directory, seen.before) {
+            return None;
+        }
+        *here = Here::Walked(seen.node());
+        seen.directory = seen.at;
+        rest.get(seen.length + 1..)
+    }
+
+    /// Whether nobody has changed a directory since it had this stamp, and it is what it was.
     #[inline(always)]
+    fn is_as_before(&self, here: &Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
+        compiler_fence(Ordering::SeqCst);
+        Stamp::of(directory) == before
+            && match here {
+                Here::Root => true,
+                Here::Start(Start::Working) => self.is_still_working(),
+                Here::Start(Start::At(node)) => self.is_recognised(node, before),
+                Here::Walked(node) => self.is_recognised(node, before),
+            }
+    }
+
+    #[inline(never)]
+    fn is_recognised(&self, here: &Node, now: Stamp) -> bool {
+        self.recognise(here, || now).is_ok()
+    }
+
+    /// What the first name of a path stands for in a directory; false if that is not clear. The
+    /// caller looks whether anything has changed meanwhile.
+    #[inline(never)]
     fn glance_into(
         &self,
-        caller: &Caller<'_>,
+        caller: &impl AsCaller,
         directory: Line<'a>,
-        name: &Name<'_>,
-    ) -> Result<Option<(Ref, Line<'a>)>, Unclear> {
-        self.directory_mode(directory)?.allow(caller, EXECUTE)?;
-        let Some((at, line)) = self.find_short(directory, name)? else {
-            return Ok(None);
+        path: &[u8],
+        seen: &mut Seen<'a>,
+    ) -> bool {
+        self.try_glance_into(caller, directory, path, seen).is_some()
+    }
+
+    #[inline(always)]
+    fn try_glance_into(
+        &self,
+        caller: &impl AsCaller,
+        directory: Line<'a>,
+        path: &[u8],
+        seen: &mut Seen<'a>,
+    ) -> Option<()> {
+        let (name, length) = Name::first_of(path, self.secret())?;
+        (seen.before, seen.length) = (Stamp::of_free(directory)?, length);
+        compiler_fence(Ordering::SeqCst);
+        self.directory_mode(directory).ok()?.allow(caller, EXECUTE).ok()?;
+        let Some((mut at, mut line)) = self.find_short(directory, &name).ok()? else {
+            seen.inode = None;
+            return Some(());
         };
-        if line.load(cell::MODE) != cell::LINK_MARK {
-            return Ok(Some((at, line)));
+        if line.load(cell::MODE) == cell::LINK_MARK {
+            at = Ref(line.load(cell::TARGET));
+            line = self.line(at).ok()?;
         }
-        let at = Ref(line.load(cell::TARGET));
-        Ok(Some((at, self.line(at)?)))
+        (seen.at, seen.inode, seen.stamp) = (at, Some(line), Stamp::of_free(line)?);
+        compiler_fence(Ordering::SeqCst);
+        Some(())
     }
 }

@@ -23,8 +23,9 @@ use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
-pub(crate) use node::Known;
+pub use glance::{Start, Unclear};
 pub use node::Node;
+pub(crate) use node::{Known, Opening, Working};
 pub use rename::Rename;
 pub(crate) use walk::{FOLLOWED_MOST, Missing};
 pub use walk::{Follow, Last, PATH_MOST};
@@ -100,33 +101,27 @@ impl<'a, S: Seams> Member<'a, S> {
         self.again(|| self.stat(self.step(caller, directory, name)?))
     }
 
-    #[inline]
-    fn stat_of(&self, at: Ref, line: Line<'a>) -> Result<Stat, Errno> {
-        let mut stat = Stat::default();
-        self.stat_into(at, line, &mut stat)?;
-        Ok(stat)
-    }
-
     #[inline(always)]
-    fn stat_into(&self, at: Ref, line: Line<'a>, into: &mut Stat) -> Result<(), Errno> {
+    fn stat_of(&self, at: Ref, line: Line<'a>) -> Result<Stat, Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
         let body = self.body(line)?;
-        let lines = if mode.is_directory() {
-            into.size = line.load(cell::ENTRIES).into();
-            Table::of(body).map_or(0, Table::buckets)
+        let (size, lines) = if mode.is_directory() {
+            (line.load(cell::ENTRIES).into(), Table::of(body).map_or(0, Table::buckets))
         } else {
-            into.size = line.load(cell::SIZE);
-            self.content_lines(body)?
+            (line.load(cell::SIZE), self.content_lines(body)?)
         };
-        into.ino = self.ino_at(at);
-        into.mode = mode;
-        into.links = line.load(cell::LINKS).into();
-        into.device = if is_device(mode.mode) { body.load(cell::DATA) } else { 0 };
-        into.blocks = (u64::from(lines) * LINE_BYTES as u64).div_ceil(512);
-        into.mtime_ns = line.load(cell::MTIME);
-        into.atime_ns = accessed(line, body).unwrap_or(into.mtime_ns);
-        into.ctime_ns = line.load(cell::CTIME);
-        Ok(())
+        let mtime_ns = line.load(cell::MTIME);
+        Ok(Stat {
+            ino: self.ino_at(at),
+            mode,
+            links: line.load(cell::LINKS).into(),
+            size,
+            device: if is_device(mode.mode) { body.load(cell::DATA) } else { 0 },
+            blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
+            atime_ns: accessed(line, body).unwrap_or(mtime_ns),
+            mtime_ns,
+            ctime_ns: line.load(cell::CTIME),
+        })
     }
 
     /// The inode behind an entry.
@@ -198,10 +193,14 @@ impl<'a, S: Seams> Member<'a, S> {
         self.name(name)
     }
 
-    /// Puts a directory's new times into the log.
+    /// Puts a directory's new times into the log. Nobody copies one, so its mtime may stay as it is
+    /// until the clock ticks, which keeps logs short.
     #[inline]
     fn touch(&self, parent: &Parent<'_>, now: u64) {
-        self.put_written(parent.at, parent.line, now);
+        if parent.line.load(cell::MTIME) != now {
+            self.put(parent.at, cell::MTIME, now);
+        }
+        self.put_changed(parent.at, parent.line, now);
     }
 
     /// Removes a name: that of an empty directory, or any other.

@@ -30,7 +30,26 @@ pub(crate) enum Known {
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
     /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
     /// refers to a description that says so, with these flags.
-    Open { of: Ref, place: u32, entry: u64, flags: u32 },
+    Open(Opening),
+    /// It is the working directory that the member remembers, and open as that says.
+    Working,
+}
+
+/// By what a node is open: which place of which process' table of descriptors has what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub(crate) of: Ref,
+    pub(crate) place: u32,
+    pub(crate) entry: u64,
+    /// The flags of the description.
+    pub(crate) flags: u32,
+}
+
+/// A working directory as it last was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Working {
+    pub(crate) at: Ref,
+    pub(crate) opening: Opening,
 }
 
 impl PartialEq for Node {
@@ -116,7 +135,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 let is_same = Stamp::before_lock(self.line(by)?) == by_stamp;
                 if is_same { Ok(()) } else { self.recognise(node, || Stamp::of(line)) }
             }
-            Known::Seen { .. } | Known::Stays | Known::Open { .. } => {
+            Known::Seen { .. } | Known::Stays | Known::Open(_) | Known::Working => {
                 self.recognise(node, || Stamp::of(line))
             }
         }
@@ -130,14 +149,25 @@ impl<'a, S: Seams> Member<'a, S> {
             Known::Seen { stamp, by, by_stamp } => {
                 stamp == now() || Stamp::of(self.line(by)?) == by_stamp
             }
-            Known::Open { of, place, entry, flags } => {
-                // A description may have become another's, at the same place.
-                let description = self.line(Ref(u32::of_bits(entry)))?;
-                self.is_in_place(of, place, entry)?
-                    && description.load(description::INODE) == node.at.0
-                    && description.load(description::FLAGS) == flags
-            }
+            Known::Open(opening) => self.is_open(node.at, opening)?,
+            Known::Working => self.is_still_working(),
         };
         if is_same { Ok(()) } else { Err(Errno::STALE) }
+    }
+
+    /// Whether the working directory is what the member remembers.
+    #[inline(never)]
+    pub(super) fn is_still_working(&self) -> bool {
+        let working = self.working.get();
+        working.is_some_and(|working| self.is_open(working.at, working.opening) == Ok(true))
+    }
+
+    #[inline(always)]
+    fn is_open(&self, at: Ref, by: Opening) -> Result<bool, Errno> {
+        // A description may have become another's, at the same place.
+        let description = self.line(Ref(u32::of_bits(by.entry)))?;
+        Ok(self.is_in_place(by.of, by.place, by.entry)?
+            && description.load(description::INODE) == at.0
+            && description.load(description::FLAGS) == by.flags)
     }
 }

@@ -5,6 +5,7 @@
 //! the walk ends with [`Errno::STALE`], and [`Member::again`] begins it anew.
 
 use super::Node;
+use super::glance::Start;
 use super::node::Known;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
@@ -142,7 +143,11 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        match self.glance_at(caller, from, path, follow) {
+        let start = match from.known {
+            Known::Working => Start::Working,
+            Known::Stays | Known::Seen { .. } | Known::Open(_) => Start::At(&from),
+        };
+        match self.glance_at(caller, start, path, follow) {
             Ok(Some(node)) => Ok(node),
             Ok(None) => Err(Errno::NOENT),
             Err(_) => self.walk_carefully(caller, &from, path, follow),

@@ -67,7 +67,7 @@ impl Library {
 /// The same error, as the kernel's.
 #[cold]
 fn errno(why: densefs_process::Errno) -> Errno {
-    Errno::from_raw_os_error(why.0.into())
+    Errno::from_raw_os_error(why.0)
 }
 
 fn base(within: &File) -> Base {

@@ -1,0 +1,98 @@
+/*
+ * Calls DenseFS between marks, which a trace shows. Each operation is called a few times first, so
+ * that what happens once in a process is over, and then eight times between marks. Argument: an
+ * arena. The numbers of the operations are the rows of the table that the test reads.
+ */
+#include <densefs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* A mark of crates/footprint-trace/src/mark.rs: region 1, the operation's number. */
+#define MARK(edge, operation)                                                                      \
+    __asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00; .long %c0"                                     \
+                     :                                                                             \
+                     : "i"(0x5f500000 | (edge) << 18 | 1 << 12 | (operation))                      \
+                     : "memory")
+
+enum { WARM_UP = 4, TIMES = 8, FILES = 64, PAGE = 4096 };
+
+static char names[FILES][16], others[FILES][16], page[PAGE];
+
+static void must(int succeeded, const char *what)
+{
+    if (!succeeded) {
+        perror(what);
+        exit(1);
+    }
+}
+
+#define TRACE(operation, call)                                                                     \
+    for (int i = 0; i < WARM_UP + TIMES; i++) {                                                    \
+        int done;                                                                                  \
+        if (i < WARM_UP) {                                                                         \
+            done = (int)(call);                                                                    \
+        } else {                                                                                   \
+            MARK(0, operation);                                                                    \
+            done = (int)(call);                                                                    \
+            MARK(1, operation);                                                                    \
+        }                                                                                          \
+        results[i] = done;                                                                         \
+    }
+
+static int results[WARM_UP + TIMES], files[WARM_UP + TIMES];
+
+/* What the last operation gave must be so each time. */
+static void all(int is_success, const char *what)
+{
+    for (int i = 0; i < WARM_UP + TIMES; i++)
+        must((results[i] >= 0) == is_success, what);
+    memcpy(files, results, sizeof files);
+}
+
+int main(int argc, char **argv)
+{
+    struct stat stat_;
+    must(argc == 2 && dfs_attach(argv[1], 0) == 0, "dfs_attach");
+    must(dfs_mkdir("/work", 0755) == 0 && dfs_chdir("/work") == 0, "dfs_mkdir");
+    for (int i = 0; i < FILES; i++) {
+        snprintf(names[i], sizeof names[i], "file%08d", i);
+        snprintf(others[i], sizeof others[i], "other%07d", i);
+        int file = dfs_open(names[i], O_RDWR | O_CREAT, 0644);
+        must(file >= 0 && dfs_pwrite(file, page, PAGE, 0) == PAGE && dfs_close(file) == 0, "open");
+    }
+    TRACE(1, dfs_stat(names[i], &stat_));
+    all(1, "dfs_stat");
+    TRACE(2, dfs_stat(others[i], &stat_));
+    all(0, "dfs_stat of a missing name");
+    TRACE(3, dfs_open(names[i], O_RDONLY));
+    all(1, "dfs_open");
+    TRACE(4, dfs_pread(files[i], page, PAGE, 0));
+    for (int i = 0; i < WARM_UP + TIMES; i++)
+        must(dfs_close(files[i]) == 0, "dfs_close");
+    /* As programs do, one after the other. */
+    for (int i = 0; i < WARM_UP + TIMES; i++) {
+        int file = dfs_open(names[i], O_RDONLY);
+        MARK(0, 5);
+        int closed = dfs_close(file);
+        MARK(1, 5);
+        must(closed == 0, "dfs_close");
+    }
+    TRACE(6, dfs_open(others[i], O_RDWR | O_CREAT, 0644));
+    all(1, "dfs_open of a new file");
+    TRACE(7, dfs_pwrite(files[i], page, PAGE, 0));
+    TRACE(8, dfs_pwrite(files[i], page, PAGE, 0));
+    for (int i = 0; i < WARM_UP + TIMES; i++)
+        must(dfs_close(files[i]) == 0, "dfs_close");
+    TRACE(9, dfs_unlink(others[i]));
+    all(1, "dfs_unlink");
+    TRACE(10, dfs_rename(names[i], others[i]));
+    all(1, "dfs_rename");
+    TRACE(11, dfs_mkdir(names[i], 0755));
+    all(1, "dfs_mkdir");
+    TRACE(12, dfs_rmdir(names[i]));
+    all(1, "dfs_rmdir");
+    return 0;
+}

@@ -1,0 +1,159 @@
+//! How many lines of the processor's caches each call touches, as docs/densefs.md says: counted in
+//! a trace of a C program that calls the library as it is shipped.
+#![cfg(target_arch = "x86_64")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use densefs_process::{DenseFs, Request, make};
+use footprint::touched::Figures;
+use footprint::trace::{Nameless, Region};
+
+/// What a call touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lines {
+    instructions: u64,
+    data: u64,
+}
+
+impl Lines {
+    /// What may be counted where this stands in the table: where code lies changes with all else.
+    fn bound(self) -> Self {
+        let bound = |lines: u64| lines + lines / 8 + 1;
+        Self { instructions: bound(self.instructions), data: bound(self.data) }
+    }
+
+    fn are_within(self, bound: Self) -> bool {
+        self.instructions <= bound.instructions && self.data <= bound.data
+    }
+}
+
+/// The rows of the table in docs/densefs.md, in the order of the program's calls.
+fn table() -> Vec<(String, Lines)> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/densefs.md");
+    let text = fs::read_to_string(docs).expect("it is in the tree");
+    let rows = text.lines().skip_while(|line| !line.starts_with("| call | instruction lines"));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let lines = |cell: usize| cells[cell].parse().expect("a number of lines");
+        (cells[1].to_owned(), Lines { instructions: lines(2), data: lines(3) })
+    })
+    .collect()
+}
+
+/// Builds the library as `make densefs` does, and links to it by the name that programs know.
+fn shipped_library(into: &Path) {
+    let test = std::env::current_exe().expect("it runs");
+    // target/PROFILE/deps/TEST
+    let target = test.ancestors().nth(3).expect("it is in a build directory");
+    let built = Command::new(env!("CARGO"))
+        .args(["rustc", "--quiet", "--profile", "densefs", "--locked", "--lib"])
+        .args(["--crate-type", "cdylib", "--manifest-path"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target)
+        .output()
+        .expect("cargo can be started");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let library = target.join("densefs/libdensefs_c.so");
+    symlink(library, into.join("libdensefs.so")).expect("the place is ours");
+}
+
+/// Compiles the program that makes the calls.
+fn program(place: &Path) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = place.join("lines");
+    let built = Command::new("cc")
+        .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I"])
+        .arg(here.join("include"))
+        .arg(here.join("tests/lines.c"))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(place)
+        .arg("-ldensefs")
+        .output()
+        .expect("cc can be started");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
+}
+
+/// Traces the program.
+fn trace(place: &Path) -> PathBuf {
+    let program = program(place);
+    let arena = place.join("arena");
+    let root = DenseFs::new_root(0o755);
+    make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    let plugin = footprint_library::write_into(place).expect("there is room");
+    let trace = place.join("trace");
+    let plugin = format!("{},out={},regions=marked", plugin.display(), trace.display());
+    let ran = Command::new("qemu-x86_64")
+        .arg("-plugin")
+        .arg(plugin)
+        .arg(program)
+        .arg(&arena)
+        // Where the stack begins depends on how much is in the environment.
+        .env_clear()
+        .env("LD_LIBRARY_PATH", place)
+        .output()
+        .expect("it is there");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    trace
+}
+
+/// The middle of what the repetitions of each call touched.
+fn counted(trace: &Path) -> Vec<Lines> {
+    let mut calls: BTreeMap<u16, Vec<Figures>> = BTreeMap::new();
+    for one in footprint_study::regions(trace, Nameless, None).expect("the trace is whole") {
+        if let Region::Marked { operation, .. } = one.region {
+            calls.entry(operation).or_default().push(one.figures);
+        }
+    }
+    let middle = |figures: &[Figures], lines: fn(&Figures) -> u64| {
+        let mut all: Vec<_> = figures.iter().map(lines).collect();
+        all.sort_unstable();
+        all[(all.len() - 1) / 2]
+    };
+    let lines = |figures: &Vec<Figures>| Lines {
+        instructions: middle(figures, |figures| figures.instruction_lines),
+        data: middle(figures, |figures| figures.data_lines),
+    };
+    calls.values().map(lines).collect()
+}
+
+fn can_trace() -> bool {
+    let help = Command::new("qemu-x86_64").arg("-h").stderr(Stdio::null()).output();
+    help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("-plugin"))
+}
+
+#[test]
+fn calls_touch_no_more_lines_than_the_table_says() {
+    if !can_trace() {
+        eprintln!("skipped: there is no qemu-x86_64 here, or it takes no plugins");
+        return;
+    }
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    shipped_library(place.path());
+    let counted = counted(&trace(place.path()));
+    let table = table();
+    assert_eq!(counted.len(), table.len(), "each row of the table is a call of the program");
+    let mut are_within = true;
+    for ((call, said), counted) in table.iter().zip(counted) {
+        println!("| {call} | {} | {} |", counted.instructions, counted.data);
+        are_within &= counted.are_within(said.bound());
+    }
+    assert!(are_within, "more lines than docs/densefs.md says; what was counted is above");
+}
+
+#[test]
+fn what_is_beyond_the_table_is_noticed() {
+    let said = Lines { instructions: 40, data: 20 };
+    assert!(said.are_within(said.bound()));
+    assert!(Lines { instructions: 46, data: 23 }.are_within(said.bound()));
+    assert!(!Lines { instructions: 47, data: 20 }.are_within(said.bound()));
+    assert!(!Lines { instructions: 40, data: 24 }.are_within(said.bound()));
+}

@@ -1,0 +1,58 @@
+//! The seat that a thread used last, where its next call finds it.
+//!
+//! It is a word of each thread's own, at a place that is known once the library is loaded. Rust's
+//! own variables of threads are found by a function call in a shared library, and that call alone
+//! touches five lines of instructions and five of data.
+#![expect(unsafe_code, reason = "the word is reached by instructions of our own")]
+
+use std::arch::{asm, global_asm};
+
+use crate::seat::Seat;
+
+global_asm!(
+    ".pushsection .tbss.densefs_last_seat, \"awT\", @nobits",
+    ".p2align 3",
+    ".globl densefs_last_seat",
+    ".hidden densefs_last_seat",
+    ".type densefs_last_seat, @object",
+    ".size densefs_last_seat, 8",
+    "densefs_last_seat:",
+    ".zero 8",
+    ".popsection",
+);
+
+/// Takes it away: whoever interrupts the thread finds none, and takes another.
+#[inline(always)]
+pub(crate) fn take() -> Option<Box<Seat>> {
+    of_word(exchange(std::ptr::null_mut()))
+}
+
+/// Puts one there; what was there before.
+#[inline(always)]
+pub(crate) fn put(seat: Box<Seat>) -> Option<Box<Seat>> {
+    of_word(exchange(Box::into_raw(seat)))
+}
+
+#[inline(always)]
+fn of_word(seat: *mut Seat) -> Option<Box<Seat>> {
+    // SAFETY: what is not null has been put there by this thread, and is there no more.
+    (!seat.is_null()).then(|| unsafe { Box::from_raw(seat) })
+}
+
+#[inline(always)]
+fn exchange(new: *mut Seat) -> *mut Seat {
+    let old;
+    // SAFETY: nothing else refers to the word, and no other thread to this thread's.
+    unsafe {
+        asm!(
+            "mov {place}, qword ptr [rip + densefs_last_seat@gottpoff]",
+            "mov {old}, qword ptr fs:[{place}]",
+            "mov qword ptr fs:[{place}], {new}",
+            place = out(reg) _,
+            old = out(reg) old,
+            new = in(reg) new,
+            options(nostack, preserves_flags),
+        );
+    }
+    old
+}
