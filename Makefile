@@ -17,7 +17,7 @@ help:
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
 	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
 	@echo "make densefs           build target/densefs/lib/libdensefs.so and its header"
-	@echo "make densefs-long      try DenseFS for long: its tests with large numbers"
+	@echo "make densefs-long      try DenseFS for long: its tests with large numbers, some 20 minutes"
 	@echo "make fuzz              have a fuzzer spoil DenseFS arenas for ten minutes"
 	@echo "make setup             install what 'make run' needs, and nothing more"
 

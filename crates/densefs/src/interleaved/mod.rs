@@ -333,7 +333,7 @@ fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
     const PLANS: usize = 26;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut runs = 0;
-    for _ in 0..drawn().map_or(60, |plans| plans / 4) {
+    for _ in 0..drawn().map_or(60, |plans| plans / 20) {
         let drawn: Vec<_> = (0..9).map(|_| random.below(acts.len())).collect();
         let script: Vec<_> = drawn.iter().map(|&one| acts[one]).collect();
         let scripts: Vec<_> = script.chunks(3).collect();
