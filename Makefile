@@ -5,7 +5,7 @@ CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
-.PHONY: help run build test lint bench coverage densefs setup
+.PHONY: help run build test lint bench coverage densefs densefs-long fuzz setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
@@ -17,6 +17,8 @@ help:
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
 	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
 	@echo "make densefs           build target/densefs/lib/libdensefs.so and its header"
+	@echo "make densefs-long      try DenseFS for long: its tests with large numbers, some 20 minutes"
+	@echo "make fuzz              have a fuzzer spoil DenseFS arenas for ten minutes"
 	@echo "make setup             install what 'make run' needs, and nothing more"
 
 run: setup build
@@ -45,6 +47,21 @@ densefs:
 	@install -D $(TARGET_DIR)/densefs/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
 	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
 	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
+
+# What its tests take from the environment.
+densefs-long: export FSPRISM_CHURN_STEPS = 1000000
+densefs-long: export FSPRISM_HOSTILE_ROUNDS = 300000
+densefs-long: export FSPRISM_INTERLEAVINGS = 20000
+densefs-long: export FSPRISM_LINEAR_ROUNDS = 100000
+densefs-long: export FSPRISM_MODEL_CALLS = 1000000
+densefs-long: export FSPRISM_SPOILT_ROUNDS = 50000
+densefs-long: export FSPRISM_STORM_SECONDS = 60
+densefs-long:
+	@$(CARGO) test --release --locked --no-fail-fast -p fsprism-densefs \
+		-p fsprism-densefs-process --tests -- --nocapture --test-threads 1
+
+fuzz:
+	@scripts/fuzz
 
 bench: densefs
 	@scripts/setup bench

@@ -300,6 +300,7 @@ static void inherit(void)
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
+    alarm(15 * 60); /* Rather than waiting for ever. */
     FAILS(dfs_open("/file", O_RDONLY), ENXIO);
     FAILS(dfs_attach("/dev/null", 0), EINVAL);
     FAILS(dfs_attach("/nowhere/arena", 0), ENOENT);

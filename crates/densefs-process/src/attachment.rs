@@ -337,7 +337,7 @@ impl Seams for Surroundings {
     fn life(&self, slot: u32) -> Life {
         let this = &self.0;
         let owner = |slot| this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
-        let Some(record) = owner(slot).checked_sub(1) else { return Life::Alive };
+        let Some(record) = owner(slot).checked_sub(1) else { return Life::Nobody };
         if record == this.record() || !this.claim(record) {
             return Life::Alive;
         }

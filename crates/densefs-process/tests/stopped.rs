@@ -1,6 +1,8 @@
 //! A process that is stopped while it holds a lock keeps it: the others wait until it goes on, or
 //! is killed.
 
+mod patience;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -12,6 +14,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 const ARENA: &str = "DENSEFS_STOPPED_ARENA";
 /// How long somebody waits at least before it is believed to wait for the one that is stopped.
 const A_WHILE: Duration = Duration::from_millis(300);
+/// Far longer than it takes to go on.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// How often it is stopped until it holds the lock.
 const TRIES_MOST: u32 = 2_000;
 
@@ -77,6 +81,20 @@ fn make_beside(files: &DenseFs, name: String) -> Receiver<Result<(), Errno>> {
     told
 }
 
+/// Waits until the file has been renamed once more, and a little longer.
+fn await_rename(files: &DenseFs) {
+    let changed_ns = || {
+        let found = files.stat("one").or_else(|_| files.stat("two"));
+        found.map(|stat| stat.ctime_ns).ok()
+    };
+    patience::with_patience("a process that was to go on", || {
+        let before = changed_ns();
+        while changed_ns() == before {
+            std::thread::yield_now();
+        }
+    });
+}
+
 /// A process that was stopped while it held the root's lock, and one that waits for it.
 fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
@@ -100,8 +118,8 @@ fn stopped() -> Stopped {
             Err(RecvTimeoutError::Disconnected) => panic!("it ended without a word"),
         }
         kill_process(child.pid(), Signal::CONT).expect("it is ours");
-        // So that it is somewhere else when it is stopped again.
-        files.stat("one").or_else(|_| files.stat("two")).ok();
+        // So that it is somewhere else when it is stopped again, however busy the machine is.
+        await_rename(&files);
     }
     panic!("it never held the lock in {TRIES_MOST} tries");
 }
@@ -111,7 +129,7 @@ fn others_go_on_when_it_goes_on() {
     let mut stopped = stopped();
     assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
     kill_process(stopped.child.pid(), Signal::CONT).expect("it is ours");
-    assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
+    assert_eq!(stopped.waiting.recv_timeout(PATIENCE), Ok(Ok(())));
     stopped.child.kill();
     check(&stopped.files);
 }
@@ -121,7 +139,7 @@ fn others_go_on_when_it_is_killed() {
     let mut stopped = stopped();
     assert_eq!(stopped.waiting.recv_timeout(A_WHILE), Err(RecvTimeoutError::Timeout));
     stopped.child.kill();
-    assert_eq!(stopped.waiting.recv(), Ok(Ok(())));
+    assert_eq!(stopped.waiting.recv_timeout(PATIENCE), Ok(Ok(())));
     check(&stopped.files);
 }
 

@@ -110,6 +110,8 @@ impl<'a> Arena<'a> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "the word lies in the arena")]
     pub(crate) fn store_at(&self, byte: usize, width: u32, value: u64) {
+        #[cfg(test)]
+        crate::interleaved::touch();
         if byte >= self.lines as usize * LINE_BYTES {
             return;
         }
@@ -189,6 +191,8 @@ impl<'a> Arena<'a> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     fn stretch(&self, at: Ref, offset: usize, length: usize) -> Result<NonNull<u8>, Errno> {
+        #[cfg(test)]
+        crate::interleaved::touch();
         let all = self.lines as usize * LINE_BYTES;
         let begin = (at.0 as usize * LINE_BYTES).checked_add(offset).ok_or(Errno::CORRUPT)?;
         if begin > all || length > all - begin {
@@ -348,6 +352,8 @@ impl<'a> Line<'a> {
     #[expect(unsafe_code, reason = "a field lies within its line")]
     #[must_use]
     pub fn load<W: Word>(self, field: Field<W>) -> W {
+        #[cfg(test)]
+        crate::interleaved::touch();
         // SAFETY: the line is mapped, and the field lies aligned within it.
         unsafe { W::load(self.start.as_ptr().add(field.at)) }
     }
@@ -356,8 +362,28 @@ impl<'a> Line<'a> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "a field lies within its line")]
     pub(crate) fn store<W: Word>(self, field: Field<W>, value: W) {
+        #[cfg(test)]
+        crate::interleaved::touch();
         // SAFETY: as in `load`.
         unsafe { value.store(self.start.as_ptr().add(field.at)) };
+    }
+
+    /// Exchanges what the field holds, if that is what was seen; whether it was.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn exchange(self, field: Field<u32>, seen: u32, new: u32) -> bool {
+        #[cfg(test)]
+        crate::interleaved::touch();
+        let (is_done, is_not) = (Ordering::AcqRel, Ordering::Relaxed);
+        self.atomic(field).compare_exchange(seen, new, is_done, is_not).is_ok()
+    }
+
+    /// Stores in one step with finding out what the field held until then.
+    #[inline(always)]
+    pub(crate) fn swap(self, field: Field<u32>, new: u32) -> u32 {
+        #[cfg(test)]
+        crate::interleaved::touch();
+        self.atomic(field).swap(new, Ordering::AcqRel)
     }
 
     /// Which of the first 16 bytes are this one now: a bit for each, the lowest for the first.
@@ -365,6 +391,8 @@ impl<'a> Line<'a> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "the bytes lie within the line")]
     pub(crate) fn bytes_like(self, byte: u8) -> u32 {
+        #[cfg(test)]
+        crate::interleaved::touch();
         let bytes = u32::from(byte) * 0x0101_0101;
         let found;
         // SAFETY: the line is mapped, and begins at a multiple of 64. What others write meanwhile

@@ -15,6 +15,9 @@
 
 #[cfg(test)]
 extern crate std;
+// So that tests of either kind can share files.
+#[cfg(test)]
+extern crate self as densefs;
 
 // What is stored first has to be seen first: the order of stores, and that of loads, is that of the
 // program on this architecture.
@@ -24,6 +27,8 @@ compile_error!("DenseFS relies on the order of stores and loads of x86-64");
 mod annex;
 pub mod arena;
 pub mod check;
+#[cfg(test)]
+mod churn;
 mod content;
 mod descriptors;
 mod directory;
@@ -31,12 +36,19 @@ mod errno;
 mod extended;
 mod file_locks;
 pub mod format;
+#[cfg(test)]
+mod interleaved;
 mod layout;
 mod listing;
 mod log;
 mod member;
+#[cfg(test)]
+#[path = "../tests/core/memory.rs"]
+mod memory;
 pub mod modes;
 mod name;
+#[cfg(test)]
+mod quiet;
 mod seams;
 mod space;
 mod stamp;

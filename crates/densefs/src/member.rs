@@ -18,7 +18,7 @@ use crate::modes::{KnownMode, MODES_KNOWN};
 use crate::seams::{Life, Seams};
 use crate::space::Geometry;
 use crate::stamp::Stamp;
-use crate::tree::Working;
+use crate::tree::{Node, Working};
 
 /// Of a lock's word: who holds it, by number + 1.
 pub(crate) const OWNER: u32 = 0x7fff;
@@ -26,10 +26,14 @@ pub(crate) const OWNER: u32 = 0x7fff;
 const WAITERS: u32 = 0x8000;
 /// One step of the version, which is odd while it is held.
 pub(crate) const STEP: u32 = 0x1_0000;
-/// Looks at what others change before its lock is taken for it.
-const READS: u32 = 1000;
+/// Looks at what others change before its lock is taken for it: few in tests, which are to come
+/// to what is done then.
+const READS: u32 = if cfg!(test) { 3 } else { 1000 };
 /// Looks at a held lock before sleeping.
-const SPINS: u32 = 100;
+const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
+
+/// What somebody found who looked, and the stamp at that moment.
+type Looked<T> = (Result<T, Errno>, Stamp);
 
 /// A thread that takes part in an arena.
 #[derive(Debug)]
@@ -202,39 +206,60 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Takes the lock of what begins with this line.
+    /// Takes the lock of what begins with this line, whatever it is by then.
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the word is nonsense.
     #[inline(always)]
     pub(crate) fn lock(&self, at: Ref) -> Result<Line<'a>, Errno> {
+        self.lock_of(at, None)
+    }
+
+    /// The same; if it has to wait and holds other locks, it does so for this node alone.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if it would wait for something else; as [`Self::lock`].
+    #[inline(always)]
+    pub(crate) fn lock_of(&self, at: Ref, wanted: Option<&Node>) -> Result<Line<'a>, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
         // No operation takes more locks.
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
         self.fill(self.state, slot::HELD.element(held), at.0);
         compiler_fence(Ordering::SeqCst);
-        let word = line.atomic(WORD);
         loop {
-            let seen = word.load(Ordering::Relaxed);
+            let seen = line.load(WORD);
             if seen & OWNER == 0 {
                 let ours = (seen & !(OWNER | WAITERS)).wrapping_add(STEP) | (self.number + 1);
-                let taken = word.compare_exchange(
-                    seen,
-                    ours | seen & WAITERS,
-                    Ordering::Acquire,
-                    Ordering::Relaxed,
-                );
-                if taken.is_ok() {
+                if line.exchange(WORD, seen, ours | seen & WAITERS) {
                     self.seams.stored();
                     self.held.set(held + 1);
                     return Ok(line);
                 }
-            } else if let Err(why) = self.await_release(at, line) {
+            } else if let Err(why) = self.await_release_of(at, line, wanted) {
                 self.fill(self.state, slot::HELD.element(held), 0);
                 return Err(why);
             }
         }
+    }
+
+    /// Takes a lock if nobody has it; whether that was so.
+    pub(crate) fn try_lock(&self, at: Ref) -> Result<bool, Errno> {
+        let line = self.arena.line(at)?;
+        let held = self.held.get();
+        self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
+        self.fill(self.state, slot::HELD.element(held), at.0);
+        compiler_fence(Ordering::SeqCst);
+        let seen = line.load(WORD);
+        let ours = (seen & !OWNER).wrapping_add(STEP) | (self.number + 1);
+        let is_taken = !is_held(seen) && line.exchange(WORD, seen, ours);
+        if is_taken {
+            self.seams.stored();
+            self.held.set(held + 1);
+        } else {
+            self.fill(self.state, slot::HELD.element(held), 0);
+        }
+        Ok(is_taken)
     }
 
     /// Gives the last lock back.
@@ -257,10 +282,11 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn release(&self, line: Line<'_>) {
-        let seen = line.load(WORD);
-        line.store(WORD, (seen & !(OWNER | WAITERS)).wrapping_add(STEP));
+        let free = (line.load(WORD) & !(OWNER | WAITERS)).wrapping_add(STEP);
+        // In one step: somebody may begin to wait between a load and a store.
+        let held = line.swap(WORD, free);
         self.seams.stored();
-        if seen & WAITERS != 0 {
+        if held & WAITERS != 0 {
             self.seams.wake(line.atomic(WORD));
         }
     }
@@ -276,42 +302,42 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         at: Ref,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
-    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
+    ) -> Result<Looked<T>, Errno> {
         let line = self.arena.line(at)?;
-        for _ in 0..READS {
-            let Some(before) = Stamp::of_free(line) else {
-                self.await_release(at, line)?;
-                continue;
-            };
-            compiler_fence(Ordering::SeqCst);
-            let found = look(line);
-            compiler_fence(Ordering::SeqCst);
-            let is_again = matches!(found, Err(Errno::AGAIN));
-            if !is_again && before == Stamp::of(line) {
-                return Ok((found, before));
+        loop {
+            for _ in 0..READS {
+                let Some(before) = Stamp::of_free(line) else {
+                    self.await_release(at, line)?;
+                    continue;
+                };
+                compiler_fence(Ordering::SeqCst);
+                let found = look(line);
+                compiler_fence(Ordering::SeqCst);
+                let is_again = matches!(found, Err(Errno::AGAIN));
+                if !is_again && before == Stamp::of(line) {
+                    return Ok((found, before));
+                }
+            }
+            if let Some(found) = self.read_locked(at, &mut look)? {
+                return Ok(found);
             }
         }
-        self.read_locked(at, look)
     }
 
-    /// The same under the lock, where others change it all the time. Who compares that stamp later
-    /// finds that something has changed.
+    /// The same under the lock, where others change it all the time; nothing if the closure says
+    /// [`Errno::AGAIN`]. Who compares that stamp later finds that something has changed.
     #[cold]
     #[inline(never)]
     fn read_locked<T>(
         &self,
         at: Ref,
-        mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
-    ) -> Result<(Result<T, Errno>, Stamp), Errno> {
-        loop {
-            let line = self.lock(at)?;
-            let before = Stamp::before_lock(line);
-            let found = look(line);
-            self.unlock();
-            if !matches!(found, Err(Errno::AGAIN)) {
-                return Ok((found, before));
-            }
-        }
+        look: &mut impl FnMut(Line<'a>) -> Result<T, Errno>,
+    ) -> Result<Option<Looked<T>>, Errno> {
+        let line = self.lock(at)?;
+        let before = Stamp::before_lock(line);
+        let found = look(line);
+        self.unlock();
+        Ok(if matches!(found, Err(Errno::AGAIN)) { None } else { Some((found, before)) })
     }
 
     /// Gives up an operation that is under way, as if the thread had died: what it has committed is
@@ -332,17 +358,28 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner cannot be.
+    #[inline(always)]
+    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
+        self.await_release_of(at, line, None)
+    }
+
+    /// The same. What is wanted may become something else, which its owner locks before what this
+    /// thread holds: it does not sleep then.
     #[cold]
     #[inline(never)]
-    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
-        let word = line.atomic(WORD);
+    fn await_release_of(
+        &self,
+        at: Ref,
+        line: Line<'a>,
+        wanted: Option<&Node>,
+    ) -> Result<(), Errno> {
         for _ in 0..SPINS {
-            if word.load(Ordering::Relaxed) & OWNER == 0 {
+            if line.load(WORD) & OWNER == 0 {
                 return Ok(());
             }
             core::hint::spin_loop();
         }
-        let seen = word.load(Ordering::Relaxed);
+        let seen = line.load(WORD);
         let owner = seen & OWNER;
         if owner == 0 {
             return Ok(());
@@ -351,19 +388,39 @@ impl<'a, S: Seams> Member<'a, S> {
         if number == self.number || number >= self.slots() {
             return Err(Errno::CORRUPT);
         }
-        if self.seams.life(number) == Life::Ours {
-            let done = self.repair(number);
-            self.seams.repaired(number);
-            return done;
+        if let Some(node) = wanted.filter(|_| self.holds_any()) {
+            self.check_unchanged(node)?;
+        }
+        match self.seams.life(number) {
+            Life::Alive => {}
+            Life::Ours => {
+                let done = self.repair(number);
+                self.seams.repaired(number);
+                return done;
+            }
+            Life::Nobody if line.load(WORD) == seen => return Err(Errno::CORRUPT),
+            Life::Nobody => return Ok(()),
         }
         // Who takes a lock notes it before, and forgets it after having given it back.
-        if !self.is_noted(number, at)? && word.load(Ordering::Acquire) == seen {
+        if !self.is_noted(number, at)? && line.load(WORD) == seen {
             return Err(Errno::CORRUPT);
         }
         let slept_at = seen | WAITERS;
-        let marked = seen == slept_at
-            || word.compare_exchange(seen, slept_at, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if marked && !self.seams.wait(word, slept_at) { Err(Errno::INTR) } else { Ok(()) }
+        let marked = seen == slept_at || line.exchange(WORD, seen, slept_at);
+        if marked && !self.seams.wait(line.atomic(WORD), slept_at) {
+            return Err(Errno::INTR);
+        }
+        Ok(())
+    }
+
+    /// Whether this thread holds any lock.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.held.get() > 0
+    }
+
+    /// Whether this thread holds the lock with which this line begins.
+    pub(crate) fn holds(&self, line: Line<'_>) -> bool {
+        line.load(WORD) & OWNER == self.number + 1
     }
 
     /// Whether a slot notes that its thread holds this lock, or is about to.

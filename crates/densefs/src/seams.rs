@@ -7,6 +7,8 @@ use core::sync::atomic::AtomicU32;
 pub enum Life {
     /// As far as anybody knows.
     Alive,
+    /// Nobody has the slot: it holds nothing.
+    Nobody,
     /// It is dead, and the caller is the one that repairs what it left; if the caller dies
     /// meanwhile, another will be.
     Ours,

@@ -50,7 +50,7 @@ const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs/src/arena.rs", "memory that processes share"),
     ("crates/densefs/src/vectors.rs", "instructions that compare many numbers"),
-    ("crates/densefs/tests/core/world.rs", "memory of a test that stands for such"),
+    ("crates/densefs/tests/core/memory.rs", "memory of a test that stands for such"),
     ("crates/densefs-c/src/answer.rs", "C's errno and its struct stat"),
     ("crates/densefs-c/src/attributes.rs", "pointers from C"),
     ("crates/densefs-c/src/directories.rs", "pointers from C"),

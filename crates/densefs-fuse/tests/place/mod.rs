@@ -1,5 +1,8 @@
 //! A place where a DenseFS is mounted.
 
+#[path = "../../../densefs-process/tests/patience/mod.rs"]
+mod patience;
+
 use std::fmt::Display;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -36,7 +39,9 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
         mount.serve()
     });
     let mut unmounter = told.recv().expect("it is mounted");
-    let acted = catch_unwind(AssertUnwindSafe(|| act(&point, &files)));
+    let acted = catch_unwind(AssertUnwindSafe(|| {
+        patience::with_patience(what, || act(&point, &files));
+    }));
     if let Err(panic) = acted {
         rustix::mount::unmount(&point, UnmountFlags::DETACH).expect("it is mounted");
         resume_unwind(panic);

@@ -10,9 +10,10 @@
 mod locks;
 mod open;
 mod record;
+mod replace;
 mod table;
 
-use crate::arena::{Line, Ref};
+use crate::arena::Line;
 use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
@@ -90,9 +91,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let entry = self.entry(self.process(), place)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
-        let (place, value) = (entry.place, entry.value);
-        let known = Known::Open(Opening { line: entry.line, place, entry: value, flags });
-        let node = Node { at: Ref(line.load(description::INODE)), known };
+        let (of, value) = (self.process(), entry.value);
+        let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
+        let node = Node { at: self.inode_of_entry(place, &entry)?, known };
         Ok(Open { node, entry, line, flags })
     }
 

@@ -1,6 +1,8 @@
 //! The tables of descriptors, one of each process.
 
 use super::flags;
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use crate::arena::{Field, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::file_locks::LockOwner;
@@ -143,6 +145,24 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
+    /// Whether a place of a process, by its number, holds this.
+    #[inline(always)]
+    pub(crate) fn is_in_place(&self, of: Ref, place: u32, value: u64) -> Result<bool, Errno> {
+        Ok(self.place_in(of, Place(place))?.value == value)
+    }
+
+    /// The inode of the description that a place of the own process refers to.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if the place no longer does: its cell may be anything by now.
+    #[inline(always)]
+    pub(super) fn inode_of_entry(&self, place: Place, entry: &Entry) -> Result<Ref, Errno> {
+        let inode = Ref(self.line(entry.description())?.load(description::INODE));
+        compiler_fence(Ordering::SeqCst);
+        let is_same = self.is_in_place(self.process(), place.0, entry.value)?;
+        if is_same { Ok(inode) } else { Err(Errno::STALE) }
+    }
+
     /// The first free place from `from` on, whose record is locked.
     ///
     /// # Errors
@@ -273,7 +293,7 @@ impl<'a, S: Seams> Member<'a, S> {
                     self.drop_locks_of_closed(of, entry, (inode, inode_line))?;
                 }
                 let record = self.lock(of)?;
-                self.give_up((place, entry), (line, record), (inode, inode_line))
+                self.give_up((place, entry), (line, record), (inode, inode_line), 0)
             });
             if done.is_ok() {
                 self.commit();
@@ -287,7 +307,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Gives back the locks of a file that end with a descriptor of it: those of the process, and
     /// with the last descriptor those of the description.
-    fn drop_locks_of_closed(
+    pub(super) fn drop_locks_of_closed(
         &self,
         of: Ref,
         entry: Entry,
@@ -318,14 +338,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::STALE)
     }
 
-    /// Puts into the log that a place is empty, and what follows from that. Description, inode and
-    /// record are locked.
+    /// Puts into the log that a place holds something else, or 0 for nothing, and what follows from
+    /// that. Description, inode and record are locked.
     #[inline(always)]
-    fn give_up(
+    pub(super) fn give_up(
         &self,
         (place, entry): (Place, Entry),
         (line, record): (Line<'a>, Line<'a>),
         (inode, inode_line): (Ref, Line<'a>),
+        becomes: u64,
     ) -> Result<(), Errno> {
         // The table may have become longer, and the place lie elsewhere.
         let is_there = record.load(process::TABLE) == entry.table;
@@ -333,10 +354,11 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::STALE);
         }
         // Not in the log: it is true now, whatever becomes of the place.
-        if place.0 >= process::FIRST && place.0 < record.load(process::LOWEST) {
+        let is_free = becomes == 0 && place.0 >= process::FIRST;
+        if is_free && place.0 < record.load(process::LOWEST) {
             self.fill(record, process::LOWEST, place.0);
         }
-        self.put(entry.line, entry.field(), 0_u64);
+        self.put(entry.line, entry.field(), becomes);
         let references = line.load(description::REFERENCES).wrapping_sub(1);
         if references != 0 {
             self.put(entry.description(), description::REFERENCES, references);
@@ -367,27 +389,6 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Makes a descriptor refer to what another does, which is closed first if it is open.
-    ///
-    /// # Errors
-    /// As [`Self::duplicate`].
-    pub fn duplicate_to(&self, descriptor: u32, to: u32, flags: u32) -> Result<(), Errno> {
-        let of = self.process();
-        let (from, to) = (Place::of(descriptor)?, Place::of(to)?);
-        self.entry(of, from)?;
-        if from == to {
-            return Ok(());
-        }
-        loop {
-            let done = self.copy_entry(of, from, flags, |member| member.vacant_at(of, to));
-            match done {
-                Err(Errno::AGAIN) => self.lengthen(of, to)?,
-                Err(Errno::BUSY) => self.close_if_open(of, to)?,
-                done => return done.map(drop),
-            }
-        }
-    }
-
     /// Gives a process all that this one has open, its working directory as well: what a child has
     /// when it begins.
     ///
@@ -414,7 +415,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Puts a reference to what the own process has at `from` where the closure says, in a table
     /// that may be another's.
-    fn copy_entry(
+    pub(super) fn copy_entry(
         &self,
         to: Ref,
         from: Place,
@@ -424,7 +425,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.again(|| {
             let entry = self.entry(self.process(), from)?;
             let at = entry.description();
-            let inode = Ref(self.line(at)?.load(description::INODE));
+            let inode = self.inode_of_entry(from, &entry)?;
             self.lock(inode)?;
             let done = self.lock(to).and_then(|_| {
                 let line = self.line(at)?;

@@ -40,7 +40,7 @@ impl Geometry {
     }
 
     /// Zone `number`, which is less than [`Self::zones`].
-    pub(super) fn zone(self, number: u32) -> Zone {
+    pub(crate) fn zone(self, number: u32) -> Zone {
         let pages = self.pages - number * zone::PAGES;
         let at = Ref(self.first + number * zone::LINES);
         Zone { at, pages: pages.min(zone::PAGES) }
@@ -106,14 +106,14 @@ pub(super) struct Page {
 
 /// A zone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Zone {
-    pub(super) at: Ref,
-    pub(super) pages: u32,
+pub(crate) struct Zone {
+    pub(crate) at: Ref,
+    pub(crate) pages: u32,
 }
 
 impl Zone {
     /// Where word `index` of the bitmap is that begins with line `base` of the header.
-    pub(super) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
+    pub(crate) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
         let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
         (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
     }

@@ -208,6 +208,8 @@ impl<'a, S: Seams> Member<'a, S> {
         // A directory must not be locked below another: it may be above.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
         self.change(caller, directory, 1, |parent| {
+            // One that has gone is missing, whatever has the new name by now.
+            self.check_unchanged(&inode)?;
             if self.find(parent.line, &name)?.is_some() {
                 return Err(Errno::EXIST);
             }
@@ -216,7 +218,6 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Err(Errno::PERM);
             }
             let name_run = self.prepare(parent, &name)?;
-            self.check_unchanged(&inode)?;
             let target = self.lock_node(inode)?;
             let links = target.load(cell::LINKS);
             if links == 0 && !may_be_first {

@@ -7,9 +7,9 @@
 //! not changed at all, or if the directory has not: who wants to be rid of an inode has to change
 //! the directory first.
 
-use crate::arena::{Field, LINE_BYTES, Line, Ref, Word};
+use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{description, process, superblock};
+use crate::layout::{description, superblock};
 use crate::member::Member;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
@@ -28,17 +28,17 @@ pub(crate) enum Known {
     Stays,
     /// It had this stamp when the line `by` had the other, and said that it is there.
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
-    /// It is open, as long as this place of a table of descriptors refers to a description that
-    /// says so, with these flags.
+    /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
+    /// refers to a description that says so, with these flags.
     Open(Opening),
     /// It is the working directory that the member remembers, and open as that says.
     Working,
 }
 
-/// By what a node is open: where a table of descriptors has what.
+/// By what a node is open: which place of which process' table of descriptors has what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    pub(crate) line: Ref,
+    pub(crate) of: Ref,
     pub(crate) place: u32,
     pub(crate) entry: u64,
     /// The flags of the description.
@@ -91,7 +91,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
     #[inline(always)]
     pub(crate) fn lock_node(&self, node: Node) -> Result<Line<'a>, Errno> {
-        let line = self.lock(node.at)?;
+        let line = self.lock_of(node.at, Some(&node))?;
         match self.recognise(&node, || Stamp::before_lock(line)) {
             Ok(()) => Ok(line),
             Err(why) => {
@@ -128,9 +128,17 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Checks that a node is what it was, without waiting: for whoever holds locks that the holder
     /// of what it has become might wait for.
-    pub(super) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
+    pub(crate) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
         let line = self.line(node.at)?;
-        self.recognise(node, || Stamp::of(line))
+        match node.known {
+            Known::Seen { by, by_stamp, .. } if self.holds(self.line(by)?) => {
+                let is_same = Stamp::before_lock(self.line(by)?) == by_stamp;
+                if is_same { Ok(()) } else { self.recognise(node, || Stamp::of(line)) }
+            }
+            Known::Seen { .. } | Known::Stays | Known::Open(_) | Known::Working => {
+                self.recognise(node, || Stamp::of(line))
+            }
+        }
     }
 
     /// Whether a node is what it was when it was found, now that its stamp is this.
@@ -156,10 +164,9 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline(always)]
     fn is_open(&self, at: Ref, by: Opening) -> Result<bool, Errno> {
-        let field: Field<u64> = process::ENTRY.element(by.place as usize);
         // A description may have become another's, at the same place.
         let description = self.line(Ref(u32::of_bits(by.entry)))?;
-        Ok(self.line(by.line)?.load(field) == by.entry
+        Ok(self.is_in_place(by.of, by.place, by.entry)?
             && description.load(description::INODE) == at.0
             && description.load(description::FLAGS) == by.flags)
     }

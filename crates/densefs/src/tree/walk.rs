@@ -340,14 +340,26 @@ impl<'a, S: Seams> Member<'a, S> {
             if let Some(stamp) = Stamp::of_free(inode) {
                 return Ok((at, stamp));
             }
-            if at != directory.at {
-                // Meanwhile, it may become another's, which the directory would show.
-                self.await_release(at, inode)?;
-            }
-            Err(Errno::AGAIN)
+            self.held_meanwhile(at, inode)
         });
         let ((at, stamp), by_stamp) = found?;
         Ok(Node { at, known: Known::Seen { stamp, by: directory.at, by_stamp } })
+    }
+
+    /// What is to be said of an inode that somebody holds. Whoever waits for it holds nothing, as
+    /// it may lie above.
+    #[cold]
+    #[inline(never)]
+    fn held_meanwhile(&self, at: Ref, inode: Line<'a>) -> Result<(Ref, Stamp), Errno> {
+        if self.holds(inode) {
+            // It is the directory itself, and what is above the root.
+            return Ok((at, Stamp::before_lock(inode)));
+        }
+        if !self.holds_any() {
+            // Meanwhile, it may become another's, which the directory would show.
+            self.await_release(at, inode)?;
+        }
+        Err(Errno::AGAIN)
     }
 
     /// What a symbolic link, which stands in the directory, refers to in the end; if only the last
@@ -427,9 +439,42 @@ impl<'a, S: Seams> Member<'a, S> {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
     use std::vec;
 
     use super::{split_first, split_last};
+    use crate::format::{Request, make};
+    use crate::member::Member;
+    use crate::memory::Memory;
+    use crate::modes::{Caller, FILE, Mode};
+    use crate::quiet::Quiet;
+    use crate::tree::Remove;
+
+    /// The root is above itself. Where it changes all the time, it is looked at under its lock, by
+    /// one that must not wait for himself then.
+    #[test]
+    fn what_is_above_the_root_is_found_whatever_changes() {
+        let mut memory = Memory::of_pages(80);
+        let root = Mode { uid: 0, gid: 0, mode: 0o755 };
+        let request = Request { secret: 0x5eed, ino_secret: 0x1234, root };
+        make(memory.arena(), Quiet, &request).expect("there is room");
+        let arena = memory.arena();
+        let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");
+        let (one, other) = (member(0), member(1));
+        let root = one.root().expect("it is there");
+        let looks = Cell::new(0);
+        let found = one.found_in(root, |line| {
+            looks.set(looks.get() + 1);
+            assert!(looks.get() < 10_000, "it goes on for ever");
+            if !one.holds(line) {
+                other.make_at(&Caller::ROOT, root, b"a", FILE | 0o600)?;
+                other.remove_at(&Caller::ROOT, root, b"a", Remove::Name)?;
+            }
+            Ok(root.at)
+        });
+        assert_eq!(found, Ok(root));
+        assert!(looks.get() > 1, "nothing changed");
+    }
 
     #[test]
     fn paths_come_apart_whatever_their_slashes() {

@@ -145,36 +145,58 @@ fn plant(member: &Member<'_, &World>) -> Result<(), Errno> {
     Ok(())
 }
 
-#[test]
-fn nonsense_in_the_arena_is_an_error_and_no_more() {
-    let rounds = std::env::var("FSPRISM_HOSTILE_ROUNDS").ok();
-    let rounds: u64 = rounds.map_or(3_000, |text| text.parse().expect("it is a number"));
+/// An arena with some of everything.
+pub(crate) fn planted() -> Memory {
     let (mut memory, world) = (Memory::of_pages(160), World::default());
     format(&mut memory, &world).expect("there is room");
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
+    memory
+}
+
+/// What another does.
+pub(crate) struct Attack {
+    pub(crate) random: u64,
+    /// Writes before all operations.
+    pub(crate) writes: u64,
+    /// In how many stores it writes once while they run; 0 for never.
+    pub(crate) every: u64,
+    /// The operation with which the user begins.
+    pub(crate) first: u64,
+}
+
+/// Uses an arena that is attacked, and checks it.
+pub(crate) fn withstand(arena: Arena<'_>, attack: &Attack) {
+    let hostile = Hostile {
+        arena,
+        random: Cell::new(attack.random.max(1)),
+        every: Cell::new(attack.every),
+        patience: Cell::new(PATIENCE),
+        written: RefCell::default(),
+    };
+    (0..attack.writes).for_each(|_| hostile.write());
+    // What an arena says when it is attached can be refused.
+    let Ok(member) = Member::new(arena, &hostile, 1, 1) else { return };
+    for number in 0..24 {
+        hostile.patience.set(PATIENCE);
+        let act = ACTS[usize::try_from((attack.first + number) % 12).expect("it is small")];
+        act(&member).ok();
+    }
+    hostile.every.set(0);
+    let mut seen = vec![0; usize::try_from(arena.lines()).expect("it is small")];
+    member.check(&mut seen).ok();
+}
+
+#[test]
+fn nonsense_in_the_arena_is_an_error_and_no_more() {
+    let rounds = std::env::var("FSPRISM_HOSTILE_ROUNDS").ok();
+    let rounds: u64 = rounds.map_or(3_000, |text| text.parse().expect("it is a number"));
+    let whole = planted();
+    let mut spoilt = whole.copy();
     for round in 1..=rounds {
-        let mut memory = memory.copy();
-        let arena = memory.arena();
-        let hostile = Hostile {
-            arena,
-            random: Cell::new(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            every: Cell::new(if round % 3 == 0 { 0 } else { 1 << (round % 7) }),
-            patience: Cell::new(PATIENCE),
-            written: RefCell::default(),
-        };
-        for _ in 0..round % 5 {
-            hostile.write();
-        }
-        // What an arena says when it is attached can be refused.
-        let Ok(member) = Member::new(arena, &hostile, 1, 1) else { continue };
-        for number in 0..24 {
-            hostile.patience.set(PATIENCE);
-            let act = ACTS[usize::try_from((round + number) % 12).expect("it is small")];
-            act(&member).ok();
-        }
-        hostile.every.set(0);
-        let mut seen = vec![0; usize::try_from(arena.lines()).expect("it is small")];
-        member.check(&mut seen).ok();
+        spoilt.become_like(&whole);
+        let random = round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let every = if round % 3 == 0 { 0 } else { 1 << (round % 7) };
+        withstand(spoilt.arena(), &Attack { random, writes: round % 5, every, first: round });
     }
 }

@@ -8,6 +8,7 @@ mod full;
 mod hostile;
 mod kill;
 mod listing;
+mod memory;
 mod model;
 mod threads;
 mod world;

@@ -1,16 +1,24 @@
 //! Threads at work at the same time in one arena: what each does holds, and all is whole after.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Life, Member, Node, Remove, Rename, Seams};
 
 use crate::world::{Memory, World, format, hold};
 
-/// What surrounds threads that all live.
+/// How long somebody sleeps at most before it is believed that nobody will wake him.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What surrounds threads that all live. They sleep until they are woken.
 #[derive(Debug, Default)]
 struct Together {
     now_ns: AtomicU64,
+    /// Between a look at a word and falling asleep, nobody is woken.
+    asleep: Mutex<()>,
+    woken: Condvar,
 }
 
 impl Seams for &Together {
@@ -30,12 +38,21 @@ impl Seams for &Together {
         panic!("slot {slot} lives");
     }
 
-    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
-        std::thread::yield_now();
+    fn wait(&self, word: &AtomicU32, value: u32) -> bool {
+        let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        if word.load(Ordering::SeqCst) == value {
+            // Who is woken for another word looks at this one, and sleeps again.
+            let slept = self.woken.wait_timeout(asleep, PATIENCE);
+            let is_over = slept.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+            assert!(!is_over, "nobody wakes who waits for {value:#x}");
+        }
         true
     }
 
-    fn wake(&self, _word: &AtomicU32) {}
+    fn wake(&self, _word: &AtomicU32) {
+        drop(self.asleep.lock().unwrap_or_else(PoisonError::into_inner));
+        self.woken.notify_all();
+    }
 }
 
 const THREADS: u32 = 4;

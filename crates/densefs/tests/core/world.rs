@@ -1,40 +1,16 @@
-//! An arena in the test's own memory, and what surrounds it: a clock that counts, space that ends,
-//! and threads that die when they are told to.
+//! What surrounds an arena in a test: a clock that counts, space that ends, and threads that die
+//! when they are told to.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
 use densefs::format::{Request, make};
 use densefs::modes::{Caller, Mode};
-use densefs::{Arena, Errno, Life, Member, Node, Seams, check, flags};
+use densefs::{Errno, Life, Member, Node, Seams, check, flags};
 
-#[derive(Clone)]
-#[repr(align(4096))]
-struct Page([u8; 4096]);
-
-/// Memory for an arena.
-pub(crate) struct Memory(Vec<Page>);
-
-impl Memory {
-    pub(crate) fn of_pages(pages: usize) -> Self {
-        Self(vec![Page([0; 4096]); pages])
-    }
-
-    pub(crate) fn copy(&self) -> Self {
-        Self(self.0.clone())
-    }
-
-    #[expect(unsafe_code, reason = "an arena is made of memory")]
-    pub(crate) fn arena(&mut self) -> Arena<'_> {
-        let lines = u32::try_from(self.0.len() * 64).expect("it is small");
-        let start = NonNull::from(&mut self.0[0].0[0]);
-        // SAFETY: the memory is this object's, which the arena borrows, and aligned like a page.
-        unsafe { Arena::new(start, lines) }
-    }
-}
+pub(crate) use crate::memory::Memory;
 
 /// What surrounds an arena in a test.
 #[derive(Debug, Default)]

@@ -1,0 +1,311 @@
+//! Names in two directories, in a DenseFS; and in a tmpfs, of which the model is to say the truth,
+//! too.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use densefs_process::{Base, DenseFs, Errno, Follow, Rename, Request, flags, make};
+use rustix::fs::{AtFlags, CWD, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
+
+use crate::history::{Call, Model, is_explained, overlapping, round};
+use crate::{CALLS, Random, THREADS, rounds};
+
+/// Names, half of them in each directory.
+const NAMES: usize = 6;
+const DIRECTORIES: usize = 2;
+const IN_EACH: usize = NAMES / DIRECTORIES;
+
+fn path(name: usize) -> String {
+    format!("{}/{}", name / IN_EACH, ["a", "b", "a-name-longer-than-a-cell-holds"][name % IN_EACH])
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Make(usize),
+    MakeDirectory(usize),
+    Link(usize, usize),
+    Remove(usize),
+    RemoveDirectory(usize),
+    Rename(usize, usize, Rename),
+    Stat(usize),
+    /// How many entries and links a directory has.
+    Count(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gives {
+    Nothing,
+    /// A file's number.
+    Made(u64),
+    /// Its number and how many names it has.
+    File(u64, usize),
+    Directory,
+    Count(usize, usize),
+    Fails(i32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Is {
+    Directory,
+    File(u64),
+}
+
+/// What has which name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Names([Option<Is>; NAMES]);
+
+impl Names {
+    fn file(&self, ino: u64) -> Gives {
+        let is_it = |is: &&Option<Is>| **is == Some(Is::File(ino));
+        Gives::File(ino, self.0.iter().filter(is_it).count())
+    }
+
+    fn make(&mut self, name: usize, gives: Gives) -> Gives {
+        match (self.0[name], gives) {
+            (Some(_), _) => Gives::Fails(libc::EEXIST),
+            (None, Gives::Made(ino)) if self.file(ino) == Gives::File(ino, 0) => {
+                self.0[name] = Some(Is::File(ino));
+                gives
+            }
+            (None, _) => Gives::Made(0),
+        }
+    }
+
+    fn change(&mut self, act: Act) -> Result<(), i32> {
+        match act {
+            Act::MakeDirectory(name) if self.0[name].is_some() => return Err(libc::EEXIST),
+            Act::MakeDirectory(name) => self.0[name] = Some(Is::Directory),
+            Act::Link(from, to) => {
+                let is = self.0[from].ok_or(libc::ENOENT)?;
+                if self.0[to].is_some() {
+                    return Err(libc::EEXIST);
+                }
+                if is == Is::Directory {
+                    return Err(libc::EPERM);
+                }
+                self.0[to] = Some(is);
+            }
+            Act::Remove(name) => match self.0[name].ok_or(libc::ENOENT)? {
+                Is::Directory => return Err(libc::EISDIR),
+                Is::File(_) => self.0[name] = None,
+            },
+            Act::RemoveDirectory(name) => match self.0[name].ok_or(libc::ENOENT)? {
+                Is::Directory => self.0[name] = None,
+                Is::File(_) => return Err(libc::ENOTDIR),
+            },
+            Act::Rename(from, to, how) => return self.rename(from, to, how),
+            Act::Make(_) | Act::Stat(_) | Act::Count(_) => {}
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, from: usize, to: usize, how: Rename) -> Result<(), i32> {
+        let source = self.0[from].ok_or(libc::ENOENT)?;
+        match (how, self.0[to]) {
+            (Rename::Exchange, None) => return Err(libc::ENOENT),
+            (Rename::NoReplace, Some(_)) => return Err(libc::EEXIST),
+            (Rename::Exchange, Some(_)) => {
+                self.0.swap(from, to);
+                return Ok(());
+            }
+            (Rename::Replace, Some(_)) if from == to => return Ok(()),
+            (Rename::Replace, Some(Is::File(ino))) if source == Is::File(ino) => return Ok(()),
+            (Rename::Replace, Some(Is::File(_))) if source == Is::Directory => {
+                return Err(libc::ENOTDIR);
+            }
+            (Rename::Replace, Some(Is::Directory)) if source != Is::Directory => {
+                return Err(libc::EISDIR);
+            }
+            (Rename::Replace, Some(_)) | (Rename::Replace | Rename::NoReplace, None) => {}
+        }
+        (self.0[from], self.0[to]) = (None, Some(source));
+        Ok(())
+    }
+}
+
+impl Model for Names {
+    type Act = Act;
+    type Gives = Gives;
+
+    fn explains(&mut self, act: &Act, gives: &Gives) -> bool {
+        let expected = match *act {
+            Act::Make(name) => self.make(name, *gives),
+            Act::Stat(name) => match self.0[name] {
+                Some(Is::File(ino)) => self.file(ino),
+                Some(Is::Directory) => Gives::Directory,
+                None => Gives::Fails(libc::ENOENT),
+            },
+            Act::Count(directory) => {
+                let names = &self.0[directory * IN_EACH..][..IN_EACH];
+                let below = names.iter().filter(|is| **is == Some(Is::Directory)).count();
+                Gives::Count(names.iter().flatten().count(), below + 2)
+            }
+            Act::MakeDirectory(_)
+            | Act::Link(..)
+            | Act::Remove(_)
+            | Act::RemoveDirectory(_)
+            | Act::Rename(..) => self.change(*act).map_or_else(Gives::Fails, |()| Gives::Nothing),
+        };
+        expected == *gives
+    }
+}
+
+fn draw(random: &mut Random) -> Act {
+    let (one, other) = (random.below(NAMES), random.below(NAMES));
+    let how = [Rename::Replace, Rename::NoReplace, Rename::Exchange][random.below(3)];
+    match random.below(16) {
+        0..=2 => Act::Make(one),
+        3 => Act::MakeDirectory(one),
+        4 | 5 => Act::Link(one, other),
+        6 | 7 => Act::Remove(one),
+        8 => Act::RemoveDirectory(one),
+        9..=11 => Act::Rename(one, other, how),
+        12..=14 => Act::Stat(one),
+        _ => Act::Count(one % DIRECTORIES),
+    }
+}
+
+/// Does something in a DenseFS.
+fn act(files: &DenseFs, act: &Act) -> Gives {
+    let nothing = |()| Gives::Nothing;
+    let gives = match *act {
+        Act::Make(name) => files
+            .open(path(name), flags::CREATE | flags::EXCLUSIVE | flags::WRITE, 0o600)
+            .and_then(|file| Ok(Gives::Made(file.stat()?.ino))),
+        Act::MakeDirectory(name) => files.make_directory(path(name), 0o700).map(nothing),
+        Act::Link(from, to) => files.link(path(from), path(to)).map(nothing),
+        Act::Remove(name) => files.remove(path(name)).map(nothing),
+        Act::RemoveDirectory(name) => files.remove_directory(path(name)).map(nothing),
+        Act::Rename(from, to, how) => {
+            let (from, to) = (path(from), path(to));
+            let ends = ((Base::Working, Path::new(&from)), (Base::Working, Path::new(&to)));
+            files.rename_from(ends.0, ends.1, how).map(nothing)
+        }
+        Act::Stat(name) => {
+            files.stat_from(Base::Working, Path::new(&path(name)), Follow::No).map(|stat| {
+                let links = usize::try_from(stat.links).expect("there are few");
+                let is_directory = stat.mode.is_directory();
+                if is_directory { Gives::Directory } else { Gives::File(stat.ino, links) }
+            })
+        }
+        Act::Count(directory) => files.stat(directory.to_string()).map(|stat| {
+            let entries = usize::try_from(stat.size).expect("there are few");
+            Gives::Count(entries, usize::try_from(stat.links).expect("there are few"))
+        }),
+    };
+    gives.unwrap_or_else(|Errno(why)| Gives::Fails(why))
+}
+
+/// The same in a directory of the system. That a link to a file which is given another name
+/// meanwhile may be made all the same, and that a file may be seen without a name, is the system's
+/// way; so there are no links, and the number of names is not looked at.
+fn act_outside(place: &Path, act: &Act) -> Gives {
+    let at = |name: usize| -> PathBuf { place.join(path(name)) };
+    let ours = |done: rustix::io::Result<()>| {
+        done.map_or_else(|why| Gives::Fails(why.raw_os_error()), |()| Gives::Nothing)
+    };
+    let fails = |why: std::io::Error| Gives::Fails(why.raw_os_error().expect("it is the system's"));
+    match *act {
+        Act::Make(name) => fs::File::create_new(at(name))
+            .and_then(|file| Ok(Gives::Made(file.metadata()?.ino())))
+            .unwrap_or_else(fails),
+        Act::MakeDirectory(name) => ours(mkdirat(CWD, at(name), Mode::RWXU)),
+        Act::Remove(name) => ours(unlinkat(CWD, at(name), AtFlags::empty())),
+        Act::RemoveDirectory(name) => ours(unlinkat(CWD, at(name), AtFlags::REMOVEDIR)),
+        Act::Rename(from, to, how) => {
+            let how = match how {
+                Rename::Replace => RenameFlags::empty(),
+                Rename::NoReplace => RenameFlags::NOREPLACE,
+                Rename::Exchange => RenameFlags::EXCHANGE,
+            };
+            ours(renameat_with(CWD, at(from), CWD, at(to), how))
+        }
+        Act::Stat(name) => fs::symlink_metadata(at(name)).map_or_else(fails, |metadata| {
+            if metadata.is_dir() { Gives::Directory } else { Gives::File(metadata.ino(), 1) }
+        }),
+        Act::Link(..) | Act::Count(_) => Gives::Nothing,
+    }
+}
+
+/// Calls in rounds, each of which must be explained from what was there before it.
+fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Gives + Sync) {
+    let (mut before, mut met, mut did) = (Names::default(), 0, 0);
+    for number in 0..rounds() {
+        let script = |thread| {
+            let mut random = Random::of(number, thread);
+            (0..CALLS).map(|_| draw(&mut random)).collect()
+        };
+        let mut calls = round::<Names>((0..THREADS).map(script).collect(), |_, one| act(one));
+        met += overlapping(&calls);
+        did += calls.iter().filter(|call| !matches!(call.gives, Gives::Fails(_))).count();
+        // What is there in the end belongs to the history.
+        let mut after = Names::default();
+        for name in 0..NAMES {
+            let gives = act(&Act::Stat(name));
+            let at = u64::MAX - 2 * (NAMES - name) as u64;
+            calls.push(Call { began: at, over: at + 1, act: Act::Stat(name), gives });
+            after.0[name] = match gives {
+                Gives::File(ino, _) => Some(Is::File(ino)),
+                Gives::Directory => Some(Is::Directory),
+                Gives::Nothing | Gives::Made(_) | Gives::Count(..) | Gives::Fails(_) => None,
+            };
+        }
+        calls.sort_by_key(|call| call.began);
+        assert!(is_explained(&before, &calls), "round {number}, from {before:?}: {calls:#?}");
+        before = after;
+    }
+    println!("{} rounds, {met} calls within others, {did} that did something", rounds());
+    assert!(met > 0 && did > 0);
+}
+
+#[test]
+fn names_change_one_after_another() {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let arena = place.path().join("arena");
+    let root = DenseFs::new_root(0o755);
+    make(&arena, &Request { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it was made");
+    for directory in 0..DIRECTORIES {
+        files.make_directory(directory.to_string(), 0o700).expect("there is room");
+    }
+    explain(draw, |one| act(&files, one));
+    files.check().expect("there is memory").unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
+fn the_model_of_names_explains_what_a_tmpfs_does() {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    for directory in 0..DIRECTORIES {
+        fs::create_dir(place.path().join(directory.to_string())).expect("there is room");
+    }
+    let draw = |random: &mut Random| {
+        let act = draw(random);
+        if let Act::Link(one, _) | Act::Count(one) = act { Act::Stat(one) } else { act }
+    };
+    explain(draw, |one| act_outside(place.path(), one));
+}
+
+#[test]
+fn names_that_cannot_be_are_rejected() {
+    let call = |began, over, act, gives| Call::<Names> { began, over, act, gives };
+    let explained = |calls: &[Call<Names>]| is_explained(&Names::default(), calls);
+    // Two make the same name.
+    let made = [call(1, 4, Act::Make(0), Gives::Made(8)), call(2, 3, Act::Make(0), Gives::Made(9))];
+    assert!(!explained(&made));
+    assert!(explained(&made[..1]));
+    // What was moved is seen in neither place.
+    let rename = Act::Rename(0, 3, Rename::Replace);
+    let missing = Gives::Fails(libc::ENOENT);
+    let moved = |seen| {
+        [
+            call(1, 2, Act::Make(0), Gives::Made(8)),
+            call(3, 8, rename, Gives::Nothing),
+            call(4, 5, Act::Stat(0), missing),
+            call(6, 7, Act::Stat(3), seen),
+        ]
+    };
+    assert!(explained(&moved(Gives::File(8, 1))));
+    assert!(!explained(&moved(missing)));
+    assert!(!explained(&moved(Gives::File(8, 2))));
+}

@@ -1,0 +1,347 @@
+//! Threads that meet at every load and every store of the code as it is.
+//!
+//! Under the tests of this crate, a thread can be made to pause before every load of the arena and
+//! every store to it, while others go on ([`stage`]). Plans with no more than so many turns are
+//! tried one by one: most errors need few ("Iterative Context Bounding for Systematic Testing of
+//! Multithreaded Programs", M. Musuvathi and S. Qadeer, PLDI 2007; "Delay-Bounded Scheduling",
+//! M. Emmi, S. Qadeer and Z. Rakamaric, POPL 2011). Plans with more turns, and ones in which a
+//! thread dies after one of its stores, are drawn at random.
+//!
+//! Every run must be explained by an order of its operations, one after another: what each said is
+//! what it says in that order, in the end all looks as after that order, and none comes before one
+//! that was over when it began. One that died has happened or has not. That is what being
+//! linearisable means (M. Herlihy and J. Wing, "Linearizability: A Correctness Condition for
+//! Concurrent Objects", TOPLAS 12(3), 1990); the orders are tried on the same code, in one thread.
+//!
+//! What it leaves out: loads and stores take effect in the order of the program, which is what
+//! x86-64 promises but for a store that is seen later than a load behind it; a copy of many bytes
+//! happens at once. Sleepers wake when they are woken, not after a while, so that one that nobody
+//! would wake is found; only after a death all look again.
+//!
+//! `FSPRISM_INTERLEAVINGS` says how many plans are drawn at random for each scene; if it is given,
+//! plans with two turns are tried one by one as well.
+
+mod files;
+mod names;
+mod stage;
+mod words;
+
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::string::String;
+use std::sync::{Arc, Mutex};
+use std::vec::Vec;
+use std::{format, vec};
+
+use crate::errno::Errno;
+use crate::format::{Request, make};
+use crate::member::Member;
+use crate::memory::Memory;
+use crate::modes::Mode;
+use stage::{Actor, Death, Moment, Plan, Stage, Turn};
+
+pub(crate) use stage::touch;
+
+/// Slot of whoever prepares the scene, and looks at it afterwards.
+const OWN: u32 = 0;
+/// The first actor's slot.
+const FIRST: usize = 1;
+
+/// An actor on this stage.
+type Player<'a> = Member<'a, Actor>;
+/// What somebody does, and what he says of it.
+type Act = fn(&Player<'_>) -> Result<String, Errno>;
+
+/// Threads, each with what it does one after another.
+#[derive(Clone, Copy)]
+struct Scene<'s> {
+    what: &'s str,
+    prepare: fn(&Player<'_>) -> Result<(), Errno>,
+    scripts: &'s [&'s [Act]],
+    /// How it looks in the end.
+    look: fn(&Player<'_>) -> String,
+    /// How many turns are tried one by one.
+    turns: usize,
+    /// Whether whoever dies may have done a part of something: a write.
+    is_torn: bool,
+    /// Whether the threads are of one process, and have the same files open.
+    is_one_process: bool,
+}
+
+impl Scene<'_> {
+    /// A thread: its slot, and the record of its process.
+    fn seat(&self, actor: usize) -> (u32, u32) {
+        let slot = u32::try_from(actor + FIRST).expect("there are few");
+        (slot, if self.is_one_process { 1 } else { slot })
+    }
+}
+
+/// An operation of a run: whose it is, when it began, when it was over, and what was said; nothing
+/// if the actor died.
+#[derive(Clone, Debug)]
+struct Done {
+    actor: usize,
+    began: usize,
+    over: Option<(usize, String)>,
+}
+
+/// What a run was like.
+struct Played {
+    done: Vec<Done>,
+    looks: String,
+    moments: Vec<Moment>,
+    stores: Vec<usize>,
+}
+
+/// What operations say and how it looks in the end, in some order of actors.
+type Explained = BTreeMap<Vec<usize>, (Vec<String>, String)>;
+
+/// A scene that is played.
+struct Play<'s> {
+    scene: &'s Scene<'s>,
+    before: Memory,
+    memory: Memory,
+    explained: Explained,
+    runs: usize,
+}
+
+impl<'s> Play<'s> {
+    fn of(scene: &'s Scene<'s>) -> Self {
+        let mut before = Memory::of_pages(80);
+        let stage = Stage::new(scene.scripts.len(), FIRST, Plan::default());
+        let root = Mode { uid: 0, gid: 0, mode: 0o755 };
+        let request = Request { secret: 0x5eed, ino_secret: 0x1234, root };
+        make(before.arena(), Actor::new(&stage, 0), &request).expect("there is room");
+        let member = member(&mut before, &stage, OWN);
+        (scene.prepare)(&member).expect("there is room");
+        drop(member);
+        let memory = before.copy();
+        Self { scene, before, memory, explained: Explained::new(), runs: 0 }
+    }
+
+    /// Plays it by a plan.
+    fn run(&mut self, plan: &Plan) -> Played {
+        self.memory.become_like(&self.before);
+        self.runs += 1;
+        let scene = self.scene;
+        let (what, scripts) = (scene.what, scene.scripts);
+        let stage = Stage::new(scripts.len(), FIRST, plan.clone());
+        let arena = self.memory.arena();
+        let done = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            let threads = scripts.iter().enumerate().map(|(number, script)| {
+                let (stage, done, (slot, record)) = (&stage, &done, scene.seat(number));
+                scope.spawn(move || {
+                    let actor = Actor::new(stage, number);
+                    let member = Member::new(arena, actor.clone(), slot, record);
+                    let member = member.expect("there are slots");
+                    actor.act(|| play(&member, script, number, stage, done))
+                })
+            });
+            let threads: Vec<_> = threads.collect();
+            stage.begin();
+            for thread in threads {
+                let acted = thread.join().expect("what it panics with is caught");
+                acted.unwrap_or_else(|why| fail(what, plan, &why));
+            }
+        });
+        if let Some(stuck) = stage.stuck() {
+            panic!("{}: {stuck:?} by {plan:?}", self.scene.what);
+        }
+        let looks = self.look(&stage, plan);
+        let done = done.into_inner().expect("nobody panicked");
+        let (moments, stores) = stage.record();
+        Played { done, looks, moments, stores }
+    }
+
+    /// Repairs what is left to be, checks all, and looks at it.
+    fn look(&mut self, stage: &Arc<Stage>, plan: &Plan) -> String {
+        let lines = self.memory.arena().lines() as usize;
+        let member = member(&mut self.memory, stage, OWN);
+        for slot in stage.unrepaired() {
+            member.repair(u32::try_from(slot).expect("there are few")).expect("it is a slot");
+        }
+        let what = self.scene.what;
+        if let Err(why) = member.check(&mut vec![0; lines]) {
+            panic!("{what}: {} at {} by {plan:?}", why.what, why.line);
+        }
+        (self.scene.look)(&member)
+    }
+
+    /// Whether an order of the operations explains a run.
+    fn is_explained(&mut self, run: &Played) -> bool {
+        let mut orders = vec![Vec::new()];
+        while let Some(order) = orders.pop() {
+            let left: Vec<usize> = (0..run.done.len()).filter(|one| !order.contains(one)).collect();
+            let is_whole = left.iter().all(|&one| run.done[one].over.is_none());
+            if is_whole && self.explains(run, &order) {
+                return true;
+            }
+            for &next in &left {
+                let began = run.done[next].began;
+                let is_late = |&other: &usize| {
+                    run.done[other].over.as_ref().is_some_and(|(over, _)| *over < began)
+                };
+                // Those of one actor come one after another.
+                if !left.iter().any(is_late) {
+                    let mut order = order.clone();
+                    order.push(next);
+                    orders.push(order);
+                }
+            }
+        }
+        false
+    }
+
+    fn explains(&mut self, run: &Played, order: &[usize]) -> bool {
+        let actors: Vec<usize> = order.iter().map(|&one| run.done[one].actor).collect();
+        if !self.explained.contains_key(&actors) {
+            let said = self.in_order(&actors);
+            self.explained.insert(actors.clone(), said);
+        }
+        let (said, looks) = &self.explained[&actors];
+        let is_said = |(&one, said): (&usize, &String)| {
+            run.done[one].over.as_ref().is_none_or(|(_, really)| really == said)
+        };
+        *looks == run.looks && order.iter().zip(said).all(is_said)
+    }
+
+    /// What is said, and how it looks, if actors do what they do in this order.
+    fn in_order(&mut self, actors: &[usize]) -> (Vec<String>, String) {
+        self.memory.become_like(&self.before);
+        let scripts = self.scene.scripts;
+        let stage = Stage::new(scripts.len(), FIRST, Plan::default());
+        let arena = self.memory.arena();
+        let members: Vec<_> = (0..scripts.len())
+            .map(|number| {
+                let (slot, record) = self.scene.seat(number);
+                Member::new(arena, Actor::new(&stage, number), slot, record).expect("it is a slot")
+            })
+            .collect();
+        let mut next = vec![0; scripts.len()];
+        let said = actors.iter().map(|&actor| {
+            let act = scripts[actor][next[actor]];
+            next[actor] += 1;
+            said_by(&members[actor], act)
+        });
+        let said = said.collect();
+        (said, self.look(&stage, &Plan::default()))
+    }
+
+    /// Plays it by a plan, which must be explained, and by all with more turns behind its own.
+    fn explore(&mut self, plan: &Plan, turns: usize) {
+        let run = self.check(plan);
+        if turns == 0 {
+            return;
+        }
+        let from = plan.turns.last().map_or(0, |last| last.moment + 1);
+        for (number, moment) in run.moments.iter().enumerate().skip(from) {
+            for to in moment.others() {
+                let mut plan = plan.clone();
+                plan.turns.push(Turn { moment: number, to });
+                self.explore(&plan, turns - 1);
+            }
+        }
+    }
+
+    fn check(&mut self, plan: &Plan) -> Played {
+        let run = self.run(plan);
+        let (what, done, looks) = (self.scene.what, &run.done, &run.looks);
+        let may_be_torn = self.scene.is_torn && done.iter().any(|one| one.over.is_none());
+        let is_right = may_be_torn || self.is_explained(&run);
+        assert!(is_right, "{what}: {done:#?} {looks} by {plan:?}");
+        run
+    }
+
+    /// Plays it by plans that are drawn at random, with so many turns at most; in most of them,
+    /// somebody dies.
+    fn draw(&mut self, plans: usize, turns: usize, random: &mut Random) {
+        let usual = self.run(&Plan::default());
+        let (moments, actors) = (usual.moments.len(), usual.stores.len());
+        for number in 0..plans {
+            let mut turns: Vec<_> = (0..number % (turns + 1))
+                .map(|_| Turn { moment: random.below(moments), to: random.below(actors) })
+                .collect();
+            turns.sort_by_key(|turn| turn.moment);
+            let actor = random.below(actors);
+            let stores = 1 + random.below(usual.stores[actor]);
+            let death = (!number.is_multiple_of(5)).then_some(Death { actor, stores });
+            self.check(&Plan { turns, death });
+        }
+    }
+}
+
+/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound.max(1) as u64).expect("it is small")
+    }
+}
+
+fn member<'m>(memory: &'m mut Memory, stage: &Arc<Stage>, slot: u32) -> Player<'m> {
+    Member::new(memory.arena(), Actor::new(stage, 0), slot, slot).expect("there are slots")
+}
+
+/// What a thread panicked with, and by which plan.
+fn fail(what: &str, plan: &Plan, why: &Box<dyn core::any::Any + Send>) -> ! {
+    let text = why.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| why.downcast_ref::<&str>().copied()).unwrap_or("it panics");
+    panic!("{what}: {text} by {plan:?}");
+}
+
+fn said_by(member: &Player<'_>, act: Act) -> String {
+    act(member).unwrap_or_else(|why| format!("{why:?}"))
+}
+
+/// Does what a script says, and notes it.
+fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: &Mutex<Vec<Done>>) {
+    for &act in script {
+        let place = {
+            let mut done = done.lock().expect("nobody panics");
+            done.push(Done { actor, began: stage.now(), over: None });
+            done.len() - 1
+        };
+        let said = said_by(member, act);
+        done.lock().expect("nobody panics")[place].over = Some((stage.now(), said));
+    }
+}
+
+/// Plans that are drawn for each scene, if the environment says how many.
+fn drawn() -> Option<usize> {
+    let drawn = std::env::var("FSPRISM_INTERLEAVINGS").ok();
+    drawn.map(|text| text.parse().expect("it is a number"))
+}
+
+/// Plays a scene by all plans with few turns, and by some others; how many there were.
+fn explore(scene: &Scene<'_>) -> usize {
+    let mut play = Play::of(scene);
+    let turns = if drawn().is_some() { scene.turns.max(2) } else { scene.turns };
+    play.explore(&Plan::default(), turns);
+    play.draw(drawn().unwrap_or(400), 3, &mut Random(0x9e37_79b9_7f4a_7c15));
+    std::println!("{}: {} runs", scene.what, play.runs);
+    play.runs
+}
+
+/// Plays scenes in which three threads do what is drawn from these acts, three times each, with
+/// many turns.
+fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
+    const PLANS: usize = 26;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut runs = 0;
+    for _ in 0..drawn().map_or(60, |plans| plans / 20) {
+        let drawn: Vec<_> = (0..9).map(|_| random.below(acts.len())).collect();
+        let script: Vec<_> = drawn.iter().map(|&one| acts[one]).collect();
+        let scripts: Vec<_> = script.chunks(3).collect();
+        let what = format!("{} {drawn:?}", scene.what);
+        let scene = Scene { what: &what, scripts: &scripts, ..*scene };
+        let mut play = Play::of(&scene);
+        play.draw(PLANS, 12, &mut random);
+        runs += play.runs;
+    }
+    std::println!("{}: {runs} runs", scene.what);
+}

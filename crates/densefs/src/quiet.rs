@@ -1,0 +1,33 @@
+//! What surrounds tests in which one thread does everything.
+
+use core::sync::atomic::AtomicU32;
+
+use crate::seams::{Life, Seams};
+
+/// Nobody dies, there is space, and nobody waits.
+#[derive(Debug)]
+pub(crate) struct Quiet;
+
+impl Seams for Quiet {
+    fn now_ns(&self) -> u64 {
+        1_000_000_000
+    }
+
+    fn supply(&self, _first_page: u32, _pages: u32) -> bool {
+        true
+    }
+
+    fn life(&self, _slot: u32) -> Life {
+        Life::Alive
+    }
+
+    fn repaired(&self, slot: u32) {
+        panic!("slot {slot} lives");
+    }
+
+    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
+        panic!("nobody else is at work");
+    }
+
+    fn wake(&self, _word: &AtomicU32) {}
+}

@@ -1,0 +1,37 @@
+//! An arena in a test's own memory.
+
+use std::ptr::NonNull;
+use std::vec;
+use std::vec::Vec;
+
+use densefs::Arena;
+
+#[derive(Clone)]
+#[repr(align(4096))]
+struct Page([u8; 4096]);
+
+/// Memory for an arena.
+pub(crate) struct Memory(Vec<Page>);
+
+impl Memory {
+    pub(crate) fn of_pages(pages: usize) -> Self {
+        Self(vec![Page([0; 4096]); pages])
+    }
+
+    pub(crate) fn copy(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    /// Takes over the bytes of another that is as long.
+    pub(crate) fn become_like(&mut self, other: &Self) {
+        self.0.clone_from_slice(&other.0);
+    }
+
+    #[expect(unsafe_code, reason = "an arena is made of memory")]
+    pub(crate) fn arena(&mut self) -> Arena<'_> {
+        let lines = u32::try_from(self.0.len() * 64).expect("it is small");
+        let start = NonNull::from(&mut self.0[0].0[0]);
+        // SAFETY: the memory is this object's, which the arena borrows, and aligned like a page.
+        unsafe { Arena::new(start, lines) }
+    }
+}
