@@ -27,7 +27,7 @@ pub(crate) enum DensefsCommand {
     Mount(MountOptions),
     /// Show how full a DenseFS is, and what is in it
     Stat(DensefsOptions),
-    /// Check that a DenseFS nobody uses is whole
+    /// Check an unused DenseFS for damage
     Check(DensefsOptions),
     /// Copy the tree below a directory into a DenseFS
     Import(TransferOptions),

@@ -215,7 +215,7 @@ pub(crate) struct DiffOptions {
     /// Show only this operation
     #[arg(id = "operation", long = "op", value_name = "OPERATION")]
     pub(crate) operation: Option<String>,
-    /// Write a page instead
+    /// Write the comparison as a page (HTML)
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub(crate) out: Option<PathBuf>,
     /// Rules that assign functions to categories, replacing the built-in ones
