@@ -6,13 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use densefs::modes::Caller;
 use densefs::{Errno, Member, Node, SetAttribute, Sought, Stat};
-use densefs_process::{DenseFs, Surroundings};
+use densefs_process::{DenseFs, ProcessSeams};
 use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
 
 use crate::answer::{answer_entry, caller, errno};
 use crate::known::Known;
 
-pub(crate) type Core = Member<'static, Surroundings>;
+pub(crate) type Core = Member<'static, ProcessSeams>;
 
 /// A DenseFS, and what the kernel knows of it.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use densefs::modes::Caller;
 use densefs::{Errno, Member, Node, Stat, flags};
-use densefs_process::{DenseFs, Surroundings};
+use densefs_process::{DenseFs, ProcessSeams};
 
 /// The number that the kernel has for the root.
 const ROOT: u64 = 1;
@@ -24,7 +24,7 @@ pub(crate) struct Known {
     held: RwLock<HashMap<u64, Held>>,
 }
 
-type Core = Member<'static, Surroundings>;
+type Core = Member<'static, ProcessSeams>;
 
 impl Known {
     /// The root alone, which it never forgets.

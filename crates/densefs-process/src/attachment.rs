@@ -221,7 +221,7 @@ impl Attachment {
     fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
         self.bury_slots(record)?;
         let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
-        let member = Member::new(self.arena(), Surroundings(self.clone()), slot, record)?;
+        let member = Member::new(self.arena(), ProcessSeams(self.clone()), slot, record)?;
         let begun = member.reap(record).and_then(|()| member.begin_process(record));
         self.give_slot(slot);
         begun
@@ -230,7 +230,7 @@ impl Attachment {
     /// Finishes what the threads of a dead process were at, and takes back their stocks and slots.
     /// The caller has the record of the process.
     fn bury_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
-        let member = |slot| Member::new(self.arena(), Surroundings(self.clone()), slot, record);
+        let member = |slot| Member::new(self.arena(), ProcessSeams(self.clone()), slot, record);
         // First all locks: to give a stock back takes some, which another of them may have had.
         for slot in self.slots_of(record) {
             member(slot)?.repair(slot)?;
@@ -249,7 +249,7 @@ impl Attachment {
     /// That of the last one of which not everything could be; the next who does this tries again.
     pub(crate) fn sweep(
         self: &Arc<Self>,
-        member: &Member<'static, Surroundings>,
+        member: &Member<'static, ProcessSeams>,
     ) -> Result<(), Errno> {
         let mut swept = Ok(());
         let owner = |slot| self.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
@@ -321,9 +321,9 @@ impl Attachment {
 
 /// What surrounds the core in this process.
 #[derive(Clone, Debug)]
-pub struct Surroundings(pub(crate) Arc<Attachment>);
+pub struct ProcessSeams(pub(crate) Arc<Attachment>);
 
-impl Seams for Surroundings {
+impl Seams for ProcessSeams {
     #[inline]
     fn now_ns(&self) -> u64 {
         edge::now_ns()

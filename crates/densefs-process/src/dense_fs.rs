@@ -8,12 +8,12 @@ use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Follow, Last, Member, Node};
 
-use crate::attachment::{Attachment, Credentials, Surroundings};
+use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
 use crate::{fork, seat};
 
 /// The core, as this thread has it.
-pub(crate) type Core<'m> = &'m Member<'static, Surroundings>;
+pub(crate) type Core<'m> = &'m Member<'static, ProcessSeams>;
 
 /// From where a path that does not begin with a slash starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl DenseFs {
     /// What it says; [`Errno::NFILE`] if all slots are in use.
     pub fn with_core<T>(
         &self,
-        act: impl FnMut(&Member<'static, Surroundings>) -> Result<T, Errno>,
+        act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         seat::with(&self.attachment, act)
     }

@@ -282,7 +282,7 @@ fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), A
         secrets[8 * half..][..8].iter().fold(0, |all, &byte| all << 8 | u64::from(byte))
     };
     let (secret, ino_secret) = (secret(0), secret(1));
-    let request = format::Request { secret, ino_secret, root: request.root };
+    let request = format::FormatRequest { secret, ino_secret, root: request.root };
     let alone = Alone { file, mapping: &mapping };
     format::make(mapping.arena(), alone, &request).map_err(|why| match why {
         Errno::NOSPC => ArenaError::NoSpace { path: path.to_owned() },

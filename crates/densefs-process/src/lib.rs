@@ -24,7 +24,7 @@ mod names;
 mod seat;
 mod transfer;
 
-pub use attachment::Surroundings;
+pub use attachment::ProcessSeams;
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{

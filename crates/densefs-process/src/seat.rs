@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use densefs::{Errno, Member};
 
-use crate::attachment::{Attachment, Surroundings};
+use crate::attachment::{Attachment, ProcessSeams};
 use crate::last_seat;
 
 /// A thread's slot in an arena.
@@ -17,14 +17,14 @@ pub(crate) struct Seat {
     /// Whether there will be somebody to drop it when the thread ends.
     is_kept: bool,
     // Has the attachment as well, so that the arena stays mapped.
-    member: Member<'static, Surroundings>,
+    member: Member<'static, ProcessSeams>,
 }
 
 impl Seat {
     fn take(attachment: &Arc<Attachment>) -> Result<Box<Self>, Errno> {
         let record = attachment.record();
         let slot = attachment.take_slot(record)?.ok_or(Errno::NFILE)?;
-        let surroundings = Surroundings(attachment.clone());
+        let surroundings = ProcessSeams(attachment.clone());
         let member = Member::new(attachment.arena(), surroundings, slot, record)?;
         let is_kept = LEAVER.try_with(|_| ()).is_ok();
         Ok(Box::new(Self { slot, record, is_kept, member }))
@@ -74,7 +74,7 @@ thread_local! {
 #[inline]
 pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
-    mut act: impl FnMut(&Member<'static, Surroundings>) -> Result<T, Errno>,
+    mut act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
     let seat = match last_seat::take() {
         Some(seat) if seat.is_in(attachment) => seat,
@@ -108,7 +108,7 @@ pub(crate) fn with<T>(
 #[inline(always)]
 pub(crate) fn briefly<T>(
     attachment: &Arc<Attachment>,
-    act: impl FnOnce(&Member<'static, Surroundings>) -> Option<T>,
+    act: impl FnOnce(&Member<'static, ProcessSeams>) -> Option<T>,
 ) -> Option<T> {
     let seat = last_seat::take()?;
     let is_simple = seat.is_in(attachment) && !attachment.is_swept_later();

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use std::{format, println, vec};
 
 use crate::arena::LINES_PER_PAGE;
-use crate::format::{Request, make};
+use crate::format::{FormatRequest, make};
 use crate::layout::{superblock, zone};
 use crate::member::Member;
 use crate::memory::Memory;
@@ -239,7 +239,7 @@ fn what_is_freed_is_used_again() {
     let steps: u64 = steps.map_or(8_000, |text| text.parse().expect("it is a number"));
     let mut memory = Memory::of_pages(PAGES);
     let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-    let request = Request { secret: 0x5eed, ino_secret: 0x1234, root };
+    let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root };
     make(memory.arena(), Quiet, &request).expect("there is room");
     let arena = memory.arena();
     let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");

@@ -11,7 +11,7 @@ use crate::space::Geometry;
 
 /// What is asked of a new arena.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct FormatRequest {
     /// What hashes of names are mixed with: random, and nobody else's.
     pub secret: u64,
     /// What inode numbers are mixed with: likewise, and unlike the other.
@@ -94,7 +94,7 @@ impl Shape {
 ///
 /// # Errors
 /// [`Errno::INVAL`] if it is too small; [`Errno::NOSPC`] if there is no space for it.
-pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &Request) -> Result<(), Errno> {
+pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &FormatRequest) -> Result<(), Errno> {
     let slots = slots_for(arena.lines());
     let geometry = Geometry::of(arena.lines(), slots).ok_or(Errno::INVAL)?;
     if !seams.supply(0, geometry.first_page()) {

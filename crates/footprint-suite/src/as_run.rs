@@ -10,14 +10,14 @@ use record::{
 };
 use targets::TargetFacts;
 
-use crate::{GuestTarget, Measured, OfTarget, Plan, cells, definitions, lines, measure};
+use crate::{GuestTarget, Measured, OfTarget, TracingPlan, cells, definitions, lines, measure};
 
 /// A target with what was measured of it, or why nothing was.
 #[derive(Debug)]
 pub struct TargetFootprints {
     target: GuestTarget,
     /// What was to be done on it.
-    plan: Plan,
+    plan: TracingPlan,
     /// Operations that mean nothing on it, each with why.
     left_out: Vec<(TracedCall, String)>,
     facts: Option<TargetFacts>,

@@ -17,7 +17,7 @@ pub const SUITE: &str = "footprint";
 
 /// What is traced of each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct TracingPlan {
     /// The operations, each once.
     pub operations: Vec<TracedCall>,
     /// How often each is executed before it is traced.
@@ -29,11 +29,16 @@ pub struct Plan {
 }
 
 /// The cells of a target: one for each operation of its plan, in this order.
-pub(crate) fn cells(label: &str, plan: &Plan, metrics: &[MetricDefinition]) -> Vec<Cell> {
+pub(crate) fn cells(label: &str, plan: &TracingPlan, metrics: &[MetricDefinition]) -> Vec<Cell> {
     plan.operations.iter().map(|&operation| cell(label, operation, plan, metrics)).collect()
 }
 
-fn cell(label: &str, operation: TracedCall, plan: &Plan, metrics: &[MetricDefinition]) -> Cell {
+fn cell(
+    label: &str,
+    operation: TracedCall,
+    plan: &TracingPlan,
+    metrics: &[MetricDefinition],
+) -> Cell {
     let parameters: BTreeMap<String, Value> = [("warm_up".to_owned(), json!(plan.warm_up))].into();
     Cell {
         target: label.to_owned(),
@@ -62,7 +67,7 @@ fn cell(label: &str, operation: TracedCall, plan: &Plan, metrics: &[MetricDefini
 /// up.
 pub(crate) fn lines(
     first_cell: u32,
-    plan: &Plan,
+    plan: &TracingPlan,
     measured: &[Measured],
     failed: &[(Option<TracedCall>, String)],
 ) -> Vec<Line> {
@@ -115,9 +120,9 @@ mod tests {
     }
     use crate::definitions;
 
-    fn plan() -> Plan {
+    fn plan() -> TracingPlan {
         let operations = vec![call("create"), call("stat")];
-        Plan { operations, warm_up: 3, repetitions: 2, state: State::Warm }
+        TracingPlan { operations, warm_up: 3, repetitions: 2, state: State::Warm }
     }
 
     fn measured(operation: TracedCall, repetition: u32, completeness: Completeness) -> Measured {

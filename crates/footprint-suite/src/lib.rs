@@ -15,7 +15,7 @@ mod target;
 mod trace;
 
 pub use as_run::{TargetFootprints, manifest, write};
-pub use cells::{Plan, SUITE};
+pub use cells::{SUITE, TracingPlan};
 use cells::{cells, lines};
 use measured::{Measured, measure};
 use metrics::definitions;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use footprint_guest::TracedCall;
 use footprint_study::EXTENSION;
 
-use crate::{GuestTarget, Plan, Traced, Tracer, TracingError};
+use crate::{GuestTarget, Traced, Tracer, TracingError, TracingPlan};
 
 /// A target, its trace, and what came of it.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct OfTarget {
     /// The target.
     pub target: GuestTarget,
     /// What was to be done: all but what is left out.
-    pub plan: Plan,
+    pub plan: TracingPlan,
     /// Operations that mean nothing on the target, each with why.
     pub left_out: Vec<(TracedCall, String)>,
     /// The trace's file.
@@ -32,7 +32,7 @@ impl Tracer {
     pub fn trace_all(
         &self,
         targets: Vec<GuestTarget>,
-        plan: &Plan,
+        plan: &TracingPlan,
         directory: &Path,
         on_traced: &(dyn Fn(&str, Duration) + Sync),
     ) -> Vec<OfTarget> {
@@ -59,10 +59,10 @@ impl Tracer {
         done.into_iter().map(|(_, one)| one).collect()
     }
 
-    fn trace_one(&self, target: GuestTarget, plan: &Plan, directory: &Path) -> OfTarget {
+    fn trace_one(&self, target: GuestTarget, plan: &TracingPlan, directory: &Path) -> OfTarget {
         let trace = directory.join(trace_name(&target.spec.label));
         let (operations, left_out) = target.divide(&plan.operations);
-        let plan = Plan { operations, ..plan.clone() };
+        let plan = TracingPlan { operations, ..plan.clone() };
         let traced = self.trace(&target, &plan, &trace);
         OfTarget { target, plan, left_out, trace, traced }
     }

@@ -17,7 +17,7 @@ use footprint_trace::reader::{Cut, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 use thiserror::Error;
 
-use crate::{GuestTarget, Plan, ProgramRefusal};
+use crate::{GuestTarget, ProgramRefusal, TracingPlan};
 
 /// Bytes that a trace never exceeds: a thousand times what one of the suite has.
 const LIMIT_BYTES: u64 = 4 << 30;
@@ -104,7 +104,7 @@ impl Tracer {
     pub fn trace(
         &self,
         target: &GuestTarget,
-        plan: &Plan,
+        plan: &TracingPlan,
         trace: &Path,
     ) -> Result<Traced, TracingError> {
         if plan.operations.is_empty() {
@@ -149,7 +149,7 @@ impl Tracer {
     fn rescue(
         &self,
         target: &GuestTarget,
-        plan: &Plan,
+        plan: &TracingPlan,
         (trace, handed): (&Path, &Path),
         error: &TracingError,
     ) -> Result<(), TracingError> {
@@ -159,7 +159,7 @@ impl Tracer {
         let mut nameless = "data has";
         let wants_end = matches!(error, TracingError::Boot(BootError::Stopped));
         if !wants_end && !handed.join(inside::SYMBOLS).exists() {
-            let idle = Plan { operations: Vec::new(), ..plan.clone() };
+            let idle = TracingPlan { operations: Vec::new(), ..plan.clone() };
             outcome = perform(&self.boot(target, &idle)?, handed).unwrap_or(outcome);
             for of_another_boot in [inside::MEMORY, inside::MAPPINGS] {
                 let _is_missing = fs::remove_file(handed.join(of_another_boot));
@@ -176,7 +176,7 @@ impl Tracer {
         Ok(footprint_symbols::attach(trace, &description)?)
     }
 
-    fn boot(&self, target: &GuestTarget, plan: &Plan) -> Result<Boot, TracingError> {
+    fn boot(&self, target: &GuestTarget, plan: &TracingPlan) -> Result<Boot, TracingError> {
         let job = Job {
             target: target.in_guest().to_string(),
             operations: plan.operations.clone(),
@@ -204,7 +204,7 @@ impl Tracer {
     fn describe(
         &self,
         target: &GuestTarget,
-        plan: &Plan,
+        plan: &TracingPlan,
         (trace, handed): (&Path, &Path),
         outcome: &JobOutcome,
     ) -> Result<(Description, Option<Cut>), TracingError> {
@@ -238,7 +238,12 @@ impl Tracer {
     }
 
     /// What was traced, without the names of any address.
-    fn labelled(&self, target: &GuestTarget, plan: &Plan, outcome: &JobOutcome) -> Description {
+    fn labelled(
+        &self,
+        target: &GuestTarget,
+        plan: &TracingPlan,
+        outcome: &JobOutcome,
+    ) -> Description {
         let operations =
             TracedCall::all().map(|call| Named { number: call.number(), name: call.to_string() });
         Description {

@@ -7,7 +7,7 @@ use record::{
     Axis, CacheEvidence, CacheState, Cell, CellAdded, Compared, Dimension, Document, Line,
     MetricDefinition, Replicate, SearchPlan,
 };
-use runner::{Course, Served};
+use runner::{SearchCourse, Served};
 
 use crate::sample::Sample;
 
@@ -47,7 +47,7 @@ pub(crate) fn searched(
     sample.run.manifest.machine.caches =
         [(2, 1), (3, 16)].map(|(level, mib)| cache(level, mib)).into();
     sample.run.manifest.machine.processor.allowed = vec![0, 1];
-    let mut course = Course::new(plan).unwrap();
+    let mut course = SearchCourse::new(plan).unwrap();
     let mut positions: Vec<f64> = Vec::new();
     while let Some(position) = course.next_position().filter(|_| course.told().len() < probes_max) {
         let number = course.told().len();

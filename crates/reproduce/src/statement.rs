@@ -1,7 +1,7 @@
 //! What a paper says, and whether it came out here.
 
 use serde::Serialize;
-use textual::wrapped;
+use textual::paragraph;
 
 /// Whether what the paper says came out here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,7 +58,7 @@ pub(crate) fn text(statements: &[Statement], width: usize) -> String {
             Outcome::Unknown => "unknown",
         };
         let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
-        text += &wrapped("- ", "  ", &claim, width);
+        text += &paragraph("- ", "  ", &claim, width);
         text += &published(statement.published, width);
         text += &measured(&statement.measured, width);
     }
@@ -75,10 +75,10 @@ pub(crate) fn text(statements: &[Statement], width: usize) -> String {
 
 /// A line of what the paper has.
 pub(crate) fn published(text: &str, width: usize) -> String {
-    wrapped("    published: ", "               ", text, width)
+    paragraph("    published: ", "               ", text, width)
 }
 
 /// A line of what was measured.
 pub(crate) fn measured(text: &str, width: usize) -> String {
-    wrapped("    measured:  ", "               ", text, width)
+    paragraph("    measured:  ", "               ", text, width)
 }

@@ -37,4 +37,4 @@ pub use opening::{
 };
 pub use plan::{Plan, Stopwatch};
 pub use resume::{ResumeError, check_cells, check_resumable};
-pub use search::{Course, Prober, Served, conduct_searches};
+pub use search::{Prober, SearchCourse, Served, conduct_searches};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use machine::describe;
 use record::TargetRecord;
 use targets::{Location, Target, TargetError, TargetSpec};
-use workload::{FileSet, Reached};
+use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
 use crate::place::Place;
@@ -65,9 +65,9 @@ impl LiveTarget {
     }
 
     /// How operations reach its files.
-    pub(crate) fn reached(&self) -> Reached {
+    pub(crate) fn reached(&self) -> ReachedBy {
         let library = self.target.library().cloned();
-        library.map_or(Reached::BySystemCalls, Reached::ByLibrary)
+        library.map_or(ReachedBy::BySystemCalls, ReachedBy::ByLibrary)
     }
 
     /// Whether fsprism made the file system.

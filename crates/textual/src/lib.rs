@@ -8,7 +8,7 @@ mod plain;
 mod words;
 
 pub use columns::{Columns, GAP, INDENT, Layout, widest};
-pub use lines::{Indent, UNBREAKABLE, unbroken, wrap, wrapped};
+pub use lines::{Indent, UNBREAKABLE, paragraph, unbroken, wrap};
 pub use numbers::{figure, grouped, p_equation, p_value, percent, two_digits};
 pub use plain::plain_text;
 pub use words::{did_you_mean, list, nearest, plural};

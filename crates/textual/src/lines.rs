@@ -63,7 +63,7 @@ pub fn wrap(text: &str, indent: Indent, width: usize) -> Vec<String> {
 /// A sentence as lines of at most `width` columns, each ended by a newline: the first begins with
 /// `first`, all others with `rest`.
 #[must_use]
-pub fn wrapped(first: &str, rest: &str, text: &str, width: usize) -> String {
+pub fn paragraph(first: &str, rest: &str, text: &str, width: usize) -> String {
     let (before_first, before_rest) = (first.chars().count(), rest.chars().count());
     let room = width.max(before_first.max(before_rest) + 1);
     let lines = wrap(text, Indent { first: before_first, rest: before_rest }, room);
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn lines_begin_as_they_are_told() {
-        assert_eq!(wrapped("- ", "  ", "one two three", 9), "- one two\n  three\n");
-        assert_eq!(wrapped("- ", "  ", "", 9), "-\n");
+        assert_eq!(paragraph("- ", "  ", "one two three", 9), "- one two\n  three\n");
+        assert_eq!(paragraph("- ", "  ", "", 9), "-\n");
     }
 
     proptest! {

@@ -57,7 +57,7 @@ mod session;
 mod steps;
 mod uring;
 
-pub use calls::Reached;
+pub use calls::ReachedBy;
 pub use content::{Content, Mismatch};
 pub use description::{
     Access, Alignment, DirectorySync, IoPath, Pinning, Sharing, Verification, Workers, Workload,

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use textual::{Columns, wrapped};
+use textual::{Columns, paragraph};
 
 use super::{Answer, Found, Held, Lines, Naive, Phase, Question};
 
@@ -26,7 +26,7 @@ impl Naive {
         let question = &self.question;
         let mut lines = Lines::new(question);
         let shown = shown(question, width).min(lines.held.len());
-        let mut text = wrapped("", "", &legend(question, shown), width);
+        let mut text = paragraph("", "", &legend(question, shown), width);
         for (index, &phase) in question.phases.iter().enumerate().take(PHASES_SHOWN) {
             let _infallible = write!(text, "\nPhase {}: sequential {}\n", index + 1, word(phase));
             text.push_str(&steps(question, &mut lines, phase, shown));

@@ -443,7 +443,7 @@ mod tests {
     use std::vec;
 
     use super::{split_first, split_last};
-    use crate::format::{Request, make};
+    use crate::format::{FormatRequest, make};
     use crate::member::Member;
     use crate::memory::Memory;
     use crate::modes::{Caller, FILE, Mode};
@@ -456,7 +456,7 @@ mod tests {
     fn what_is_above_the_root_is_found_whatever_changes() {
         let mut memory = Memory::of_pages(80);
         let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-        let request = Request { secret: 0x5eed, ino_secret: 0x1234, root };
+        let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root };
         make(memory.arena(), Quiet, &request).expect("there is room");
         let arena = memory.arena();
         let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU32;
 
-use densefs::format::{Request, make};
+use densefs::format::{FormatRequest, make};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Life, Member, Node, Seams, check, flags};
 
@@ -108,7 +108,7 @@ impl World {
 pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
     let root = Mode { uid: 0, gid: 0, mode: 0o755 };
     let (secret, ino_secret) = (0x5eed_5eed_5eed_5eed, 0x0123_4567_89ab_cdef);
-    make(memory.arena(), world, &Request { secret, ino_secret, root })
+    make(memory.arena(), world, &FormatRequest { secret, ino_secret, root })
 }
 
 /// What a check finds, which must be nothing wrong.

@@ -8,7 +8,7 @@ use caches::synthetic::Stream;
 use caches::{CachePolicy, Inclusion};
 use clap::{Args, Subcommand, ValueEnum};
 use footprint_guest::{State, TracedCall};
-use footprint_suite::Plan;
+use footprint_suite::TracingPlan;
 
 use crate::arguments::analysis::AnswerOptions;
 use crate::arguments::footprint_values::{self as given, CacheGiven};
@@ -297,7 +297,7 @@ impl Default for TracingOptions {
 
 impl TracingOptions {
     /// What is traced, each operation so often.
-    pub(crate) fn plan(&self, repetitions: u32) -> Plan {
+    pub(crate) fn plan(&self, repetitions: u32) -> TracingPlan {
         let mut operations = Vec::new();
         let wanted = match self.operations.is_empty() {
             true => TracedCall::by_default().collect(),
@@ -309,7 +309,7 @@ impl TracingOptions {
             }
         }
         let state = if self.cold { State::Cold } else { State::Warm };
-        Plan { operations, warm_up: self.warm_up, repetitions, state }
+        TracingPlan { operations, warm_up: self.warm_up, repetitions, state }
     }
 
     /// Whether nothing was asked for.

@@ -77,7 +77,7 @@ fn table_row(row: &TableOneRow) -> String {
         .zip(COLUMNS)
         .map(|(mark, (_, name))| format!(" {:>width$}", sign(*mark), width = name.len().max(5)))
         .collect();
-    let lines = textual::wrapped("", " ", &title, TITLE_WIDTH);
+    let lines = textual::paragraph("", " ", &title, TITLE_WIDTH);
     let mut text = String::new();
     for (index, line) in lines.lines().enumerate() {
         let marks = if index == 0 { marks.as_str() } else { "" };

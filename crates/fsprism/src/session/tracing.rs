@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::lab::{Kernel, Lab, Parts, image, kernel};
-use footprint_suite::{GuestTarget, OfTarget, Plan, Tracer};
+use footprint_suite::{GuestTarget, OfTarget, Tracer, TracingPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ impl Tracing {
     pub(crate) fn trace(
         &self,
         targets: Vec<GuestTarget>,
-        plan: &Plan,
+        plan: &TracingPlan,
         directory: &Path,
     ) -> Vec<OfTarget> {
         self.tracer.trace_all(targets, plan, directory, &|label, took| {

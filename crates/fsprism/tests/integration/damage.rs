@@ -4,11 +4,16 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::place::{Place, names_in};
 
-/// How often damage is tried; the environment's `FSPRISM_DAMAGES` tries more.
+/// How often damage is tried at least, and for how long; the environment's `FSPRISM_DAMAGES` says
+/// exactly how often.
 const CASES: u32 = 300;
+const TRIED: Duration = Duration::from_secs(60);
+/// In how many cases the run is resumed once, which takes longer than to show it.
+const RESUMED_EVERY: u32 = 25;
 /// Within 1 GiB of memory and 20 seconds; what runs longer ends with status 124.
 const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 20 \"$0\" \"$@\"";
 /// Numbers that no measurement gives, and other things than numbers.
@@ -26,15 +31,21 @@ const INSTEAD: [&str; 12] = [
     "\"\\u001b[2J\\u202e\"",
     "[]",
 ];
-const COMMANDS: [&str; 8] = [
+const RESUMED: &str = "survey --resume run --no-wait --budget 1s";
+const COMMANDS: [&str; 13] = [
     "report run --terminal",
     "report run --format json",
     "report run --format csv",
     "report run --format openmetrics",
     "report run --format fio",
+    "report run --format markdown",
+    "report run --format bmf",
+    "report run whole --terminal",
     "report run --out page.html",
     "compare run whole",
     "compare run",
+    "compare --a run --b whole",
+    "runs",
 ];
 
 /// Choices that are the same each time (Marsaglia's xorshift).
@@ -68,11 +79,16 @@ fn damaged_runs_are_shown_or_refused() {
     place.run(search).assert_code(0);
     let asked = std::env::var("FSPRISM_DAMAGES").ok().and_then(|text| text.parse().ok());
     let mut choices = Choices(0x9e37_79b9_7f4a_7c15);
-    for case in 0..asked.unwrap_or(CASES) {
+    let began = Instant::now();
+    let goes_on = |case: &u32| match asked {
+        Some(asked) => *case < asked,
+        None => *case < CASES || began.elapsed() < TRIED,
+    };
+    for case in (0..u32::MAX).take_while(goes_on) {
         let of = *choices.of(&["whole", "whole", "whole", "search"]);
         copy(&place.path(of), &place.path("run"));
         let what = damage(&place.path("run"), &mut choices);
-        let command = *choices.of(&COMMANDS);
+        let command = if case % RESUMED_EVERY == 0 { RESUMED } else { *choices.of(&COMMANDS) };
         let outcome = Command::new("sh")
             .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
             .args(command.split(' '))

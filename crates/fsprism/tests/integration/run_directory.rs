@@ -1,6 +1,8 @@
 //! Run directories that are not as they should be.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -233,6 +235,49 @@ fn what_is_swapped_for_a_run_directory_is_not_written() {
     let outcome = place.run("survey --resume moved");
     outcome.assert_refused(&["cells.jsonl"]);
     assert_eq!(fs::read(victim.join("cells.jsonl")).expect("it is ours"), b"precious");
+}
+
+/// The same, done again and again while the run goes on.
+#[test]
+fn what_is_swapped_all_the_time_is_not_written() {
+    let name = "what_is_swapped_all_the_time_is_not_written";
+    let Some(place) = Place::as_root(name) else { return };
+    let victim = place.make("victim");
+    for file in ["cells.jsonl", "report.html", "manifest.json"] {
+        fs::write(victim.join(file), "precious").expect("the place is ours");
+    }
+    let arguments =
+        "run survey/in-memory tmpfs:size=128m --blocks 6 --budget 3s --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    let (run, moved) = (place.path("run"), place.path("moved"));
+    let is_over = AtomicBool::new(false);
+    // Nor does it go on for ever where the run fails.
+    let end = Instant::now() + Duration::from_secs(120);
+    let outcome = std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| {
+            let mut swaps = 0_u32;
+            while !is_over.load(Ordering::Relaxed) && Instant::now() < end {
+                fs::rename(&run, &moved).expect("the place is ours");
+                std::os::unix::fs::symlink(&victim, &run).expect("its place is free");
+                std::thread::yield_now();
+                fs::remove_file(&run).expect("it is the link");
+                fs::rename(&moved, &run).expect("its place is free");
+                swaps += 1;
+            }
+            swaps
+        });
+        let outcome = running.finish(&place);
+        is_over.store(true, Ordering::Relaxed);
+        assert!(swapping.join().expect("it swaps") > 100);
+        outcome
+    });
+    outcome.assert_code(0);
+    for name in ["cells.jsonl", "report.html", "manifest.json"] {
+        assert_eq!(fs::read(victim.join(name)).expect("it is ours"), b"precious", "{name}");
+    }
+    assert_eq!(names_in(&victim).len(), 3);
+    assert!(place.path("run/report.html").is_file());
 }
 
 #[test]

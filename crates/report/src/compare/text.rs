@@ -1,7 +1,7 @@
 //! A comparison of runs in sentences and tables.
 
 use record::RatioReport;
-use textual::{figure, p_equation, percent, wrapped};
+use textual::{figure, p_equation, paragraph, percent};
 
 use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike};
 use crate::analysis::BLOCKS_LEAST;
@@ -21,7 +21,7 @@ impl CompareDocument {
         }
         for RunDifference { run, what, first, second } in &self.differences {
             let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
-            text += &wrapped("  ", "      ", &said, width);
+            text += &paragraph("  ", "      ", &said, width);
         }
         let basis = format!(
             "{} confidence; \"the same\" means within {}; p is adjusted for {tested} comparisons, \
@@ -29,7 +29,7 @@ impl CompareDocument {
             percent(self.level),
             percent(self.margin),
         );
-        text += &wrapped("", "", &basis, width);
+        text += &paragraph("", "", &basis, width);
         let untested = self.comparisons.len() - tested;
         if untested > 0 {
             let needs = match self.sides() {
@@ -38,10 +38,10 @@ impl CompareDocument {
                 _ => "2 runs a side",
             };
             let few = format!("not compared (needs {needs} and values above 0): {untested}");
-            text += &wrapped("", "", &few, width);
+            text += &paragraph("", "", &few, width);
         }
         if let Some(power) = &self.power {
-            text += &wrapped("", "", &power.sentence(), width);
+            text += &paragraph("", "", &power.sentence(), width);
         }
         let mut title = "";
         for comparison in &self.comparisons {
@@ -49,18 +49,18 @@ impl CompareDocument {
                 title = &comparison.title;
                 text += &format!("\n{title}\n");
             }
-            text += &wrapped("  ", "      ", &self.sentence(comparison), width);
+            text += &paragraph("  ", "      ", &self.sentence(comparison), width);
         }
         if let Some(analysis) = &self.analysis {
             text += "\nCosts over all benchmarks\n";
             text += &analysis.text(width);
         }
         if let Some(why) = &self.analysis_refused {
-            text += &wrapped("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
+            text += &paragraph("\n! ", "  ", &format!("no analysis of variance: {why}"), width);
         }
         text += &self.set_aside(width);
         for warning in &self.warnings {
-            text += &wrapped("! ", "  ", warning, width);
+            text += &paragraph("! ", "  ", warning, width);
         }
         text
     }
@@ -75,17 +75,17 @@ impl CompareDocument {
                 "{count} {noun} {be} measured differently, so not compared (--unlike compares \
                  them anyway):"
             );
-            text += &wrapped("\n! ", "  ", &many, width);
+            text += &paragraph("\n! ", "  ", &many, width);
             for Unlike { target, title, why, .. } in &self.unlike {
                 let said = format!("{title}, {target}: {why}");
-                text += &wrapped("  ", "      ", &said, width);
+                text += &paragraph("  ", "      ", &said, width);
             }
         }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("; ");
             let why = "not in the analysis, because they are ratios or a side lacks them in some \
                        or all blocks";
-            text += &wrapped("- ", "  ", &format!("{why}: {names}"), width);
+            text += &paragraph("- ", "  ", &format!("{why}: {names}"), width);
         }
         text
     }

@@ -3,7 +3,7 @@
 use super::{PaperTable, Reproduction};
 use crate::item::{Agreement, Item};
 use crate::picture::{self, Bar};
-use textual::{Columns, wrapped};
+use textual::{Columns, paragraph};
 
 pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     let mut text = format!("{}\n", reproduction.paper);
@@ -29,7 +29,7 @@ pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
         reproduction.count(Agreement::Different)
     );
     for finding in &reproduction.findings {
-        text += &wrapped("- ", "  ", &format!("{}. {}", finding.what, finding.why), width);
+        text += &paragraph("- ", "  ", &format!("{}. {}", finding.what, finding.why), width);
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The reproduction as text: each figure, then what the paper says beside what came out.
 
-use textual::{Columns, wrapped};
+use textual::{Columns, paragraph};
 
 use super::{Estimate, FlameGraph, Reproduction};
 use crate::statement;
@@ -18,14 +18,14 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     };
     let conditions =
         format!("{kernels}about 4.13 in the paper; 64-byte lines, kernel side of one system call");
-    let mut text = wrapped("", "", of.paper, width) + &wrapped("", "", &conditions, width);
+    let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &conditions, width);
     text += &cachemaps(of);
     text += &categories(&of.figure_2);
     of.figure_2.iter().for_each(|graph| text += &cgstacks(graph, width));
     text += &footprints(of);
     text += &statement::text(&of.statements, width);
     for what in &of.missing {
-        text += &wrapped("- not measured: ", "  ", what, width);
+        text += &paragraph("- not measured: ", "  ", what, width);
     }
     text
 }
@@ -93,7 +93,7 @@ fn cgstacks(graph: &FlameGraph, width: usize) -> String {
         let bar = "#".repeat(columns(one.percent / largest).max(1));
         let stack = one.cgstack.replace(';', " > ");
         let head = format!("  {:>4.1} % {bar:<BAR$}  ", one.percent);
-        text += &wrapped(&head, &" ".repeat(head.len()), &stack, width);
+        text += &paragraph(&head, &" ".repeat(head.len()), &stack, width);
     }
     text
 }

@@ -1,7 +1,7 @@
 //! The reproduction as text: each figure in characters, then what the paper says beside what came
 //! out.
 
-use textual::{Columns, figure, wrapped};
+use textual::{Columns, figure, paragraph};
 
 use super::shapes::{measured_regime, published_regime};
 use super::statements::plateau;
@@ -20,7 +20,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
         mib(of.scale.memory_bytes),
         mib(of.scale.published_memory_bytes)
     );
-    let mut text = wrapped("", "", of.paper, width) + &wrapped("", "", &scale, width);
+    let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &scale, width);
     let fast = plateau(&of.figure_1);
     text += &sizes("Figure 1: throughput over file size", &of.figure_1, fast);
     text += &sizes("Figure 1, zoom", &of.figure_1_zoom, fast);
@@ -33,7 +33,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &shape(of, 4, width);
     text += &statement::text(&of.statements, width);
     for what in &of.missing {
-        text += &wrapped("- not measured: ", "  ", what, width);
+        text += &paragraph("- not measured: ", "  ", what, width);
     }
     text
 }

@@ -64,7 +64,7 @@ impl Served {
 
 /// One search as far as it has come.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct SearchCourse {
     plan: SearchPlan,
     search: Search,
     /// Every position measured, with its value, in order.
@@ -75,7 +75,7 @@ pub struct Course {
     zones: Option<Vec<f64>>,
 }
 
-impl Course {
+impl SearchCourse {
     /// A search that has measured nothing.
     ///
     /// # Errors

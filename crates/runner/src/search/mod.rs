@@ -19,7 +19,7 @@ use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
 use crate::observer::Event;
 
-pub use course::{Course, Served};
+pub use course::{SearchCourse, Served};
 
 /// Measures single positions. The suites implement it with real targets; tests with a table.
 pub trait Prober {
@@ -49,7 +49,7 @@ pub fn conduct_searches<P: Prober>(
     directory: &mut RunDirectory,
     surroundings: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
-    let courses = plans.iter().map(Course::new).collect::<Result<Vec<_>, _>>()?;
+    let courses = plans.iter().map(SearchCourse::new).collect::<Result<Vec<_>, _>>()?;
     directory.append(&Line::Start(Start { used_s: 0.0 }))?;
     for plan in plans {
         directory.append(&Line::Search(Box::new(plan.clone())))?;
@@ -73,7 +73,7 @@ struct Known {
 
 struct Conductor<'a, 'b, P> {
     /// Those that go on; none where the target failed.
-    searches: Vec<Option<Course>>,
+    searches: Vec<Option<SearchCourse>>,
     /// By search and the bits of the position.
     cells: HashMap<(usize, u64), Known>,
     budget: Duration,
@@ -88,7 +88,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
             let mut is_over = true;
             for search in 0..self.searches.len() {
                 let course = self.searches[search].as_mut();
-                let Some(position) = course.and_then(Course::next_position) else { continue };
+                let Some(position) = course.and_then(SearchCourse::next_position) else { continue };
                 is_over = false;
                 if self.told_to_stop() {
                     return Ok(EndReason::Interrupted);
@@ -199,7 +199,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
         });
     }
 
-    fn course(&self, search: usize) -> &Course {
+    fn course(&self, search: usize) -> &SearchCourse {
         self.searches[search].as_ref().expect("only those that go on have turns")
     }
 

@@ -196,8 +196,8 @@ fn conduct(
 }
 
 /// Tells a course what the journal holds.
-fn replayed(run: &Run, plan: &SearchPlan) -> Course {
-    let mut course = Course::new(plan).expect("a range");
+fn replayed(run: &Run, plan: &SearchPlan) -> SearchCourse {
+    let mut course = SearchCourse::new(plan).expect("a range");
     let cells = run.cells();
     for line in &run.lines {
         let Line::Replicate(replicate) = line else { continue };
@@ -240,7 +240,7 @@ fn the_limit_is_found_whatever_the_mood_of_the_device() {
     let (mut held, mut probes) = (0, 0);
     for seed in 0..300 {
         let mut table = Table::default();
-        let mut course = Course::new(&plan(0, seed)).expect("a range");
+        let mut course = SearchCourse::new(&plan(0, seed)).expect("a range");
         while let Some(position) = course.next_position() {
             let noise = (course.told().len() as u64 + 1).wrapping_mul(seed * 2 + 7919);
             let measured = table.probe(0, position, noise ^ (noise >> 7)).expect("it works");

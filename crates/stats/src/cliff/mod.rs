@@ -209,7 +209,7 @@ impl Options {
 
 /// Why the search for a cliff ended where it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum EndedBy {
     /// The interval is as narrow as wanted, or as the grain allows.
     Width,
     /// Whatever is left undecided lies on the ramp, or is too noisy.
@@ -234,7 +234,7 @@ pub struct Cliff {
     /// The same of the plateau after it.
     pub after_sizes: (f64, f64),
     /// Why the interval is no narrower.
-    pub reached: Reached,
+    pub reached: EndedBy,
 }
 
 /// What is known.
@@ -422,11 +422,11 @@ impl Search {
         let end = |coordinate: f64| snapped(scale.size(coordinate), grain);
         let (low, high) = (end(bracket.low), end(bracket.high));
         let reached = if bracket.next(model, &self.options).is_some() {
-            Reached::Probes
+            EndedBy::Probes
         } else if bracket.is_narrow(&self.options) {
-            Reached::Width
+            EndedBy::Width
         } else {
-            Reached::Noise
+            EndedBy::Noise
         };
         Cliff {
             size: Interval { low, high, level: self.options.level },

@@ -74,7 +74,7 @@ fn tally(searches: u64, height: f64, width: f64, noise: f64) -> Tally {
             [] => tally.missed += 1,
             [cliff] => {
                 tally.held += u32::from(cliff.size.contains(position));
-                tally.narrow += u32::from(cliff.reached == Reached::Width);
+                tally.narrow += u32::from(cliff.reached == EndedBy::Width);
                 tally.log_width += (cliff.size.high / cliff.size.low).ln();
             }
             _ => tally.several += 1,
@@ -142,7 +142,7 @@ fn a_quiet_curve_is_told_exactly() {
     let curve = Curve { steps: vec![(77.0, 4.0, 1.0)], noise: 0.0, drift: 1.0 };
     let got = curve.search(options(5));
     let [cliff] = got.cliffs.as_slice() else { panic!("{got:?}") };
-    assert!(cliff.size.contains(77.0) && cliff.reached == Reached::Width);
+    assert!(cliff.size.contains(77.0) && cliff.reached == EndedBy::Width);
     assert!((cliff.before / 1e6 - 1.0).abs() < 1e-9 && (cliff.after / 2.5e5 - 1.0).abs() < 1e-9);
     assert!((got.drift_per_probe - 1.0).abs() < 1e-9 && got.noise < 1e-5);
 }
@@ -237,7 +237,7 @@ fn sizes_are_multiples_of_the_grain_and_the_interval_ends_at_one() {
         }
         let got = search.result().unwrap();
         let [cliff] = got.cliffs.as_slice() else { panic!("{got:?}") };
-        assert_eq!((cliff.size.low, cliff.size.high, cliff.reached), (low, high, Reached::Width));
+        assert_eq!((cliff.size.low, cliff.size.high, cliff.reached), (low, high, EndedBy::Width));
     }
 }
 
@@ -275,7 +275,7 @@ fn what_is_below_the_floor_has_neither_steps_nor_noise() {
         let got = search.result().unwrap();
         assert!(got.noise < 0.1, "{got:?}");
         let last = got.cliffs.last().unwrap();
-        assert!(last.size.contains(60.0) && last.reached == Reached::Width, "{got:?}");
+        assert!(last.size.contains(60.0) && last.reached == EndedBy::Width, "{got:?}");
         // 20 and 60 are less than two grid intervals apart, and told apart all the same.
         got.cliffs.len() == 2 && got.cliffs[0].size.contains(20.0)
     });

@@ -7,7 +7,7 @@ use super::anova::{
 };
 use stats::design::LACK_OF_FIT;
 
-use textual::{Columns, figure, p_equation, p_value, percent, wrapped};
+use textual::{Columns, figure, p_equation, p_value, paragraph, percent};
 
 /// Of more pairs than this, sentences say how many differ, and the table which.
 const PAIRS_NAMED: usize = 6;
@@ -15,7 +15,7 @@ const PAIRS_NAMED: usize = 6;
 pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     let model = format!("{} model: {}", answer.model, answer.why);
     let mut text = capitalised(&answer.design) + "\n";
-    text += &wrapped("  ", "  ", &model, width);
+    text += &paragraph("  ", "  ", &model, width);
     text += "\nAnalysis of variance\n";
     text += &fitting(width, levels(answer), |shown| variance(answer, shown));
     text += "\nEffects";
@@ -31,14 +31,14 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     }
     text.push('\n');
     for sentence in sentences(answer) {
-        text += &wrapped("- ", "  ", &sentence, width);
+        text += &paragraph("- ", "  ", &sentence, width);
     }
     for diagnostic in &answer.diagnostics {
         let mark = if diagnostic.warning { "! " } else { "- " };
-        text += &wrapped(mark, "  ", &diagnostic.message, width);
+        text += &paragraph(mark, "  ", &diagnostic.message, width);
     }
     for test in &answer.rank_tests {
-        text += &wrapped("- ", "  ", &rank_test(test), width);
+        text += &paragraph("- ", "  ", &rank_test(test), width);
     }
     text
 }

@@ -8,7 +8,7 @@ use stats::outliers::{self, Severity};
 use stats::{Refusal, Sample, interval, order};
 
 use super::IntervalDocument;
-use textual::{Columns, figure, percent, wrapped};
+use textual::{Columns, figure, paragraph, percent};
 
 /// Outliers named in a warning; more are counted.
 const NAMED_OUTLIERS: usize = 5;
@@ -179,11 +179,11 @@ impl IntervalAnswer {
         }
         for quantile in &self.quantiles {
             if let Some(why) = &quantile.refused {
-                text.push_str(&wrapped("  ", "      ", &format!("{}: {why}", quantile.q), width));
+                text.push_str(&paragraph("  ", "      ", &format!("{}: {why}", quantile.q), width));
             }
         }
         for warning in &self.warnings {
-            text.push_str(&wrapped("! ", "  ", warning, width));
+            text.push_str(&paragraph("! ", "  ", warning, width));
         }
         text
     }

@@ -5,7 +5,7 @@ use stats::Refusal;
 use stats::scalability::{Errors, Estimate, Fit, Model, Scalability, scalability};
 
 use super::IntervalDocument;
-use textual::{Columns, figure, p_equation, percent, wrapped};
+use textual::{Columns, figure, p_equation, paragraph, percent};
 
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -147,7 +147,7 @@ impl ScalabilityAnswer {
             );
         }
         for why in &self.refused {
-            text += &wrapped("! ", "  ", why, width);
+            text += &paragraph("! ", "  ", why, width);
         }
         text
     }

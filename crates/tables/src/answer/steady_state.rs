@@ -4,7 +4,7 @@ use serde::Serialize;
 use stats::Refusal;
 use stats::steady_state::{Rule, steady_state};
 
-use textual::{figure, wrapped};
+use textual::{figure, paragraph};
 
 /// What the rule of the SNIA says of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ impl SteadyStateAnswer {
             Some(from) if self.steady => format!("steady from value {from} on (counted from 0)"),
             _ => "not steady".to_owned(),
         };
-        let rule = wrapped("  rule: ", "    ", &self.rule, width);
+        let rule = paragraph("  rule: ", "    ", &self.rule, width);
         format!(
             "{what}\n{rule}  range {} %, fitted excursion {} %\n",
             figure(self.range_percent),

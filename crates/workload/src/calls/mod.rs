@@ -28,14 +28,14 @@ pub(crate) const LISTING_BYTES: usize = 32 * 1024;
 
 /// How the operations on a file set reach it.
 #[derive(Debug, Clone)]
-pub enum Reached {
+pub enum ReachedBy {
     /// By system calls, at its path.
     BySystemCalls,
     /// By calls of this library; paths name the arena's file, and behind it what is in the arena.
     ByLibrary(DenseFs),
 }
 
-impl Reached {
+impl ReachedBy {
     /// Makes a directory there.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 pub(crate) use create::Maker;
 pub use create::create_empty_files;
 
-use crate::calls::{Calls, Kernel, Library, Reached};
+use crate::calls::{Calls, Kernel, Library, ReachedBy};
 use crate::content::{Content, Mismatch};
 use crate::error::{EngineError, WorkloadError};
 use crate::names::{NAME_BYTES, NAME_BYTES_MAX, NAME_BYTES_MIN, NameForm, STEP_NAME};
@@ -129,7 +129,7 @@ impl Role {
 /// A file set that exists.
 #[derive(Debug, Clone)]
 pub struct FileSet {
-    reached: Reached,
+    reached: ReachedBy,
     root: PathBuf,
     spec: FileSetSpec,
     seed: u64,
@@ -148,7 +148,7 @@ impl FileSet {
         seed: u64,
         stop: &AtomicBool,
     ) -> Result<Self, EngineError> {
-        Self::create_by(&Reached::BySystemCalls, root, spec, seed, stop)
+        Self::create_by(&ReachedBy::BySystemCalls, root, spec, seed, stop)
     }
 
     /// The same, and reached in the way that is given.
@@ -156,7 +156,7 @@ impl FileSet {
     /// # Errors
     /// As of that.
     pub fn create_by(
-        reached: &Reached,
+        reached: &ReachedBy,
         root: &Path,
         spec: &FileSetSpec,
         seed: u64,
@@ -166,15 +166,15 @@ impl FileSet {
         let (reached, root) = (reached.clone(), root.to_path_buf());
         let file_set = Self { reached, root, spec: *spec, seed };
         match &file_set.reached {
-            Reached::BySystemCalls => create::create(&Kernel, &file_set, stop)?,
-            Reached::ByLibrary(files) => create::create(&Library::of(files), &file_set, stop)?,
+            ReachedBy::BySystemCalls => create::create(&Kernel, &file_set, stop)?,
+            ReachedBy::ByLibrary(files) => create::create(&Library::of(files), &file_set, stop)?,
         }
         Ok(file_set)
     }
 
     /// How operations on it reach it.
     #[must_use]
-    pub fn reached(&self) -> &Reached {
+    pub fn reached(&self) -> &ReachedBy {
         &self.reached
     }
 
@@ -239,8 +239,8 @@ impl FileSet {
         for part in create::PARTS {
             let path = self.root.join(part);
             let removed = match &self.reached {
-                Reached::BySystemCalls => Kernel.remove_tree(&path),
-                Reached::ByLibrary(files) => Library::of(files).remove_tree(&path),
+                ReachedBy::BySystemCalls => Kernel.remove_tree(&path),
+                ReachedBy::ByLibrary(files) => Library::of(files).remove_tree(&path),
             };
             removed.map_err(|errno| EngineError::from_errno("remove", path, errno))?;
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::called::Called;
 use super::{AnyStep, Session};
-use crate::calls::{Kernel, Library, Reached};
+use crate::calls::{Kernel, Library, ReachedBy};
 use crate::choose::Choices;
 use crate::content::{Content, mix};
 use crate::description::{IoPath, Sharing, Workload};
@@ -92,11 +92,11 @@ impl Plan<'_> {
     pub(crate) fn step(&self, thread: usize) -> Result<AnyStep, EngineError> {
         let plan = *self;
         match self.file_set.reached() {
-            Reached::BySystemCalls => match self.kernels_step(thread)? {
+            ReachedBy::BySystemCalls => match self.kernels_step(thread)? {
                 Some(step) => Ok(step),
                 None => Called { plan, calls: Kernel }.step(thread).map(AnyStep::Kernel),
             },
-            Reached::ByLibrary(files) => {
+            ReachedBy::ByLibrary(files) => {
                 self.check_library()?;
                 let calls = Library::of(files);
                 let step = Called { plan, calls: calls.clone() }.step(thread)?;
@@ -141,8 +141,8 @@ impl Plan<'_> {
     fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
         let plan = *self;
         match self.file_set.reached() {
-            Reached::BySystemCalls => Called { plan, calls: Kernel }.make_victims(thread),
-            Reached::ByLibrary(files) => {
+            ReachedBy::BySystemCalls => Called { plan, calls: Kernel }.make_victims(thread),
+            ReachedBy::ByLibrary(files) => {
                 Called { plan, calls: Library::of(files) }.make_victims(thread)
             }
         }

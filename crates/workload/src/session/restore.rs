@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::calls::{Calls, Kernel, LISTING_BYTES, Library, Reached};
+use crate::calls::{Calls, Kernel, LISTING_BYTES, Library, ReachedBy};
 use crate::error::EngineError;
 use crate::file_set::{DirectorySet, FileSet, open_directory};
 use crate::names::{EntryName, Kind};
@@ -21,8 +21,10 @@ pub(super) fn put_back(
     touched: &[PathBuf],
 ) -> Result<(), EngineError> {
     match file_set.reached() {
-        Reached::BySystemCalls => put_back_by(&Kernel, operation, file_set, touched),
-        Reached::ByLibrary(files) => put_back_by(&Library::of(files), operation, file_set, touched),
+        ReachedBy::BySystemCalls => put_back_by(&Kernel, operation, file_set, touched),
+        ReachedBy::ByLibrary(files) => {
+            put_back_by(&Library::of(files), operation, file_set, touched)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use densefs_process::{DenseFs, Errno, Request, flags, make};
 use measure::MonotonicClock;
 use workload::{
-    Access, EngineError, FileSet, IoPath, Operation, Reached, Role, Sharing, Verification,
+    Access, EngineError, FileSet, IoPath, Operation, ReachedBy, Role, Sharing, Verification,
     Workload, WorkloadError, prepare,
 };
 
@@ -30,7 +30,7 @@ impl Arena {
         let request = Request { bytes: 64 << 20, root, overwrites: false };
         make(&path, &request).expect("there is room for it");
         let files = DenseFs::attach(&path).expect("it was just made");
-        let reached = Reached::ByLibrary(files.clone());
+        let reached = ReachedBy::ByLibrary(files.clone());
         let root = path.join("set");
         reached.make_directory(&root).expect("there is room for it");
         let file_set = FileSet::create_by(&reached, &root, &SPEC, SEED, &never());

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use densefs_process::{DenseFs, Request, make};
 use measure::MonotonicClock;
 use workload::{
-    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, Reached, Role,
-    Sharing, Verification, Workers, Workload, prepare,
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, ReachedBy,
+    Role, Sharing, Verification, Workers, Workload, prepare,
 };
 
 /// A case's name and what it runs on a file set of its own.
@@ -54,7 +54,7 @@ fn main() {
 fn in_arena(path: &Path) -> FileSet {
     let request = Request { bytes: 64 << 20, root: DenseFs::new_root(0o700), overwrites: false };
     make(path, &request).expect("there is room for it");
-    let reached = Reached::ByLibrary(DenseFs::attach(path).expect("it was just made"));
+    let reached = ReachedBy::ByLibrary(DenseFs::attach(path).expect("it was just made"));
     let root = path.join("set");
     reached.make_directory(&root).expect("there is room for it");
     FileSet::create_by(&reached, &root, &SPEC, 99, &never()).expect("there is room for it")
@@ -106,8 +106,8 @@ fn inside(files: &DenseFs, path: &Path) -> PathBuf {
 fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
     let path = file_set.data_file(role, number);
     match file_set.reached() {
-        Reached::BySystemCalls => std::fs::read(path).expect("it can be read"),
-        Reached::ByLibrary(files) => {
+        ReachedBy::BySystemCalls => std::fs::read(path).expect("it can be read"),
+        ReachedBy::ByLibrary(files) => {
             let mut bytes = vec![0; 1 << 20];
             let file = files.open(inside(files, &path), 0, 0).expect("it is there");
             let length = file.read(&mut bytes).expect("it can be read");
@@ -119,7 +119,7 @@ fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
 
 /// The names in a directory of the set, sorted.
 fn listing(file_set: &FileSet, number: usize) -> Vec<String> {
-    if let Reached::ByLibrary(files) = file_set.reached() {
+    if let ReachedBy::ByLibrary(files) = file_set.reached() {
         let entries = files.read_directory(inside(files, &file_set.directory(number)));
         let name = |one: densefs_process::Entry| String::from_utf8(one.name).expect("letters");
         let mut names: Vec<String> = entries.expect("it is there").into_iter().map(name).collect();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ::caches::{CachePolicy, Hierarchy, Inclusion};
 use footprint_study::recorded;
-use footprint_suite::{GuestTarget, Plan, SUITE, TargetFootprints};
+use footprint_suite::{GuestTarget, SUITE, TargetFootprints, TracingPlan};
 use record::{CachesOrigin, EndReason, RunDirectory, RunRecord, SimulatedCaches, TRACES};
 
 use crate::arguments::footprint::TracingOptions;
@@ -139,7 +139,7 @@ fn recorded_caches(given: &[CacheGiven], caches: Option<&Hierarchy>) -> Option<S
 fn run_record(
     command: &str,
     measuring: &Measuring,
-    plan: &Plan,
+    plan: &TracingPlan,
     simulated_caches: Option<SimulatedCaches>,
 ) -> RunRecord {
     RunRecord {

@@ -7,7 +7,7 @@ mod zone;
 use record::{
     CellReport, CliffReport, Line, Reached, Replicate, Run, SearchPlan, SearchReport, Warning,
 };
-use runner::{Course, Served};
+use runner::{SearchCourse, Served};
 use stats::cliff;
 
 use super::{Gathered, estimates};
@@ -16,7 +16,7 @@ use super::{Gathered, estimates};
 struct Trail<'a> {
     plan: &'a SearchPlan,
     metric_unit: String,
-    course: Course,
+    course: SearchCourse,
     /// What was measured, in order.
     visits: Vec<Visit<'a>>,
 }
@@ -43,7 +43,7 @@ pub(super) fn all(run: &Run, gathered: &[Gathered<'_>]) -> (Vec<SearchReport>, V
 /// Goes through a search again. A value at another position than the search would have asked for
 /// ends it: the rest cannot be understood.
 fn trail<'a>(run: &'a Run, gathered: &[Gathered<'a>], plan: &'a SearchPlan) -> Option<Trail<'a>> {
-    let course = Course::new(plan).ok()?;
+    let course = SearchCourse::new(plan).ok()?;
     let mut trail = Trail { plan, metric_unit: String::new(), course, visits: Vec::new() };
     for line in &run.lines {
         let Line::Replicate(replicate) = line else { continue };
@@ -113,9 +113,9 @@ fn cliff_report(
         high: found.size.high,
         level: found.size.level,
         reached: match found.reached {
-            cliff::Reached::Width => Reached::Width,
-            cliff::Reached::Noise => Reached::Noise,
-            cliff::Reached::Probes => Reached::Probes,
+            cliff::EndedBy::Width => Reached::Width,
+            cliff::EndedBy::Noise => Reached::Noise,
+            cliff::EndedBy::Probes => Reached::Probes,
         },
         metric: trail.plan.metric.clone(),
         metric_unit: trail.metric_unit.clone(),
