@@ -82,7 +82,7 @@ impl Arena {
 
     pub(crate) fn usage(&self) -> io::Result<Usage> {
         let files = self.files().ok_or(io::ErrorKind::NotFound)?;
-        files.usage().map_err(|why| io::Error::from_raw_os_error(why.0.into()))
+        files.usage().map_err(|why| io::Error::from_raw_os_error(why.0))
     }
 
     /// Removes it. A second call does nothing.

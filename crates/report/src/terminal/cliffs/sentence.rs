@@ -25,7 +25,7 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
     let why_wide = match cliff.reached {
         Reached::Noise => "; no narrower because what lies between is a slope or too noisy",
         Reached::Probes => "; no narrower because the probes were used up (--probes)",
-        _ => "",
+        Reached::Width => "",
     };
     format!(
         "Between {} and {} ({} %; {width} wide{why_wide}), {} {verb} from {} (at {}) to {} \
