@@ -226,6 +226,7 @@ mod tests {
 
     use super::*;
     use crate::file::{Request, make};
+    use densefs::flags;
 
     #[test]
     fn an_arena_that_all_threads_have_left_is_not_mapped_any_more() {
@@ -254,5 +255,43 @@ mod tests {
         }
         let again = DenseFs::attach(place.path().join("left-behind-1")).expect("it is there");
         assert!(again.stat("more").expect("it was made").mode.is_directory());
+    }
+
+    #[test]
+    fn what_is_opened_to_be_truncated_is_empty() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("arena");
+        let root = DenseFs::new_root(0o700);
+        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        let files = DenseFs::attach(&path).expect("it was just made");
+        let file = files.open("notes", flags::WRITE | flags::CREATE, 0o600).expect("room");
+        file.write(b"it rains").expect("there is room");
+        files.open("notes", flags::WRITE, 0).expect("it is there");
+        assert_eq!(files.stat("notes").expect("it is there").size, 8);
+        files.open("notes", flags::WRITE | flags::TRUNCATE, 0).expect("it is there");
+        assert_eq!(files.stat("notes").expect("it is there").size, 0);
+    }
+
+    /// Each remembers it, and looks whether another has changed it since.
+    #[test]
+    fn all_threads_of_a_process_have_one_working_directory() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("arena");
+        let root = DenseFs::new_root(0o700);
+        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        let files = DenseFs::attach(&path).expect("it was just made");
+        for (directory, file) in [("/one", "/one/first"), ("/two", "/two/second")] {
+            files.make_directory(directory, 0o700).expect("there is room");
+            files.open(file, flags::WRITE | flags::CREATE, 0o600).expect("there is room");
+        }
+        files.change_directory("/one").expect("it is there");
+        files.stat("first").expect("it is there");
+        std::thread::scope(|scope| {
+            scope.spawn(|| files.change_directory("/two").expect("it is there"));
+        });
+        assert_eq!(files.stat("first").map(drop), Err(Errno::NOENT));
+        assert_eq!(files.open("first", 0, 0).map(drop), Err(Errno::NOENT));
+        files.stat("second").expect("it is there");
+        files.open("second", 0, 0).expect("it is there");
     }
 }

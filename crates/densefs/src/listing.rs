@@ -86,6 +86,15 @@ impl Sorted {
         self.copied.get(..self.count).unwrap_or_default()
     }
 
+    /// Sees to it that a bucket's entries, from `begin` on, are in order to the last bit.
+    #[inline(always)]
+    fn end_bucket(&mut self, begin: usize) {
+        let new = self.copied.get(begin..self.count).unwrap_or_default();
+        if !new.is_sorted_by_key(|one| one.position) {
+            self.finish_order(begin);
+        }
+    }
+
     /// Puts entries from `begin` on in order, which but for the last bits of their positions they
     /// are.
     #[cold]
@@ -322,10 +331,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         sorted.count = (begin + gathered.count).min(SORTED_MOST);
         sorted.is_full = gathered.is_full || begin + gathered.count > SORTED_MOST;
-        let new = sorted.copied.get(begin..sorted.count).unwrap_or_default();
-        if !new.is_sorted_by_key(|one| one.position) {
-            sorted.finish_order(begin);
-        }
+        sorted.end_bucket(begin);
         Ok(())
     }
 
@@ -365,5 +371,24 @@ impl<'a, S: Seams> Member<'a, S> {
         let mut bytes = [0; NAME_MOST];
         let name = self.name_of(line, &mut bytes)?;
         Ok(Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn positions_that_begin_alike_are_put_in_order() {
+        let mut sorted = Sorted::new();
+        for (one, position) in sorted.copied.iter_mut().zip([9, 5, 8, 7, 6]) {
+            one.position = position;
+        }
+        sorted.count = 5;
+        sorted.end_bucket(1);
+        let positions: Vec<_> = sorted.entries().iter().map(|one| one.position).collect();
+        assert_eq!(positions, [9, 5, 6, 7, 8]);
     }
 }

@@ -295,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn what_one_class_lacks_it_may_not() {
+        let callers = [caller(1, 9, &[]), caller(9, 2, &[]), caller(9, 9, &[])];
+        for (class, lacking) in [0o077, 0o707, 0o770].into_iter().enumerate() {
+            let mode = Mode { uid: 1, gid: 2, mode: FILE | lacking };
+            for (place, one) in callers.iter().enumerate() {
+                let expected = if place == class { Err(Errno::ACCES) } else { Ok(()) };
+                assert_eq!(mode.allow(one, READ), expected, "{lacking:o} {one:?}");
+            }
+        }
+    }
+
+    #[test]
     fn root_may_everything_but_execute_what_nobody_may() {
         let root = Caller::ROOT;
         let file = Mode { uid: 1, gid: 1, mode: FILE };

@@ -149,9 +149,11 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
     let path = plain_text(&path);
     match found {
         Ok(report) => format!(
-            "{path} is whole: {} directories and {} other files in {} bytes\n",
+            "{path} is whole: {} {} and {} other {} in {} bytes\n",
             textual::grouped(report.directories as f64),
+            if report.directories == 1 { "directory" } else { "directories" },
             textual::grouped(report.others as f64),
+            if report.others == 1 { "file" } else { "files" },
             textual::grouped((report.lines_used * LINE_BYTES) as f64),
         ),
         Err(problem) => format!(
