@@ -264,12 +264,12 @@ mod tests {
         let root = DenseFs::new_root(0o700);
         make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
         let files = DenseFs::attach(&path).expect("it was just made");
-        let file = files.open("notes", flags::WRITE | flags::CREATE, 0o600).expect("room");
+        let file = files.open("/notes", flags::WRITE | flags::CREATE, 0o600).expect("room");
         file.write(b"it rains").expect("there is room");
-        files.open("notes", flags::WRITE, 0).expect("it is there");
-        assert_eq!(files.stat("notes").expect("it is there").size, 8);
-        files.open("notes", flags::WRITE | flags::TRUNCATE, 0).expect("it is there");
-        assert_eq!(files.stat("notes").expect("it is there").size, 0);
+        files.open("/notes", flags::WRITE, 0).expect("it is there");
+        assert_eq!(files.stat("/notes").expect("it is there").size, 8);
+        files.open("/notes", flags::WRITE | flags::TRUNCATE, 0).expect("it is there");
+        assert_eq!(files.stat("/notes").expect("it is there").size, 0);
     }
 
     /// Each remembers it, and looks whether another has changed it since.
