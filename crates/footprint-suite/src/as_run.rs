@@ -1,12 +1,12 @@
 //! Traced targets as an ordinary run: its manifest and its journal.
 
-use std::path::Path;
 use std::time::Duration;
 
 use caches::Hierarchy;
 use footprint_guest::TracedCall;
 use record::{
-    End, EndReason, Line, Manifest, RecordError, RunDirectory, Skipped, Start, TargetRecord,
+    End, EndReason, Line, Manifest, RecordError, ReservedDirectory, RunDirectory, Skipped, Start,
+    TargetRecord,
 };
 use targets::TargetFacts;
 
@@ -27,9 +27,9 @@ pub struct TargetFootprints {
 }
 
 impl TargetFootprints {
-    /// Measures what was traced of a target.
+    /// Measures what was traced of a target into the directory of its run.
     #[must_use]
-    pub fn of(one: OfTarget, caches: Option<&Hierarchy>) -> Self {
+    pub fn of(one: OfTarget, caches: Option<&Hierarchy>, directory: &ReservedDirectory) -> Self {
         let OfTarget { target, plan, left_out, trace, traced } = one;
         let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
             let measured = measure(&trace, traced.description, caches);
@@ -41,7 +41,7 @@ impl TargetFootprints {
                 let why = failed.map(|failed| (failed.operation, failed.why)).collect();
                 (outcome.target, measured, why)
             }
-            Err(why) => (None, Vec::new(), vec![(None, why)]),
+            Err(why) => (None, Vec::new(), vec![(None, directory.shown(&why))]),
         };
         Self { target, plan, left_out, facts, measured, why }
     }
@@ -107,17 +107,17 @@ pub fn manifest(
     }
 }
 
-/// Writes the run into its directory, which took so long to trace.
+/// Writes the run, which took so long to trace, into the directory that was kept for it.
 ///
 /// # Errors
 /// The directory cannot be written.
 pub fn write(
-    path: &Path,
+    directory: ReservedDirectory,
     manifest: &Manifest,
     targets: &[TargetFootprints],
     took: Duration,
-) -> Result<(), RecordError> {
-    let mut directory = RunDirectory::create(path, manifest)?;
+) -> Result<RunDirectory, RecordError> {
+    let mut directory = directory.begin(manifest)?;
     directory.append(&Line::Start(Start { used_s: 0.0 }))?;
     let mut first_cell = 0;
     for one in targets.iter().filter(|one| one.facts.is_some()) {
@@ -127,5 +127,6 @@ pub fn write(
         first_cell += u32::try_from(one.plan.operations.len()).unwrap_or(u32::MAX);
     }
     let end = End { reason: EndReason::Blocks, used_s: took.as_secs_f64(), clock_drift_ppm: 0.0 };
-    directory.append(&Line::End(end))
+    directory.append(&Line::End(end))?;
+    Ok(directory)
 }

@@ -31,7 +31,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
                 (None, [only]) => only.join(page::FILE),
                 (None, _) => page::FILE.into(),
             };
-            page::write(&page, sources)?;
+            page::destination(&page)?.write(::report::render_html(sources).as_bytes())?;
             output::print(&format!("{}\n", page.display()))?;
         }
     }

@@ -135,7 +135,8 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
         operations: operations.collect::<Result<_, _>>()?,
         ..TracingOptions::default()
     };
-    Ok(footprint::run::made("reproduce", &targets, (&tracing, &[]), &measuring(options))?.path)
+    let made = footprint::run::made("reproduce", &targets, (&tracing, &[]), &measuring(options))?;
+    Ok(made.directory.path().to_owned())
 }
 
 /// What the traces of a run have. One that is gone or cannot be read is said, and left out.

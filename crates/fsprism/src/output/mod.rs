@@ -1,5 +1,6 @@
 //! What goes to standard output, in the form that was asked for; nothing else goes there.
 
+pub(crate) mod destination;
 pub(crate) mod page;
 pub(crate) mod progress;
 

@@ -1,7 +1,9 @@
 //! The run directory: made once, appended to per replicate, readable to its last whole line.
 
+mod reserved;
+
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -10,6 +12,7 @@ use measure::Histogram;
 use rustix::fs::{FlockOperation, flock, fstat};
 use serde_json::Value;
 
+pub use self::reserved::ReservedDirectory;
 use crate::error::RecordError;
 use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
@@ -61,17 +64,11 @@ impl RunDirectory {
     /// When the directory holds something, another process is about to begin a run in it, or it
     /// cannot be written.
     pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RecordError> {
-        fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        let held = Held::open(path).map_err(RecordError::io("open", path))?;
-        check_new(&held)?;
-        Self::begin(held, manifest)
+        ReservedDirectory::make(path)?.begin(manifest)
     }
 
-    /// Begins a run in a directory that was found empty.
-    fn begin(held: Held, manifest: &Manifest) -> Result<Self, RecordError> {
-        let journal = locked_journal(&held)?;
-        // Of two that found it empty, one has the lock; it may have begun its run by now.
-        check_new(&held)?;
+    /// Begins a run in a directory that was found empty and is locked by its journal.
+    fn begin(held: Held, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
         let histograms = held.make_below(HISTOGRAMS);
         let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
         let text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");

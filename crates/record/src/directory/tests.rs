@@ -1,5 +1,7 @@
 //! Tests of the run directory: what is kept, what is cut off, what is refused.
 
+use std::fs;
+
 use super::*;
 use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
@@ -162,7 +164,8 @@ fn what_was_begun_since_the_directory_was_found_empty_is_left_alone() {
     let mut other = manifest();
     other.run.seed += 1;
     let held = Held::open(&path).expect("it is there");
-    let error = RunDirectory::begin(held, &other).expect_err("another run is there by now");
+    let begun = ReservedDirectory::lock(held).and_then(|it| it.begin(&other));
+    let error = begun.expect_err("another run is there by now");
     assert!(matches!(error, RecordError::NotEmpty { .. }), "{error}");
     assert_eq!(Run::read(&path).expect("the first").manifest, manifest());
 }

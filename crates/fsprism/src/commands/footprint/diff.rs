@@ -12,11 +12,12 @@ use record::CachesOrigin;
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
 use crate::exit::{Blame, Done};
+use crate::output::destination::Destination;
 use crate::output::{self, page};
 
 /// Compares traces.
 pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
-    options.out.as_deref().map_or(Ok(()), page::check)?;
+    let out = options.out.as_deref().map(page::destination).transpose()?;
     let mut warnings = Vec::new();
     // Misses are drawn on the page alone.
     let machine = || caches_of(&::machine::describe::describe().caches);
@@ -44,7 +45,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
         );
         return Err(why).blame_input();
     }
-    if let Some(out) = &options.out {
+    if let Some(out) = &out {
         return write(out, &compared, questions.caches.as_ref(), &warnings);
     }
     let differences = compared.into_iter().flat_map(|pair| pair.differences).collect();
@@ -56,15 +57,15 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
 
 /// Writes a page of what was compared, and says where.
 fn write(
-    out: &Path,
+    out: &Destination,
     compared: &[ComparedPair],
     caches: Option<&Hierarchy>,
     warnings: &[String],
 ) -> anyhow::Result<Done> {
     let caches = caches.map(|caches| recorded(caches, CachesOrigin::Machine));
     let comparison = Comparison { caches: caches.as_ref(), warnings };
-    page::write_text(out, &render_comparison(compared, &comparison))?;
-    output::print(&format!("{}\n", out.display()))?;
+    out.write(render_comparison(compared, &comparison).as_bytes())?;
+    output::print(&format!("{}\n", out.path().display()))?;
     Ok(Done::Well)
 }
 

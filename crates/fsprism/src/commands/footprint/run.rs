@@ -1,13 +1,13 @@
 //! `fsprism run footprint`: the operations of kernel file systems, traced in guests, as a run.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::caches::{CachePolicy, Hierarchy, Inclusion};
 use footprint_study::recorded;
 use footprint_suite::{GuestTarget, SUITE, TargetFootprints, TracingPlan};
-use record::{CachesOrigin, EndReason, RunDirectory, RunRecord, SimulatedCaches, TRACES};
+use record::{
+    CachesOrigin, EndReason, ReservedDirectory, RunDirectory, RunRecord, SimulatedCaches,
+};
 
 use crate::arguments::footprint::TracingOptions;
 use crate::arguments::footprint_values::CacheGiven;
@@ -24,15 +24,15 @@ const REPETITIONS: u32 = 8;
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
     let what = (&options.tracing, &options.simulated.caches[..]);
-    let Made { path, failed } = made("run", &options.targets, what, measuring)?;
-    let document = output::print_run(&path, measuring.output.format)?;
-    output::print_path(&path, measuring.output.format)?;
+    let Made { directory, failed } = made("run", &options.targets, what, measuring)?;
+    let document = output::print_measured(&directory, measuring.output.format)?;
+    output::print_path(directory.path(), measuring.output.format)?;
     Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
 }
 
 /// A run that was made.
 pub(crate) struct Made {
-    pub(crate) path: PathBuf,
+    pub(crate) directory: RunDirectory,
     /// Whether a target could not be traced at all.
     pub(crate) failed: bool,
 }
@@ -56,29 +56,30 @@ pub(crate) fn made(
     }
     let tracing = Tracing::open(options.kernel.as_deref())?;
     let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let directory = ReservedDirectory::make(&path).blame_input()?;
     run.guest_kernel = Some(tracing.kernel().release.clone());
-    let traces = path.join(TRACES);
-    empty(&traces)?;
+    let traces = directory.empty_traces()?;
     let begun = Instant::now();
     let traced = tracing.trace(targets, &plan, &traces);
     if tracing.is_stopped() {
-        remove(&path, &traces)?;
+        directory.give_up()?;
         return Err(InterruptedEarly.into());
     }
-    let traced: Vec<TargetFootprints> =
-        traced.into_iter().map(|one| TargetFootprints::of(one, caches.as_ref())).collect();
+    let measured = |one| TargetFootprints::of(one, caches.as_ref(), &directory);
+    let traced: Vec<TargetFootprints> = traced.into_iter().map(measured).collect();
     let failures: Vec<_> = traced.iter().filter_map(TargetFootprints::failure).collect();
     if let [(label, why), ..] = failures[..]
         && failures.len() == traced.len()
     {
-        remove(&path, &traces)?;
-        anyhow::bail!("no target could be traced: {label}: {why}");
+        let refusal = anyhow::anyhow!("no target could be traced: {label}: {why}");
+        directory.give_up()?;
+        return Err(refusal);
     }
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, measuring.making.scratch(), clock);
     let manifest = footprint_suite::manifest(base, &traced, caches.as_ref());
-    footprint_suite::write(&path, &manifest, &traced, begun.elapsed())?;
-    Ok(Made { path, failed: !failures.is_empty() })
+    let directory = footprint_suite::write(directory, &manifest, &traced, begun.elapsed())?;
+    Ok(Made { directory, failed: !failures.is_empty() })
 }
 
 /// Options that say nothing of a trace must not look as if they did.
@@ -109,22 +110,6 @@ fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
         }
         hierarchy => hierarchy.map(Some),
     }
-}
-
-/// An empty directory, whatever a killed process left there.
-fn empty(directory: &Path) -> anyhow::Result<()> {
-    let cannot = |error| anyhow::anyhow!("cannot make {}: {error}", directory.display());
-    if directory.exists() {
-        fs::remove_dir_all(directory).map_err(cannot)?;
-    }
-    fs::create_dir_all(directory).map_err(cannot)
-}
-
-/// Removes what lies in the directory of a run that never was, and the directory if that is all.
-fn remove(path: &Path, traces: &Path) -> anyhow::Result<()> {
-    fs::remove_dir_all(traces)?;
-    let _holds_something = fs::remove_dir(path);
-    Ok(())
 }
 
 /// The caches as the run records them, so that its page simulates the same.

@@ -16,7 +16,7 @@ use footprint_trace::header::MAGIC;
 
 use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
 use crate::exit::{Blame, Done};
-use crate::output::{self, page};
+use crate::output::{self, destination::Destination};
 
 /// Lines of a map that the terminal shows unless all are asked for.
 const LINES_SHOWN: usize = 40;
@@ -109,8 +109,7 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
     };
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
-    page::check_directory(path).blame_input()?;
-    page::write_whole(path, &bytes)?;
+    Destination::at(path)?.write(&bytes)?;
     output::print(&format!("{}\n", path.display()))
 }
 

@@ -1,0 +1,147 @@
+//! A file that is written whole or not at all, where it was when it was checked.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::exit::Blame;
+
+/// A file to write: its name, in a directory that is held from when it was checked until it is
+/// written, whatever comes to stand at its path meanwhile.
+pub(crate) struct Destination {
+    path: PathBuf,
+    name: OsString,
+    directory: OwnedFd,
+}
+
+impl Destination {
+    /// The file at a path, whose directory must be there.
+    pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
+        Self::found(path).blame_input()
+    }
+
+    /// Its path, for people.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How a file that lies there begins; none where nothing does that can be read.
+    pub(crate) fn beginning(&self, length: usize) -> Option<Vec<u8>> {
+        let mut beginning = Vec::new();
+        // A pipe has nothing to read, and is not waited for.
+        let file = self.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+        file.take(length as u64).read_to_end(&mut beginning).ok()?;
+        Some(beginning)
+    }
+
+    fn found(path: &Path) -> anyhow::Result<Self> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = open(parent, flags, Mode::empty()).map_err(|error| {
+            let (file, parent) = (path.display(), parent.display());
+            if matches!(error, Errno::NOENT | Errno::NOTDIR) {
+                let why = format!("the directory {parent} does not exist");
+                return anyhow::anyhow!("{file} cannot be written: {why}");
+            }
+            anyhow::anyhow!("{file} cannot be written: {parent}: {error}")
+        })?;
+        let name = path.file_name().unwrap_or_default().to_owned();
+        let found = Self { path: path.to_owned(), name, directory };
+        let is_directory =
+            path.file_name().is_none() || found.kind(AtFlags::empty()) == Some(FileType::Directory);
+        anyhow::ensure!(!is_directory, "{} is a directory: name a file in it", path.display());
+        Ok(found)
+    }
+
+    /// Puts a whole file there, by way of a new one that has a name of its own: whatever waits at
+    /// either is not written through. A device or a pipe is written to, and stays; so does a link
+    /// to a file, such as /dev/stdout may be, which is refused.
+    pub(crate) fn write(&self, content: &[u8]) -> anyhow::Result<()> {
+        let written = match self.kind(AtFlags::empty()) {
+            None | Some(FileType::RegularFile) => self.replace(content),
+            Some(_) => self.write_through(content),
+        };
+        written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", self.path.display()))
+    }
+
+    fn write_through(&self, content: &[u8]) -> io::Result<()> {
+        let mut file = self.open(OFlags::WRONLY | OFlags::NOCTTY)?;
+        // What was found may have been replaced.
+        if file.metadata()?.is_file() {
+            return Err(io::Error::other("another process has just put a file there"));
+        }
+        file.write_all(content)
+    }
+
+    fn replace(&self, content: &[u8]) -> io::Result<()> {
+        if self.kind(AtFlags::SYMLINK_NOFOLLOW) == Some(FileType::Symlink) {
+            return Err(io::Error::other("it is a symbolic link; name the file it points to"));
+        }
+        let mut part = self.name.clone();
+        part.push(format!(".{}.part", std::process::id()));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o666);
+        let mut file = File::from(openat(&self.directory, &part, flags, mode)?);
+        let written = file
+            .write_all(content)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| Ok(renameat(&self.directory, &part, &self.directory, &self.name)?));
+        if written.is_err() {
+            let _already_failing = unlinkat(&self.directory, &part, AtFlags::empty());
+        }
+        written
+    }
+
+    /// What lies there.
+    fn kind(&self, flags: AtFlags) -> Option<FileType> {
+        let stat = statat(&self.directory, &self.name, flags).ok()?;
+        Some(FileType::from_raw_mode(stat.st_mode))
+    }
+
+    fn open(&self, how: OFlags) -> io::Result<File> {
+        Ok(openat(&self.directory, &self.name, how | OFlags::CLOEXEC, Mode::empty())?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn it_is_written_where_it_was_found_and_never_through_a_link() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir(at("directory")).expect("ours");
+        fs::create_dir(at("theirs")).expect("ours");
+        fs::write(at("theirs/file"), "theirs").expect("ours");
+        let destination = Destination::at(&at("directory/file")).expect("its directory is there");
+        fs::rename(at("directory"), at("moved")).expect("ours");
+        symlink(at("theirs"), at("directory")).expect("ours");
+        destination.write(b"first").expect("it is held");
+        assert_eq!(fs::read(at("moved/file")).expect("ours"), b"first");
+        fs::remove_file(at("moved/file")).expect("ours");
+        symlink(at("theirs/file"), at("moved/file")).expect("ours");
+        let refused = destination.write(b"second").expect_err("a link lies there").to_string();
+        assert!(refused.contains("symbolic link"), "{refused}");
+        assert_eq!(fs::read(at("theirs/file")).expect("theirs"), b"theirs");
+        assert_eq!(fs::read_dir(at("moved")).expect("ours").count(), 1, "no part is left");
+    }
+
+    #[test]
+    fn what_cannot_hold_a_file_is_refused_at_once() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        for path in ["none/file", ".", "sub/.."] {
+            fs::create_dir_all(place.path().join("sub")).expect("ours");
+            assert!(Destination::at(&place.path().join(path)).is_err(), "{path}");
+        }
+    }
+}

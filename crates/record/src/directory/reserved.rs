@@ -1,0 +1,145 @@
+//! A run directory before its run begins.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, unlinkat};
+
+use super::{JOURNAL, RunDirectory, TRACES, check_new, locked_journal};
+use crate::error::RecordError;
+use crate::held::Held;
+use crate::manifest::Manifest;
+
+/// An empty directory that is held for a run whose manifest is not known yet: what the run's
+/// manifest tells of may have to be traced first. Another process that wants it is refused.
+#[derive(Debug)]
+pub struct ReservedDirectory {
+    held: Held,
+    journal: File,
+}
+
+impl ReservedDirectory {
+    /// Makes the directory `path`, which must be absent or empty.
+    ///
+    /// # Errors
+    /// When the directory holds something, another process is about to begin a run in it, or it
+    /// cannot be written.
+    pub fn make(path: &Path) -> Result<Self, RecordError> {
+        fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
+        let held = Held::open(path).map_err(RecordError::io("open", path))?;
+        check_new(&held)?;
+        Self::lock(held)
+    }
+
+    /// Locks a directory that was found empty.
+    pub(super) fn lock(held: Held) -> Result<Self, RecordError> {
+        let journal = locked_journal(&held)?;
+        // Of two that found it empty, one has the lock; it may have begun its run by now.
+        check_new(&held)?;
+        Ok(Self { held, journal })
+    }
+
+    /// Begins the run.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn begin(self, manifest: &Manifest) -> Result<RunDirectory, RecordError> {
+        RunDirectory::begin(self.held, self.journal, manifest)
+    }
+
+    /// Where the run will lie.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.held.path()
+    }
+
+    /// The directory for traces, made empty, whatever a killed process left there. It is named by
+    /// way of this process's descriptors, so that it stays the same directory whatever comes to
+    /// stand at the run's path; [`Self::shown`] puts the run's path into messages instead.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn empty_traces(&self) -> Result<PathBuf, RecordError> {
+        self.remove_traces()?;
+        let cannot = |error| RecordError::io("make", self.held.path_of(TRACES))(error);
+        self.held.make_below(TRACES).map_err(cannot)?;
+        Ok(self.route().join(TRACES))
+    }
+
+    /// A message in which the directory has the name that people know.
+    #[must_use]
+    pub fn shown(&self, message: &str) -> String {
+        message.replace(&*self.route().to_string_lossy(), &self.path().to_string_lossy())
+    }
+
+    /// Removes what was made of a run that will never be, and the directory if that is all.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn give_up(self) -> Result<(), RecordError> {
+        self.remove_traces()?;
+        unlinkat(&self.held, JOURNAL, AtFlags::empty())
+            .map_err(|error| RecordError::io("remove", self.held.path_of(JOURNAL))(error.into()))?;
+        let _holds_something = fs::remove_dir(self.path());
+        Ok(())
+    }
+
+    fn remove_traces(&self) -> Result<(), RecordError> {
+        match fs::remove_dir_all(self.route().join(TRACES)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(RecordError::io("remove", self.held.path_of(TRACES))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A path to the directory that other processes can follow as well.
+    fn route(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}", std::process::id(), self.held.as_fd().as_raw_fd()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::directory::tests::manifest;
+
+    #[test]
+    fn traces_lie_where_they_were_begun_whatever_comes_to_stand_at_the_path() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let (path, moved, theirs) =
+            (place.path().join("run"), place.path().join("moved"), place.path().join("theirs"));
+        fs::create_dir_all(theirs.join(TRACES)).expect("ours");
+        fs::write(theirs.join(TRACES).join("x.trace"), "theirs").expect("ours");
+        let reserved = ReservedDirectory::make(&path).expect("it is new");
+        fs::rename(&path, &moved).expect("ours");
+        symlink(&theirs, &path).expect("ours");
+        let traces = reserved.empty_traces().expect("it is held");
+        fs::write(traces.join("y.trace"), "ours").expect("it is held");
+        assert_eq!(fs::read(moved.join(TRACES).join("y.trace")).expect("ours"), b"ours");
+        let message = reserved.shown(&format!("{}: no space", traces.display()));
+        assert_eq!(message, format!("{}: no space", path.join(TRACES).display()));
+        reserved.give_up().expect("it is held");
+        assert_eq!(fs::read_dir(&moved).expect("ours").count(), 0);
+        assert_eq!(fs::read(theirs.join(TRACES).join("x.trace")).expect("theirs"), b"theirs");
+    }
+
+    #[test]
+    fn a_directory_is_held_by_one_and_left_as_it_was_found() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let path = place.path().join("run");
+        let reserved = ReservedDirectory::make(&path).expect("it is new");
+        let second = ReservedDirectory::make(&path).expect_err("it is held");
+        assert!(matches!(second, RecordError::Busy { .. }), "{second}");
+        reserved.give_up().expect("it is held");
+        assert!(!path.exists());
+        let run = ReservedDirectory::make(&path).and_then(|it| it.begin(&manifest()));
+        drop(run.expect("it is new"));
+        let third = ReservedDirectory::make(&path).expect_err("a run lies there");
+        assert!(matches!(third, RecordError::NotEmpty { .. }), "{third}");
+    }
+}
