@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cliff::{CliffReport, SearchReport};
 use crate::journal::End;
+use crate::load::LoadReport;
 use crate::machine::Machine;
 use crate::manifest::{
     CacheState, ClockRecord, CurvePoint, Dimension, Least, RunRecord, Skipped, TargetRecord, Tool,
@@ -38,6 +39,9 @@ pub struct Document {
     /// across dimensions.
     #[serde(default)]
     pub dimensions: Vec<DimensionComparison>,
+    /// What known loads would take on each target, estimated from the cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<LoadReport>,
     /// Scalability laws fitted to each target's curves over threads or processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<CurveFit>,

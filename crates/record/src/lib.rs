@@ -17,6 +17,7 @@ mod held;
 mod histogram_log;
 mod journal;
 mod journal_text;
+mod load;
 pub mod machine;
 mod manifest;
 mod metric;
@@ -45,6 +46,7 @@ pub use journal::{
     LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord,
 };
 pub use journal_text::Damage;
+pub use load::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport};
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
     OfferedLoad, Order, RunRecord, Skipped, Spacing, TargetRecord, Tool,

@@ -193,10 +193,15 @@ impl Sample {
 
     /// The document of this run, by way of a run directory with all its histograms.
     pub(crate) fn document(&self) -> Document {
+        self.document_under(&[])
+    }
+
+    /// The same under these loads.
+    pub(crate) fn document_under(&self, loads: &[crate::Load]) -> Document {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
         let run = self.write(&path);
-        crate::Source::new(&run, &path).document
+        crate::Source::under(&run, &path, loads).document
     }
 
     /// Writes the run directory, with all its histograms.

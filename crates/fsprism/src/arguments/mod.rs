@@ -22,6 +22,7 @@ use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
 use crate::arguments::lab::LabCommand;
+use crate::output::Form;
 
 /// Where images of scratch targets lie unless it is said.
 const SCRATCH: &str = "/var/tmp";
@@ -95,7 +96,8 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
   fsprism report BEFORE AFTER --out page.html            both on one page
-  fsprism report RUN --terminal                          prints the report
+  fsprism report RUN --terminal                          prints the closing screen
+  fsprism report RUN --terminal --full | less            prints everything
   fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
 ";
 
@@ -253,8 +255,18 @@ pub(crate) struct Measuring {
     /// Resume an interrupted run, on the targets it started with
     #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
     pub(crate) resume: Option<PathBuf>,
+    /// Print the full report instead of the closing screen
+    #[arg(long)]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+impl Measuring {
+    /// The form of the run's report.
+    pub(crate) fn form(&self) -> Form {
+        Form { format: self.output.format, is_full: self.full }
+    }
 }
 
 /// The order of what a block holds.
@@ -349,6 +361,9 @@ pub(crate) struct ReportOptions {
     /// Print the report instead of writing the page
     #[arg(long, conflicts_with = "format")]
     pub(crate) terminal: bool,
+    /// Print the full report instead of the closing screen
+    #[arg(long, requires = "terminal")]
+    pub(crate) full: bool,
     /// Print the run in this format instead of writing the page
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,

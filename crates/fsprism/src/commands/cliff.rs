@@ -10,8 +10,8 @@ use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted}
 
 use crate::arguments::cliff::CliffOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
-use crate::output;
 use crate::output::progress::Progress;
+use crate::output::{self, Form};
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::Choice;
 
@@ -45,9 +45,9 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
     };
-    let document = output::print_measured(&directory, options.output.format)?;
+    let document = output::print_measured(&directory, Form::full(options.output.format))?;
     let reason = reason?;
-    output::print_path(&path, options.output.format)?;
+    output::print_path(&path, Form::full(options.output.format))?;
     Ok(Done::of(reason, &document))
 }
 

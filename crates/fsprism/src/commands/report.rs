@@ -5,7 +5,7 @@ use record::Run;
 
 use crate::arguments::{Format, ReportOptions};
 use crate::exit::{Blame, Done};
-use crate::output::{self, page};
+use crate::output::{self, Form, page};
 
 /// Writes the page of run directories, or prints them in another form.
 pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
@@ -23,7 +23,8 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
     match (format, sources.as_slice()) {
         (Some(Format::Html), _) => output::print(&::report::render_html(&sources))?,
         (Some(format), sources) => {
-            sources.iter().try_for_each(|source| output::print_report(source, format))?;
+            let form = Form { format, is_full: options.full };
+            sources.iter().try_for_each(|source| output::print_report(source, form))?;
         }
         (None, sources) => {
             let page = match (&options.out, options.runs.as_slice()) {

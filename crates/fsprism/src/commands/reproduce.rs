@@ -172,6 +172,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         },
         out: options.out.clone(),
         resume: None,
+        full: false,
         output: OutputOptions { format: Format::Terminal },
     }
 }

@@ -68,7 +68,7 @@ fn measure(
     let session = match &measuring.resume {
         Some(path) if has_ended(path)? => {
             output::say(&format!("{}: nothing is left to measure", path.display()));
-            let document = output::print_run(path, measuring.output.format)?;
+            let document = output::print_run(path, measuring.form())?;
             return Ok(Done::of(EndReason::NothingLeft, &document));
         }
         Some(path) => Session::resume(path, measuring, &stop)?,
@@ -80,13 +80,13 @@ fn measure(
         }
     };
     let (directory, ended) = session.measure(&stop);
-    let printed = output::print_measured(&directory, measuring.output.format);
+    let printed = output::print_measured(&directory, measuring.form());
     let (document, reason) = match (printed, ended) {
         // Where nothing can be read any more, what ended the run says why.
         (Err(_), Err(why)) => return Err(why),
         (printed, ended) => (printed?, ended?),
     };
-    output::print_path(directory.path(), measuring.output.format)?;
+    output::print_path(directory.path(), measuring.form())?;
     Ok(Done::of(reason, &document))
 }
 

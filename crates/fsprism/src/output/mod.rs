@@ -31,30 +31,48 @@ pub(crate) fn terminal_options() -> Options {
     Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
 }
 
+/// The form of a run's report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    /// Whether people get everything, and not the closing screen alone.
+    pub(crate) is_full: bool,
+}
+
+impl Form {
+    /// All of it where it is for people.
+    pub(crate) fn full(format: Format) -> Self {
+        Self { format, is_full: true }
+    }
+}
+
 /// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
 /// what was derived from it.
-pub(crate) fn print_measured(directory: &RunDirectory, format: Format) -> anyhow::Result<Document> {
+pub(crate) fn print_measured(directory: &RunDirectory, form: Form) -> anyhow::Result<Document> {
     let run = directory.read()?;
     let source = Source::new(&run, directory.path());
-    print_report(&source, format)?;
+    print_report(&source, form)?;
     page::write_into(directory, &source);
     Ok(source.document)
 }
 
 /// The same for a run that is known by its path.
-pub(crate) fn print_run(path: &Path, format: Format) -> anyhow::Result<Document> {
+pub(crate) fn print_run(path: &Path, form: Form) -> anyhow::Result<Document> {
     let run = Run::read(path)?;
     let source = Source::new(&run, path);
-    print_report(&source, format)?;
+    print_report(&source, form)?;
     page::write_beside(&source);
     Ok(source.document)
 }
 
 /// Prints the report of a run in the form that was asked for.
-pub(crate) fn print_report(source: &Source<'_>, format: Format) -> anyhow::Result<()> {
+pub(crate) fn print_report(source: &Source<'_>, form: Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
-    let text = match format {
-        Format::Terminal => ::report::render_terminal(document, &terminal_options()),
+    let text = match form.format {
+        Format::Terminal if form.is_full || !::report::has_answer(document) => {
+            ::report::render_terminal(document, &terminal_options())
+        }
+        Format::Terminal => ::report::render_answer(document, path, &terminal_options()),
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
         Format::Html => ::report::render_html(std::slice::from_ref(source)),
@@ -77,12 +95,17 @@ fn told(export: Export) -> String {
 }
 
 /// Says where a run lies, and its page, once its report is printed.
-pub(crate) fn print_path(path: &Path, format: Format) -> anyhow::Result<()> {
-    if format == Format::Terminal {
+pub(crate) fn print_path(path: &Path, form: Form) -> anyhow::Result<()> {
+    if form.format == Format::Terminal {
         let page = path.join(page::FILE);
         let shown = |path: &Path| format!("{}\n", plain_text(&path.display().to_string()));
         let page = if page.is_file() { shown(&page) } else { String::new() };
-        return print(&format!("\n{page}{}", shown(path)));
+        let full = match form.is_full {
+            true => String::new(),
+            false => format!("Everything: fsprism report --terminal --full {}", shown(path)),
+        };
+        let gap = if form.is_full { "\n" } else { "" };
+        return print(&format!("{gap}{full}{page}{}", shown(path)));
     }
     say(&path.display().to_string());
     Ok(())

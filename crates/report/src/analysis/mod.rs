@@ -13,6 +13,7 @@ mod fits;
 mod fragile;
 mod gathered;
 mod judged;
+mod loads;
 mod operation_times;
 mod percentiles;
 mod spending;
@@ -35,6 +36,7 @@ pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
     Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,
 };
+pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
@@ -51,7 +53,7 @@ pub(crate) struct Analysis {
 /// What the run at `path` says.
 ///
 /// A histogram log that cannot be read costs its cell the percentiles, and a warning says so.
-pub(crate) fn analyse(run: &Run, path: &Path) -> Analysis {
+pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     let manifest = &run.manifest;
     let gathered = gather(run);
     let level = manifest.run.confidence_level;
@@ -84,6 +86,7 @@ pub(crate) fn analyse(run: &Run, path: &Path) -> Analysis {
         cliffs,
         searches,
         comparisons,
+        loads: loads::all(loads, &gathered, manifest, (&of_figures, &dependence)),
         dimensions: dimensions::all(&gathered, manifest, dependence),
         fits: fits::all(&gathered, manifest),
         skipped: [manifest.skipped.clone(), left_out(run)].concat(),

@@ -17,7 +17,7 @@ use std::path::Path;
 use measure::Bucket;
 use record::{Document, Line, Run};
 
-use crate::analysis::{Analysis, analyse, gather};
+use crate::analysis::{Analysis, Load, analyse, gather, known_loads};
 use crate::compare::{self, CompareOptions, NamedRun};
 use crate::export::{render_csv, render_json};
 use crate::{Options, render_terminal, terminal};
@@ -48,7 +48,13 @@ impl<'a> Source<'a> {
     /// Analyses a run that was read from `path`, where the logs of its latencies lie.
     #[must_use]
     pub fn new(run: &'a Run, path: &'a Path) -> Self {
-        let Analysis { document, latencies } = analyse(run, path);
+        Self::under(run, path, &known_loads())
+    }
+
+    /// The same under these loads.
+    #[must_use]
+    pub fn under(run: &'a Run, path: &'a Path, loads: &[Load]) -> Self {
+        let Analysis { document, latencies } = analyse(run, path, loads);
         Self { path, run, document, latencies }
     }
 }

@@ -138,21 +138,32 @@ fn of_dimensions(document: &Document) -> Option<String> {
 
 /// How wide the intervals of the primary metrics are.
 fn widths(document: &Document) -> Option<String> {
-    let mut widths: Vec<(f64, &CellReport)> = document
-        .cells
-        .iter()
-        .filter_map(|cell| Some((relative_half_width(cell.metrics.first()?)?, cell)))
-        .collect();
-    widths.sort_by(|left, right| left.0.total_cmp(&right.0));
-    let middle = widths.get(widths.len() / 2)?.0;
+    let widths = widths_of_cells(document);
     let (widest, cell) = *widths.last()?;
-    let (middle, widest) = (percent_of_figure(middle), percent_of_figure(widest));
+    let (middle, widest) = (median_width(document)?, percent_of_figure(widest));
     let (title, target) = (&cell.title, names::label(&cell.target));
     Some(format!(
         "The median width of an interval is +/- {middle} %, the widest is +/- {widest} % ({title}, \
          {target}); the precision asked for was {} %.",
         percent_of_figure(document.run.precision_percent / 100.0)
     ))
+}
+
+/// Half of the median width of an interval, in percent.
+pub(super) fn median_width(document: &Document) -> Option<String> {
+    let widths = widths_of_cells(document);
+    widths.get(widths.len() / 2).map(|(middle, _)| percent_of_figure(*middle))
+}
+
+/// Half of each cell's interval over its median, the narrowest first.
+fn widths_of_cells(document: &Document) -> Vec<(f64, &CellReport)> {
+    let mut widths: Vec<(f64, &CellReport)> = document
+        .cells
+        .iter()
+        .filter_map(|cell| Some((relative_half_width(cell.metrics.first()?)?, cell)))
+        .collect();
+    widths.sort_by(|left, right| left.0.total_cmp(&right.0));
+    widths
 }
 
 fn relative_half_width(metric: &MetricReport) -> Option<f64> {
@@ -166,7 +177,7 @@ fn percent_of_figure(share: f64) -> String {
 }
 
 /// Why measuring ended, and what would make the report surer.
-fn end(document: &Document) -> String {
+pub(super) fn end(document: &Document) -> String {
     let run = &document.run;
     let Some(end) = &document.end else {
         return "Measuring was cut off; --resume continues it.".to_owned();
@@ -271,7 +282,7 @@ fn forecast(document: &Document) -> Option<Forecast> {
 }
 
 /// A time as `--budget` takes it.
-fn option_seconds(seconds: f64) -> String {
+pub(super) fn option_seconds(seconds: f64) -> String {
     format!("{:.0}s", seconds.ceil())
 }
 

@@ -124,6 +124,16 @@ pub(super) fn spending(document: &Document) -> Option<String> {
     Some(format!("Of {}: {}.", share(spending.all_s), said.join(", ")))
 }
 
+/// How much was measured, in a few words: `23 blocks in 90 s`.
+pub(super) fn extent_in_short(document: &Document) -> String {
+    let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
+    let blocks = plural(blocks as usize, "block");
+    document.end.as_ref().map_or_else(
+        || format!("{blocks}, cut off"),
+        |end| format!("{blocks} in {}", units::seconds(end.used_s)),
+    )
+}
+
 /// How much was measured.
 pub(super) fn extent(document: &Document) -> String {
     if footprint::is_counted(document) {

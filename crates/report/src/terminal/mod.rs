@@ -3,6 +3,7 @@
 //! Every line fits the width that the caller names and never exceeds 120 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
+mod answer;
 mod beside;
 mod cliffs;
 mod closing;
@@ -12,6 +13,7 @@ mod dimensions;
 mod fit;
 mod footprint;
 mod heading;
+mod loads;
 mod machine;
 mod names;
 mod observed;
@@ -32,6 +34,7 @@ mod warnings;
 use record::Document;
 use record::machine::Machine;
 
+pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
 pub(crate) use prose::prose;
 use text::Page;
@@ -53,13 +56,14 @@ impl Default for Options {
     }
 }
 
-/// The report of a run.
+/// The full report of a run.
 #[must_use]
 pub fn render_terminal(document: &Document, options: &Options) -> String {
     let mut page = Page::new(options);
     heading::render(&mut page, document);
     if document.searches.is_empty() {
         dimensions::render(&mut page, document);
+        loads::render(&mut page, document);
         section::render_all(&mut page, document);
         fit::render(&mut page, document);
         warnings::render(&mut page, document);

@@ -21,6 +21,38 @@ pub(crate) enum Style {
     Doubt,
     /// Something that failed.
     Failure,
+    /// What is better than the rest.
+    Better,
+    /// What is worse.
+    Worse,
+}
+
+/// A part of a line, set off by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) text: String,
+    pub(crate) style: Style,
+}
+
+impl Piece {
+    /// A part that is not set off.
+    pub(crate) fn plain(text: String) -> Self {
+        Self { text, style: Style::Plain }
+    }
+}
+
+impl Style {
+    /// The number of its escape sequence; none for plain text.
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Heading => Some("1"),
+            Self::Dim => Some("2"),
+            Self::Doubt | Self::Worse => Some("33"),
+            Self::Failure => Some("31"),
+            Self::Better => Some("32"),
+        }
+    }
 }
 
 /// Of a sentence within a section; its continuation hangs.
@@ -96,18 +128,18 @@ impl Page {
     /// One line that is known to fit.
     pub(crate) fn line(&mut self, line: &str, style: Style) {
         debug_assert!(line.chars().count() <= self.width, "too wide: {line}");
-        let code = match style {
-            _ if !self.colour => "",
-            Style::Plain => "",
-            Style::Heading => "1",
-            Style::Dim => "2",
-            Style::Doubt => "33",
-            Style::Failure => "31",
-        };
-        if code.is_empty() {
-            self.text.push_str(line);
-        } else {
-            self.text.push_str(&format!("\u{1b}[{code}m{line}\u{1b}[0m"));
+        self.pieces(&[Piece { text: line.to_owned(), style }]);
+    }
+
+    /// One line that is known to fit, of several parts; spaces at its end are left out.
+    pub(crate) fn pieces(&mut self, pieces: &[Piece]) {
+        let last = pieces.iter().rposition(|piece| !piece.text.trim_end().is_empty());
+        for (at, piece) in pieces.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
+            let text = if Some(at) == last { piece.text.trim_end() } else { &piece.text };
+            match piece.style.code().filter(|_| self.colour) {
+                Some(code) => self.text.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m")),
+                None => self.text.push_str(text),
+            }
         }
         self.text.push('\n');
     }

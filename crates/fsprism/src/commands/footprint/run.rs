@@ -14,7 +14,7 @@ use crate::arguments::footprint_values::CacheGiven;
 use crate::arguments::{Measuring, RunOptions};
 use crate::commands::footprint::caches::Chosen;
 use crate::exit::{Blame, Done, InterruptedEarly};
-use crate::output;
+use crate::output::{self, Form};
 use crate::session::start;
 use crate::session::tracing::Tracing;
 
@@ -25,8 +25,8 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
     let what = (&options.tracing, &options.simulated.caches[..]);
     let Made { directory, failed } = made("run", &options.targets, what, measuring)?;
-    let document = output::print_measured(&directory, measuring.output.format)?;
-    output::print_path(directory.path(), measuring.output.format)?;
+    let document = output::print_measured(&directory, Form::full(measuring.output.format))?;
+    output::print_path(directory.path(), Form::full(measuring.output.format))?;
     Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
 }
 

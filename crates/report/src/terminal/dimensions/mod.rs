@@ -5,6 +5,7 @@
 //! which dimension counts depends on the load.
 
 mod axis;
+pub(super) mod compact;
 mod map;
 #[cfg(test)]
 mod tests;

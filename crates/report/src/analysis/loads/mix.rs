@@ -1,0 +1,152 @@
+//! A load as a mix of operations that benchmarks measure.
+
+/// A mix of operations: how many of each make one unit, such as a transaction or a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Name, as on the command line.
+    pub name: String,
+    /// Title: `a mail server`.
+    pub title: String,
+    /// What one unit is: `one message`.
+    pub unit: String,
+    /// Where the operations and their numbers are taken from.
+    pub source: String,
+    /// What it leaves out.
+    pub leaves_out: String,
+    /// Whether what was written must outlive a power cut, so that a file system in memory is no
+    /// answer.
+    pub(crate) must_last: bool,
+    /// Its operations.
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// Operations of one kind in a unit of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Operation {
+    /// What they are called where a difference is explained: `fsync`, `reads`.
+    pub(crate) kind: String,
+    /// How many there are in a unit.
+    pub(crate) count: f64,
+    /// What measures one.
+    pub(crate) measured: Measured,
+}
+
+/// The benchmarks whose mean times give that of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Measured {
+    /// That of this benchmark.
+    Benchmark(String),
+    /// A transfer of so many bytes.
+    Transfer(Transfer, u64),
+}
+
+/// Transfers that are measured with requests of 4 KiB and of 1 MiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    /// Sequential reads of what is in memory.
+    SequentialReadWarm,
+    /// Sequential reads of what is not.
+    SequentialReadCold,
+    /// Reads anywhere of what is in memory.
+    RandomReadWarm,
+    /// Reads anywhere of what is not.
+    RandomReadCold,
+    /// Sequential writes to pages in memory.
+    SequentialWriteWarm,
+    /// Writes anywhere to pages in memory.
+    RandomWriteWarm,
+}
+
+impl Transfer {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::SequentialReadWarm,
+        Self::SequentialReadCold,
+        Self::RandomReadWarm,
+        Self::RandomReadCold,
+        Self::SequentialWriteWarm,
+        Self::RandomWriteWarm,
+    ];
+
+    /// Its name in a file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::SequentialReadWarm => "sequential-read-warm",
+            Self::SequentialReadCold => "sequential-read-cold",
+            Self::RandomReadWarm => "random-read-warm",
+            Self::RandomReadCold => "random-read-cold",
+            Self::SequentialWriteWarm => "sequential-write-warm",
+            Self::RandomWriteWarm => "random-write-warm",
+        }
+    }
+
+    /// Whether it reads.
+    pub(crate) fn is_read(self) -> bool {
+        match self {
+            Self::SequentialReadWarm
+            | Self::SequentialReadCold
+            | Self::RandomReadWarm
+            | Self::RandomReadCold => true,
+            Self::SequentialWriteWarm | Self::RandomWriteWarm => false,
+        }
+    }
+
+    /// The benchmarks with requests of 4 KiB and of 1 MiB.
+    fn benchmarks(self) -> [&'static str; 2] {
+        match self {
+            Self::SequentialReadWarm => ["sequential-read-4k-warm", "sequential-read-1m-warm"],
+            Self::SequentialReadCold => ["sequential-read-4k-cold", "sequential-read-1m-cold"],
+            Self::RandomReadWarm => ["random-read-4k-warm", "random-read-1m-warm"],
+            Self::RandomReadCold => ["random-read-4k-cold", "random-read-1m-cold"],
+            Self::SequentialWriteWarm => ["sequential-write-4k-warm", "sequential-write-1m-warm"],
+            Self::RandomWriteWarm => ["random-write-4k-warm", "random-write-1m-warm"],
+        }
+    }
+}
+
+const SMALL: f64 = 4096.0;
+const LARGE: f64 = 1_048_576.0;
+
+impl Operation {
+    /// The benchmarks that it takes, each with how often its mean time counts. A transfer takes
+    /// longer in proportion to its bytes beyond 4 KiB, as the two benchmarks say; one of less takes
+    /// what 4 KiB do, for less is never moved.
+    pub(crate) fn terms(&self) -> Vec<(&str, f64)> {
+        match &self.measured {
+            Measured::Benchmark(name) => vec![(name, self.count)],
+            &Measured::Transfer(transfer, bytes) => {
+                let beyond = ((bytes as f64 - SMALL) / (LARGE - SMALL)).max(0.0);
+                let [small, large] = transfer.benchmarks();
+                let weights = [(small, 1.0 - beyond), (large, beyond)];
+                // Beyond 1 MiB the transfer is one of so many such requests.
+                let weights = if beyond > 1.0 {
+                    vec![(large, bytes as f64 / LARGE)]
+                } else {
+                    weights.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
+                };
+                weights.into_iter().map(|(name, weight)| (name, weight * self.count)).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(bytes: u64) -> Vec<(String, f64)> {
+        let measured = Measured::Transfer(Transfer::RandomReadCold, bytes);
+        let operation = Operation { kind: "reads".to_owned(), count: 2.0, measured };
+        operation.terms().into_iter().map(|(name, weight)| (name.to_owned(), weight)).collect()
+    }
+
+    #[test]
+    fn a_transfer_lies_between_the_two_sizes_that_are_measured() {
+        let [small, large] = ["random-read-4k-cold", "random-read-1m-cold"].map(str::to_owned);
+        assert_eq!(terms(512), [(small.clone(), 2.0)]);
+        assert_eq!(terms(4096), [(small.clone(), 2.0)]);
+        assert_eq!(terms(1 << 20), [(large.clone(), 2.0)]);
+        assert_eq!(terms(4 << 20), [(large.clone(), 8.0)]);
+        let middle = terms((4096 + (1 << 20)) / 2);
+        assert_eq!(middle, [(small, 1.0), (large, 1.0)]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What a load would take on each target, estimated from what the run measured of its operations.
+//!
+//! A unit of a load is so many operations of each kind. What it takes is the sum of their mean
+//! times, block by block: means add up, percentiles do not. The sums of two targets are compared
+//! like the times of a benchmark ([`super::comparisons`]), with their p-values adjusted among
+//! themselves. What operations cost each other, by sharing caches, locks or a device's queue, is
+//! not in such a sum; so each load is also run as a program, and docs/loads.md says for which the
+//! ranking of the sums is that of the programs.
+//!
+//! There is no score over loads: which ones matter, the user knows.
+
+mod known;
+mod mix;
+mod user;
+
+use std::collections::BTreeMap;
+
+use file_system::FileSystem;
+use record::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, Manifest, TargetRecord};
+use stats::dependence::Dependence;
+
+use super::Gathered;
+use super::estimates::{median, summary_of_blocks};
+use super::judged::{self, MARGIN, Pairs};
+
+pub use known::known_loads;
+pub use mix::Load;
+#[cfg(test)]
+use mix::{Measured, Operation};
+pub use user::{LoadError, read_load};
+
+/// The metric that adds up.
+const TIME: &str = "time_per_operation";
+
+/// What each load would take; those of which no target has all operations are left out.
+pub(super) fn all(
+    loads: &[Load],
+    gathered: &[Gathered<'_>],
+    manifest: &Manifest,
+    (of_figures, of_ratios): (&Dependence, &Dependence),
+) -> Vec<LoadReport> {
+    let level = manifest.run.confidence_level;
+    let estimated: Vec<(&Load, Vec<Estimated<'_>>, Vec<LoadMissing>)> = loads
+        .iter()
+        .map(|load| {
+            let of_targets = manifest.targets.iter();
+            let found = of_targets.map(|target| Estimated::of(load, target, gathered));
+            let (mut costs, mut missing) = (Vec::new(), Vec::new());
+            for one in found {
+                match one {
+                    Ok(one) => costs.push(one),
+                    Err(one) => missing.push(one),
+                }
+            }
+            (load, costs, missing)
+        })
+        .filter(|(_, costs, _)| !costs.is_empty())
+        .collect();
+    let questions: Vec<(&Estimated<'_>, &Estimated<'_>)> =
+        estimated.iter().flat_map(|(_, costs, _)| pairs_of(costs)).collect();
+    let pairs: Vec<Pairs> =
+        questions.iter().map(|(first, second)| Pairs::of(&first.sums, &second.sums)).collect();
+    let answers = pairs.iter().map(|pairs| pairs.compared(of_ratios)).collect();
+    let judged = judged::judge(answers, level, MARGIN);
+    let mut comparisons =
+        questions.iter().zip(&pairs).zip(judged).map(|((two, pairs), judged)| LoadComparison {
+            first: two.0.target.to_owned(),
+            second: two.1.target.to_owned(),
+            blocks: pairs.len(),
+            ratio: judged.ratio,
+            interval: judged.interval,
+            p: judged.p,
+            p_adjusted: judged.p_adjusted,
+            verdict: judged.verdict,
+        });
+    estimated
+        .iter()
+        .map(|(load, costs, missing)| LoadReport {
+            name: load.name.clone(),
+            title: load.title.clone(),
+            unit: load.unit.clone(),
+            source: load.source.clone(),
+            leaves_out: load.leaves_out.clone(),
+            comparisons: comparisons.by_ref().take(pairs_of(costs).count()).collect(),
+            costs: costs.iter().filter_map(|one| one.cost(level, of_figures)).collect(),
+            missing: missing.clone(),
+        })
+        .collect()
+}
+
+/// Every pair, in the order of the targets.
+fn pairs_of<'a, 'r>(
+    costs: &'a [Estimated<'r>],
+) -> impl Iterator<Item = (&'a Estimated<'r>, &'a Estimated<'r>)> {
+    let each = costs.iter().enumerate();
+    each.flat_map(|(at, first)| costs[at + 1..].iter().map(move |second| (first, second)))
+}
+
+/// A load on one target.
+struct Estimated<'a> {
+    target: &'a str,
+    /// By block, in nanoseconds.
+    sums: BTreeMap<u32, f64>,
+    /// The same of each kind of operation, in the order of the load.
+    parts: Vec<(&'a str, BTreeMap<u32, f64>)>,
+}
+
+impl<'a> Estimated<'a> {
+    fn of(
+        load: &'a Load,
+        target: &'a TargetRecord,
+        gathered: &[Gathered<'_>],
+    ) -> Result<Self, LoadMissing> {
+        let missing = |why: &str| LoadMissing { target: target.label.clone(), why: why.to_owned() };
+        let in_memory =
+            FileSystem::named(&target.file_system).is_some_and(|it| it.lives_in_memory());
+        if load.must_last && in_memory {
+            return Err(missing("it keeps nothing when the power fails"));
+        }
+        let mut parts: Vec<(&str, BTreeMap<u32, f64>)> = Vec::new();
+        for operation in &load.operations {
+            let mut sums = None;
+            for (benchmark, weight) in operation.terms() {
+                let cell = gathered
+                    .iter()
+                    .find(|one| one.cell.target == target.label && one.cell.benchmark == benchmark);
+                let values = cell.filter(|one| one.failed.is_none()).map(|one| one.values_of(TIME));
+                let values = values.filter(|values| !values.is_empty());
+                let why = || missing(&format!("{benchmark} was not measured"));
+                let term = times(values.ok_or_else(why)?, weight);
+                sums = Some(sums.map_or_else(|| term.clone(), |sums| plus(&sums, &term)));
+            }
+            let sums = sums.unwrap_or_default();
+            match parts.iter_mut().find(|(kind, _)| *kind == operation.kind) {
+                Some((_, part)) => *part = plus(part, &sums),
+                None => parts.push((&operation.kind, sums)),
+            }
+        }
+        let sums = parts.iter().map(|(_, part)| part.clone()).reduce(|all, part| plus(&all, &part));
+        let sums = sums.filter(|sums| !sums.is_empty());
+        let sums = sums.ok_or_else(|| missing("no block has all of its operations"))?;
+        Ok(Self { target: &target.label, sums, parts })
+    }
+
+    fn cost(&self, level: f64, dependence: &Dependence) -> Option<LoadCost> {
+        let values: Vec<f64> = self.sums.values().copied().collect();
+        let summary = summary_of_blocks(&values, level, dependence)?;
+        let part = |(kind, by_block): &(&str, BTreeMap<u32, f64>)| {
+            let values: Vec<f64> = by_block.values().copied().collect();
+            Some(LoadPart { kind: (*kind).to_owned(), time_ns: median(&values)? })
+        };
+        Some(LoadCost {
+            target: self.target.to_owned(),
+            time_ns: summary.median,
+            interval: summary.interval,
+            parts: self.parts.iter().filter_map(part).collect(),
+        })
+    }
+}
+
+fn times(mut values: BTreeMap<u32, f64>, weight: f64) -> BTreeMap<u32, f64> {
+    values.values_mut().for_each(|value| *value *= weight);
+    values
+}
+
+/// The sums in the blocks that both have.
+fn plus(left: &BTreeMap<u32, f64>, right: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
+    let sum = |(block, value): (&u32, &f64)| Some((*block, value + right.get(block)?));
+    left.iter().filter_map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests;

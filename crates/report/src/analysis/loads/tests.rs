@@ -1,0 +1,80 @@
+//! Tests of the estimates, on runs made of chosen values.
+
+use record::Verdict;
+
+use super::*;
+use crate::sample::{Sample, around, swaying};
+
+fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
+    let operation = |&(kind, benchmark, count): &(&str, &str, f64)| Operation {
+        kind: kind.to_owned(),
+        count,
+        measured: Measured::Benchmark(benchmark.to_owned()),
+    };
+    Load {
+        name: "mine".to_owned(),
+        title: "mine".to_owned(),
+        unit: "one".to_owned(),
+        source: "nobody".to_owned(),
+        leaves_out: String::new(),
+        must_last,
+        operations: operations.iter().map(operation).collect(),
+    }
+}
+
+#[test]
+fn times_add_up_by_block_and_the_sums_are_compared() {
+    // The two sway alike, which drops out.
+    let sample = Sample::new(&["ext4", "xfs"])
+        .benchmark("create", &[&swaying(1000.0, 8), &swaying(1000.0, 8)])
+        .benchmark("fsync", &[&swaying(500.0, 8), &swaying(4000.0, 8)]);
+    let load = load(true, &[("creates", "create", 2.0), ("fsync", "fsync", 1.0)]);
+    let document = sample.document_under(&[load]);
+    let [mine] = document.loads.as_slice() else { panic!("one load") };
+    let [comparison] = mine.comparisons.as_slice() else { panic!("one pair") };
+    assert_eq!(comparison.verdict, Verdict::Real);
+    let ratio = comparison.ratio.expect("enough blocks");
+    assert!((ratio - 6000.0 / 2500.0).abs() < 1e-9, "{ratio}");
+    let [ext4, xfs] = mine.costs.as_slice() else { panic!("two targets") };
+    assert!((xfs.time_ns / ext4.time_ns - 2.4).abs() < 0.01, "{ext4:?} {xfs:?}");
+    let parts: Vec<&str> = xfs.parts.iter().map(|part| part.kind.as_str()).collect();
+    assert_eq!(parts, ["creates", "fsync"]);
+    assert!(xfs.interval.expect("enough blocks").low < xfs.time_ns);
+}
+
+#[test]
+fn what_lacks_an_operation_or_keeps_nothing_is_named_with_why() {
+    let sample = Sample::new(&["tmpfs", "ext4", "xfs"])
+        .benchmark("create", &[&around(1.0, 8), &around(2.0, 8), &around(3.0, 8)])
+        .not_on(&["xfs"])
+        .benchmark("fsync", &[&around(1.0, 8), &around(2.0, 8)]);
+    let load = load(true, &[("creates", "create", 1.0), ("fsync", "fsync", 1.0)]);
+    let document = sample.document_under(&[load]);
+    let missing: Vec<(&str, &str)> = document.loads[0]
+        .missing
+        .iter()
+        .map(|one| (one.target.as_str(), one.why.as_str()))
+        .collect();
+    let expected =
+        [("tmpfs", "it keeps nothing when the power fails"), ("xfs", "fsync was not measured")];
+    assert_eq!(missing, expected);
+    assert_eq!(document.loads[0].costs.len(), 1);
+}
+
+#[test]
+fn a_load_that_no_target_has_is_left_out() {
+    let sample = Sample::new(&["ext4"]).benchmark("create", &[&around(1.0, 8)]);
+    let load = load(false, &[("reads", "read", 1.0)]);
+    assert_eq!(sample.document_under(&[load]).loads, []);
+}
+
+#[test]
+fn equal_loads_are_not_told_apart_and_few_blocks_are_not_compared() {
+    let sample = |blocks| {
+        Sample::new(&["ext4", "xfs"])
+            .benchmark("create", &[&around(1000.0, blocks), &swaying(1000.0, blocks)])
+            .document_under(&[load(false, &[("creates", "create", 1.0)])])
+    };
+    assert_eq!(sample(8).loads[0].comparisons[0].verdict, Verdict::NotToldApart);
+    assert_eq!(sample(5).loads[0].comparisons[0].verdict, Verdict::NotEnoughData);
+}

@@ -1,0 +1,91 @@
+//! The largest differences that are real.
+
+use file_system::FileSystem;
+use record::{Better, CellReport, Document};
+
+use super::super::ranking::{Entry, Ranking, Slower, relation};
+use super::super::text::{Page, Style, shortened};
+use super::super::{names, section, units};
+use textual::list;
+
+const SHOWN: usize = 3;
+
+/// Heading and lines; nothing where no two targets were compared.
+pub(super) fn render(page: &mut Page, document: &Document) {
+    if document.comparisons.is_empty() {
+        return;
+    }
+    let (kept, aside) = kept(document);
+    let mut all: Vec<Difference<'_>> = differences(document, &kept);
+    all.sort_by(|left, right| right.slower.low.total_cmp(&left.slower.low));
+    let without = match aside.as_slice() {
+        [] => String::new(),
+        aside => format!(" ({} aside)", list(aside, "and")),
+    };
+    if all.is_empty() {
+        page.heading(&format!("No difference in a benchmark is known to be real{without}"));
+        return;
+    }
+    page.heading(&format!("Largest real differences{without}"));
+    for one in all.iter().take(SHOWN) {
+        let text = shortened(&one.sentence(), page.width().saturating_sub(2));
+        page.line(&format!("  {text}"), Style::Plain);
+    }
+}
+
+/// Targets whose differences are told, and the labels of the others: beside file systems that keep
+/// their files, one in memory would be first in everything.
+fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
+    let (in_memory, kept): (Vec<_>, Vec<_>) = document.targets.iter().partition(|target| {
+        FileSystem::named(&target.file_system).is_some_and(|it| it.lives_in_memory())
+    });
+    let labels = |targets: &[&'_ record::TargetRecord]| -> Vec<String> {
+        targets.iter().map(|target| names::label(&target.label)).collect()
+    };
+    if kept.len() < 2 {
+        return (document.targets.iter().map(|target| target.label.as_str()).collect(), Vec::new());
+    }
+    (kept.iter().map(|target| target.label.as_str()).collect(), labels(&in_memory))
+}
+
+/// Two targets that differ really.
+struct Difference<'a> {
+    better: Entry<'a>,
+    worse: Entry<'a>,
+    slower: Slower,
+}
+
+/// Of each benchmark the largest.
+fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'a>> {
+    let cells: Vec<&CellReport> = document
+        .cells
+        .iter()
+        .filter(|cell| targets.contains(&cell.target.as_str()) && cell.baseline.is_none())
+        .collect();
+    let largest = |cells: &Vec<&'a CellReport>| {
+        let ranking = Ranking::new(cells);
+        let (&better, others) = ranking.entries.split_first()?;
+        if better.metric.better == Better::Neither {
+            return None;
+        }
+        let related = others.iter().filter_map(|&worse| {
+            let found = relation(document, better, worse);
+            let slower = found.slower.filter(|_| found.verdict.is_different())?;
+            Some(Difference { better, worse, slower })
+        });
+        related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))
+    };
+    section::by_benchmark(&cells).iter().filter_map(largest).collect()
+}
+
+impl Difference<'_> {
+    /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`.
+    fn sentence(&self) -> String {
+        let Slower { ratio, low, high } = self.slower;
+        let ratio = units::ratio(ratio, low, high);
+        let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
+        let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));
+        let title = &self.better.cell.title;
+        format!("{title}: {one} {} {} {worse} than {other}", ratio.value, ratio.interval)
+    }
+}

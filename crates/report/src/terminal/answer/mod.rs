@@ -1,0 +1,53 @@
+//! The closing screen: which, how much and how sure, in one screen of a terminal. All else is in
+//! the full report.
+
+mod differences;
+mod sure;
+
+use std::path::Path;
+
+use record::Document;
+
+use super::dimensions::compact;
+use super::text::Page;
+use super::{Options, footprint, heading, loads, names};
+use textual::list;
+
+/// Lines that the screen has at most: with the run's path, the page's and how to see all, 25.
+const LINES_MOST: usize = 22;
+
+/// Whether a run has one: searches for cliffs and counts of footprints have reports of their own.
+#[must_use]
+pub fn has_answer(document: &Document) -> bool {
+    document.searches.is_empty() && !footprint::is_counted(document)
+}
+
+/// The answer of a run that lies at `run`.
+#[must_use]
+pub fn render_answer(document: &Document, run: &Path, options: &Options) -> String {
+    let section = |render: &dyn Fn(&mut Page)| {
+        let mut page = Page::new(options);
+        render(&mut page);
+        page.finish()
+    };
+    let sections = [
+        section(&|page| page.heading(&title(document))),
+        section(&|page| compact::render(page, document)),
+        section(&|page| loads::render_lines(page, document)),
+        section(&|page| differences::render(page, document)),
+        section(&|page| sure::render(page, document, run)),
+    ];
+    let sections: Vec<String> = sections.into_iter().filter(|text| !text.is_empty()).collect();
+    let lines: usize = sections.iter().map(|text| text.lines().count()).sum();
+    let gaps = sections.len().saturating_sub(1);
+    // Sections stand apart where there is room.
+    sections.join(if lines + gaps <= LINES_MOST { "\n" } else { "" })
+}
+
+/// `survey of ext4 and xfs: 23 blocks in 90 s`.
+fn title(document: &Document) -> String {
+    let labels: Vec<String> =
+        document.targets.iter().map(|target| names::label(&target.label)).collect();
+    let extent = heading::extent_in_short(document);
+    format!("{} of {}: {extent}", document.run.suite, list(&labels, "and"))
+}

@@ -1,0 +1,95 @@
+//! How sure the answer is, what it leaves out, and what would make it surer: a line each.
+
+use std::path::Path;
+
+use record::{Document, EndReason, Verdict};
+
+use super::super::text::{Page, Style, shortened};
+use super::super::{closing, heading, warnings};
+use crate::analysis::BLOCKS_LEAST;
+use textual::{percent, plain_text, plural};
+
+/// Confidence, what was left out, and what to do next.
+pub(super) fn render(page: &mut Page, document: &Document, run: &Path) {
+    let (next, style) = next(document, run);
+    let lines = [(confidence(document), Style::Plain), (left_out(document), Style::Plain)];
+    for (text, style) in lines.into_iter().chain([(next, style)]) {
+        page.line(&shortened(&text, page.width()), style);
+    }
+}
+
+/// `Confidence 95 %: 27 of 43 differences real; intervals +/- 4.2 %; 3 warnings.`
+fn confidence(document: &Document) -> String {
+    if let Some(text) = heading::too_few(document) {
+        return text;
+    }
+    let count = |is_it: fn(Verdict) -> bool| {
+        document.comparisons.iter().filter(|one| is_it(one.verdict)).count()
+    };
+    let mut facts = Vec::new();
+    let all = count(|verdict| verdict != Verdict::NotEnoughData);
+    if all > 0 {
+        facts.push(format!(
+            "{} of {} real",
+            count(Verdict::is_different),
+            plural(all, "difference")
+        ));
+    }
+    facts.extend(closing::median_width(document).map(|width| format!("intervals +/- {width} %")));
+    let doubts = warnings::doubts(document).len();
+    facts.extend((doubts > 0).then(|| plural(doubts, "warning")));
+    format!("Confidence {}: {}.", percent(document.run.confidence_level), facts.join("; "))
+}
+
+/// `Left out: 2 cells failed; f2fs: no mkfs.f2fs`.
+fn left_out(document: &Document) -> String {
+    let cells = |is_it: fn(&record::CellReport) -> bool, what: &str| {
+        let count = document.cells.iter().filter(|cell| is_it(cell)).count();
+        (count > 0).then(|| format!("{} {what}", plural(count, "cell")))
+    };
+    let mut texts: Vec<String> =
+        cells(|cell| cell.failed.is_some(), "failed").into_iter().collect();
+    let is_missing = |cell: &record::CellReport| cell.failed.is_none() && cell.replicates == 0;
+    texts.extend(cells(is_missing, "not reached"));
+    texts.extend(warnings::not_measured(document));
+    let texts = if texts.is_empty() { "nothing".to_owned() } else { texts.join("; ") };
+    format!("Left out: {texts}.")
+}
+
+/// The one thing that would help most.
+fn next(document: &Document, run: &Path) -> (String, Style) {
+    let Some(reason) = document.end.as_ref().map(|end| end.reason) else {
+        return (resume(document, run), Style::Doubt);
+    };
+    let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
+    let text = match reason {
+        EndReason::Interrupted => return (resume(document, run), Style::Doubt),
+        EndReason::Precision => "Next: nothing; every interval is as narrow as asked.".to_owned(),
+        EndReason::NothingLeft | EndReason::Searched => {
+            "Next: nothing is left to measure.".to_owned()
+        }
+        EndReason::Blocks if blocks < BLOCKS_LEAST => {
+            format!("Next: --blocks {BLOCKS_LEAST} or more, for intervals and comparisons.")
+        }
+        EndReason::Blocks => {
+            format!("Next: --blocks {} would halve the intervals.", 4 * u64::from(blocks))
+        }
+        EndReason::Budget => {
+            let (factor, what) = match blocks {
+                ..BLOCKS_LEAST => {
+                    let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
+                    (factor, "give intervals and comparisons")
+                }
+                BLOCKS_LEAST.. => (4.0, "halve the intervals"),
+            };
+            let budget = closing::option_seconds(document.run.budget_s * factor);
+            format!("Next: the budget was used up; --budget {budget} would {what}.")
+        }
+    };
+    (text, Style::Plain)
+}
+
+fn resume(document: &Document, run: &Path) -> String {
+    let run = plain_text(&run.display().to_string()).into_owned();
+    format!("Not finished; to go on: fsprism {} --resume {run}", document.run.command)
+}
