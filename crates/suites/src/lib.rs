@@ -36,7 +36,9 @@ mod written;
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{NoBenchmark, NoOpenLoop, Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
-pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, End, Parameters, Planned, Wanted, plan};
+pub use cliff::{
+    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, plan,
+};
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::{LiveTarget, target_record};

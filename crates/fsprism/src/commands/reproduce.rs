@@ -139,13 +139,13 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
 }
 
 /// What the traces of a run have. One that is gone or cannot be read is said, and left out.
-fn traces_of(path: &Path, run: &Run) -> Vec<densefs::Traced> {
+fn traces_of(path: &Path, run: &Run) -> Vec<densefs::TargetStacks> {
     let of_target = |target: &record::TargetRecord| {
         let trace = path.join(TRACES).join(trace_name(&target.label));
         let found = footprint_study::operation_stacks(&trace);
         let found = found.map_err(|error| output::say(&format!("no stacks: {error}"))).ok()?;
         let footprint_study::TraceStacks { kernel, operations } = found;
-        Some(densefs::Traced { target: target.label.clone(), kernel, operations })
+        Some(densefs::TargetStacks { target: target.label.clone(), kernel, operations })
     };
     run.manifest.targets.iter().filter_map(of_target).collect()
 }

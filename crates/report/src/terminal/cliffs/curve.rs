@@ -2,7 +2,7 @@
 //!
 //! Bars are as long as their values: the scale is linear.
 
-use record::{CellReport, CliffReport, Document, SearchReport};
+use record::{CellReport, CliffReport, Document, SearchReport, StandardMetric};
 
 use super::super::text::{Page, Style};
 use super::super::units::{self, Wording};
@@ -85,8 +85,7 @@ fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)
 
 /// What the device read per operation; a dash where it read nothing.
 fn device_text(cell: &CellReport) -> String {
-    let metric = cell.metrics.iter().find(|metric| metric.name == "device_read_per_operation");
-    match metric {
+    match cell.metric(StandardMetric::DEVICE_READ) {
         Some(metric) if metric.median > 0.0 && metric.median < 1.0 => "< 1 byte".to_owned(),
         Some(metric) if metric.median > 0.0 => {
             units::figure("bytes", metric.median, None, Wording::Short).value
@@ -112,7 +111,7 @@ mod tests {
     fn what_the_device_read_fits_its_column() {
         let mut cell =
             Sample::new(&["ext4"]).benchmark("a", &[&[1.0; 6]]).document().cells.remove(0);
-        cell.metrics[0].name = "device_read_per_operation".to_owned();
+        cell.metrics[0].name = StandardMetric::DEVICE_READ.name.to_owned();
         for (bytes, text) in [(0.0, "-"), (0.527, "< 1 byte"), (527.0, "527 bytes")] {
             cell.metrics[0].median = bytes;
             assert_eq!(device_text(&cell), text);

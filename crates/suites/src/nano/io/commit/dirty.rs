@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use machine::describe::WritebackReader;
 use measure::{Clock, Recorder};
-use record::{CacheEvidence, CacheState, Dimension, MetricDefinition};
+use record::{CacheEvidence, CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state;
@@ -195,9 +195,9 @@ impl Synced<'_> {
 
 impl Experiment for FsyncDirty {
     fn metrics(&self) -> Vec<MetricDefinition> {
-        let mut own = vec![MetricDefinition::time_per_operation()];
+        let mut own = vec![StandardMetric::TIME_PER_OPERATION.definition()];
         if self.whose == Whose::Own {
-            own.push(MetricDefinition::bandwidth());
+            own.push(StandardMetric::BANDWIDTH.definition());
         }
         own.into_iter().chain(device_metrics("")).collect()
     }
