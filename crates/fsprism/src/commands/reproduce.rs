@@ -52,12 +52,14 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         }
         ("rocket-science", _) => rocket_science(wanted, options),
         ("densefs", _) => densefs(item, options),
-        _ => {
-            let names = PAPERS.map(|(name, _)| name).join(", ");
-            let unknown = anyhow::anyhow!("no paper {wanted} to reproduce; choose from {names}");
-            Err(unknown).blame_input()
-        }
+        _ => Err(unknown(wanted, paper)).blame_input(),
     }
+}
+
+fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
+    let names = PAPERS.map(|(name, _)| name);
+    let suggestion = textual::did_you_mean(paper, names);
+    anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
 }
 
 /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
