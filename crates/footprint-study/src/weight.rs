@@ -19,7 +19,7 @@ pub enum NamedWeight {
 
 impl NamedWeight {
     /// Those that every footprint has, with the names that the command line takes.
-    pub const OF_FOOTPRINTS: [(&'static str, Weight); 4] = [
+    const OF_FOOTPRINTS: [(&'static str, Weight); 4] = [
         ("bytes", Weight::CodeBytes),
         ("instructions", Weight::Instructions),
         ("lines", Weight::InstructionLines),

@@ -52,6 +52,6 @@ pub use manifest::{
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use probe::{ProbeEvidence, Waits};
-pub use schema::{SCHEMA_VERSION, document_schema};
+pub use schema::SCHEMA_VERSION;
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
 pub use warning::Warning;

@@ -41,7 +41,7 @@ pub use cliff::{
 };
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
-pub use live_target::{LiveTarget, target_record};
+pub use live_target::LiveTarget;
 pub use operations::{Layer, Operations, Question};
 pub use place::{Directories, Files, Place};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;

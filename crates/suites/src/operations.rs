@@ -122,13 +122,13 @@ impl Operations {
 
     /// Whether its operations read or write existing bytes of the data files.
     #[must_use]
-    pub fn moves_data_in_place(&self) -> bool {
+    pub(crate) fn moves_data_in_place(&self) -> bool {
         self.workload.operation.moves_data_in_place()
     }
 
     /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
     #[must_use]
-    pub fn is_direct(&self) -> bool {
+    pub(crate) fn is_direct(&self) -> bool {
         self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
@@ -160,7 +160,7 @@ impl Operations {
 
     /// Whether its operations change anything on the target.
     #[must_use]
-    pub fn changes_anything(&self) -> bool {
+    pub(crate) fn changes_anything(&self) -> bool {
         self.workload.operation.changes_anything()
     }
 

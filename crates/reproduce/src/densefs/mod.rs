@@ -20,7 +20,7 @@ pub use crate::statement::{Outcome, Statement};
 /// The operations of Figure 1, which Figure 2 is made of here: the paper does not name its own.
 pub const FIGURE_OPERATIONS: [&str; 3] = ["create", "unlink", "rename"];
 /// The paper's file systems.
-pub const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
+const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
 /// The operations that what section 2 says is checked on.
 const OPERATIONS: [&str; 6] = ["create", "unlink", "rename", "stat", "write", "read"];
 
