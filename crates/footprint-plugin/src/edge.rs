@@ -312,8 +312,8 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
     let parts = translation::cut(&instructions);
     let is_whole = IS_WHOLE.load(Ordering::Relaxed);
     let is_needed = is_whole || callbacks::are_there();
-    let plan = translation::plan(&parts, &instructions, is_needed, is_whole);
-    for part in plan.recorded {
+    let callbacks = translation::callbacks(&parts, &instructions, is_needed, is_whole);
+    for part in callbacks.recorded {
         match part {
             Part::Mark { at, mark } => {
                 let [low, high] = mark.operation.to_le_bytes();
@@ -326,7 +326,7 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
             }
         }
     }
-    if let Some(at) = plan.safe_point {
+    if let Some(at) = callbacks.safe_point {
         call_before(handles[at], on_safe_point, 0);
     }
 }

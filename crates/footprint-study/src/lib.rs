@@ -29,4 +29,4 @@ pub use regions::{RegionFigures, regions};
 pub use repetition::Repetition;
 pub use study::{Executed, Questions, Studied};
 pub use trace_file::{EXTENSION, traces_in};
-pub use weight::Weighted;
+pub use weight::NamedWeight;

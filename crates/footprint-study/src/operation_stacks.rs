@@ -42,7 +42,7 @@ pub struct OperationStacks {
 /// # Errors
 /// The trace cannot be read, is damaged, or has no names.
 pub fn operation_stacks(trace: &Path) -> Result<TraceStacks, StudyError> {
-    let names = footprint_symbols::attached(trace)
+    let names = footprint_symbols::read_description(trace)
         .map_err(|source| StudyError::Description { path: trace.to_owned(), source })?
         .ok_or_else(|| StudyError::Nameless { path: trace.to_owned() })?;
     let kernel = names.subject.kernel.clone();

@@ -200,6 +200,7 @@ pub fn write(directory: &Path, file_system: &str, allocations: u32) -> PathBuf {
     let path = directory.join(format!("{file_system}.trace"));
     std::fs::write(&path, events(allocations, Coverage::Marked))
         .expect("the directory takes files");
-    footprint_symbols::attach(&path, &description(file_system)).expect("the directory takes files");
+    footprint_symbols::attach_description(&path, &description(file_system))
+        .expect("the directory takes files");
     path
 }

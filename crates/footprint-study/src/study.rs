@@ -174,7 +174,7 @@ impl Studied {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
-    match footprint_symbols::attached(path) {
+    match footprint_symbols::read_description(path) {
         Ok(Some(mut description)) => {
             let missing = description.missing.take();
             Ok((description, missing))

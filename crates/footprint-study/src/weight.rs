@@ -10,16 +10,16 @@ const MISSES: &str = "_misses";
 
 /// A weight by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Weighted {
+pub enum NamedWeight {
     /// One that every footprint has.
     By(Weight),
     /// Misses of a level of simulated caches: its name.
     Misses(String),
 }
 
-impl Weighted {
+impl NamedWeight {
     /// Those that every footprint has, with the names that the command line takes.
-    pub const OF_FOOTPRINTS: [(&'static str, Weight); 4] = [
+    const OF_FOOTPRINTS: [(&'static str, Weight); 4] = [
         ("bytes", Weight::CodeBytes),
         ("instructions", Weight::Instructions),
         ("lines", Weight::InstructionLines),

@@ -22,4 +22,4 @@ use metrics::definitions;
 pub use program::{Program, ProgramRefusal, ProgramTraced};
 pub use several::{OfTarget, trace_name};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
-pub use trace::{Traced, Tracer, TracingError};
+pub use trace::{TargetTraced, Tracer, TracingError};

@@ -118,7 +118,7 @@ impl Program {
         attachments::end_early(trace)?;
         let (mut description, ending) = footprint_symbols::describe::program(trace)?;
         description.subject = self.subject();
-        let attached = footprint_symbols::attach(trace, &description);
+        let attached = footprint_symbols::attach_description(trace, &description);
         Ok(ProgramTraced { status, ending, description, attached })
     }
 

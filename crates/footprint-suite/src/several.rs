@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use footprint_guest::TracedCall;
 use footprint_study::EXTENSION;
 
-use crate::{GuestTarget, Traced, Tracer, TracingError, TracingPlan};
+use crate::{GuestTarget, TargetTraced, Tracer, TracingError, TracingPlan};
 
 /// A target, its trace, and what came of it.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct OfTarget {
     /// The trace's file.
     pub trace: PathBuf,
     /// What was traced, or why nothing was.
-    pub traced: Result<Traced, TracingError>,
+    pub traced: Result<TargetTraced, TracingError>,
 }
 
 impl Tracer {

@@ -87,7 +87,7 @@ pub enum TracingError {
 
 /// A target that was traced.
 #[derive(Clone, Debug)]
-pub struct Traced {
+pub struct TargetTraced {
     /// What the guest did.
     pub outcome: JobOutcome,
     /// The names of the trace's addresses, which are in the trace too.
@@ -106,7 +106,7 @@ impl Tracer {
         target: &GuestTarget,
         plan: &TracingPlan,
         trace: &Path,
-    ) -> Result<Traced, TracingError> {
+    ) -> Result<TargetTraced, TracingError> {
         if plan.operations.is_empty() {
             let lacking = format!("{} supports none of the operations", target.file_system);
             return Err(TracingError::NoOperation(lacking));
@@ -134,13 +134,13 @@ impl Tracer {
         }
         let stops = attachments::end_early(trace)?;
         let (description, cut) = self.describe(target, plan, (trace, handed.path()), &outcome)?;
-        let attached = footprint_symbols::attach(trace, &description);
+        let attached = footprint_symbols::attach_description(trace, &description);
         if stops || cut.is_some() {
             let cut = cut.filter(|_| !stops);
             return Err(TracingError::Cut { path: trace.to_owned(), cut });
         }
         attached?;
-        Ok(Traced { outcome, description })
+        Ok(TargetTraced { outcome, description })
     }
 
     /// Gives names to the trace of a guest that did not come to its end. What the guest has not
@@ -173,7 +173,7 @@ impl Tracer {
         description.missing = Some(format!(
             "the guest did not finish, so operations can be missing, and {nameless} no names"
         ));
-        Ok(footprint_symbols::attach(trace, &description)?)
+        Ok(footprint_symbols::attach_description(trace, &description)?)
     }
 
     fn boot(&self, target: &GuestTarget, plan: &TracingPlan) -> Result<Boot, TracingError> {

@@ -55,7 +55,7 @@ impl Binary {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn build_id(&self) -> Result<Option<String>, SymbolsError> {
+    pub(crate) fn build_id(&self) -> Result<Option<String>, SymbolsError> {
         let id = self.file()?.build_id().map_err(|error| self.error(&error))?;
         Ok(id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
     }

@@ -12,7 +12,7 @@
 
 #![forbid(unsafe_code)]
 
-mod attached;
+mod attachment;
 pub mod btf;
 pub mod describe;
 pub mod dwarf;
@@ -25,5 +25,5 @@ pub mod per_cpu;
 pub mod symbol;
 pub mod touched;
 
-pub use attached::{attach, attached};
+pub use attachment::{attach_description, read_description};
 pub use error::SymbolsError;

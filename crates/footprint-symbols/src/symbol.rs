@@ -78,7 +78,7 @@ impl SymbolTable {
     }
 
     /// The symbols and the objects that they are in.
-    pub fn into_parts(self) -> (Vec<Symbol>, Vec<String>) {
+    pub(crate) fn into_parts(self) -> (Vec<Symbol>, Vec<String>) {
         (self.symbols, self.objects)
     }
 

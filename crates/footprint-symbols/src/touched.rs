@@ -93,7 +93,7 @@ impl Touched {
     }
 
     /// Whether a byte within was accessed; `last` counts as within.
-    pub fn is_accessed(&self, first: u64, last: u64) -> bool {
+    pub(crate) fn is_accessed(&self, first: u64, last: u64) -> bool {
         if first > last {
             return false;
         }

@@ -54,7 +54,7 @@ pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
 
 /// What of translated code calls back.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct Callbacks {
     /// The marks, and the blocks that may have to be recorded.
     pub recorded: Vec<Part>,
     /// The last instruction that has a callback for accesses, if QEMU disarms that (see
@@ -64,13 +64,13 @@ pub struct Plan {
 
 /// What of translated code calls back where blocks are needed at its start, or are not. After an
 /// end mark they are not, but with coverage of the whole.
-pub fn plan(
+pub fn callbacks(
     parts: &[Part],
     instructions: &[Instruction],
     mut is_needed: bool,
     is_whole: bool,
-) -> Plan {
-    let mut plan = Plan { recorded: Vec::new(), safe_point: None };
+) -> Callbacks {
+    let mut callbacks = Callbacks { recorded: Vec::new(), safe_point: None };
     let mut has_ended = false;
     for &part in parts {
         let is_recorded = match part {
@@ -83,18 +83,18 @@ pub fn plan(
                 let code = &instructions[last].code;
                 let is_safe = x86::is_helped(code) && (is_needed || has_ended);
                 if is_safe {
-                    plan.safe_point = Some(last);
+                    callbacks.safe_point = Some(last);
                 } else if is_needed && x86::may_access(code) {
-                    plan.safe_point = None;
+                    callbacks.safe_point = None;
                 }
                 is_needed || is_safe
             }
         };
         if is_recorded {
-            plan.recorded.push(part);
+            callbacks.recorded.push(part);
         }
     }
-    plan
+    callbacks
 }
 
 #[cfg(test)]
@@ -110,12 +110,12 @@ mod tests {
     fn planned(codes: &[&[u8]], is_needed: bool, is_whole: bool) -> (Vec<usize>, Option<usize>) {
         let instruction = |code: &&[u8]| Instruction { address: 0, code: code.to_vec() };
         let instructions: Vec<_> = codes.iter().map(instruction).collect();
-        let plan = plan(&cut(&instructions), &instructions, is_needed, is_whole);
+        let callbacks = callbacks(&cut(&instructions), &instructions, is_needed, is_whole);
         let last = |part: &Part| match *part {
             Part::Mark { at, .. } => at,
             Part::TracedBlock { last, .. } => last,
         };
-        (plan.recorded.iter().map(last).collect(), plan.safe_point)
+        (callbacks.recorded.iter().map(last).collect(), callbacks.safe_point)
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Where the cache lines go: what an execution touches, line by line.
 //!
 //! A trace of execution is read once: [`trace`] finds stacks and contexts, [`touched`] the lines
-//! and bytes of each region, and [`simulated`] the misses of caches. [`metrics`] names the figures,
-//! [`cgstacks`] makes trees of stacks, condensed by [`categories`], and [`diff`] compares two
-//! footprints. [`description`] is what a trace says about itself: its subject, and the names of
-//! code and data.
+//! and bytes of each region, and [`simulated`] the misses of caches. [`cgstacks`] makes trees of
+//! stacks, condensed by [`categories`], and [`diff`] compares two footprints. [`description`] is what
+//! a trace says about itself: its subject, and the names of code and data.
 //!
 //! This crate uses no clock and no threads: the same trace gives the same answer.
 
@@ -16,7 +15,6 @@ pub mod cgstacks;
 pub mod description;
 pub mod diff;
 mod hash;
-pub mod metrics;
 pub mod regions;
 pub mod simulated;
 pub mod touched;

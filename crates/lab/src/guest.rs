@@ -7,9 +7,9 @@ use std::process::Command;
 use crate::inside::{self, InsideError};
 
 /// The job's script, which busybox's shell runs.
-pub const SCRIPT: &str = "/job/run";
+pub(crate) const SCRIPT: &str = "/job/run";
 /// Names of file systems and devices that are loaded before it, one per line.
-pub const LOAD: &str = "/job/load";
+pub(crate) const LOAD: &str = "/job/load";
 /// What the script leaves here is handed back.
 pub(crate) const HAND_BACK: &str = "/hand-back";
 

@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::manifest::{
     CacheState, ClockRecord, CurvePoint, Dimension, Least, RunRecord, Skipped, TargetRecord, Tool,
 };
-use crate::metric::Better;
+use crate::metric::{Better, StandardMetric};
 use crate::observation::Observation;
 use crate::warning::Warning;
 
@@ -207,6 +207,22 @@ pub struct MetricReport {
     pub percentiles: Vec<Percentile>,
     /// One value per replicate, in block order.
     pub values: Vec<f64>,
+}
+
+impl MetricReport {
+    /// Whether it is this standard metric.
+    #[must_use]
+    pub fn is(&self, metric: StandardMetric) -> bool {
+        self.name == metric.name
+    }
+}
+
+impl CellReport {
+    /// This standard metric, where the cell has it.
+    #[must_use]
+    pub fn metric(&self, metric: StandardMetric) -> Option<&MetricReport> {
+        self.metrics.iter().find(|report| report.is(metric))
+    }
 }
 
 /// A confidence interval.

@@ -115,7 +115,7 @@ impl Reader {
 
     /// The line, if what it says can be so.
     fn believed(&mut self, text: &[u8]) -> Result<Line, String> {
-        let line: Line = parsed(text).map_err(|error| error.to_string())?;
+        let line: Line = line_of(text).map_err(|error| error.to_string())?;
         plausible::line(&line, text, &self.metrics)?;
         if let Line::CellAdded(added) = &line {
             self.metrics.push(added.definition.metrics.len());
@@ -141,7 +141,7 @@ fn missing(lines: usize) -> String {
 }
 
 /// Few lines hold a character that could be an order to a terminal; those are made plain.
-fn parsed(text: &[u8]) -> serde_json::Result<Line> {
+fn line_of(text: &[u8]) -> serde_json::Result<Line> {
     if text.is_ascii() && !text.contains(&b'\\') {
         return serde_json::from_slice(text);
     }
@@ -179,17 +179,17 @@ mod tests {
         moments.iter().zip(1..).map(|(&at, number)| text_of(&start(at), number)).collect()
     }
 
-    fn parsed(lines: &[Vec<u8>]) -> Parsed {
+    fn journal_of(lines: &[Vec<u8>]) -> Parsed {
         parse(&lines.concat(), &manifest())
     }
 
     fn damage(lines: &[Vec<u8>]) -> Vec<(usize, String)> {
-        parsed(lines).damage.into_iter().map(|damage| (damage.line, damage.why)).collect()
+        journal_of(lines).damage.into_iter().map(|damage| (damage.line, damage.why)).collect()
     }
 
     #[test]
     fn whole_journals_are_read_back() {
-        let parsed = parsed(&journal(&[0.0, 1.5, 2.5]));
+        let parsed = journal_of(&journal(&[0.0, 1.5, 2.5]));
         assert_eq!(parsed.lines, [start(0.0), start(1.5), start(2.5)]);
         assert!(parsed.damage.is_empty() && parsed.last == 3);
     }
@@ -200,7 +200,7 @@ mod tests {
         let at = lines[1].iter().position(|&byte| byte == b'5').expect("it is 1.5");
         lines[1][at] = b'6';
         assert_eq!(damage(&lines), [(2, "its checksum does not match".to_owned())]);
-        assert_eq!(parsed(&lines).lines, [start(0.0), start(2.5)]);
+        assert_eq!(journal_of(&lines).lines, [start(0.0), start(2.5)]);
     }
 
     #[test]
@@ -210,26 +210,26 @@ mod tests {
         assert_eq!(damage(&lost), [(2, "3 lines are missing before it".to_owned())]);
         let doubled = [whole[0].clone(), whole[1].clone(), whole[1].clone(), whole[2].clone()];
         assert_eq!(damage(&doubled), [(3, "it is a duplicate or out of order".to_owned())]);
-        assert_eq!(parsed(&doubled).lines.len(), 3);
+        assert_eq!(journal_of(&doubled).lines.len(), 3);
         let swapped = [whole[1].clone(), whole[0].clone(), whole[2].clone()];
         assert_eq!(damage(&swapped).len(), 2);
         // What was put between them costs none of them.
         let foreign = [whole[0].clone(), b"nonsense\n".to_vec(), whole[1].clone()];
         assert_eq!(damage(&foreign), [(2, "it has no checksum".to_owned())]);
-        assert_eq!(parsed(&foreign).lines.len(), 2);
+        assert_eq!(journal_of(&foreign).lines.len(), 2);
     }
 
     #[test]
     fn a_number_that_no_line_has_is_not_reckoned_with() {
         let line = text_of(&start(0.0), usize::MAX);
-        assert_eq!(parsed(&[line, text_of(&start(1.0), 1)]).lines, [start(1.0)]);
+        assert_eq!(journal_of(&[line, text_of(&start(1.0), 1)]).lines, [start(1.0)]);
     }
 
     #[test]
     fn lines_of_before_there_were_checksums_stand_before_all_others() {
         let old = b"{\"kind\":\"start\",\"used_s\":0.5}\n".to_vec();
         let new = text_of(&start(1.0), 2);
-        assert_eq!(parsed(&[old.clone(), new.clone()]).lines, [start(0.5), start(1.0)]);
+        assert_eq!(journal_of(&[old.clone(), new.clone()]).lines, [start(0.5), start(1.0)]);
         let first = text_of(&start(1.0), 1);
         assert_eq!(damage(&[first, old]), [(2, "it has no checksum".to_owned())]);
     }

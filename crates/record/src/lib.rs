@@ -51,9 +51,9 @@ pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
     OfferedLoad, Order, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
-pub use metric::{Better, MetricDefinition};
+pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use probe::{ProbeEvidence, Waits};
-pub use schema::{SCHEMA_VERSION, document_schema};
+pub use schema::SCHEMA_VERSION;
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
 pub use warning::Warning;

@@ -28,45 +28,78 @@ pub struct MetricDefinition {
 }
 
 impl MetricDefinition {
-    /// Mean time of one operation, in nanoseconds.
-    #[must_use]
-    pub fn time_per_operation() -> Self {
-        Self::new("time_per_operation", "ns", Better::Lower)
-    }
-
-    /// Operations per second, all threads together.
-    #[must_use]
-    pub fn throughput() -> Self {
-        Self::new("throughput", "operations/s", Better::Higher)
-    }
-
-    /// Bytes moved per second, all threads together.
-    #[must_use]
-    pub fn bandwidth() -> Self {
-        Self::new("bandwidth", "bytes/s", Better::Higher)
-    }
-
-    /// Operations per second of each thread, on average.
-    #[must_use]
-    pub fn throughput_per_thread() -> Self {
-        Self::new("throughput_per_thread", "operations/s", Better::Higher)
-    }
-
-    /// Throughput over that of the baseline cell of the same target and block.
-    #[must_use]
-    pub fn speed_up() -> Self {
-        Self::new("speed_up", "x", Better::Higher)
-    }
-
-    /// Time per operation less that of the cell's floor: what this layer costs by itself.
-    #[must_use]
-    pub fn own_cost() -> Self {
-        Self::new("own_cost", "ns", Better::Lower)
-    }
-
     /// A metric of this name, in this unit.
     #[must_use]
     pub fn new(name: &str, unit: &str, better: Better) -> Self {
         Self { name: name.to_owned(), unit: unit.to_owned(), better }
+    }
+}
+
+/// A metric that more than one place knows by its name: its row. Metrics of one experiment alone
+/// are declared there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandardMetric {
+    /// Standard name in snake case.
+    pub name: &'static str,
+    /// Unit of the values.
+    pub unit: &'static str,
+    /// Which direction is better.
+    pub better: Better,
+}
+
+impl StandardMetric {
+    /// Mean time of one operation; of operations in flight, the time from one to the next.
+    pub const TIME_PER_OPERATION: Self = Self::lower("time_per_operation", "ns");
+    /// The same by the amount that one moves.
+    pub const TIME_PER_KIB: Self = Self::lower("time_per_kib", "ns");
+    /// Operations per second, all threads together.
+    pub const THROUGHPUT: Self = Self::higher("throughput", "operations/s");
+    /// Operations per second of each thread, on average.
+    pub const THROUGHPUT_PER_THREAD: Self = Self::higher("throughput_per_thread", "operations/s");
+    /// Bytes moved per second, all threads together.
+    pub const BANDWIDTH: Self = Self::higher("bandwidth", "bytes/s");
+    /// Throughput over that of the baseline cell of the same target and block.
+    pub const SPEED_UP: Self = Self::higher("speed_up", "x");
+    /// Time per operation less that of the cell's floor: what this layer costs by itself.
+    pub const OWN_COST: Self = Self::lower("own_cost", "ns");
+    /// Mean time of the first operations after the state was made.
+    pub const START_TIME: Self = Self::lower("start_time_per_operation", "ns");
+    /// Processor time that an operation takes of the thread that does it.
+    pub const PROCESSOR_TIME: Self = Self::lower("processor_time_per_operation", "ns");
+    /// Processor time of everything else on the machine, until what was changed is written, per
+    /// operation.
+    pub const OTHER_TIME: Self = Self::lower("other_time_per_operation", "ns");
+    /// Time until a file is read at half of the speed that it reaches.
+    pub const TIME_TO_HALF_SPEED: Self = Self::lower("time_to_half_speed", "ns");
+    /// Bytes of the working set that are in memory after the last operation.
+    pub const RESIDENT: Self = Self::higher("resident", "bytes");
+    /// Bytes that the device read, per operation.
+    pub const DEVICE_READ: Self = Self::lower("device_read_per_operation", "bytes");
+    /// Time of an operation and its share of the sync after all.
+    pub const SYNCED_TIME: Self = Self::lower("synced_time_per_operation", "ns");
+    /// What the device wrote for an operation, in bytes.
+    pub const DEVICE_BYTES: Self = Self::lower("device_bytes_written_per_operation", "bytes");
+    /// What the device wrote for an operation, in requests.
+    pub const DEVICE_WRITES: Self = Self::lower("device_writes_per_operation", "count");
+    /// Of operations in flight, the mean time from submission, or from when one was due, to
+    /// completion.
+    pub const LATENCY: Self = Self::lower("latency", "ns");
+    /// The median time of its first part: handing it to the kernel.
+    pub const SUBMISSION_LATENCY: Self = Self::lower("submission_latency", "ns");
+    /// The median time of its second part.
+    pub const COMPLETION_LATENCY: Self = Self::lower("completion_latency", "ns");
+
+    const fn lower(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, better: Better::Lower }
+    }
+
+    const fn higher(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, better: Better::Higher }
+    }
+
+    /// As a cell declares it.
+    #[must_use]
+    pub fn definition(self) -> MetricDefinition {
+        MetricDefinition::new(self.name, self.unit, self.better)
     }
 }

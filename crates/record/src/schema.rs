@@ -1,28 +1,19 @@
-//! Versions of the formats, and the JSON schema generated from the types.
-
-use schemars::{Schema, schema_for};
-
-use crate::document::Document;
+//! The version of the formats, whose JSON schema is generated from the types.
 
 /// Version of the run directory and of the document. Older ones stay readable; newer are refused.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// JSON schema of [`Document`].
-#[must_use]
-pub fn document_schema() -> Schema {
-    schema_for!(Document)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::document::Document;
 
     /// The schema that is checked in is the one that the types give. To renew it after a change:
     /// `FSPRISM_RENEW_SCHEMA=1 cargo test -p fsprism-record schema`.
     #[test]
     fn the_checked_in_schema_is_that_of_the_types() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/document.schema.json");
-        let text = serde_json::to_string_pretty(&document_schema()).expect("a schema is JSON");
+        let text = serde_json::to_string_pretty(&schemars::schema_for!(Document))
+            .expect("a schema is JSON");
         if std::env::var_os("FSPRISM_RENEW_SCHEMA").is_some() {
             std::fs::write(path, format!("{text}\n")).expect("docs/ can be written");
         }

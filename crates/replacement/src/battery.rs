@@ -18,7 +18,7 @@ const LOOKS: usize = 4;
 /// page of the limit, to files at most three and a third times as long as it. The seed draws the
 /// accesses, and each size within 10 %.
 ///
-/// Each is to be run on an empty cache and without readahead, which no policy here knows; under
+/// Each is to be run on an empty cache and without read-ahead, which no policy here knows; under
 /// Linux either with `memory.stat` of the control group read all along, which keeps the statistics
 /// current that reclaim goes by, or without, within the two seconds that they may be old.
 ///

@@ -7,8 +7,8 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     Better, CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension,
-    Document, End, EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricDefinition,
-    MetricReport, Pilot, Planned, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    Document, End, EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Pilot,
+    Planned, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, StandardMetric,
     TargetRecord, Tool,
 };
 use serde_json::{Value, json};
@@ -228,8 +228,10 @@ impl Sample {
     }
 
     fn cell(&self, target: &str, benchmark: &str) -> Cell {
-        let (time, throughput) =
-            (MetricDefinition::time_per_operation(), MetricDefinition::throughput());
+        let (time, throughput) = (
+            StandardMetric::TIME_PER_OPERATION.definition(),
+            StandardMetric::THROUGHPUT.definition(),
+        );
         let metrics =
             if self.is_throughput_first { vec![throughput, time] } else { vec![time, throughput] };
         let parameters: BTreeMap<String, Value> = [

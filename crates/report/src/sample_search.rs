@@ -5,7 +5,7 @@ use std::path::Path;
 use record::machine::{Cache, CacheKind};
 use record::{
     Axis, CacheEvidence, CacheState, Cell, CellAdded, Compared, Dimension, Document, Line,
-    MetricDefinition, Replicate, SearchPlan,
+    Replicate, SearchPlan, StandardMetric,
 };
 use runner::{SearchCourse, Served};
 
@@ -84,10 +84,10 @@ fn cache(level: u32, mib: u64) -> Cache {
 }
 
 fn cell_at(plan: &SearchPlan, position: f64) -> Cell {
-    let metric = match plan.metric.as_str() {
-        "throughput" => MetricDefinition::throughput(),
-        _ => MetricDefinition::throughput_per_thread(),
-    };
+    let is_total = plan.metric == StandardMetric::THROUGHPUT.name;
+    let standard =
+        if is_total { StandardMetric::THROUGHPUT } else { StandardMetric::THROUGHPUT_PER_THREAD };
+    let metric = standard.definition();
     Cell {
         target: plan.target.clone(),
         suite: "cliff".to_owned(),

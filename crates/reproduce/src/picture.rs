@@ -1,5 +1,7 @@
 //! Intervals as a picture of characters: one line each, on a common scale.
 
+use textual::Layout;
+
 /// One line of the picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
@@ -17,6 +19,7 @@ pub(crate) fn render(bars: &[Bar]) -> String {
     let least = bars.iter().map(|bar| bar.low).fold(f64::INFINITY, f64::min).min(0.0);
     let most = bars.iter().map(|bar| bar.high).fold(f64::NEG_INFINITY, f64::max).max(0.0);
     let name_width = textual::widest(bars.iter().map(|bar| &bar.name));
+    let layout = Layout { left: 2, widths: vec![name_width, COLUMNS] };
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -35,13 +38,14 @@ pub(crate) fn render(bars: &[Bar]) -> String {
         cells[column(bar.high)] = '|';
         cells[column(bar.estimate)] = 'o';
         let line: String = cells.into_iter().collect();
-        text.push_str(&format!("  {:<name_width$}  {}\n", bar.name, line.trim_end()));
+        text += &layout.line([&bar.name, &line]);
+        text.push('\n');
     }
     let scale = format!("{least:.0}");
     let end = format!("{most:.0}");
     let gap = COLUMNS.saturating_sub(scale.len() + end.len());
-    text.push_str(&format!("  {:<name_width$}  {scale}{}{end}\n", "", " ".repeat(gap)));
-    text
+    text += &layout.line(["", &format!("{scale}{:gap$}{end}", "")]);
+    text + "\n"
 }
 
 #[cfg(test)]

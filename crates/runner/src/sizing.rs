@@ -87,7 +87,7 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use record::{CacheState, Dimension, MetricDefinition};
+    use record::{CacheState, Dimension, StandardMetric};
 
     use super::*;
 
@@ -101,7 +101,7 @@ pub(crate) mod tests {
             exercises: Vec::new(),
             parameters: BTreeMap::new(),
             cache_state: CacheState::Any,
-            metrics: vec![MetricDefinition::time_per_operation()],
+            metrics: vec![StandardMetric::TIME_PER_OPERATION.definition()],
             baseline: None,
             working_set_bytes: None,
             curve: None,

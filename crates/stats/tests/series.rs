@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use stats::changepoint::{divisive, pelt};
-use stats::scalability::{Errors, Estimate, Fit, Model, Peak, scalability};
+use stats::scalability::{Errors, Fit, Model, ParameterEstimate, Peak, scalability};
 use stats::steady_state::{Rule, steady_state};
 
 fn cases(area: &str) -> Vec<Value> {
@@ -78,7 +78,7 @@ fn windows_spread_and_drift_as_in_numpy() {
 }
 
 /// gamma, alpha and beta as far as the model has them.
-fn estimates(fit: &Fit) -> Vec<Estimate> {
+fn estimates(fit: &Fit) -> Vec<ParameterEstimate> {
     [Some(fit.gamma), fit.alpha, fit.beta].into_iter().flatten().collect()
 }
 

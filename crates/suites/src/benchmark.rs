@@ -74,7 +74,7 @@ impl Benchmark {
     /// The same reads as one of operations, on the device below the file system; or
     /// writes, of what lies there already.
     #[must_use]
-    pub fn of_device(workload: Workload, place: Place) -> Self {
+    pub(crate) fn of_device(workload: Workload, place: Place) -> Self {
         let mut benchmark = Self::of_operations(workload, place);
         if let Work::Operations(operations) = &mut benchmark.work {
             operations.layer = Layer::Device;

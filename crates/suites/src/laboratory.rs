@@ -195,7 +195,12 @@ impl Laboratory {
     }
 
     /// One execution of the engine's operations.
-    fn observe(&mut self, cell: u32, one: &Engine<'_>, seed: u64) -> Result<Observed, Failure> {
+    fn observe_cell(
+        &mut self,
+        cell: u32,
+        one: &Engine<'_>,
+        seed: u64,
+    ) -> Result<Observed, Failure> {
         let (target, _) = self.cells[cell as usize];
         let replicate = Execution {
             of: one.of,
@@ -346,7 +351,7 @@ impl Laboratory {
         let workload =
             self.workload(&self.targets[target], (of, cache_state), (start, operations), 1);
         let observed =
-            self.observe(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
+            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
         // Medians: the first operations of a pilot meet cold processor caches.
         let typical_ns = recorder.histogram().quantile(0.5).max(1.0);
@@ -451,7 +456,7 @@ impl Executor for Laboratory {
                 let cache_state = benchmark.cache_state;
                 let workload = self.workload(live, (of, cache_state), operations, request.batch);
                 let one = Engine { of, cache_state, workload, counts: true };
-                unstopped(|| self.observe(request.cell, &one, request.seed))
+                unstopped(|| self.observe_cell(request.cell, &one, request.seed))
                     .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {

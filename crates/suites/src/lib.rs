@@ -36,10 +36,12 @@ mod written;
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{NoBenchmark, NoOpenLoop, Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
-pub use cliff::{CLIFF_SUITE, CliffError, CliffLaboratory, End, Parameters, Planned, Wanted, plan};
+pub use cliff::{
+    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, plan,
+};
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
-pub use live_target::{LiveTarget, target_record};
+pub use live_target::LiveTarget;
 pub use operations::{Layer, Operations, Question};
 pub use place::{Directories, Files, Place};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;

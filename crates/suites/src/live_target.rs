@@ -72,7 +72,7 @@ impl LiveTarget {
 
     /// Whether fsprism made the file system.
     #[must_use]
-    pub fn is_scratch(&self) -> bool {
+    pub(crate) fn is_scratch(&self) -> bool {
         matches!(self.target.spec().location, Location::Scratch(_))
     }
 
@@ -175,7 +175,7 @@ fn specification(spec: &TargetSpec) -> String {
 
 /// What a run records of a live target.
 #[must_use]
-pub fn target_record(live: &LiveTarget) -> TargetRecord {
+pub(crate) fn target_record(live: &LiveTarget) -> TargetRecord {
     let facts = live.target.facts();
     let device =
         facts.device.and_then(|numbers| describe::block_device(numbers.major, numbers.minor).ok());

@@ -1,15 +1,13 @@
 //! The metrics of operations of the engine: one row each, with what it is computed from.
 
-use record::{Better, CacheEvidence, MetricDefinition};
+use record::{CacheEvidence, MetricDefinition, StandardMetric};
 use workload::{Course, Outcome, Stretch, ThreadOutcome};
 
 use crate::written::Written;
 
 /// A metric that replicates of operations can have.
 pub(crate) struct Metric {
-    name: &'static str,
-    unit: &'static str,
-    better: Better,
+    declared: StandardMetric,
     /// Its value in one replicate.
     of: fn(&Values<'_>) -> f64,
 }
@@ -46,17 +44,13 @@ fn per_s_elapsed(values: &Values<'_>) -> f64 {
 }
 
 impl Metric {
-    const fn lower(name: &'static str, unit: &'static str, of: fn(&Values<'_>) -> f64) -> Self {
-        Self { name, unit, better: Better::Lower, of }
-    }
-
-    const fn higher(name: &'static str, unit: &'static str, of: fn(&Values<'_>) -> f64) -> Self {
-        Self { name, unit, better: Better::Higher, of }
+    const fn new(declared: StandardMetric, of: fn(&Values<'_>) -> f64) -> Self {
+        Self { declared, of }
     }
 
     /// As a run declares it.
     pub(crate) fn definition(&self) -> MetricDefinition {
-        MetricDefinition::new(self.name, self.unit, self.better)
+        self.declared.definition()
     }
 
     /// Its value in a replicate.
@@ -66,14 +60,15 @@ impl Metric {
 }
 
 /// Mean time of an operation.
-pub(crate) const TIME: Metric = Metric::lower("time_per_operation", "ns", time_ns);
+pub(crate) const TIME: Metric = Metric::new(StandardMetric::TIME_PER_OPERATION, time_ns);
 
 /// The same over what one moves.
-pub(crate) const TIME_PER_KIB: Metric =
-    Metric::lower("time_per_kib", "ns", |values| time_ns(values) * 1024.0 / values.request_bytes);
+pub(crate) const TIME_PER_KIB: Metric = Metric::new(StandardMetric::TIME_PER_KIB, |values| {
+    time_ns(values) * 1024.0 / values.request_bytes
+});
 
 /// Of operations in flight, the time that passes from one to the next.
-pub(crate) const TIME_BETWEEN: Metric = Metric::lower("time_per_operation", "ns", |values| {
+pub(crate) const TIME_BETWEEN: Metric = Metric::new(StandardMetric::TIME_PER_OPERATION, |values| {
     let rate_per_s = values.outcome.rate_per_s;
     if rate_per_s > 0.0 { 1e9 / rate_per_s } else { time_ns(values) }
 });
@@ -81,77 +76,77 @@ pub(crate) const TIME_BETWEEN: Metric = Metric::lower("time_per_operation", "ns"
 /// Operations per second: of the time spent in them where one thread does one after the other, of
 /// elapsed time otherwise.
 pub(crate) const THROUGHPUT: Metric =
-    Metric::higher("throughput", "operations/s", |values| values.outcome.rate_per_s);
+    Metric::new(StandardMetric::THROUGHPUT, |values| values.outcome.rate_per_s);
 
 /// Operations per second of elapsed time, to be set against others with more threads.
 pub(crate) const THROUGHPUT_ELAPSED: Metric =
-    Metric::higher("throughput", "operations/s", per_s_elapsed);
+    Metric::new(StandardMetric::THROUGHPUT, per_s_elapsed);
 
 /// The share of each thread in that.
 pub(crate) const THROUGHPUT_PER_THREAD: Metric =
-    Metric::higher("throughput_per_thread", "operations/s", |values| {
+    Metric::new(StandardMetric::THROUGHPUT_PER_THREAD, |values| {
         per_s_elapsed(values) / values.threads
     });
 
 /// Bytes moved per second.
-pub(crate) const BANDWIDTH: Metric = Metric::higher("bandwidth", "bytes/s", |values| {
+pub(crate) const BANDWIDTH: Metric = Metric::new(StandardMetric::BANDWIDTH, |values| {
     values.outcome.rate_per_s * values.request_bytes
 });
 
 /// The mean time of the first operations after the state was made.
-pub(crate) const START_TIME: Metric = Metric::lower("start_time_per_operation", "ns", |values| {
+pub(crate) const START_TIME: Metric = Metric::new(StandardMetric::START_TIME, |values| {
     start_ns(&values.outcome.course).unwrap_or_else(|| time_ns(values))
 });
 
 /// Processor time that an operation takes of the thread that does it.
-pub(crate) const PROCESSOR_TIME: Metric =
-    Metric::lower("processor_time_per_operation", "ns", |values| {
-        processor_ns(values.outcome) as f64 / values.operations()
-    });
+pub(crate) const PROCESSOR_TIME: Metric = Metric::new(StandardMetric::PROCESSOR_TIME, |values| {
+    processor_ns(values.outcome) as f64 / values.operations()
+});
 
 /// Processor time of everything else on the machine, until what was changed is written, per
 /// operation.
 pub(crate) const OTHER_TIME: Metric =
-    Metric::lower("other_time_per_operation", "ns", |values| values.other_time_ns.unwrap_or(0.0));
+    Metric::new(StandardMetric::OTHER_TIME, |values| values.other_time_ns.unwrap_or(0.0));
 
 /// Bytes of the working set that are in memory after the last operation.
-pub(crate) const RESIDENT: Metric = Metric::higher("resident", "bytes", |values| {
+pub(crate) const RESIDENT: Metric = Metric::new(StandardMetric::RESIDENT, |values| {
     let page_bytes = rustix::param::page_size() as u64;
     (values.evidence.resident_after.unwrap_or(0) * page_bytes) as f64
 });
 
 /// Bytes that the device read, per operation.
-pub(crate) const DEVICE_READ: Metric =
-    Metric::lower("device_read_per_operation", "bytes", |values| {
-        values.evidence.device_read_bytes.unwrap_or(0) as f64 / values.operations()
-    });
+pub(crate) const DEVICE_READ: Metric = Metric::new(StandardMetric::DEVICE_READ, |values| {
+    values.evidence.device_read_bytes.unwrap_or(0) as f64 / values.operations()
+});
 
 /// Time of an operation and its share of the sync after all.
 pub(crate) const SYNCED_TIME: Metric =
-    Metric::lower("synced_time_per_operation", "ns", |values| values.written.synced_time_ns);
+    Metric::new(StandardMetric::SYNCED_TIME, |values| values.written.synced_time_ns);
 
 /// What the device wrote for an operation, in bytes.
 pub(crate) const DEVICE_BYTES: Metric =
-    Metric::lower("device_bytes_written_per_operation", "bytes", |values| values.written.bytes);
+    Metric::new(StandardMetric::DEVICE_BYTES, |values| values.written.bytes);
 
 /// And in requests.
 pub(crate) const DEVICE_WRITES: Metric =
-    Metric::lower("device_writes_per_operation", "count", |values| values.written.writes);
+    Metric::new(StandardMetric::DEVICE_WRITES, |values| values.written.writes);
 
 /// Of operations in flight, the mean time from submission to completion.
-pub(crate) const LATENCY: Metric = Metric::lower("latency", "ns", time_ns);
+pub(crate) const LATENCY: Metric = Metric::new(StandardMetric::LATENCY, time_ns);
 
 /// The median time of its first part: handing it to the kernel.
-pub(crate) const SUBMISSION_LATENCY: Metric = Metric::lower("submission_latency", "ns", |values| {
-    let parts = values.outcome.asynchronous.as_ref();
-    parts.map_or_else(|| time_ns(values), |parts| parts.submission.quantile(0.5))
-});
+pub(crate) const SUBMISSION_LATENCY: Metric =
+    Metric::new(StandardMetric::SUBMISSION_LATENCY, |values| {
+        let parts = values.outcome.asynchronous.as_ref();
+        parts.map_or_else(|| time_ns(values), |parts| parts.submission.quantile(0.5))
+    });
 
 /// And of its second.
-pub(crate) const COMPLETION_LATENCY: Metric = Metric::lower("completion_latency", "ns", |values| {
-    let parts = values.outcome.asynchronous.as_ref();
-    parts.map_or_else(|| time_ns(values), |parts| parts.completion.quantile(0.5))
-});
+pub(crate) const COMPLETION_LATENCY: Metric =
+    Metric::new(StandardMetric::COMPLETION_LATENCY, |values| {
+        let parts = values.outcome.asynchronous.as_ref();
+        parts.map_or_else(|| time_ns(values), |parts| parts.completion.quantile(0.5))
+    });
 
 /// What operations took of processors: what their threads used, less the time that passed between
 /// operations, in which they do what is not timed. Where several are in flight there is no between.
@@ -245,7 +240,7 @@ mod tests {
             (LATENCY, 1000.0),
         ] {
             let found = metric.value(&values);
-            assert!((found - value).abs() < 1e-6 * value, "{}: {found}", metric.name);
+            assert!((found - value).abs() < 1e-6 * value, "{}: {found}", metric.declared.name);
         }
     }
 
@@ -278,7 +273,7 @@ mod tests {
             (PROCESSOR_TIME, 949.9, 950.1),
         ] {
             let found = metric.value(&values);
-            assert!((low..high).contains(&found), "{}: {found}", metric.name);
+            assert!((low..high).contains(&found), "{}: {found}", metric.declared.name);
         }
     }
 

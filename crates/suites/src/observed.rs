@@ -46,7 +46,7 @@ impl Observed {
             request_bytes: of.workload.request_bytes as f64,
             threads: of.workload.threads as f64,
         };
-        let metrics = of.measured().iter().map(|metric| metric.value(&values)).collect();
+        let metrics = of.metric_rows().iter().map(|metric| metric.value(&values)).collect();
         let mut warnings = Vec::new();
         if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
             warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });

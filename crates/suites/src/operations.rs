@@ -61,19 +61,19 @@ impl Operations {
     /// Metrics of a replicate, the primary one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<MetricDefinition> {
-        self.measured().iter().map(Metric::definition).collect()
+        self.metric_rows().iter().map(Metric::definition).collect()
     }
 
-    /// As [`Self::metrics`], with what each is computed from.
-    pub(crate) fn measured(&self) -> Vec<Metric> {
+    /// The rows behind [`Self::metrics`]: each with what it is computed from.
+    pub(crate) fn metric_rows(&self) -> Vec<Metric> {
         if self.queue_depth().is_some() {
-            return Self::measured_in_flight();
+            return Self::rows_in_flight();
         }
         // Set against others with more threads, whose rates are by the time that passed.
         let is_of_threads = matches!(self.question, Question::Throughput | Question::SteadyState);
         let throughput = if is_of_threads { THROUGHPUT_ELAPSED } else { THROUGHPUT };
         let mut metrics = match self.question {
-            Question::DeviceWrites => return self.measured_of_device_writes(),
+            Question::DeviceWrites => return self.rows_of_device_writes(),
             Question::SteadyState => {
                 return vec![
                     throughput,
@@ -96,7 +96,7 @@ impl Operations {
         metrics
     }
 
-    fn measured_of_device_writes(&self) -> Vec<Metric> {
+    fn rows_of_device_writes(&self) -> Vec<Metric> {
         let time = match self.workload.directory_sync {
             DirectorySync::Never => SYNCED_TIME,
             DirectorySync::EachOperation => TIME,
@@ -107,7 +107,7 @@ impl Operations {
     /// Of operations in flight. The time per operation is the one that passes from one to the next:
     /// what a thread or a device that is always busy spends on each, while their latencies grow
     /// with how many wait.
-    fn measured_in_flight() -> Vec<Metric> {
+    fn rows_in_flight() -> Vec<Metric> {
         vec![THROUGHPUT, BANDWIDTH, TIME_BETWEEN, LATENCY, SUBMISSION_LATENCY, COMPLETION_LATENCY]
     }
 
@@ -122,13 +122,13 @@ impl Operations {
 
     /// Whether its operations read or write existing bytes of the data files.
     #[must_use]
-    pub fn moves_data_in_place(&self) -> bool {
+    pub(crate) fn moves_data_in_place(&self) -> bool {
         self.workload.operation.moves_data_in_place()
     }
 
     /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
     #[must_use]
-    pub fn is_direct(&self) -> bool {
+    pub(crate) fn is_direct(&self) -> bool {
         self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
@@ -160,7 +160,7 @@ impl Operations {
 
     /// Whether its operations change anything on the target.
     #[must_use]
-    pub fn changes_anything(&self) -> bool {
+    pub(crate) fn changes_anything(&self) -> bool {
         self.workload.operation.changes_anything()
     }
 

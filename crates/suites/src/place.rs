@@ -51,7 +51,7 @@ pub struct Directories {
 
 impl Directories {
     /// Bytes of names where nothing else is asked for.
-    pub const NAME_BYTES: usize = 12;
+    pub(crate) const NAME_BYTES: usize = 12;
     /// Entries of all directories together at least, as far as directories are few.
     const ENTRIES: u64 = 6400;
     /// Directories at most: each is held open.

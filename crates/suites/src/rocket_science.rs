@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use measure::{Clock, SystemClock, Timeline};
-use record::{CacheEvidence, Dimension, MetricDefinition};
+use record::{CacheEvidence, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state::{self, Residency};
@@ -118,7 +118,11 @@ struct Steady {
 impl Experiment for Steady {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let resident = resident_share();
-        vec![MetricDefinition::throughput(), MetricDefinition::time_per_operation(), resident]
+        vec![
+            StandardMetric::THROUGHPUT.definition(),
+            StandardMetric::TIME_PER_OPERATION.definition(),
+            resident,
+        ]
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
@@ -169,8 +173,8 @@ struct WarmUp {
 
 impl Experiment for WarmUp {
     fn metrics(&self) -> Vec<MetricDefinition> {
-        let half = MetricDefinition::new("time_to_half_speed", "ns", record::Better::Lower);
-        vec![half, MetricDefinition::time_per_operation(), resident_share()]
+        let half = StandardMetric::TIME_TO_HALF_SPEED.definition();
+        vec![half, StandardMetric::TIME_PER_OPERATION.definition(), resident_share()]
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {

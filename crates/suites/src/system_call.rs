@@ -3,12 +3,12 @@
 use measure::Clock;
 
 const CALLS: u64 = 1000;
-const ROUNDS: usize = 11;
+const BATCHES: usize = 11;
 
-/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some rounds.
+/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some batches.
 #[must_use]
 pub fn system_call_ns(clock: &impl Clock) -> f64 {
-    let mut rounds: Vec<u64> = (0..ROUNDS)
+    let mut batches: Vec<u64> = (0..BATCHES)
         .map(|_| {
             let start_ticks = clock.start();
             for _ in 0..CALLS {
@@ -17,6 +17,6 @@ pub fn system_call_ns(clock: &impl Clock) -> f64 {
             clock.nanos(clock.end().saturating_sub(start_ticks))
         })
         .collect();
-    rounds.sort_unstable();
-    rounds[ROUNDS / 2] as f64 / CALLS as f64
+    batches.sort_unstable();
+    batches[BATCHES / 2] as f64 / CALLS as f64
 }

@@ -110,17 +110,7 @@ fn skipped(left: &[&Benchmark], why: &str) -> Vec<Skipped> {
 
 /// A place on an axis: `64 KiB`, `1,000`, `16`.
 pub(crate) fn on_axis(point: &CurvePoint) -> String {
-    const NAMES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    if point.unit != "bytes" {
-        return textual::grouped(point.value);
-    }
-    let mut value = point.value;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < NAMES.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{value} {}", NAMES[unit])
+    textual::on_axis(point.value, &point.unit)
 }
 
 /// A time as one gives it on the command line, rounded up.

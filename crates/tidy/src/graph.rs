@@ -1,4 +1,5 @@
-//! The crates as ARCHITECTURE.md lists them: all of them, each above those that it depends on.
+//! The crates as ARCHITECTURE.md lists them: all of them, each above those that it depends on, and
+//! each with those that it is tested with.
 
 use std::collections::BTreeMap;
 
@@ -6,47 +7,96 @@ use crate::{Finding, SourceFile};
 
 /// Where the list is.
 const MAP: &str = "ARCHITECTURE.md";
+/// What stands in a crate's row before its dev-dependencies among our crates.
+const TESTED_WITH: &str = "tested with ";
 
-/// Crates that the list lacks or that are gone, and dependencies that point up it.
+/// A row of the list.
+struct Row<'a> {
+    line: usize,
+    name: &'a str,
+    /// Where the row says what the crate is tested with.
+    tested_with: Vec<&'a str>,
+}
+
+/// Crates that the list lacks or that are gone, dependencies that point up it, and
+/// dev-dependencies that it does not name.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     let Some(map) = files.iter().find(|file| file.path == MAP) else { return Vec::new() };
+    let rows = listed(map);
     let places: BTreeMap<&str, usize> =
-        listed(map).into_iter().enumerate().map(|(place, (_, name))| (name, place)).collect();
+        rows.iter().enumerate().map(|(place, row)| (row.name, place)).collect();
     let manifests: BTreeMap<&str, &SourceFile> =
         files.iter().filter_map(|file| Some((crate_of(&file.path)?, file))).collect();
     let mut findings = Vec::new();
-    for (line, name) in listed(map) {
+    for Row { line, name, .. } in &rows {
         if !manifests.contains_key(name) {
-            findings.push(Finding::new(map, line, format!("there is no crate `{name}`")));
+            findings.push(Finding::new(map, *line, format!("there is no crate `{name}`")));
         }
     }
     for (name, manifest) in &manifests {
-        let Some(place) = places.get(name) else {
+        let Some(&place) = places.get(name) else {
             findings.push(Finding::new(map, 0, format!("the list of crates lacks `{name}`")));
             continue;
         };
-        for (line, dependency) in dependencies(manifest) {
-            if places.get(dependency).is_some_and(|below| below <= place) {
+        let own = dependencies(manifest, "[dependencies]");
+        for &(line, dependency) in &own {
+            if places.get(dependency).is_some_and(|&below| below <= place) {
                 let what =
                     format!("`{name}` depends on `{dependency}`, which {MAP} lists above it");
                 findings.push(Finding::new(manifest, line, what));
             }
         }
+        let for_tests_alone = |(_, dependency): &(usize, &str)| {
+            let is_own = own.iter().any(|(_, other)| other == dependency);
+            places.contains_key(dependency) && dependency != name && !is_own
+        };
+        let tested_with =
+            dependencies(manifest, "[dev-dependencies]").into_iter().filter(for_tests_alone);
+        findings.extend(undeclared(map, &rows[place], manifest, &tested_with.collect::<Vec<_>>()));
     }
     findings
 }
 
-/// The first cells of the table of crates, each with its line.
-fn listed(map: &SourceFile) -> Vec<(usize, &str)> {
+/// Dev-dependencies that a crate's row lacks, and those that only the row has.
+fn undeclared(
+    map: &SourceFile,
+    row: &Row<'_>,
+    manifest: &SourceFile,
+    tested_with: &[(usize, &str)],
+) -> Vec<Finding> {
+    let Row { line, name, tested_with: named } = row;
+    let lacking = tested_with.iter().filter(|(_, dependency)| !named.contains(dependency));
+    let lacking = lacking.map(|(line, dependency)| {
+        let what = format!(
+            "`{name}` is tested with `{dependency}`, which its row in {MAP} does not say behind \
+             \"{}\"",
+            TESTED_WITH.trim_end()
+        );
+        Finding::new(manifest, *line, what)
+    });
+    let is_gone = |one: &&&str| tested_with.iter().all(|(_, dependency)| dependency != *one);
+    let gone = named.iter().filter(is_gone).map(|dependency| {
+        Finding::new(map, *line, format!("`{name}` is not tested with `{dependency}`"))
+    });
+    lacking.chain(gone).collect()
+}
+
+/// The rows of the table of crates.
+fn listed(map: &SourceFile) -> Vec<Row<'_>> {
     let lines = (1..).zip(map.text.lines());
     let table = lines.skip_while(|(_, line)| !line.starts_with("| crate |")).skip(2);
-    let row = |(number, line): (usize, &'_ str)| -> Option<(usize, usize, usize)> {
-        let start = line.find("| `")? + 3;
-        Some((number, start, start + line[start..].find('`')?))
-    };
     let rows = table.take_while(|(_, line)| line.starts_with('|'));
-    rows.filter_map(|(number, line)| row((number, line)).map(|(n, a, b)| (n, &line[a..b])))
-        .collect()
+    rows.filter_map(|(line, text)| {
+        let name = *quoted(text.strip_prefix("| ")?).first()?;
+        let behind = text.split_once(TESTED_WITH).map_or("", |(_, behind)| behind);
+        Some(Row { line, name, tested_with: quoted(behind) })
+    })
+    .collect()
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
 }
 
 /// The crate whose manifest this is.
@@ -54,10 +104,10 @@ fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml").filter(|name| !name.contains('/'))
 }
 
-/// What a manifest names under `[dependencies]`, each with its line.
-fn dependencies(manifest: &SourceFile) -> Vec<(usize, &str)> {
+/// What a manifest names under a heading, each with its line.
+fn dependencies<'a>(manifest: &'a SourceFile, heading: &str) -> Vec<(usize, &'a str)> {
     let lines = (1..).zip(manifest.text.lines());
-    let own = lines.skip_while(|(_, line)| *line != "[dependencies]").skip(1);
+    let own = lines.skip_while(|(_, line)| *line != heading).skip(1);
     let own = own.take_while(|(_, line)| !line.starts_with('['));
     own.filter_map(|(number, line)| Some((number, line.split(['.', ' ', '=']).next()?))).collect()
 }
@@ -91,5 +141,20 @@ mod tests {
         let missing = findings(table, &[("a", ""), ("b", ""), ("c", "")]);
         assert_eq!(missing, ["ARCHITECTURE.md:0: the list of crates lacks `c`"]);
         assert_eq!(findings(table, &[("a", "")]), ["ARCHITECTURE.md:6: there is no crate `b`"]);
+    }
+
+    #[test]
+    fn dev_dependencies_are_those_that_the_list_names() {
+        let table = |top| format!("| `a` | top{top} |\n| `b` | bottom; tested with `a` |\n");
+        let dev = |on: &str| format!("serde = \"1\"\n\n[dev-dependencies]\n{on}.workspace = true");
+        let (on_a, on_b) = (dev("a"), dev("b"));
+        let manifests = [("a", on_b.as_str()), ("b", on_a.as_str())];
+        assert_eq!(findings(&table("; tested with `b`"), &manifests), [""; 0]);
+        let unsaid = findings(&table(""), &manifests);
+        let expected = "crates/a/Cargo.toml:7: `a` is tested with `b`, which its row in \
+                        ARCHITECTURE.md does not say behind \"tested with\"";
+        assert_eq!(unsaid, [expected]);
+        let gone = findings(&table(""), &[("a", ""), ("b", "")]);
+        assert_eq!(gone, ["ARCHITECTURE.md:6: `b` is not tested with `a`"]);
     }
 }

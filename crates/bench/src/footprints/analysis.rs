@@ -67,7 +67,7 @@ fn traces(directory: &Path) -> anyhow::Result<Vec<Trace>> {
     let mut traces = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
-        let names = footprint_symbols::attached(&path)?.unwrap_or_default();
+        let names = footprint_symbols::read_description(&path)?.unwrap_or_default();
         traces.push(Trace { bytes: std::fs::read(&path)?, names });
     }
     Ok(traces)

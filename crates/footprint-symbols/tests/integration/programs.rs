@@ -119,13 +119,13 @@ fn check(description: &Description, touched: &Touched) {
 fn a_static_program_is_described() {
     let Some((_directory, trace, description)) = described(&["-static"]) else { return };
     check(&description, &touched(&trace));
-    assert_eq!(footprint_symbols::attached(&trace).unwrap(), None);
-    footprint_symbols::attach(&trace, &description).unwrap();
-    assert_eq!(footprint_symbols::attached(&trace).unwrap(), Some(description));
+    assert_eq!(footprint_symbols::read_description(&trace).unwrap(), None);
+    footprint_symbols::attach_description(&trace, &description).unwrap();
+    assert_eq!(footprint_symbols::read_description(&trace).unwrap(), Some(description));
     // The trace itself is as it was.
     assert!(touched(&trace).instructions().count() > 100);
     attachments::append(&trace, &[(attachments::DESCRIPTION, b"nonsense")]).unwrap();
-    let error = footprint_symbols::attached(&trace).unwrap_err();
+    let error = footprint_symbols::read_description(&trace).unwrap_err();
     assert!(error.to_string().contains("describe the trace again"), "{error}");
 }
 

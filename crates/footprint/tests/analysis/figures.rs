@@ -5,7 +5,6 @@ use footprint::categories::Categories;
 use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::difference;
-use footprint::metrics;
 use footprint::simulated::{CacheOutcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
@@ -175,10 +174,11 @@ fn caches_are_warm_or_empty() {
         (report.accesses.fetches, report.accesses.loads, report.accesses.stores),
         (16, 5, 4)
     );
-    let values = metrics::of_report(report).into_iter().map(|one| (one.metric.name, one.value));
-    let expected = [("l1i_misses", 3), ("l1d_misses", 4), ("write_backs", 0), ("dirty_bytes", 192)];
-    let expected = expected.into_iter().chain([("straddling", 1)]);
-    assert!(values.eq(expected.map(|(name, value)| (name.to_owned(), value))));
+    let levels = report.levels.iter();
+    let levels = levels.map(|level| (level.name.as_str(), level.misses(), level.write_backs));
+    assert_eq!(levels.collect::<Vec<_>>(), [("l1i", 3, 0), ("l1d", 4, 0)]);
+    assert_eq!(report.levels.iter().map(|level| level.dirty_bytes).sum::<u64>(), 192);
+    assert_eq!(report.straddling.total(), 1);
 }
 
 /// The tree's paths with their own weights, but those of none.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use suites::End;
+use suites::RangeEnd;
 
 use crate::arguments::values;
 use crate::arguments::{Making, OutputOptions};
@@ -51,11 +51,11 @@ pub(crate) struct CliffOptions {
     pub(crate) axis: AxisName,
     /// Lower end of the range; by default a 64th of the memory limit, a page, one thread, or 0%
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
-    pub(crate) low: Option<End>,
+    pub(crate) low: Option<RangeEnd>,
     /// Upper end of the range; by default four times the memory limit, the number of processors, or
     /// 100%
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
-    pub(crate) high: Option<End>,
+    pub(crate) high: Option<RangeEnd>,
     /// Interval width to reach: upper end over lower end, minus 1; for shares, in percentage points
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
     pub(crate) width: f64,

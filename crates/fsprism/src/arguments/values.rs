@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use suites::End;
+use suites::RangeEnd;
 
 /// A size in bytes: `4k`, `64m`, `2G` are powers of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
@@ -92,11 +92,11 @@ pub(crate) fn share(text: &str) -> Result<u64, String> {
 }
 
 /// A position on an axis of a search: a size or a count, which may be 0, or a whole percentage.
-pub(crate) fn position(text: &str) -> Result<End, String> {
+pub(crate) fn position(text: &str) -> Result<RangeEnd, String> {
     let (number, is_percent) =
         text.strip_suffix('%').map_or((text, false), |number| (number, true));
     let value = if is_percent { number.parse().ok() } else { ::targets::parse_size(number) };
-    value.map(|value| End { value, is_percent }).ok_or_else(|| {
+    value.map(|value| RangeEnd { value, is_percent }).ok_or_else(|| {
         "a position must be a whole number, with k, m or g as powers of 1024 or % for a share: 64m"
             .to_owned()
     })
@@ -131,7 +131,7 @@ mod tests {
         for wrong in ["120", "101%", "-1", "0.5", "", "%", "4k"] {
             assert!(share(wrong).is_err(), "{wrong}");
         }
-        let end = |value, is_percent| Ok(End { value, is_percent });
+        let end = |value, is_percent| Ok(RangeEnd { value, is_percent });
         assert_eq!(position("64m"), end(64 << 20, false));
         assert_eq!((position("0"), position("0%")), (end(0, false), end(0, true)));
         for wrong in ["", "%", "1.5%", "4k%", "x"] {

@@ -52,12 +52,14 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         }
         ("rocket-science", _) => rocket_science(wanted, options),
         ("densefs", _) => densefs(item, options),
-        _ => {
-            let names = PAPERS.map(|(name, _)| name).join(", ");
-            let unknown = anyhow::anyhow!("no paper {wanted} to reproduce; choose from {names}");
-            Err(unknown).blame_input()
-        }
+        _ => Err(unknown(wanted, paper)).blame_input(),
     }
+}
+
+fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
+    let names = PAPERS.map(|(name, _)| name);
+    let suggestion = textual::did_you_mean(paper, names);
+    anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
 }
 
 /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
@@ -140,13 +142,13 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
 }
 
 /// What the traces of a run have. One that is gone or cannot be read is said, and left out.
-fn traces_of(path: &Path, run: &Run) -> Vec<densefs::Traced> {
+fn traces_of(path: &Path, run: &Run) -> Vec<densefs::TargetStacks> {
     let of_target = |target: &record::TargetRecord| {
         let trace = path.join(TRACES).join(trace_name(&target.label));
         let found = footprint_study::operation_stacks(&trace);
         let found = found.map_err(|error| output::say(&format!("no stacks: {error}"))).ok()?;
         let footprint_study::TraceStacks { kernel, operations } = found;
-        Some(densefs::Traced { target: target.label.clone(), kernel, operations })
+        Some(densefs::TargetStacks { target: target.label.clone(), kernel, operations })
     };
     run.manifest.targets.iter().filter_map(of_target).collect()
 }

@@ -1,7 +1,7 @@
 //! `fsprism stats`: anybody's table or series, analysed.
 
 use ::stats::Refusal;
-use ::stats::changepoint::warmup::Better;
+use ::stats::changepoint::warmup::BetterValues;
 use ::stats::design::{ModelChoice, Options, Refused};
 use ::stats::steady_state::Rule;
 use tables::answer::{
@@ -81,8 +81,8 @@ fn changepoint(
     let input = Input::read(&options.file)?;
     let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let better = match options.values {
-        Meaning::Times => Better::Smaller,
-        Meaning::Rates => Better::Larger,
+        Meaning::Times => BetterValues::Smaller,
+        Meaning::Rates => BetterValues::Larger,
     };
     let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
     let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));

@@ -197,6 +197,8 @@ fn the_paper_comes_out_but_for_its_slip() {
     }
     let none = place.finish(place.fsprism("reproduce paper"));
     none.assert_refused(&["no paper paper", "bonnie-anova"]);
+    let misspelt = place.finish(place.fsprism("reproduce bonie-anova"));
+    misspelt.assert_refused(&["did you mean `bonnie-anova`?", "choose from bonnie-anova"]);
 }
 
 #[test]

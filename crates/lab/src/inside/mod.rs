@@ -13,7 +13,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 
 pub use modules::load_modules_for;
-pub use port::{hand_back, open_port};
+pub use port::hand_back;
 
 /// What a guest cannot do.
 #[derive(Debug, thiserror::Error)]

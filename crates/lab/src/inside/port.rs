@@ -19,10 +19,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Loads what the port needs and opens it: a stream for [`Writer`]. It can be opened once at a
 /// time, and is for the end of a job.
-///
-/// # Errors
-/// There is no such port, or it cannot be opened.
-pub fn open_port() -> Result<File, InsideError> {
+fn open_port() -> Result<File, InsideError> {
     let io = |path: &str| {
         let path = path.to_owned();
         |source| InsideError::Io { path, source }

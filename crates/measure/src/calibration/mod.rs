@@ -254,18 +254,18 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The cost of one reading: the least over several rounds of many, which nothing else disturbed.
+/// The cost of one reading: the least over several batches of many, which nothing else disturbed.
 fn cost_ns(clock: &impl Clock) -> f64 {
-    const ROUNDS: u32 = 20;
+    const BATCHES: u32 = 20;
     const PAIRS: u32 = 100;
-    let round = |_| {
+    let batch = |_| {
         let begin_ns = kernel_nanos(ClockId::MonotonicRaw);
         for _ in 0..PAIRS {
             hint::black_box((clock.start(), clock.end()));
         }
         kernel_nanos(ClockId::MonotonicRaw).saturating_sub(begin_ns)
     };
-    (0..ROUNDS).map(round).min().unwrap_or(0) as f64 / f64::from(2 * PAIRS)
+    (0..BATCHES).map(batch).min().unwrap_or(0) as f64 / f64::from(2 * PAIRS)
 }
 
 /// The least difference but zero that two successive readings showed; 0 where none showed any.

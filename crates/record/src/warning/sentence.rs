@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use textual::plural;
+
 use super::Warning;
 
 impl fmt::Display for Warning {
@@ -29,22 +31,22 @@ fn sentence(warning: &Warning) -> String {
             format!("reading the clock takes {clock_ns:.0} ns {of}")
         }
         Warning::TooFewReplicates { have, need } => {
-            let plural = if *have == 1 { "" } else { "s" };
-            format!("{have} replicate{plural}; an interval needs {need}")
+            format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
         }
         Warning::CacheStateNotAsAsked { discarded, why } => {
-            format!("{discarded} replicates were thrown away: {why}")
+            let verb = if *discarded == 1 { "was" } else { "were" };
+            format!("{} {verb} thrown away: {why}", plural(*discarded as usize, "replicate"))
         }
         Warning::CpuStolen { percent } => {
             format!("the hypervisor took {percent:.1} % of the processors' time")
         }
         Warning::CpuThrottled { periods } => {
-            format!("the control group's processor quota was reached in {periods} periods")
+            let times = plural(usize::try_from(*periods).unwrap_or(usize::MAX), "period");
+            format!("the control group's processor quota was reached in {times}")
         }
         Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
         Warning::MoreConcurrencyThanCores { threads, cores } => {
-            let noun = if *cores == 1 { "core" } else { "cores" };
-            format!("{threads} threads on {cores} {noun}")
+            format!("{threads} threads on {}", plural(*cores as usize, "core"))
         }
         Warning::TimedInBatches { batch } => {
             format!("timed {batch} operations at a time: a single one is too short for the clock")

@@ -101,8 +101,8 @@ pub struct Fit {
     /// How many pages come and go together, as given or as found.
     pub pages_per_group: u32,
     /// The share, from 0 to 1, of the pages never accessed before that were resident. Noise aside
-    /// they came in with others, by readahead or in large folios; groups account for the latter
-    /// alone, so with readahead no verdict is to be trusted.
+    /// they came in with others, by read-ahead or in large folios; groups account for the latter
+    /// alone, so with read-ahead no verdict is to be trusted.
     pub resident_unaccessed: f64,
 }
 

@@ -21,7 +21,7 @@
 //! A dirty page at the tail is not evicted but written, and is the first to go once that is done
 //! (`folio_set_reclaim`, `folio_rotate_reclaimable`): here, when the next batch begins.
 //!
-//! Left out: readahead, mapped pages, the time that writing takes, writeback by age or by share of
+//! Left out: read-ahead, mapped pages, the time that writing takes, writeback by age or by share of
 //! memory, other control groups, and the growth of the ratio from 1 GiB on.
 
 use super::lists::Lists;

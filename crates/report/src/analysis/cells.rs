@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::{CellReport, Manifest, MetricDefinition, MetricReport, RecordError, Warning};
+use record::{
+    CellReport, Manifest, MetricDefinition, MetricReport, RecordError, StandardMetric, Warning,
+};
 
 use stats::dependence::Dependence;
 
@@ -68,16 +70,16 @@ fn metrics(
     // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
     let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
     // Of operations in flight, what is timed of each is its latency.
-    let position = ["latency", "time_per_operation"]
-        .iter()
-        .find_map(|name| reports.iter().position(|report| report.name == *name));
+    let position = [StandardMetric::LATENCY, StandardMetric::TIME_PER_OPERATION]
+        .into_iter()
+        .find_map(|metric| reports.iter().position(|report| report.is(metric)));
     let time = position.map(|position| &mut reports[position]);
     if let (Some(time), Some(times), true) = (time, times, is_single) {
         time.percentiles = percentiles::of(times, level, dependence);
     }
     let speed_up = gathered.speed_up(all);
-    reports.extend(metric_report(&MetricDefinition::speed_up(), &speed_up));
-    reports.extend(metric_report(&MetricDefinition::own_cost(), &gathered.own_cost(all)));
+    reports.extend(metric_report(&StandardMetric::SPEED_UP.definition(), &speed_up));
+    reports.extend(metric_report(&StandardMetric::OWN_COST.definition(), &gathered.own_cost(all)));
     reports
 }
 

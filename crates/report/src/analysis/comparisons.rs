@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Comparison, MetricDefinition};
+use record::{Comparison, StandardMetric};
 use stats::dependence::Dependence;
 
 use super::Gathered;
@@ -26,7 +26,7 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, De
     let mut questions = Vec::new();
     let mut pairs = Vec::new();
     for (position, first) in gathered.iter().enumerate().filter(|(_, one)| !one.is_searched) {
-        let speed_up = first.has_speed_up(gathered).then(MetricDefinition::speed_up);
+        let speed_up = first.has_speed_up(gathered).then(|| StandardMetric::SPEED_UP.definition());
         let Some(metric) = speed_up.or_else(|| first.cell.metrics.first().cloned()) else {
             continue;
         };

@@ -114,7 +114,6 @@ fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
 }
 
 /// How bad a warning is among those of its kind.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
 pub(crate) fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::WarmUpInside { first_over_rest } => *first_over_rest,
@@ -135,7 +134,18 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
         Warning::TimedInBatches { batch } => f64::from(*batch),
         Warning::ClockDrift { ppm } => ppm.abs(),
-        _ => 0.0,
+        Warning::BackgroundWork { .. }
+        | Warning::FreshFileSystem
+        | Warning::NoSteadyState { .. }
+        | Warning::LoopBuffered
+        | Warning::SparseImage
+        | Warning::HiddenBelow { .. }
+        | Warning::DependentBlocks { .. }
+        | Warning::DependentRatios { .. }
+        | Warning::FarOutliers { .. }
+        | Warning::Trend { .. }
+        | Warning::HistogramLost { .. }
+        | Warning::JournalDamaged { .. } => 0.0,
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use record::{CurveFit, FitParameter, IntervalReport, Manifest};
 use stats::Refusal;
 use stats::scalability::{
-    Errors, Estimate, Model, OfBlocks, Parameter, Scalability, of_blocks, scalability,
+    Errors, Model, OfBlocks, Parameter, ParameterEstimate, Scalability, of_blocks, scalability,
 };
 
 use super::{BLOCKS_LEAST, Gathered};
@@ -126,7 +126,7 @@ fn fill(fit: &mut CurveFit, found: &Scalability, full: Result<OfBlocks, Refusal>
         }
         // Points are too few for the full law: the smaller one is all that there is.
         Err(why) => {
-            let of_chosen = |estimate: &Estimate| Parameter {
+            let of_chosen = |estimate: &ParameterEstimate| Parameter {
                 value: estimate.value,
                 interval: estimate.interval,
             };

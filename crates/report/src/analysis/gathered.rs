@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, Run};
+use record::{
+    Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, Run, StandardMetric,
+};
 
 /// All that the journal says of one cell.
 #[derive(Clone, Debug)]
@@ -86,6 +88,11 @@ impl Gathered<'_> {
         self.replicates.iter().filter_map(value).collect()
     }
 
+    /// Values of a standard metric, by block.
+    pub(crate) fn standard_values(&self, metric: StandardMetric) -> BTreeMap<u32, f64> {
+        self.values_of(metric.name)
+    }
+
     /// Values of the metric called `name`, by block.
     pub(crate) fn values_of(&self, name: &str) -> BTreeMap<u32, f64> {
         let position = self.cell.metrics.iter().position(|metric| metric.name == name);
@@ -94,7 +101,7 @@ impl Gathered<'_> {
 
     /// Operations per second by block, whether or not the cell has it among its metrics.
     pub(crate) fn throughput(&self) -> BTreeMap<u32, f64> {
-        let declared = self.values_of("throughput");
+        let declared = self.standard_values(StandardMetric::THROUGHPUT);
         if declared.is_empty() { self.pace() } else { declared }
     }
 
@@ -126,8 +133,8 @@ impl Gathered<'_> {
         let Some(floor) = self.beside(all, self.cell.floor.as_ref()) else {
             return BTreeMap::new();
         };
-        let floor = floor.values_of("time_per_operation");
-        let own = self.values_of("time_per_operation").into_iter();
+        let floor = floor.standard_values(StandardMetric::TIME_PER_OPERATION);
+        let own = self.standard_values(StandardMetric::TIME_PER_OPERATION).into_iter();
         own.filter_map(|(block, time)| Some((block, time - floor.get(&block)?))).collect()
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Better, Cell, MetricDefinition, Run};
+use record::{Better, Cell, Run, StandardMetric};
 
 use crate::analysis::{Gathered, gather};
 
@@ -43,7 +43,7 @@ impl Series {
 
     /// Whether it is a cost by itself: neither a ratio of two, nor what only describes.
     pub(super) fn is_cost(&self) -> bool {
-        self.metric != MetricDefinition::speed_up().name && self.better != Better::Neither
+        self.metric != StandardMetric::SPEED_UP.name && self.better != Better::Neither
     }
 
     /// Values for which smaller is better, by block.
@@ -80,7 +80,7 @@ pub(super) fn series_of(runs: &[NamedRun]) -> Vec<Series> {
 fn series(run: usize, one: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Series> {
     let cell = one.cell;
     let (metric, values) = if one.has_speed_up(all) {
-        (MetricDefinition::speed_up(), one.speed_up(all))
+        (StandardMetric::SPEED_UP.definition(), one.speed_up(all))
     } else {
         (cell.metrics.first()?.clone(), one.values(0))
     };

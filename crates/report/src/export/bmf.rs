@@ -5,13 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use record::{CellReport, CliffReport, Document, IntervalReport, PercentileOf, Run};
+use record::{
+    CellReport, CliffReport, Document, IntervalReport, PercentileOf, Run, StandardMetric,
+};
 use serde::Serialize;
 
 use super::names::Names;
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
 
-/// Bencher's built-in measure of times, in nanoseconds.
+/// Bencher's built-in measure of times, in nanoseconds: the name is Bencher's, not ours.
 const LATENCY: &str = "latency";
 
 /// A figure; bounds stand where there is an interval.
@@ -60,11 +62,11 @@ pub fn render_bmf(document: &Document, run: &Run) -> Export {
 }
 
 fn measures(cell: &CellReport) -> Measures {
-    let has_latency = cell.metrics.iter().any(|metric| metric.name == LATENCY);
+    let has_latency = cell.metrics.iter().any(|metric| metric.is(StandardMetric::LATENCY));
     let mut measures = Measures::new();
     for metric in &cell.metrics {
         // Of operations in flight the latency is another thing than the time per operation.
-        let is_latency = metric.name == "time_per_operation" && !has_latency;
+        let is_latency = metric.is(StandardMetric::TIME_PER_OPERATION) && !has_latency;
         let name = if is_latency { LATENCY } else { metric.name.as_str() };
         measures.insert(slug(name), Metric::new(metric.median, metric.interval));
         for percentile in &metric.percentiles {

@@ -7,7 +7,7 @@ use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
 use footprint::cgstacks::Frames;
 use footprint::diff::{self, Row};
 use footprint::tree::FlameTree;
-use footprint_study::{Executed, Repetition, Studied, StudyError, Weighted};
+use footprint_study::{Executed, NamedWeight, Repetition, Studied, StudyError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -146,7 +146,12 @@ impl Map {
 impl Tree {
     /// The document of an execution's tree.
     #[must_use]
-    pub fn new(studied: &Studied, executed: &Executed, frames: Frames, weight: &Weighted) -> Self {
+    pub fn new(
+        studied: &Studied,
+        executed: &Executed,
+        frames: Frames,
+        weight: &NamedWeight,
+    ) -> Self {
         let tree = weight.tree(studied, executed, frames);
         let (target, operation) = (executed.target.clone(), executed.operation.clone());
         let Repetition { number: repetition, of: repetitions } = executed.repetition;

@@ -6,7 +6,7 @@ use footprint::cachemap::text::Rows;
 use footprint::cachemap::{Cachemap, CachemapOf};
 use footprint::cgstacks::{Frames, Weight};
 use footprint_study::sample_traces::{FILE_SYSTEMS, events, repeated, write};
-use footprint_study::{Questions, Studied, Weighted};
+use footprint_study::{NamedWeight, Questions, Studied};
 use footprint_trace::header::Coverage;
 
 use super::documents::{Difference, Map, Tree};
@@ -65,7 +65,7 @@ fn stacks_are_weighted_and_folded() {
     let (_place, _, xfs) = traces();
     let studied = read(&xfs);
     let executed = &studied.executed[0];
-    let tree = |frames, weight| Tree::new(&studied, executed, frames, &Weighted::By(weight));
+    let tree = |frames, weight| Tree::new(&studied, executed, frames, &NamedWeight::By(weight));
     let functions = tree(Frames::Functions, Weight::Instructions);
     let folded = text::folded(std::slice::from_ref(&functions));
     let deepest = "entry_SYSCALL_64;do_syscall_64;vfs_create;xfs_create;kmem_cache_alloc 6\n";
@@ -78,7 +78,7 @@ fn stacks_are_weighted_and_folded() {
     }
     let two = text::folded(&[functions.clone(), functions]);
     assert!(two.contains("xfs;create;entry_SYSCALL_64 "), "{two}");
-    let refused = Weighted::named("misses", executed).unwrap_err().to_string();
+    let refused = NamedWeight::named("misses", executed).unwrap_err().to_string();
     assert!(refused.contains("bytes, instructions, lines, data_lines"), "{refused}");
 }
 
@@ -110,7 +110,7 @@ fn functions_without_names_have_addresses() {
         &studied,
         &studied.executed[0],
         Frames::Functions,
-        &Weighted::By(Weight::Instructions),
+        &NamedWeight::By(Weight::Instructions),
     );
     assert!(text::tree(&tree).contains("0xffffffff81000400"), "functions are where calls lead to");
 }

@@ -29,7 +29,7 @@ pub struct Payload {
     /// The stacks that cachemaps and flame graphs refer to, all of them together.
     pub stacks: Stacks,
     /// Cache lines touched, in the order of the runs, their targets and operations.
-    pub cachemaps: Vec<Cachemap>,
+    pub cachemaps: Vec<PageCachemap>,
     /// Where work was done, by call stack, in the order of the runs, their targets and operations.
     pub flame_graphs: Vec<FlameGraph>,
     /// The traces compared, on a page that has no runs.
@@ -223,7 +223,8 @@ pub struct Traced {
 
 /// The cache lines touched, byte by byte.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Cachemap {
+#[schemars(rename = "Cachemap")]
+pub struct PageCachemap {
     /// What it shows, in words.
     pub title: String,
     /// What was traced.

@@ -15,16 +15,18 @@ use record::{Run, TRACES};
 
 use super::Source;
 use super::block::Bulk;
-use super::contract::{self, FlameFrames, FlameGraph, FlameWeight, Said, SaidKind, Stacks, Traced};
+use super::contract::{
+    FlameFrames, FlameGraph, FlameWeight, PageCachemap, Said, SaidKind, Stacks, Traced,
+};
 use footprint_study::{
-    Executed, Questions, Repetition, Studied, Weighted, caches_of_run, traces_in,
+    Executed, NamedWeight, Questions, Repetition, Studied, caches_of_run, traces_in,
 };
 
 /// The footprints of all runs of a page, under construction.
 #[derive(Debug, Default)]
 pub(super) struct Footprints {
     stacks: StackTable,
-    cachemaps: Vec<contract::Cachemap>,
+    cachemaps: Vec<PageCachemap>,
     flame_graphs: Vec<FlameGraph>,
 }
 
@@ -105,7 +107,7 @@ impl Footprints {
         traced: Traced,
         map: &Cachemap,
         number: &mut impl FnMut(&mut StackTable, StackId) -> u32,
-    ) -> contract::Cachemap {
+    ) -> PageCachemap {
         let table = &mut self.stacks;
         let names: Vec<u32> = map.lines.iter().map(|line| table.name(&line.name)).collect();
         let touches = || map.lines.iter().flat_map(|line| &line.touches);
@@ -115,7 +117,7 @@ impl Footprints {
             Some(narrow(*end))
         });
         let counts = map.lines.iter().flat_map(|line| line.counts.iter());
-        contract::Cachemap {
+        PageCachemap {
             title: format!("{}: {}", title(&traced), map.of.name()),
             of: map.of,
             line_bytes: narrow(usize::try_from(LINE_BYTES).unwrap_or(0)),
@@ -136,7 +138,7 @@ impl Footprints {
         (studied, executed): (&Studied, &Executed),
         frames: Frames,
     ) -> FlameGraph {
-        let weights = Weighted::all(executed);
+        let weights = NamedWeight::all(executed);
         let mut own: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (place, weight) in weights.iter().enumerate() {
             let tree = weight.tree(studied, executed, frames);
@@ -163,10 +165,7 @@ impl Footprints {
     }
 
     /// What stands in the payload.
-    pub(super) fn finish(
-        self,
-        block: &mut Bulk,
-    ) -> (Stacks, Vec<contract::Cachemap>, Vec<FlameGraph>) {
+    pub(super) fn finish(self, block: &mut Bulk) -> (Stacks, Vec<PageCachemap>, Vec<FlameGraph>) {
         let StackTable { names, parent, name, .. } = self.stacks;
         let (parent, name) = (block.u32s(parent), block.u32s(name));
         (Stacks { names, parent, name }, self.cachemaps, self.flame_graphs)

@@ -2,7 +2,7 @@
 //! made, and the work that others do for the caller. Said where it is much; the page and the
 //! documents have every figure.
 
-use record::{CellReport, MetricReport};
+use record::{CellReport, MetricReport, StandardMetric};
 
 use super::names;
 use super::text::Page;
@@ -10,10 +10,10 @@ use super::units::{self, Wording};
 use textual::unbroken;
 
 /// Metrics of this kind, which have no rows of their own.
-pub(super) const NAMES: [&str; 3] = [START, PROCESSOR, OTHER];
-const START: &str = "start_time_per_operation";
-const PROCESSOR: &str = "processor_time_per_operation";
-const OTHER: &str = "other_time_per_operation";
+pub(super) const NAMES: [&str; 3] = [START.name, PROCESSOR.name, OTHER.name];
+const START: StandardMetric = StandardMetric::START_TIME;
+const PROCESSOR: StandardMetric = StandardMetric::PROCESSOR_TIME;
+const OTHER: StandardMetric = StandardMetric::OTHER_TIME;
 /// First operations are told of from here on, as a multiple of later ones.
 const START_LEAST: f64 = 1.5;
 /// The work of others is told of from here on, as a multiple of the caller's own.
@@ -27,12 +27,12 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
 /// One on first operations, one on the work of others; each only where something has much of it.
 pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     let starts = clauses(benchmarks, |cell| {
-        let (start, time) = (metric(cell, START)?, metric(cell, "time_per_operation")?);
+        let (start, time) = (cell.metric(START)?, cell.metric(StandardMetric::TIME_PER_OPERATION)?);
         let ratio = surely_more(start, time, START_LEAST)?;
         Some(format!("{} {}, {}", label(cell), value(start), times(ratio)))
     });
     let others = clauses(benchmarks, |cell| {
-        let (other, own) = (metric(cell, OTHER)?, metric(cell, PROCESSOR)?);
+        let (other, own) = (cell.metric(OTHER)?, cell.metric(PROCESSOR)?);
         surely_more(other, own, OTHER_LEAST)?;
         Some(format!("{} {} on top of {}", label(cell), value(other), value(own)))
     });
@@ -69,10 +69,6 @@ fn surely_more(first: &MetricReport, second: &MetricReport, least: f64) -> Optio
     (ratio >= least && one.low > least.min(1.0) * other.high).then_some(ratio)
 }
 
-fn metric<'a>(cell: &'a CellReport, name: &str) -> Option<&'a MetricReport> {
-    cell.metrics.iter().find(|metric| metric.name == name)
-}
-
 fn label(cell: &CellReport) -> String {
     names::label(&cell.target)
 }
@@ -93,17 +89,17 @@ mod tests {
     use super::*;
     use crate::sample::{Sample, nanoseconds};
 
-    fn metric_of(name: &str, median: f64) -> MetricReport {
-        nanoseconds(name, median, [median * 0.9, median * 1.1])
+    fn report_of(metric: StandardMetric, median: f64) -> MetricReport {
+        nanoseconds(metric.name, median, [median * 0.9, median * 1.1])
     }
 
     /// One benchmark on two targets that take 1,000 ns, with these figures beside that.
-    fn said(beside: [&[(&str, f64)]; 2]) -> Vec<String> {
+    fn said(beside: [&[(StandardMetric, f64)]; 2]) -> Vec<String> {
         let values = [1000.0; 6];
         let sample = Sample::new(&["ext4", "xfs"]).benchmark("write", &[&values, &values]);
         let mut document: Document = sample.document();
         for (cell, beside) in document.cells.iter_mut().zip(beside) {
-            cell.metrics.extend(beside.iter().map(|&(name, median)| metric_of(name, median)));
+            cell.metrics.extend(beside.iter().map(|&(metric, median)| report_of(metric, median)));
         }
         sentences(&[document.cells.iter().collect()])
             .into_iter()

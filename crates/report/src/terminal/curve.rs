@@ -1,7 +1,7 @@
 //! Curves: one table each, a row per point of the axis and a column per target, and what can be
 //! said of the whole.
 
-use record::{Better, CellReport, CurvePoint, Document, MetricReport, Verdict};
+use record::{Better, CellReport, CurvePoint, Document, MetricReport, StandardMetric, Verdict};
 
 use super::columns::Row;
 use super::ranking::{Entry, relation};
@@ -70,7 +70,7 @@ impl<'a> Curve<'a> {
             for (index, metric) in cell.metrics.iter().enumerate() {
                 let is_new = shown.iter().all(|other| other.name != metric.name);
                 let name = metric.name.as_str();
-                let says_more = name == "speed_up"
+                let says_more = name == StandardMetric::SPEED_UP.name
                     || !(units::is_derived(name) || beside::NAMES.contains(&name));
                 if is_new && (index == 0 || says_more) {
                     shown.push(metric);
@@ -103,7 +103,7 @@ impl<'a> Curve<'a> {
         for cell in &self.cells {
             let Some(point) = &cell.curve else { continue };
             if places.iter().all(|(value, _)| *value != point.value) {
-                let text = units::on_axis(&point.unit, point.value);
+                let text = textual::on_axis(point.value, &point.unit);
                 let note = cell.parameters.get("fits_into").and_then(|note| note.as_str());
                 let note = note.map_or(String::new(), |note| format!(" ({note})"));
                 places.push((point.value, format!("{text}{note}")));
@@ -138,7 +138,7 @@ impl<'a> Curve<'a> {
         let head = Row::new(&format!("{axis_name:>width$}"), names);
         let mut rows: Vec<Row> = axis.iter().map(row).collect();
         // A speed-up has no figure at its own baseline.
-        if metric == "speed_up" {
+        if metric == StandardMetric::SPEED_UP.name {
             rows.retain(|row| row.figures.iter().any(|figure| figure != "-"));
         }
         columns::side_by_side(page, &head, &rows);
@@ -179,10 +179,10 @@ impl<'a> Curve<'a> {
                     let r = r.max(1.0 / r);
                     (low.min(r), high.max(r))
                 });
-                let points = if of == 1 { "point" } else { "points" };
+                let points = textual::plural(of, "point");
                 let range = units::ratio_range(low, high);
                 (!ratios.is_empty()).then(|| {
-                    format!("{word} than {best} at {} of {of} {points} ({range})", ratios.len())
+                    format!("{word} than {best} at {} of {points} ({range})", ratios.len())
                 })
             };
             let clauses: Vec<String> =

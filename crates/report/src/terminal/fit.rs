@@ -103,10 +103,10 @@ fn beyond(fit: &CurveFit) -> Option<String> {
     fit.law.as_ref()?;
     let processors = fit.processors?;
     let most = fit.points.iter().copied().fold(0.0, f64::max);
-    let noun = if processors == 1 { "processor" } else { "processors" };
+    let available = textual::plural(processors as usize, "processor");
     (most > f64::from(processors)).then(|| {
         format!(
-            "Up to {most:.0} {} took turns on {processors} {noun}: the laws describe file system \
+            "Up to {most:.0} {} took turns on {available}: the laws describe file system \
              and machine together.",
             fit.axis
         )

@@ -1,6 +1,6 @@
 //! The targets of one benchmark from best to worst, and how each stands to the others.
 
-use record::{Better, CellReport, Document, MetricReport, Verdict};
+use record::{Better, CellReport, Document, MetricReport, StandardMetric, Verdict};
 
 use crate::analysis::BLOCKS_LEAST;
 
@@ -52,7 +52,7 @@ impl<'a> Ranking<'a> {
     /// The ranking of `cells` by their speed-ups; none where no cell has one.
     pub(super) fn of_speed_ups(cells: &[&'a CellReport]) -> Option<Self> {
         let measured = |cell: &'a CellReport| {
-            let metric = cell.metrics.iter().find(|metric| metric.name == "speed_up")?;
+            let metric = cell.metric(StandardMetric::SPEED_UP)?;
             Some(Entry { cell, metric })
         };
         Some(Self::by(cells, measured)).filter(|ranking| !ranking.entries.is_empty())

@@ -3,7 +3,7 @@
 //! The benchmark's title stands once, at the left of its rows, and is wrapped there. Where the
 //! page is too narrow, the columns that say least are left out.
 
-use record::{CellReport, MetricReport, PercentileOf};
+use record::{CellReport, MetricReport, PercentileOf, StandardMetric};
 
 use super::names;
 use super::ranking::{Entry, Ranking};
@@ -133,7 +133,7 @@ fn percentile(cell: &CellReport, which: f64) -> String {
 
 /// Median bandwidth, where it is not the primary metric already.
 fn bandwidth(entry: Entry<'_>) -> String {
-    let is_bandwidth = |metric: &&MetricReport| metric.name == "bandwidth";
+    let is_bandwidth = |metric: &&MetricReport| metric.is(StandardMetric::BANDWIDTH);
     let metric = entry.cell.metrics.iter().skip(1).find(is_bandwidth);
     let text = |metric: &MetricReport| {
         units::figure(&metric.unit, metric.median, None, Wording::Short).value

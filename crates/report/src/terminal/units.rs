@@ -4,7 +4,7 @@
 //! Times are powers of 1000 (ns, us, ms, s), rates too (k, M, G), sizes and bandwidths are powers
 //! of 1024 and called so (KiB, MiB, GiB).
 
-use record::{Better, IntervalReport};
+use record::{Better, IntervalReport, StandardMetric};
 use textual::grouped;
 
 /// Units of what is counted one by one: all digits are written, and no fractions.
@@ -91,24 +91,12 @@ pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
 
 /// A size; exact where it is a whole number of its unit.
 pub(crate) fn bytes(size_bytes: u64) -> String {
-    let value = size_bytes as f64;
-    let (divisor, name) = scale("bytes", value, Wording::Full);
-    let decimals = if value % divisor == 0.0 { 0 } else { decimals(value / divisor, None) };
-    format!("{:.decimals$} {name}", value / divisor)
-}
-
-/// A place on the axis of a curve: `64 KiB`, `1,000`.
-pub(crate) fn on_axis(unit: &str, value: f64) -> String {
-    if unit != "bytes" {
-        return grouped(value);
-    }
-    let (divisor, name) = step(value, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"], "");
-    format!("{} {name}", value / divisor)
+    textual::size(size_bytes as f64, 3)
 }
 
 /// The words of a metric's name; that it is in bytes stands with its figures.
 pub(crate) fn words(name: &str) -> String {
-    if name == "speed_up" {
+    if name == StandardMetric::SPEED_UP.name {
         return "speed-up".to_owned();
     }
     name.strip_suffix("_bytes").unwrap_or(name).replace('_', " ")
@@ -116,8 +104,14 @@ pub(crate) fn words(name: &str) -> String {
 
 /// Whether a metric says what the time of an operation says already.
 pub(crate) fn is_derived(name: &str) -> bool {
-    let known = ["time_per_operation", "time_per_kib", "throughput", "bandwidth", "speed_up"];
-    known.contains(&name)
+    let derived = [
+        StandardMetric::TIME_PER_OPERATION,
+        StandardMetric::TIME_PER_KIB,
+        StandardMetric::THROUGHPUT,
+        StandardMetric::BANDWIDTH,
+        StandardMetric::SPEED_UP,
+    ];
+    derived.iter().any(|metric| metric.name == name)
 }
 
 /// What is said of the worse and of the better of two values in this unit.
@@ -311,17 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_exact_where_they_can_be() {
-        for (size, text) in [
-            (0, "0 bytes"),
-            (1000, "1000 bytes"),
-            (65_536, "64 KiB"),
-            (4 << 30, "4 GiB"),
-            (1_050_673_152, "1002 MiB"),
-            (8_345_276_416, "7.77 GiB"),
-        ] {
-            assert_eq!(bytes(size), text);
-        }
+    fn stretches_of_a_run_have_few_digits() {
         assert_eq!(seconds(3.21), "3.2 s");
         assert_eq!(seconds(119.6), "120 s");
         assert_eq!(seconds(1800.0), "30 min");

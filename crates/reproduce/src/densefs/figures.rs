@@ -6,8 +6,8 @@ use footprint_study::OperationStacks;
 use record::{Cell, Replicate, Run};
 
 use super::{
-    Cachemap, CategoryShare, CgstackShare, Estimate, FIGURE_OPERATIONS, FlameGraph, OPERATIONS,
-    OperationFootprint, Traced,
+    CachemapSize, CategoryShare, CgstackShare, CodeShares, Estimate, FIGURE_OPERATIONS, OPERATIONS,
+    OperationFootprint, TargetStacks,
 };
 use crate::gathered::{Gathered, estimate, values};
 
@@ -31,7 +31,10 @@ pub(super) fn targets_of(run: &Run, file_system: &str) -> Vec<String> {
 }
 
 /// The footprints of all operations that the paper's statements are checked on.
-pub(super) fn footprints(gathered: &Gathered<'_>, traced: &[Traced]) -> Vec<OperationFootprint> {
+pub(super) fn footprints(
+    gathered: &Gathered<'_>,
+    traced: &[TargetStacks],
+) -> Vec<OperationFootprint> {
     let is_wanted =
         |cell: &Cell| cell.suite == "footprint" && OPERATIONS.contains(&cell.benchmark.as_str());
     let cells = gathered.cells.iter().filter(|(cell, _)| is_wanted(cell));
@@ -41,7 +44,7 @@ pub(super) fn footprints(gathered: &Gathered<'_>, traced: &[Traced]) -> Vec<Oper
 fn footprint(
     cell: &Cell,
     replicates: &[&Replicate],
-    traced: &[Traced],
+    traced: &[TargetStacks],
 ) -> Option<OperationFootprint> {
     let of = |name: &str| estimate(&values(cell, replicates, name));
     let (instruction_lines, data_lines) = (of("instruction_lines")?, of("data_lines")?);
@@ -66,7 +69,7 @@ fn footprint(
     })
 }
 
-impl Traced {
+impl TargetStacks {
     fn operation(&self, name: &str) -> Option<&OperationStacks> {
         self.operations.iter().find(|one| one.operation == name)
     }
@@ -80,7 +83,7 @@ fn sparse_percent(of: &OperationStacks) -> Option<f64> {
 }
 
 /// Figure 1, of the first of these targets that was traced.
-pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<Cachemap> {
+pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<CachemapSize> {
     let Some(target) = targets.iter().find(|target| all.iter().any(|one| one.target == **target))
     else {
         return Vec::new();
@@ -88,7 +91,7 @@ pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<C
     let of = |name: &str| all.iter().find(|one| one.target == *target && one.operation == name);
     let cachemap = |(name, [operation, instructions, data]): (&str, [&'static str; 3])| {
         let found = of(name)?;
-        Some(Cachemap {
+        Some(CachemapSize {
             operation,
             published_instruction_lines: instructions,
             published_data_lines: data,
@@ -100,11 +103,11 @@ pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<C
 }
 
 /// Figure 2, of all targets of which all operations were traced.
-pub(super) fn flame_graphs(traced: &[Traced]) -> Vec<FlameGraph> {
+pub(super) fn flame_graphs(traced: &[TargetStacks]) -> Vec<CodeShares> {
     traced.iter().filter_map(flame_graph).collect()
 }
 
-fn flame_graph(traced: &Traced) -> Option<FlameGraph> {
+fn flame_graph(traced: &TargetStacks) -> Option<CodeShares> {
     let mut stacks: BTreeMap<&str, f64> = BTreeMap::new();
     for name in FIGURE_OPERATIONS {
         for (stack, bytes) in &traced.operation(name)?.code_bytes {
@@ -132,10 +135,10 @@ fn flame_graph(traced: &Traced) -> Option<FlameGraph> {
     };
     let mut cgstacks: Vec<CgstackShare> = stacks.into_iter().map(cgstack).collect();
     cgstacks.sort_by(|left, right| right.percent.total_cmp(&left.percent));
-    Some(FlameGraph { target: traced.target.clone(), code_bytes, categories, cgstacks })
+    Some(CodeShares { target: traced.target.clone(), code_bytes, categories, cgstacks })
 }
 
-impl FlameGraph {
+impl CodeShares {
     /// What these categories have of their own, in percent.
     pub(super) fn own_percent(&self, categories: &[&str]) -> f64 {
         let is_named = |one: &&CategoryShare| categories.contains(&one.category.as_str());

@@ -3,7 +3,7 @@
 //!
 //! The paper prints its figures without tables, so beside ours stands what its text says and what
 //! can be read off the axes. Footprints are the medians of a run's cells, with their intervals over
-//! the repetitions; stacks come from the traces of the run, which [`Traced`] holds.
+//! the repetitions; stacks come from the traces of the run, which [`TargetStacks`] holds.
 
 mod figures;
 mod statements;
@@ -20,7 +20,7 @@ pub use crate::statement::{Outcome, Statement};
 /// The operations of Figure 1, which Figure 2 is made of here: the paper does not name its own.
 pub const FIGURE_OPERATIONS: [&str; 3] = ["create", "unlink", "rename"];
 /// The paper's file systems.
-pub const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
+const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
 /// The operations that what section 2 says is checked on.
 const OPERATIONS: [&str; 6] = ["create", "unlink", "rename", "stat", "write", "read"];
 
@@ -39,7 +39,7 @@ pub enum Part {
 
 /// What was traced of a target besides its cells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Traced {
+pub struct TargetStacks {
     /// The target.
     pub target: String,
     /// The release of its kernel, if it is known.
@@ -58,9 +58,9 @@ pub struct Reproduction {
     /// The releases of the kernels that were traced.
     pub kernels: Vec<String>,
     /// Figure 1: the lines of each operation on xfs.
-    pub figure_1: Vec<Cachemap>,
+    pub figure_1: Vec<CachemapSize>,
     /// Figure 2: the code of each file system by category.
-    pub figure_2: Vec<FlameGraph>,
+    pub figure_2: Vec<CodeShares>,
     /// The footprints that section 2 speaks of.
     pub footprints: Vec<OperationFootprint>,
     /// What the paper says, and what came out.
@@ -69,9 +69,9 @@ pub struct Reproduction {
     pub missing: Vec<String>,
 }
 
-/// One cachemap of Figure 1.
+/// The lines of one cachemap of Figure 1, counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cachemap {
+pub struct CachemapSize {
     /// The operation as the paper names it.
     pub operation: &'static str,
     /// Rows of instructions, as the paper has them.
@@ -84,9 +84,10 @@ pub struct Cachemap {
     pub data_lines: Estimate,
 }
 
-/// One flame graph of Figure 2, of the operations [`FIGURE_OPERATIONS`] together.
+/// One flame graph of Figure 2 as shares of its code, of the operations [`FIGURE_OPERATIONS`]
+/// together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlameGraph {
+pub struct CodeShares {
     /// The target.
     pub target: String,
     /// Bytes of code, each instruction counted once per stack of an operation.
@@ -178,7 +179,7 @@ impl Reproduction {
     /// The part as the run measured it, whose targets' traces hold what `traced` has; `name` is
     /// what the run is called.
     #[must_use]
-    pub fn of(part: Part, run: &Run, name: &str, traced: &[Traced]) -> Self {
+    pub fn of(part: Part, run: &Run, name: &str, traced: &[TargetStacks]) -> Self {
         let mut kernels: Vec<String> = traced.iter().filter_map(|one| one.kernel.clone()).collect();
         kernels.sort();
         kernels.dedup();

@@ -5,7 +5,7 @@
 //! data are told beside.
 
 use super::figures::median;
-use super::{Cachemap, FlameGraph, OperationFootprint, Part, Reproduction, Statement};
+use super::{CachemapSize, CodeShares, OperationFootprint, Part, Reproduction, Statement};
 use crate::statement::{Found, statement};
 
 /// Operations on names.
@@ -29,7 +29,7 @@ pub(super) fn all(of: &Reproduction, part: Part) -> Vec<Statement> {
     wanted.flat_map(|(_, statements)| statements.iter().map(|statement| statement(of))).collect()
 }
 
-fn cachemap<'a>(of: &'a Reproduction, operation: &str) -> Option<&'a Cachemap> {
+fn cachemap<'a>(of: &'a Reproduction, operation: &str) -> Option<&'a CachemapSize> {
     of.figure_1.iter().find(|one| one.operation.starts_with(operation))
 }
 
@@ -205,7 +205,7 @@ fn once(of: &Reproduction) -> Statement {
 }
 
 /// The least and the most over the file systems, with their names.
-fn over_targets(of: &Reproduction, figure: impl Fn(&FlameGraph) -> f64) -> Option<String> {
+fn over_targets(of: &Reproduction, figure: impl Fn(&CodeShares) -> f64) -> Option<String> {
     let mut values: Vec<(f64, &str)> =
         of.figure_2.iter().map(|graph| (figure(graph), graph.target.as_str())).collect();
     values.sort_by(|left, right| left.0.total_cmp(&right.0));
@@ -217,8 +217,8 @@ const FILE_SYSTEM: [&str; 2] = ["file system", "journal"];
 const VFS_AND_PAGE_CACHE: [&str; 2] = ["vfs", "page cache"];
 
 fn vfs_and_page_cache(of: &Reproduction) -> Statement {
-    let together = |graph: &FlameGraph| graph.own_percent(&VFS_AND_PAGE_CACHE);
-    let is_largest = |graph: &FlameGraph| {
+    let together = |graph: &CodeShares| graph.own_percent(&VFS_AND_PAGE_CACHE);
+    let is_largest = |graph: &CodeShares| {
         let excluded =
             |name: &str| FILE_SYSTEM.contains(&name) || VFS_AND_PAGE_CACHE.contains(&name);
         let others = graph.categories.iter().filter(|one| !excluded(&one.category));
@@ -231,8 +231,8 @@ fn vfs_and_page_cache(of: &Reproduction) -> Statement {
 }
 
 fn common(of: &Reproduction) -> Statement {
-    let common = |graph: &FlameGraph| 100.0 - graph.own_percent(&FILE_SYSTEM);
-    let is_large = |graph: &FlameGraph| common(graph) >= 33.0;
+    let common = |graph: &CodeShares| 100.0 - graph.own_percent(&FILE_SYSTEM);
+    let is_large = |graph: &CodeShares| common(graph) >= 33.0;
     let found = over_targets(of, common).map(|range| (range, of.figure_2.iter().all(is_large)));
     let claim = "infrastructure that belongs to no file system is a large part of it (a third or \
          more)";
@@ -241,7 +241,7 @@ fn common(of: &Reproduction) -> Statement {
 
 fn variation(of: &Reproduction) -> Statement {
     let found = || {
-        let own = |graph: &FlameGraph| graph.own_percent(&["file system"]);
+        let own = |graph: &CodeShares| graph.own_percent(&["file system"]);
         let range = over_targets(of, own)?;
         let values = || of.figure_2.iter().map(own);
         let spread = values().fold(0.0, f64::max) - values().fold(f64::INFINITY, f64::min);

@@ -45,9 +45,9 @@ fn operation(name: &str, file_system: f64) -> OperationStacks {
     }
 }
 
-fn traced(target: &str, file_system: f64) -> Traced {
+fn traced(target: &str, file_system: f64) -> TargetStacks {
     let operations = FIGURE_OPERATIONS.map(|name| operation(name, file_system)).to_vec();
-    Traced { target: target.to_owned(), kernel: Some("6.1.0".to_owned()), operations }
+    TargetStacks { target: target.to_owned(), kernel: Some("6.1.0".to_owned()), operations }
 }
 
 /// As the paper has it.

@@ -2,7 +2,7 @@
 
 use textual::{Columns, paragraph};
 
-use super::{Estimate, FlameGraph, Reproduction};
+use super::{CodeShares, Estimate, Reproduction};
 use crate::statement;
 
 /// Categories with less of every file system's code are not shown.
@@ -57,7 +57,7 @@ fn cachemaps(of: &Reproduction) -> String {
 }
 
 /// A column for each file system, a row for each category.
-fn categories(graphs: &[FlameGraph]) -> String {
+fn categories(graphs: &[CodeShares]) -> String {
     let all = graphs.iter().flat_map(|graph| &graph.categories);
     let mut names: Vec<(&str, f64)> = Vec::new();
     for one in all {
@@ -86,7 +86,7 @@ fn categories(graphs: &[FlameGraph]) -> String {
 }
 
 /// A file system's largest stacks, callers first.
-fn cgstacks(graph: &FlameGraph, width: usize) -> String {
+fn cgstacks(graph: &CodeShares, width: usize) -> String {
     let mut text = format!("\n{}: the largest cgstacks\n", graph.target);
     let largest = graph.cgstacks.first().map_or(1.0, |one| one.percent);
     for one in graph.cgstacks.iter().take(STACKS) {

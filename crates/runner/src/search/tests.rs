@@ -7,7 +7,7 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     Axis, CacheEvidence, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest,
-    MetricDefinition, Run, RunRecord, SCHEMA_VERSION, Spent, Tool,
+    Run, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
 };
 
 use stats::cliff::Cliff;
@@ -57,7 +57,7 @@ impl Prober for Table {
             exercises: Vec::new(),
             parameters: [("working_set_bytes".to_owned(), position.into())].into(),
             cache_state: CacheState::Steady,
-            metrics: vec![MetricDefinition::throughput()],
+            metrics: vec![StandardMetric::THROUGHPUT.definition()],
             baseline: None,
             working_set_bytes: None,
             curve: None,

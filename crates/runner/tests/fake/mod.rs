@@ -10,8 +10,8 @@ use std::time::Duration;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
-    MetricDefinition, Order, RunRecord, SCHEMA_VERSION, Spent, Tool,
+    CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest, Order,
+    RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
 };
 use runner::{
     Event, Executor, Failure, Measured, Observer, PilotMeasure, Plan, Request, Stopwatch,
@@ -186,7 +186,7 @@ pub(crate) fn plan(count: u32) -> Plan {
         exercises: Vec::new(),
         parameters: BTreeMap::new(),
         cache_state: CacheState::Warm,
-        metrics: vec![MetricDefinition::time_per_operation()],
+        metrics: vec![StandardMetric::TIME_PER_OPERATION.definition()],
         baseline: None,
         working_set_bytes: None,
         curve: None,

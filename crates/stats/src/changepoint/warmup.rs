@@ -21,7 +21,7 @@ use crate::refusal::{Refusal, check_positive};
 
 /// Which values are the better ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Better {
+pub enum BetterValues {
     /// Smaller ones, as of times.
     #[default]
     Smaller,
@@ -38,13 +38,13 @@ pub struct Options {
     /// et al. ask for 500 of 2,000 iterations.
     pub steady_share: f64,
     /// Which values are the better ones.
-    pub better: Better,
+    pub better: BetterValues,
 }
 
 impl Default for Options {
     /// Means within 1 %, the last quarter steady, smaller is better.
     fn default() -> Self {
-        Self { tolerance: 0.01, steady_share: 0.25, better: Better::Smaller }
+        Self { tolerance: 0.01, steady_share: 0.25, better: BetterValues::Smaller }
     }
 }
 
@@ -74,7 +74,7 @@ impl std::fmt::Display for Class {
 
 /// A class, and where the steady state begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct Classification {
     /// The class.
     pub class: Class,
     /// Index of the first value of the steady state; none where there is none.
@@ -86,7 +86,7 @@ pub struct Start {
 /// # Errors
 /// Refuses a tolerance that is not above 0, a steady share outside 0 to 1, and a last segment of
 /// mean 0, to which nothing can be relative.
-pub fn classify(found: &Segmentation, options: Options) -> Result<Start, Refusal> {
+pub fn classify(found: &Segmentation, options: Options) -> Result<Classification, Refusal> {
     check_positive("the tolerance", options.tolerance)?;
     if !(options.steady_share > 0.0 && options.steady_share <= 1.0) {
         let (what, range) = ("the steady share", "above 0 and at most 1");
@@ -99,18 +99,18 @@ pub fn classify(found: &Segmentation, options: Options) -> Result<Start, Refusal
     let differ: Vec<&Segment> =
         found.segments.iter().filter(|it| !equivalent(it, &last, options.tolerance)).collect();
     let Some(final_change) = differ.last().map(|it| it.end) else {
-        return Ok(Start { class: Class::Flat, steady_from: Some(0) });
+        return Ok(Classification { class: Class::Flat, steady_from: Some(0) });
     };
     let steady_length = (last.end - final_change) as f64;
     if steady_length < options.steady_share * last.end as f64 {
-        return Ok(Start { class: Class::NoSteadyState, steady_from: None });
+        return Ok(Classification { class: Class::NoSteadyState, steady_from: None });
     }
     let better = |it: &&Segment| match options.better {
-        Better::Smaller => it.mean < last.mean,
-        Better::Larger => it.mean > last.mean,
+        BetterValues::Smaller => it.mean < last.mean,
+        BetterValues::Larger => it.mean > last.mean,
     };
     let class = if differ.iter().any(better) { Class::SlowDown } else { Class::WarmUp };
-    Ok(Start { class, steady_from: Some(final_change) })
+    Ok(Classification { class, steady_from: Some(final_change) })
 }
 
 fn equivalent(segment: &Segment, last: &Segment, tolerance: f64) -> bool {
@@ -163,12 +163,12 @@ mod tests {
     fn the_steady_state_begins_after_the_last_segment_that_differs() {
         let parts = series(&[(2.0, 30), (1.001, 40), (1.0, 30)]);
         let start = classify(&parts, Options::default()).unwrap();
-        assert_eq!(start, Start { class: Class::WarmUp, steady_from: Some(30) });
+        assert_eq!(start, Classification { class: Class::WarmUp, steady_from: Some(30) });
     }
 
     #[test]
     fn rates_turn_the_judgement_round() {
-        let options = Options { better: Better::Larger, ..Options::default() };
+        let options = Options { better: BetterValues::Larger, ..Options::default() };
         let up = classify(&series(&[(1.0, 50), (2.0, 50)]), options).unwrap();
         assert_eq!(up.class, Class::WarmUp);
         let down = classify(&series(&[(2.0, 50), (1.0, 50)]), options).unwrap();

@@ -31,7 +31,7 @@ pub use analysis::{
 pub use contrasts::{Adjustment, Contrast, contrasts};
 pub use design_kind::{DesignKind, Replications};
 pub use diagnostics::{Diagnostic, WARNING_P};
-pub use model::{Model, ModelChoice, STEEP_SLOPE, WIDE_RATIO, Why};
+pub use model::{Model, ModelChoice, Why};
 pub use precision::Estimate;
 pub use refused::Refused;
 pub use table::{Factor, Table, TableBuilder};

@@ -19,10 +19,10 @@ use textual::p_equation;
 use crate::distribution::student;
 
 /// The ratio of the largest to the smallest value from which a model is multiplicative.
-pub const WIDE_RATIO: f64 = 100.0;
+const WIDE_RATIO: f64 = 100.0;
 
 /// The slope of ln s on ln mean from which a model is multiplicative, halfway to proportional.
-pub const STEEP_SLOPE: f64 = 0.5;
+const STEEP_SLOPE: f64 = 0.5;
 
 /// The p value below which that slope is believed.
 const SLOPE_P: f64 = 0.01;

@@ -10,7 +10,7 @@ const ADJUSTED_MAX: f64 = 10.0;
 ///
 /// Stephens' fit in D'Agostino & Stephens, "Goodness-of-Fit Techniques", 1986, section 4.8, table
 /// 4.9 (both parameters unknown), to A*^2 = A^2 (1 + 0.75 / n + 2.25 / n^2).
-pub fn p(a_squared: f64, n: u64) -> f64 {
+pub(crate) fn p(a_squared: f64, n: u64) -> f64 {
     let n = n.max(1) as f64;
     let adjusted = (a_squared * (1.0 + 0.75 / n + 2.25 / (n * n))).clamp(0.0, ADJUSTED_MAX);
     let exponential = |[constant, linear, square]: [f64; 3]| {

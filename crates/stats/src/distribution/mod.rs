@@ -10,7 +10,7 @@
 //! Arguments are programmers' business here: a number of degrees of freedom below the documented
 //! range, or a probability outside 0 to 1, panics. No function returns NaN unless given one.
 
-pub mod anderson_darling;
+pub(crate) mod anderson_darling;
 mod beta;
 pub mod binomial;
 pub mod chi_square;

@@ -33,7 +33,7 @@ pub fn sf(z: f64) -> f64 {
 }
 
 /// The density at `z`.
-pub fn density(z: f64) -> f64 {
+pub(crate) fn density(z: f64) -> f64 {
     bell(z) * FRAC_1_SQRT_2 / PI.sqrt()
 }
 

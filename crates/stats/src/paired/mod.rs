@@ -1,7 +1,7 @@
 //! Comparing two targets block by block: the ratio of what is typical of them.
 //!
-//! Each block measures both targets within one round, so what the machine did to that round hits
-//! both; comparing within blocks removes it (Jain, "The Art of Computer Systems Performance
+//! Each block measures both targets, one soon after the other, so what the machine does meanwhile
+//! hits both; comparing within blocks removes it (Jain, "The Art of Computer Systems Performance
 //! Analysis", section 13.4.1, paired observations). Storage measurements are positive and their
 //! errors act as factors, so the pairs are compared as log ratios: the mean of ln(first / second)
 //! is the log of the ratio of the two geometric means.

@@ -73,7 +73,7 @@ pub enum Errors {
 
 /// A parameter's estimate and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct ParameterEstimate {
     /// The estimate.
     pub value: f64,
     /// Its standard error, from the Jacobian at the optimum.
@@ -88,11 +88,11 @@ pub struct Fit {
     /// The model.
     pub model: Model,
     /// Throughput of one, in the throughput's unit.
-    pub gamma: Estimate,
+    pub gamma: ParameterEstimate,
     /// Cost of waiting, at least 0; none where the model has no alpha.
-    pub alpha: Option<Estimate>,
+    pub alpha: Option<ParameterEstimate>,
     /// Cost of agreeing, at least 0; none where the model has no beta.
-    pub beta: Option<Estimate>,
+    pub beta: Option<ParameterEstimate>,
     /// sqrt(residual sum of squares / degrees of freedom): in the throughput's unit for errors of
     /// one size, else as a share of the throughput.
     pub residual_std_error: f64,
@@ -252,7 +252,7 @@ impl<'a> Data<'a> {
         let estimate = |value: f64, which: usize, unit: f64| {
             let std_error = (variance * optimum.inverse[which][which]).sqrt() * unit;
             let interval = around(value, t * std_error, self.level);
-            Estimate { value, std_error, interval }
+            ParameterEstimate { value, std_error, interval }
         };
         let unit = optimum.unit;
         let (curve, free) = (optimum.curve, model.free());

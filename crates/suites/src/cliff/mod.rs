@@ -26,7 +26,7 @@ use crate::stops::unstopped;
 
 pub use error::CliffError;
 pub use range::{Planned, plan};
-pub use wanted::{End, Parameters, Wanted};
+pub use wanted::{Parameters, RangeEnd, Wanted};
 
 use probe::Probing;
 use subject::Subject;

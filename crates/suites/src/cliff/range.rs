@@ -1,12 +1,12 @@
 //! What is searched on a target: as asked for, else what its limits and the machine suggest.
 
 use record::machine::{CacheKind, Machine};
-use record::{Axis, Compared, SearchPlan};
+use record::{Axis, Compared, SearchPlan, StandardMetric};
 use targets::Target;
 
 use super::error::CliffError;
 use super::subject::in_words;
-use super::wanted::{End, Parameters, Wanted, check_threads};
+use super::wanted::{Parameters, RangeEnd, Wanted, check_threads};
 use crate::live_target::LiveTarget;
 
 /// Pages are what a cache holds.
@@ -67,15 +67,15 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
     check_range(&range, wanted)?;
     check_room(live, range.file_bytes, wanted.axis)?;
     let metric = match wanted.axis {
-        Axis::RequestSize => "bandwidth",
-        Axis::Threads => "throughput_per_thread",
-        Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => "throughput",
+        Axis::RequestSize => StandardMetric::BANDWIDTH,
+        Axis::Threads => StandardMetric::THROUGHPUT_PER_THREAD,
+        Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => StandardMetric::THROUGHPUT,
     };
     let parameters = wanted.parameters(range.file_bytes);
     let search = SearchPlan {
         target: target.spec().label.clone(),
         axis: wanted.axis,
-        metric: metric.to_owned(),
+        metric: metric.name.to_owned(),
         workload: in_words(wanted.axis, &parameters),
         compared: compared(target, machine, wanted, &range),
         low: range.low as f64,
@@ -150,7 +150,7 @@ fn shares(target: &Target, wanted: &Wanted) -> Range {
     };
     let suits = || beyond().unwrap_or_else(|| file_in_memory(target));
     let file_bytes = whole_pages(wanted.working_set_bytes.unwrap_or_else(suits));
-    let end = |end: Option<End>, else_percent| end.map_or(else_percent, |end| end.value);
+    let end = |end: Option<RangeEnd>, else_percent| end.map_or(else_percent, |end| end.value);
     Range { low: end(wanted.low, 0), high: end(wanted.high, 100), grain: 1, file_bytes }
 }
 

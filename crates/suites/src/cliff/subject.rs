@@ -40,12 +40,12 @@ impl Subject {
         let Parameters { span_bytes, request_bytes, threads, .. } = there;
         let is_random_read = !self.has_writes() && !self.has_sequences();
         let name = if is_random_read { "random-read" } else { "mix" };
-        let plural = if threads == 1 { "" } else { "s" };
         let title = format!(
-            "{} {}, working set {}, {threads} thread{plural}",
+            "{} {}, working set {}, {}",
             kind(&there, is_random_read),
             short_bytes(request_bytes as u64),
-            long_bytes(span_bytes)
+            size(span_bytes as f64),
+            textual::plural(threads, "thread")
         );
         let (dimension, exercises) = self.dimensions();
         let workload = Workload {
@@ -122,7 +122,6 @@ fn kind(parameters: &Parameters, is_random_read: bool) -> String {
 pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
     let Parameters { span_bytes, request_bytes, threads, read_percent, sequential_percent } =
         *parameters;
-    let plural = if threads == 1 { "" } else { "s" };
     let order = match sequential_percent {
         _ if axis == Axis::SequentialShare => "",
         0 => "random ",
@@ -140,39 +139,20 @@ pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
         words += &format!(", {sequential_percent} % of them sequential,");
     }
     if axis != Axis::RequestSize {
-        words += &format!(" of {}", plain_bytes(request_bytes as u64));
+        words += &format!(" of {}", size(request_bytes as f64));
     }
     if axis != Axis::WorkingSet {
-        words += &format!(" over {}", plain_bytes(span_bytes));
+        words += &format!(" over {}", size(span_bytes as f64));
     }
     if axis != Axis::Threads {
-        words += &format!(" by {threads} thread{plural}");
+        words += &format!(" by {}", textual::plural(threads, "thread"));
     }
     words
 }
 
-/// `4 KiB`, `62.29 MiB`.
-fn plain_bytes(bytes: u64) -> String {
-    const KIB: u64 = 1024;
-    const MIB: u64 = 1024 * KIB;
-    match bytes {
-        _ if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
-        _ if (KIB..MIB).contains(&bytes) && bytes.is_multiple_of(KIB) => {
-            format!("{} KiB", bytes / KIB)
-        }
-        _ if bytes < KIB => format!("{bytes} bytes"),
-        _ => long_bytes(bytes),
-    }
-}
-
-/// `62.29 MiB`.
-fn long_bytes(bytes: u64) -> String {
-    const MIB: f64 = 1024.0 * 1024.0;
-    let size = bytes as f64;
-    match size / MIB {
-        large if large >= 1.0 => format!("{large:.2} MiB"),
-        _ => format!("{:.1} KiB", size / 1024.0),
-    }
+/// With four digits, as the positions of a search have.
+fn size(bytes: f64) -> String {
+    textual::size(bytes, 4)
 }
 
 /// `4k`, `1m`; what is no multiple of either stays as it is.
@@ -243,7 +223,7 @@ mod tests {
         assert_eq!(it.operation, Operation::Mixed { read_percent: 90 });
         assert_eq!(it.access, Access::Mixed { sequential_percent: 80 });
         let title = of(Axis::ReadShare, mix, 90.0).title;
-        assert_eq!(title, "90 % reads, 80 % sequential, 4k, working set 16.00 MiB, 2 threads");
+        assert_eq!(title, "90 % reads, 80 % sequential, 4k, working set 16 MiB, 2 threads");
     }
 
     #[test]
@@ -290,7 +270,7 @@ mod tests {
         let title = benchmark(Axis::WorkingSet, 62.29 * 1024.0 * 1024.0).title;
         assert_eq!(title, "random read 4k, working set 62.29 MiB, 1 thread");
         let title = benchmark(Axis::Threads, 2.0).title;
-        assert_eq!(title, "random read 4k, working set 16.00 MiB, 2 threads");
+        assert_eq!(title, "random read 4k, working set 16 MiB, 2 threads");
         assert_eq!(short_bytes(3 << 20), "3m");
         assert_eq!(short_bytes(1000), "1000");
     }

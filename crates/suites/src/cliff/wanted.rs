@@ -13,7 +13,7 @@ const REQUEST_BYTES: u64 = 4096;
 
 /// An end of a range, as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct RangeEnd {
     /// The number, in the axis' unit.
     pub value: u64,
     /// Whether it was written with a percent sign.
@@ -27,9 +27,9 @@ pub struct Wanted {
     /// The axis.
     pub axis: Axis,
     /// The lower end of the range; none takes what the target suggests.
-    pub low: Option<End>,
+    pub low: Option<RangeEnd>,
     /// The upper end.
-    pub high: Option<End>,
+    pub high: Option<RangeEnd>,
     /// The wanted width of an interval, in percent, or points of a share.
     pub width_percent: f64,
     /// Confidence level of an interval, between 0 and 1.
@@ -84,11 +84,11 @@ impl Wanted {
         self.check_parameters()?;
         for (option, end) in [("--low", self.low), ("--high", self.high)] {
             match end {
-                Some(End { value, is_percent: true }) if !self.axis.is_share() => {
+                Some(RangeEnd { value, is_percent: true }) if !self.axis.is_share() => {
                     let unit = self.axis.unit();
                     return Err(CliffError::NoShare { option, value, unit });
                 }
-                Some(End { value, .. }) if self.axis.is_share() && value > 100 => {
+                Some(RangeEnd { value, .. }) if self.axis.is_share() && value > 100 => {
                     return Err(CliffError::ShareTooLarge { option, value });
                 }
                 _ => {}
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn what_no_search_can_do_is_refused() {
         let plain = wanted(Axis::ReadShare);
-        let end = |value, is_percent| Some(End { value, is_percent });
+        let end = |value, is_percent| Some(RangeEnd { value, is_percent });
         for wrong in [
             Wanted { sequential_percent: Some(101), ..plain },
             Wanted { low: end(4096, false), ..plain },

@@ -65,7 +65,11 @@ impl ChangepointAnswer {
     /// # Errors
     /// Fewer values than a segment takes, values that are not finite, values whose squares leave
     /// the range of numbers, and a penalty that is not above 0.
-    pub fn new(values: &[f64], better: warmup::Better, method: Method) -> Result<Self, Refusal> {
+    pub fn new(
+        values: &[f64],
+        better: warmup::BetterValues,
+        method: Method,
+    ) -> Result<Self, Refusal> {
         let is_short = values.len() <= divisive::LENGTH_MAX;
         let (name, found, least_shift) = match method {
             Method::ByLength if is_short => {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Refusal;
-use stats::scalability::{Errors, Estimate, Fit, Model, Scalability, scalability};
+use stats::scalability::{Errors, Fit, Model, ParameterEstimate, Scalability, scalability};
 
 use super::IntervalDocument;
 use textual::{Columns, figure, p_equation, paragraph, percent};
@@ -74,10 +74,11 @@ impl ScalabilityAnswer {
         // What alpha and beta may be is known by the law that has both.
         let Fit { gamma, alpha, beta, residual_std_error, .. } =
             found.full.as_ref().unwrap_or(&found.chosen);
-        let error = |one: &Option<Estimate>| one.as_ref().map(|one| one.std_error);
-        let value = |one: &Option<Estimate>| one.as_ref().map(|one| one.value);
-        let interval =
-            |one: &Option<Estimate>| one.as_ref().map(|one| IntervalDocument::from(one.interval));
+        let error = |one: &Option<ParameterEstimate>| one.as_ref().map(|one| one.std_error);
+        let value = |one: &Option<ParameterEstimate>| one.as_ref().map(|one| one.value);
+        let interval = |one: &Option<ParameterEstimate>| {
+            one.as_ref().map(|one| IntervalDocument::from(one.interval))
+        };
         let peak = found.peak.as_ref().ok();
         let refused = [found.usl.as_ref().err(), found.peak.as_ref().err()];
         Self {

@@ -11,7 +11,9 @@ use ::footprint::categories::Categories;
 use ::footprint::cgstacks::Frames;
 use ::report::footprint::documents::{Map, MapDocument, SCHEMA_VERSION, StacksDocument, Tree};
 use ::report::footprint::text;
-use footprint_study::{Executed, Questions, Studied, StudyError, Weighted, caches_of, traces_in};
+use footprint_study::{
+    Executed, NamedWeight, Questions, Studied, StudyError, caches_of, traces_in,
+};
 use footprint_trace::header::MAGIC;
 
 use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
@@ -124,7 +126,7 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
     };
     let mut trees = Vec::new();
     for (one, executed) in asked(&traces, options.operation.as_deref()).blame_input()? {
-        let weight = Weighted::named(&options.weight, executed).blame_input()?;
+        let weight = NamedWeight::named(&options.weight, executed).blame_input()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
     if options.folded {

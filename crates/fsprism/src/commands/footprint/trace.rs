@@ -8,7 +8,7 @@ use ::footprint::touched::Figures;
 use ::footprint::trace::Region;
 use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
-use footprint_suite::{GuestTarget, OfTarget, Program, Traced};
+use footprint_suite::{GuestTarget, OfTarget, Program, TargetTraced};
 use serde::Serialize;
 
 use crate::arguments::footprint::TraceOptions;
@@ -87,7 +87,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
         let left_out = left_out.into_iter();
         answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
         match traced {
-            Ok(Traced { outcome, description }) => {
+            Ok(TargetTraced { outcome, description }) => {
                 answer.traces.push(made(&label, trace, description)?);
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
@@ -103,7 +103,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
 
 /// What a trace has by now that was not brought to its end. One that has nothing is removed.
 fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
-    let Ok(description) = footprint_symbols::attached(&trace) else { return Ok(None) };
+    let Ok(description) = footprint_symbols::read_description(&trace) else { return Ok(None) };
     let made = made(subject, trace, description.unwrap_or_default())?;
     if made.regions.is_empty() {
         fs::remove_file(&made.file)?;

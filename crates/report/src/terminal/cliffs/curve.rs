@@ -2,18 +2,15 @@
 //!
 //! Bars are as long as their values: the scale is linear.
 
-use record::{CellReport, CliffReport, Document, SearchReport};
+use record::{CellReport, CliffReport, Document, SearchReport, StandardMetric};
+use textual::{GAP, INDENT, Layout};
 
 use super::super::text::{Page, Style};
 use super::super::units::{self, Wording};
 use super::position;
 
-const POSITION_WIDTH: usize = 12;
-const VALUE_WIDTH: usize = 12;
-const PROBES_WIDTH: usize = 6;
-const DEVICE_WIDTH: usize = 11;
-/// Around the columns: an indent, and gaps of two.
-const SPACE: usize = 2 + 4 * 2;
+/// Of the position, the value, the probes and what the device read.
+const WIDTHS: [usize; 4] = [12, 12, 6, 11];
 
 /// A position with what was measured there.
 struct Row<'a> {
@@ -30,10 +27,8 @@ pub(super) fn render(
     cliffs: &[&CliffReport],
 ) {
     let rows = rows(document, search);
-    let bar_width = page
-        .width()
-        .saturating_sub(SPACE + POSITION_WIDTH + VALUE_WIDTH + PROBES_WIDTH + DEVICE_WIDTH)
-        .max(4);
+    let columns = INDENT + WIDTHS.iter().map(|width| width + GAP).sum::<usize>();
+    let bar_width = page.width().saturating_sub(columns).max(4);
     let largest = rows.iter().map(|row| row.value).fold(f64::MIN_POSITIVE, f64::max);
     page.line(&head(search), Style::Dim);
     let mut marked = vec![false; cliffs.len()];
@@ -44,7 +39,7 @@ pub(super) fn render(
                 page.line(&mark(cliff, page.width()), Style::Doubt);
             }
         }
-        page.line(line(row, search, (largest, bar_width)).trim_end(), Style::Plain);
+        page.line(&line(row, search, (largest, bar_width)), Style::Plain);
     }
 }
 
@@ -61,12 +56,13 @@ fn rows<'a>(document: &'a Document, search: &SearchReport) -> Vec<Row<'a>> {
     rows
 }
 
+/// All flush right.
+fn layout() -> Layout {
+    Layout { left: 0, widths: WIDTHS.to_vec() }
+}
+
 fn head(search: &SearchReport) -> String {
-    let axis = search.plan.axis.title();
-    format!(
-        "  {axis:>POSITION_WIDTH$}  {:>VALUE_WIDTH$}  {:>PROBES_WIDTH$}  {:>DEVICE_WIDTH$}",
-        "median", "probes", "dev read/op"
-    )
+    layout().line([search.plan.axis.title(), "median", "probes", "dev read/op"])
 }
 
 fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)) -> String {
@@ -76,17 +72,13 @@ fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the width")]
     let length = (row.value / largest * bar_width as f64).round() as usize;
     let bar = if length == 0 { ".".to_owned() } else { "#".repeat(length.min(bar_width)) };
-    let probes = row.cell.replicates;
-    format!(
-        "  {place:>POSITION_WIDTH$}  {value:>VALUE_WIDTH$}  {probes:>PROBES_WIDTH$}  \
-         {device:>DEVICE_WIDTH$}  {bar}"
-    )
+    let figures = layout().line([place, value, row.cell.replicates.to_string(), device]);
+    format!("{figures}{:GAP$}{bar}", "")
 }
 
 /// What the device read per operation; a dash where it read nothing.
 fn device_text(cell: &CellReport) -> String {
-    let metric = cell.metrics.iter().find(|metric| metric.name == "device_read_per_operation");
-    match metric {
+    match cell.metric(StandardMetric::DEVICE_READ) {
         Some(metric) if metric.median > 0.0 && metric.median < 1.0 => "< 1 byte".to_owned(),
         Some(metric) if metric.median > 0.0 => {
             units::figure("bytes", metric.median, None, Wording::Short).value
@@ -112,11 +104,11 @@ mod tests {
     fn what_the_device_read_fits_its_column() {
         let mut cell =
             Sample::new(&["ext4"]).benchmark("a", &[&[1.0; 6]]).document().cells.remove(0);
-        cell.metrics[0].name = "device_read_per_operation".to_owned();
+        cell.metrics[0].name = StandardMetric::DEVICE_READ.name.to_owned();
         for (bytes, text) in [(0.0, "-"), (0.527, "< 1 byte"), (527.0, "527 bytes")] {
             cell.metrics[0].median = bytes;
             assert_eq!(device_text(&cell), text);
-            assert!(device_text(&cell).len() <= DEVICE_WIDTH);
+            assert!(device_text(&cell).len() <= WIDTHS[3]);
         }
     }
 }

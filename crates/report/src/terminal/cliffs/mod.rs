@@ -70,21 +70,7 @@ fn position(unit: &str, value: f64) -> String {
         let is_one = (value - 1.0).abs() < f64::EPSILON;
         return format!("{value} {}", if is_one { unit.trim_end_matches('s') } else { unit });
     }
-    const NAMES: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let mut names = NAMES.into_iter();
-    let (mut scaled, mut name) = (value, names.next().unwrap_or_default());
-    while scaled >= 1024.0
-        && let Some(next) = names.next()
-    {
-        (scaled, name) = (scaled / 1024.0, next);
-    }
-    let decimals = match scaled {
-        whole if whole.fract() == 0.0 => 0,
-        large if large >= 100.0 => 1,
-        medium if medium >= 10.0 => 2,
-        _ => 3,
-    };
-    format!("{scaled:.decimals$} {name}")
+    textual::size(value, 4)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, Replicate, TimelineRecord};
+use record::{Cell, Replicate, StandardMetric, TimelineRecord};
 use stats::Sample;
 
 use super::{DEVICE_LOG2, Latencies, LatencySlice, SizePoint, TimeCurve};
@@ -16,7 +16,7 @@ pub(super) fn sizes(gathered: &Gathered<'_>, curve: &str) -> Vec<SizePoint> {
     let memory_bytes = gathered.memory_bytes as f64;
     let point = |(cell, replicates): &(&Cell, Vec<&Replicate>)| {
         let place = cell.curve.as_ref().filter(|point| point.curve == curve)?;
-        let rates = values(cell, replicates, "throughput");
+        let rates = values(cell, replicates, StandardMetric::THROUGHPUT.name);
         let deviation = Sample::new(rates.as_slice()).ok()?.coefficient_of_variation().ok();
         Some(SizePoint {
             file_bytes: place.value,
@@ -44,7 +44,7 @@ pub(super) fn time_curves(gathered: &Gathered<'_>) -> Vec<TimeCurve> {
                 replicates.iter().filter_map(|one| rate_between(one, from_s, to_s)).collect();
             Some((f64::midpoint(from_s, to_s), Sample::new(rates).ok()?.median()))
         };
-        let halves: Vec<f64> = values(cell, replicates, "time_to_half_speed");
+        let halves: Vec<f64> = values(cell, replicates, StandardMetric::TIME_TO_HALF_SPEED.name);
         let seconds: Vec<f64> = halves.iter().map(|ns| ns / 1e9).collect();
         Some(TimeCurve {
             target: cell.target.clone(),

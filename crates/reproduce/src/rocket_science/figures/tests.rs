@@ -2,6 +2,7 @@
 
 use record::{
     Better, CacheEvidence, CacheState, CurvePoint, Dimension, LatencySummary, MetricDefinition,
+    StandardMetric,
 };
 
 use super::*;
@@ -67,7 +68,7 @@ fn gathered<'a>(cell: &'a Cell, replicates: &'a [Replicate]) -> Gathered<'a> {
 
 #[test]
 fn a_size_stands_as_a_share_of_the_memory_with_its_runs_and_their_deviation() {
-    let cell = cell("figure-1", MetricDefinition::throughput(), Some(48.0 * MIB));
+    let cell = cell("figure-1", StandardMetric::THROUGHPUT.definition(), Some(48.0 * MIB));
     let runs = [90.0, 100.0, 110.0].map(|rate| replicate(rate, &[]));
     let [point] = sizes(&gathered(&cell, &runs), "figure-1")[..] else { panic!("one size") };
     assert_eq!((point.memory_percent, point.throughput.median, point.runs), (75.0, 100.0, 3));
@@ -87,7 +88,7 @@ fn a_rate_over_time_is_that_of_the_slices_and_ends_with_the_replicate() {
 
 #[test]
 fn reads_from_memory_are_those_below_the_boundary() {
-    let cell = cell("figure-3b", MetricDefinition::throughput(), None);
+    let cell = cell("figure-3b", StandardMetric::THROUGHPUT.definition(), None);
     let slice = [(DEVICE_LOG2 - 1, 3), (DEVICE_LOG2, 1)];
     let runs = [replicate(1.0, &[&slice, &slice])];
     let all = latencies(&gathered(&cell, &runs));
@@ -97,7 +98,7 @@ fn reads_from_memory_are_those_below_the_boundary() {
 
 #[test]
 fn slices_over_time_keep_their_order_and_their_moments() {
-    let cell = cell("figure-4", MetricDefinition::throughput(), None);
+    let cell = cell("figure-4", StandardMetric::THROUGHPUT.definition(), None);
     let runs = [replicate(1.0, &[&[(20, 5)], &[(20, 1), (10, 1)], &[(10, 5)]])];
     let slices = latency_slices(&gathered(&cell, &runs));
     let buckets: Vec<&[(u8, f64)]> = slices.iter().map(|slice| &slice.buckets[..]).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use machine::describe::{Extent, extents};
 use measure::{Clock, Recorder};
-use record::{Better, CacheEvidence, MetricDefinition};
+use record::{Better, CacheEvidence, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state;
@@ -127,7 +127,7 @@ impl Experiment for ColdRead {
     fn metrics(&self) -> Vec<MetricDefinition> {
         vec![
             MetricDefinition::new("time_per_mib", "ns", Better::Lower),
-            MetricDefinition::bandwidth(),
+            StandardMetric::BANDWIDTH.definition(),
             MetricDefinition::new("extents_per_file", "count", Better::Neither),
             MetricDefinition::new("contiguous_run_bytes", "bytes", Better::Neither),
         ]

@@ -59,7 +59,7 @@ impl Experiment for Policies {
         let accesses: usize = traces.iter().map(|trace| trace.accesses().len()).sum();
         let mut observed = Vec::with_capacity(traces.len());
         for trace in traces {
-            observed.push(observe(site, &mut cold, trace)?);
+            observed.push(replay(site, &mut cold, trace)?);
         }
         let elapsed = began.elapsed();
         site.go_on()?;
@@ -76,9 +76,9 @@ impl Experiment for Policies {
 }
 
 /// Replays one trace on an empty cache.
-fn observe(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<Observed, Failure> {
+fn replay(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<Observed, Failure> {
     cold.cool(site)?;
-    Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.observed(trace)
+    Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.into_observation(trace)
 }
 
 /// Holds the policies against what was observed. What the kernel and the program take of the limit
@@ -158,7 +158,7 @@ mod tests {
             .map(|trace| {
                 let mut cache = Simulated::new(policy, 400, trace.pages());
                 let replayed = Replayed::of(&trace, &mut cache).expect("nothing fails here");
-                replayed.observed(trace).expect("it belongs to the trace")
+                replayed.into_observation(trace).expect("it belongs to the trace")
             })
             .collect();
         explain(&observed, LIMIT, 1).expect("pages were thrown out")

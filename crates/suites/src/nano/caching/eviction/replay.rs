@@ -45,7 +45,7 @@ impl Replayed {
     }
 
     /// The observation that policies are fitted to.
-    pub(super) fn observed(self, trace: Trace) -> Result<Observed, Failure> {
+    pub(super) fn into_observation(self, trace: Trace) -> Result<Observed, Failure> {
         Observed::new(trace, self.resident).map_err(|error| failed(&error))
     }
 }

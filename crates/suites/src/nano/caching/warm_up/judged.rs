@@ -7,7 +7,7 @@
 use measure::Clock;
 use record::Warning;
 use stats::changepoint::pelt::{self, pelt};
-use stats::changepoint::warmup::{self, Better, classify};
+use stats::changepoint::warmup::{self, BetterValues, classify};
 use stats::steady_state::{Rule, steady_state};
 
 use super::course::Course;
@@ -58,7 +58,7 @@ fn steady_from(rates: &[f64]) -> Option<usize> {
     let options = warmup::Options {
         tolerance: TOLERANCE,
         steady_share: STEADY_SHARE,
-        better: Better::Larger,
+        better: BetterValues::Larger,
     };
     classify(&found, options).ok()?.steady_from
 }

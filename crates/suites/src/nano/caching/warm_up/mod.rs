@@ -17,6 +17,7 @@ use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{
     Better, CacheEvidence, CacheState, Dimension, MetricDefinition, Observation, Quantity, Series,
+    StandardMetric,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ impl Experiment for WarmUp {
             MetricDefinition::new("time_until_resident", "ns", Better::Lower),
             rate("throughput_before_steady"),
             rate("throughput_steady"),
-            MetricDefinition::time_per_operation(),
+            StandardMetric::TIME_PER_OPERATION.definition(),
         ]
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use machine::describe::WritebackReader;
 use measure::{Clock, Recorder};
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 use workload::Content;
@@ -58,7 +58,7 @@ impl Experiment for Steady {
             bytes("write_back_from_bytes"),
             bytes("held_bytes_max"),
             bytes("limit_bytes"),
-            MetricDefinition::time_per_operation(),
+            StandardMetric::TIME_PER_OPERATION.definition(),
         ]
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use machine::describe::WritebackReader;
 use measure::{Clock, Recorder};
-use record::{CacheEvidence, CacheState, Dimension, MetricDefinition};
+use record::{CacheEvidence, CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state;
@@ -37,10 +37,10 @@ use crate::replicate::failed;
 /// Bytes that are dirty when the sync begins.
 const DIRTY_BYTES: [u64; 5] = [0, 64 * KIB, MIB, 16 * MIB, 64 * MIB];
 /// Syncs of a replicate: fewer of large ones, which take longer and vary less.
-const ROUNDS_MAX: u64 = 16;
-const ROUNDS_MIN: u64 = 2;
-/// What all rounds of a replicate make dirty together, within these bounds.
-const ALL_ROUNDS_BYTES: u64 = 64 * MIB;
+const SYNCS_MAX: u64 = 16;
+const SYNCS_MIN: u64 = 2;
+/// What all syncs of a replicate make dirty together, within these bounds.
+const ALL_SYNCS_BYTES: u64 = 64 * MIB;
 /// The share of the data that has to be dirty still when the sync begins, in percent: the kernel
 /// may have begun to write a few pages.
 const STILL_DIRTY_PERCENT: u64 = 95;
@@ -94,17 +94,17 @@ struct Synced<'a> {
 }
 
 impl FsyncDirty {
-    fn rounds(&self) -> u64 {
-        (ALL_ROUNDS_BYTES / self.dirty_bytes.max(1)).clamp(ROUNDS_MIN, ROUNDS_MAX)
+    fn syncs(&self) -> u64 {
+        (ALL_SYNCS_BYTES / self.dirty_bytes.max(1)).clamp(SYNCS_MIN, SYNCS_MAX)
     }
 
     /// The file's own bytes are written over and synced.
     fn own(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
         let path = synced.site.directory.join("file");
         let file = made_full(synced.site, &path, self.dirty_bytes.max(COMMIT_BYTES as u64))?;
-        for round in 0..self.rounds() {
+        for sync in 0..self.syncs() {
             settle(synced.site)?;
-            let seed = synced.site.seed.wrapping_add(round);
+            let seed = synced.site.seed.wrapping_add(sync);
             overwrite(&file, self.dirty_bytes, seed).map_err(|error| failed(&error))?;
             self.look(synced, &file)?;
             synced.time(|| file.sync_all())?;
@@ -119,11 +119,11 @@ impl FsyncDirty {
         let record = (COMMIT_BYTES, site.seed);
         let log = Log::create(&path, Durably::Fsync, record).map_err(|error| failed(&error));
         let mut log = log?;
-        for round in 0..self.rounds() {
-            let neighbour = site.directory.join(format!("neighbour-{round}"));
+        for sync in 0..self.syncs() {
+            let neighbour = site.directory.join(format!("neighbour-{sync}"));
             settle(site)?;
             // It stays open: ext4 gives blocks to some files when they are closed.
-            let beside = self.neighbour(&neighbour, site.seed.wrapping_add(round))?;
+            let beside = self.neighbour(&neighbour, site.seed.wrapping_add(sync))?;
             log.write().map_err(|error| failed(&error))?;
             self.look(synced, &beside)?;
             synced.time(|| log.sync())?;
@@ -195,9 +195,9 @@ impl Synced<'_> {
 
 impl Experiment for FsyncDirty {
     fn metrics(&self) -> Vec<MetricDefinition> {
-        let mut own = vec![MetricDefinition::time_per_operation()];
+        let mut own = vec![StandardMetric::TIME_PER_OPERATION.definition()];
         if self.whose == Whose::Own {
-            own.push(MetricDefinition::bandwidth());
+            own.push(StandardMetric::BANDWIDTH.definition());
         }
         own.into_iter().chain(device_metrics("")).collect()
     }
@@ -211,14 +211,14 @@ impl Experiment for FsyncDirty {
             ("operation".to_owned(), json!("fsync")),
             ("dirty_bytes".to_owned(), json!(self.dirty_bytes)),
             ("dirty_data".to_owned(), json!(whose)),
-            ("syncs".to_owned(), json!(self.rounds())),
+            ("syncs".to_owned(), json!(self.syncs())),
         ])
     }
 
     fn estimate(&self) -> Duration {
         /// Of a fast device; what is dirty is made, and written.
         const BYTES_PER_S: u64 = 400 * MIB;
-        let written_bytes = (self.rounds() + 1) * self.dirty_bytes;
+        let written_bytes = (self.syncs() + 1) * self.dirty_bytes;
         Duration::from_millis(10 + 1000 * written_bytes / BYTES_PER_S)
     }
 
@@ -253,10 +253,10 @@ impl Experiment for FsyncDirty {
         if self.whose == Whose::Own {
             metrics.push(self.dirty_bytes as f64 / time_ns.max(1.0) * 1e9);
         }
-        metrics.extend(device_values(&synced.happened(), self.rounds()));
+        metrics.extend(device_values(&synced.happened(), self.syncs()));
         Ok(Findings {
             metrics,
-            bytes: self.rounds() * self.dirty_bytes,
+            bytes: self.syncs() * self.dirty_bytes,
             elapsed_ns: synced.recorder.busy_ns(),
             recorder: Some(synced.recorder),
             evidence: synced.evidence,
@@ -271,9 +271,9 @@ mod tests {
 
     #[test]
     fn small_syncs_are_many_and_large_ones_few() {
-        let rounds =
-            DIRTY_BYTES.map(|dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Own }.rounds());
-        assert_eq!(rounds, [16, 16, 16, 4, 2]);
+        let syncs =
+            DIRTY_BYTES.map(|dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Own }.syncs());
+        assert_eq!(syncs, [16, 16, 16, 4, 2]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, StandardMetric};
 use runner::Failure;
 use workload::Content;
 
@@ -85,13 +85,14 @@ fn check_memory(live: &LiveTarget, dirty_bytes: u64) -> Result<(), String> {
 
 /// Metrics of what the device did, per operation; `prefix` tells those of several parts apart.
 fn device_metrics(prefix: &str) -> [MetricDefinition; 3] {
-    let metric = |name: &str, unit: &str| {
+    let prefixed = |name: &str, unit: &str| {
         MetricDefinition::new(&format!("{prefix}{name}"), unit, Better::Lower)
     };
+    let standard = |metric: StandardMetric| prefixed(metric.name, metric.unit);
     [
-        metric("device_writes_per_operation", "count"),
-        metric("device_bytes_written_per_operation", "bytes"),
-        metric("device_flushes_per_operation", "count"),
+        standard(StandardMetric::DEVICE_WRITES),
+        standard(StandardMetric::DEVICE_BYTES),
+        prefixed("device_flushes_per_operation", "count"),
     ]
 }
 

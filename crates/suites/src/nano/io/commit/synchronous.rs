@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use measure::{Clock, Recorder};
-use record::{Better, CacheState, Dimension, MetricDefinition};
+use record::{Better, CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ impl Kind {
 impl Experiment for Synchronous {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let times = [
-            MetricDefinition::time_per_operation(),
+            StandardMetric::TIME_PER_OPERATION.definition(),
             MetricDefinition::new("fdatasync_time_per_operation", "ns", Better::Lower),
             MetricDefinition::new("dsync_over_fdatasync", "x", Better::Neither),
         ];

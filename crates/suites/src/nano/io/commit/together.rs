@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use measure::{Clock, Recorder, SystemClock};
-use record::{CacheState, Dimension, MetricDefinition};
+use record::{CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
@@ -116,7 +116,10 @@ impl Together {
 
 impl Experiment for Together {
     fn metrics(&self) -> Vec<MetricDefinition> {
-        let own = [MetricDefinition::throughput(), MetricDefinition::time_per_operation()];
+        let own = [
+            StandardMetric::THROUGHPUT.definition(),
+            StandardMetric::TIME_PER_OPERATION.definition(),
+        ];
         own.into_iter().chain(device_metrics("")).collect()
     }
 

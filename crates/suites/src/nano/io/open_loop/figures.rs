@@ -1,6 +1,6 @@
 //! What is said of operations on a schedule.
 
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, StandardMetric};
 use workload::OnSchedule;
 
 /// Percentiles, each with the least number of operations that it needs for a two-sided interval at
@@ -17,7 +17,7 @@ fn supported(operations: u64) -> impl Iterator<Item = (&'static str, f64)> {
 /// Metrics of so many operations, the primary one first.
 pub(in crate::nano::io) fn metrics(operations: u64) -> Vec<MetricDefinition> {
     let time = |name: &str| MetricDefinition::new(name, "ns", Better::Lower);
-    let mut all = vec![time("latency")];
+    let mut all = vec![StandardMetric::LATENCY.definition()];
     all.extend(supported(operations).map(|(name, _)| time(name)));
     all.extend([
         time("service_time"),

@@ -18,7 +18,7 @@ const JSON_BYTES_MAX: u64 = 1 << 30;
 ///
 /// # Errors
 /// The trace cannot be read to its end, or cannot be written.
-pub fn attach(trace: &Path, description: &Description) -> Result<(), SymbolsError> {
+pub fn attach_description(trace: &Path, description: &Description) -> Result<(), SymbolsError> {
     let wrong = |error: &dyn ToString| SymbolsError::Description(error.to_string());
     let json = serde_json::to_vec(description).map_err(|error| wrong(&error))?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -31,7 +31,7 @@ pub fn attach(trace: &Path, description: &Description) -> Result<(), SymbolsErro
 ///
 /// # Errors
 /// The trace cannot be read to its end, or its description cannot be understood.
-pub fn attached(trace: &Path) -> Result<Option<Description>, SymbolsError> {
+pub fn read_description(trace: &Path) -> Result<Option<Description>, SymbolsError> {
     let Some(bytes) = attachments::read(trace, DESCRIPTION)? else { return Ok(None) };
     let mut json = Vec::new();
     let inflated = ZlibDecoder::new(&*bytes).take(JSON_BYTES_MAX).read_to_end(&mut json);
