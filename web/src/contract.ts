@@ -531,6 +531,10 @@ end?: (End | null)
  * Scalability laws fitted to each target's curves over threads or processes.
  */
 fits?: CurveFit[]
+/**
+ * What known loads would take on each target, estimated from the cells.
+ */
+loads?: LoadReport[]
 machine: Machine
 run: RunRecord
 /**
@@ -1251,6 +1255,125 @@ unit: string
  * The estimate.
  */
 value: number
+}
+/**
+ * What one unit of a load, such as one transaction, would take on each target: the times of its
+ * operations, as the run measured them, added up.
+ */
+export interface LoadReport {
+/**
+ * Comparison of each pair of these targets.
+ */
+comparisons: LoadComparison[]
+/**
+ * Estimated time of one unit on each target that has all of its operations.
+ */
+costs: LoadCost[]
+/**
+ * What the mix leaves out.
+ */
+leaves_out: string
+/**
+ * Targets for which it cannot be estimated, and why.
+ */
+missing: LoadMissing[]
+/**
+ * Name of the load.
+ */
+name: string
+/**
+ * Where its operations and their numbers are taken from.
+ */
+source: string
+/**
+ * Title of the load, for people.
+ */
+title: string
+/**
+ * What one unit of the load is.
+ */
+unit: string
+}
+/**
+ * Comparison of two targets under a load, paired by block.
+ */
+export interface LoadComparison {
+/**
+ * Number of blocks in which all operations were measured on both targets.
+ */
+blocks: number
+/**
+ * Label of the first target.
+ */
+first: string
+/**
+ * Confidence interval of the ratio, as in [`crate::Comparison`].
+ */
+interval?: (IntervalReport | null)
+/**
+ * Two-sided p-value of "the ratio is 1".
+ */
+p?: (number | null)
+/**
+ * The p-value adjusted for the number of comparisons under all loads.
+ */
+p_adjusted?: (number | null)
+/**
+ * Typical ratio over the blocks, second over first; none if there are too few blocks.
+ */
+ratio?: (number | null)
+/**
+ * Label of the second target.
+ */
+second: string
+verdict: Verdict
+}
+/**
+ * What one unit of a load would take on a target.
+ */
+export interface LoadCost {
+/**
+ * Confidence interval of the median; none if there are too few blocks.
+ */
+interval?: (IntervalReport | null)
+/**
+ * How much of that each kind of operation takes: medians over the blocks.
+ */
+parts: LoadPart[]
+/**
+ * Label of the target.
+ */
+target: string
+/**
+ * Median over the blocks, in nanoseconds.
+ */
+time_ns: number
+}
+/**
+ * What one kind of operation takes in a unit of a load.
+ */
+export interface LoadPart {
+/**
+ * The kind of operation, such as `fsync` or `reads`.
+ */
+kind: string
+/**
+ * Time in nanoseconds.
+ */
+time_ns: number
+}
+/**
+ * A target for which a load cannot be estimated.
+ */
+export interface LoadMissing {
+/**
+ * Label of the target.
+ */
+target: string
+/**
+ * Why.
+ */
+why: string
 }
 /**
  * Everything known about a computer at the time it was described.

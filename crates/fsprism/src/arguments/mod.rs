@@ -362,7 +362,7 @@ pub(crate) struct ReportOptions {
     #[arg(long, conflicts_with = "format")]
     pub(crate) terminal: bool,
     /// Print the full report instead of the closing screen
-    #[arg(long, requires = "terminal")]
+    #[arg(long, conflicts_with = "out")]
     pub(crate) full: bool,
     /// Print the run in this format instead of writing the page
     #[arg(long, value_enum)]

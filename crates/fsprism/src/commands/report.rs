@@ -18,6 +18,10 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
         );
         return Err(refusal).blame_input();
     }
+    if options.full && format != Some(Format::Terminal) {
+        return Err(anyhow::anyhow!("--full is for --terminal: add that, or leave --full out"))
+            .blame_input();
+    }
     let sources: Vec<Source<'_>> =
         options.runs.iter().zip(&runs).map(|(path, run)| Source::new(run, path)).collect();
     match (format, sources.as_slice()) {

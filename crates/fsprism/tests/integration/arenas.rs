@@ -49,7 +49,8 @@ fn a_library_is_measured_beside_a_file_system_and_named_as_one() {
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
     let target = &manifest["targets"][1];
     assert_eq!((&target["label"], &target["file_system"]), (&named.into(), &"densefs".into()));
-    let told = place.finish(place.fsprism("report run --terminal")).assert_code(0).stdout.clone();
+    let told =
+        place.finish(place.fsprism("report run --terminal --full")).assert_code(0).stdout.clone();
     let is_named = told.contains("densefs:size=12~ (by library call)");
     assert!(is_named && told.contains("reached by calls of its"), "{told}");
     place.finish(place.fsprism("report run")).assert_code(0);

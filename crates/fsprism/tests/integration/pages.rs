@@ -40,9 +40,9 @@ fn the_report_is_printed_if_the_terminal_is_asked_for() {
     let place = Place::new();
     measured(&place, "run");
     let before = fs::read(place.path("run/report.html")).expect("a page");
-    let printed = report(&place, "run --terminal");
+    let printed = report(&place, "run --terminal --full");
     assert!(printed.assert_code(0).stdout.contains("\nHow sure this is\n"), "{printed:?}");
-    assert_eq!(printed.stdout, report(&place, "run --format terminal").stdout);
+    assert_eq!(printed.stdout, report(&place, "run --format terminal --full").stdout);
     assert!(before == fs::read(place.path("run/report.html")).expect("a page"), "written anew");
 }
 

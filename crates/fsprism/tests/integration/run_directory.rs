@@ -79,7 +79,7 @@ fn a_damaged_line_is_named_and_what_is_left_is_shown() {
                 && message.contains("left out of all figures")
         };
         assert!(warnings.iter().any(is_told), "{warnings:?}");
-        let text = place.finish(place.fsprism("report run --terminal"));
+        let text = place.finish(place.fsprism("report run --terminal --full"));
         assert!(text.assert_code(0).stdout.contains("Line 3 of cells.jsonl"), "{text:?}");
         let outcome = place.finish(place.fsprism("survey --resume run"));
         outcome.assert_refused(&["cells.jsonl, line 3", "damaged"]);
@@ -87,7 +87,7 @@ fn a_damaged_line_is_named_and_what_is_left_is_shown() {
     // A digit that changed, as disks and people change them.
     let changed = journal.replacen("\"at_s\":", "\"at_s\":1", 1);
     fs::write(&path, changed).expect("it is ours");
-    let text = place.finish(place.fsprism("report run --terminal"));
+    let text = place.finish(place.fsprism("report run --terminal --full"));
     assert!(text.assert_code(0).stdout.contains("checksum"), "{text:?}");
     fs::write(&path, &journal).expect("it is ours");
     fs::write(place.path("run/manifest.json"), "{}").expect("it is ours");

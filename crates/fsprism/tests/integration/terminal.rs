@@ -47,7 +47,7 @@ fn place_with_run() -> Place {
 fn a_terminal_has_colour_unless_no_color_says_otherwise() {
     let place = place_with_run();
     let report = |no_color: Option<&str>| {
-        let mut command = place.fsprism("report run --format terminal");
+        let mut command = place.fsprism("report run --format terminal --full");
         command.envs(no_color.map(|value| ("NO_COLOR", value)));
         at_terminal(command, 100)
     };
@@ -58,7 +58,7 @@ fn a_terminal_has_colour_unless_no_color_says_otherwise() {
     assert!(!plain.contains(ESCAPE), "{plain}");
     assert_eq!(report(Some("0")), plain, "whatever it is set to");
     // Not at a terminal there is none either way.
-    let piped = place.finish(place.fsprism("report run --format terminal"));
+    let piped = place.finish(place.fsprism("report run --format terminal --full"));
     assert_eq!(piped.assert_code(0).stdout, plain);
 }
 
@@ -66,7 +66,7 @@ fn a_terminal_has_colour_unless_no_color_says_otherwise() {
 fn a_report_is_as_wide_as_the_terminal_within_its_bounds() {
     let place = place_with_run();
     for (columns, width) in [(50, 60), (80, 80), (100, 100), (120, 120), (200, 120)] {
-        let mut command = place.fsprism("report run --format terminal");
+        let mut command = place.fsprism("report run --format terminal --full");
         command.env("NO_COLOR", "1");
         let text = at_terminal(command, columns);
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);

@@ -4,7 +4,7 @@ use record::{Document, LoadComparison, LoadCost, LoadReport, Verdict};
 use textual::{Indent, list};
 
 use super::names;
-use super::ranking::Slower;
+use super::ranking::{Slower, has_too_few_blocks};
 use super::text::{Page, Style, shortened};
 use super::units::{self, Wording};
 
@@ -35,7 +35,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 
 /// One line for each load.
 pub(super) fn render_lines(page: &mut Page, document: &Document) {
-    if document.loads.is_empty() {
+    if document.loads.is_empty() || has_too_few_blocks(document) {
         return;
     }
     page.heading("Loads, estimated from their operations");

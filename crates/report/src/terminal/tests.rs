@@ -241,7 +241,7 @@ fn file_systems() -> Vec<FileSystemSupport> {
     ]
 }
 
-fn assert_golden(name: &str, text: &str) {
+pub(super) fn assert_golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

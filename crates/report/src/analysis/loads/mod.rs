@@ -16,7 +16,10 @@ mod user;
 use std::collections::BTreeMap;
 
 use file_system::FileSystem;
-use record::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, Manifest, TargetRecord};
+use record::{
+    LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, Manifest, StandardMetric,
+    TargetRecord,
+};
 use stats::dependence::Dependence;
 
 use super::Gathered;
@@ -30,7 +33,7 @@ use mix::{Measured, Operation};
 pub use user::{LoadError, read_load};
 
 /// The metric that adds up.
-const TIME: &str = "time_per_operation";
+const TIME: &str = StandardMetric::TIME_PER_OPERATION.name;
 
 /// What each load would take; those of which no target has all operations are left out.
 pub(super) fn all(

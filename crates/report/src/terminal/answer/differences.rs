@@ -3,7 +3,7 @@
 use file_system::FileSystem;
 use record::{Better, CellReport, Document};
 
-use super::super::ranking::{Entry, Ranking, Slower, relation};
+use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
 use super::super::text::{Page, Style, shortened};
 use super::super::{names, section, units};
 use textual::list;
@@ -12,7 +12,7 @@ const SHOWN: usize = 3;
 
 /// Heading and lines; nothing where no two targets were compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
-    if document.comparisons.is_empty() {
+    if document.comparisons.is_empty() || has_too_few_blocks(document) {
         return;
     }
     let (kept, aside) = kept(document);

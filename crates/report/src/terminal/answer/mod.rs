@@ -2,7 +2,10 @@
 //! the full report.
 
 mod differences;
+mod references;
 mod sure;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -33,6 +36,7 @@ pub fn render_answer(document: &Document, run: &Path, options: &Options) -> Stri
     let sections = [
         section(&|page| page.heading(&title(document))),
         section(&|page| compact::render(page, document)),
+        section(&|page| references::render(page, document)),
         section(&|page| loads::render_lines(page, document)),
         section(&|page| differences::render(page, document)),
         section(&|page| sure::render(page, document, run)),

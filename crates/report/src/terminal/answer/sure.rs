@@ -78,12 +78,12 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
             let (factor, what) = match blocks {
                 ..BLOCKS_LEAST => {
                     let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
-                    (factor, "give intervals and comparisons")
+                    (factor, "allow intervals and comparisons")
                 }
                 BLOCKS_LEAST.. => (4.0, "halve the intervals"),
             };
             let budget = closing::option_seconds(document.run.budget_s * factor);
-            format!("Next: the budget was used up; --budget {budget} would {what}.")
+            format!("Next: budget used up; --budget {budget} would {what}.")
         }
     };
     (text, Style::Plain)

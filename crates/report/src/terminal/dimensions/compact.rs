@@ -11,6 +11,8 @@ use crate::terminal::text::{Page, Piece, Style, shortened};
 use crate::terminal::units;
 
 const INDENT: usize = 2;
+/// Below so many characters an axis shows nothing.
+const AXIS_LEAST: usize = 16;
 /// What marks a ratio that cannot be told apart from 1.
 const UNSURE: char = '?';
 
@@ -24,15 +26,14 @@ pub(in crate::terminal) fn render(page: &mut Page, document: &Document) {
     let is_marked = groups.iter().flat_map(|group| &group.rows).any(is_alike);
     let mark = if is_marked { "; ?: not told apart" } else { "" };
     page.heading(&format!("Cost in each dimension, relative to the cheapest (1x){mark}"));
-    if groups.iter().all(|group| group.rows.len() == 2) {
-        on_an_axis(page, &groups);
-    } else {
+    let is_drawn = groups.iter().all(|group| group.rows.len() == 2) && on_an_axis(page, &groups);
+    if !is_drawn {
         in_columns(page, document, &groups);
     }
 }
 
-/// The dearer of two, as it lies beyond 1x.
-fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) {
+/// The dearer of two, as it lies beyond 1x; false where there is no room.
+fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
     let title = |group: &Group<'_>| names::dimension(group.dimension);
     let figure = |row: &Row<'_>| {
         let label = names::label(row.target);
@@ -46,6 +47,9 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) {
     let (titles, figures) =
         (widest(groups.iter().map(title)), widest(dearer.iter().map(|(_, row)| figure(row))));
     let room = page.width().saturating_sub(INDENT + titles + 2 * GAP + figures);
+    if room < AXIS_LEAST {
+        return false;
+    }
     let spans: Vec<Span> = dearer.iter().filter_map(|(_, row)| row.span()).collect();
     let axis = Axis::over(&spans, room);
     let ticks = axis.ticks(room + GAP + figures);
@@ -59,6 +63,7 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) {
         let style = if is_real { Style::Worse } else { Style::Plain };
         page.pieces(&[Piece::plain(head), Piece { text: figure(row), style }]);
     }
+    true
 }
 
 /// A column per target.

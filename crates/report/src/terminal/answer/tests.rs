@@ -1,0 +1,171 @@
+//! Whole closing screens, as they are read: golden files as those of the full report.
+
+use std::path::Path;
+
+use record::{Dimension, EndReason, Line};
+
+use super::super::Options;
+use super::super::tests::assert_golden;
+use super::render_answer;
+use crate::known_loads;
+use crate::sample::{Sample, noisy};
+
+/// Lines that the screen may have beside its last three: how to see all, the page, the run.
+const LINES_MOST: usize = 22;
+
+/// A benchmark: its name, title and dimension, and what an operation takes on tmpfs, ext4, xfs and
+/// btrfs in nanoseconds; on tmpfs 0 where it means nothing there.
+type Row = (&'static str, &'static str, Dimension, [f64; 4]);
+
+const ROWS: [Row; 15] = [
+    ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
+    ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
+    ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),
+    (
+        "sequential-read-4k-cold",
+        "sequential read 4 KiB, cold",
+        Dimension::Io,
+        [0.0, 1800.0, 1810.0, 2400.0],
+    ),
+    (
+        "sequential-read-1m-cold",
+        "sequential read 1 MiB, cold",
+        Dimension::Io,
+        [0.0, 490e3, 493e3, 541e3],
+    ),
+    (
+        "sequential-read-4k-warm",
+        "sequential read 4 KiB, warm",
+        Dimension::InMemory,
+        [400.0, 466.0, 530.0, 560.0],
+    ),
+    (
+        "sequential-read-1m-warm",
+        "sequential read 1 MiB, warm",
+        Dimension::InMemory,
+        [58e3, 60e3, 61e3, 66e3],
+    ),
+    (
+        "sequential-write-4k-warm",
+        "sequential write 4 KiB, warm",
+        Dimension::InMemory,
+        [640.0, 1910.0, 1290.0, 3400.0],
+    ),
+    (
+        "sequential-write-1m-warm",
+        "sequential write 1 MiB, warm",
+        Dimension::InMemory,
+        [58e3, 121e3, 59e3, 200e3],
+    ),
+    (
+        "random-write-4k-warm",
+        "random write 4 KiB, warm",
+        Dimension::InMemory,
+        [660.0, 4720.0, 1340.0, 5000.0],
+    ),
+    (
+        "random-write-1m-warm",
+        "random write 1 MiB, warm",
+        Dimension::InMemory,
+        [60e3, 140e3, 74e3, 220e3],
+    ),
+    ("create-100", "create, directory of 100", Dimension::Metadata, [6e3, 14e3, 14e3, 27e3]),
+    (
+        "open-close-100",
+        "open and close, directory of 100",
+        Dimension::Metadata,
+        [2050.0, 2100.0, 2110.0, 2150.0],
+    ),
+    ("unlink-100", "unlink, directory of 100", Dimension::Metadata, [4e3, 11.6e3, 13.5e3, 40e3]),
+    ("readdir-100", "readdir, directory of 100", Dimension::Metadata, [9e3, 26e3, 10.6e3, 20e3]),
+];
+
+/// A survey of the first so many of tmpfs, ext4, xfs and btrfs, or of others by their numbers.
+fn survey(targets: &[usize], blocks: usize) -> Sample {
+    let labels: Vec<&str> =
+        targets.iter().map(|&at| ["tmpfs", "ext4", "xfs", "btrfs"][at]).collect();
+    let mut sample = Sample::new(&labels).operations(400);
+    for (seed, (name, title, dimension, times)) in (1..).zip(ROWS) {
+        sample = sample.not_on(if times[0] == 0.0 { &["tmpfs"] } else { &[] });
+        let values: Vec<Vec<f64>> = targets
+            .iter()
+            .map(|&at| noisy(times[at], 0.03, seed * 8 + at as u64, blocks))
+            .collect();
+        let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+        sample = sample.benchmark(name, &values);
+        sample.change(name, |cell| {
+            cell.title = title.to_owned();
+            cell.dimension = dimension;
+        });
+    }
+    sample.ended()
+}
+
+fn screen(sample: &Sample) -> String {
+    let document = sample.document_under(&known_loads());
+    let options = Options { width: 80, colour: false };
+    let text = render_answer(&document, Path::new("fsprism-runs/RUN"), &options);
+    assert!(text.lines().count() <= LINES_MOST, "{} lines:\n{text}", text.lines().count());
+    text
+}
+
+#[test]
+fn two_targets() {
+    assert_golden("answer-two-targets.txt", &screen(&survey(&[1, 2], 12)));
+}
+
+#[test]
+fn four_targets() {
+    let why = "mkfs.f2fs is not installed: install the package f2fs-tools";
+    let sample = survey(&[0, 1, 2, 3], 12).skipped("f2fs", why);
+    assert_golden("answer-four-targets.txt", &screen(&sample));
+}
+
+#[test]
+fn one_target() {
+    assert_golden("answer-one-target.txt", &screen(&survey(&[1], 12)));
+}
+
+#[test]
+fn one_block() {
+    assert_golden("answer-one-block.txt", &screen(&survey(&[1, 2], 1)));
+}
+
+#[test]
+fn interrupted() {
+    let mut sample = survey(&[1, 2], 12);
+    let Some(Line::End(end)) = sample.run.lines.last_mut() else { panic!("it has ended") };
+    end.reason = EndReason::Interrupted;
+    assert_golden("answer-interrupted.txt", &screen(&sample));
+    sample.run.lines.pop();
+    let text = screen(&sample);
+    assert!(text.ends_with("to go on: fsprism survey --resume fsprism-runs/RUN\n"), "{text}");
+}
+
+#[test]
+fn nothing_real() {
+    let same = |seed| noisy(1000.0, 0.05, seed, 12);
+    let sample = Sample::new(&["ext4", "xfs"]).benchmark("create-100", &[&same(1), &same(2)]);
+    assert_golden("answer-nothing-real.txt", &screen(&sample.ended()));
+}
+
+#[test]
+fn every_width_is_kept_and_colour_adds_nothing_but_colour() {
+    for targets in [&[0, 1, 2, 3][..], &[1, 2], &[3]] {
+        let document = survey(targets, 8).document_under(&known_loads());
+        for width in [40, 60, 80, 120] {
+            let render =
+                |colour| render_answer(&document, Path::new("run"), &Options { width, colour });
+            let plain = render(false);
+            for line in plain.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+            let mut without = String::new();
+            for part in render(true).split('\u{1b}') {
+                let rest = part.split_once('m').filter(|_| part.starts_with('['));
+                without.push_str(rest.map_or(part, |(_, rest)| rest));
+            }
+            assert_eq!(without, plain);
+        }
+    }
+}
