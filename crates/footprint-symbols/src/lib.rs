@@ -8,7 +8,7 @@
 //!   inlined functions from [`dwarf`].
 //! - Data: symbols, [`per_cpu`] variables, slabs and pages from a table of [`memory`] that the
 //!   guest makes ([`inside`]), the layouts of a kernel's types from its [`btf`].
-//! - [`describe`] combines all of this, and [`attach`] puts it into the trace.
+//! - [`describe`] combines all of this, and [`attach_description`] puts it into the trace.
 
 #![forbid(unsafe_code)]
 

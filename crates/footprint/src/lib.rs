@@ -2,8 +2,8 @@
 //!
 //! A trace of execution is read once: [`trace`] finds stacks and contexts, [`touched`] the lines
 //! and bytes of each region, and [`simulated`] the misses of caches. [`cgstacks`] makes trees of
-//! stacks, condensed by [`categories`], and [`diff`] compares two footprints. [`description`] is what
-//! a trace says about itself: its subject, and the names of code and data.
+//! stacks, condensed by [`categories`], and [`diff`] compares two footprints. [`description`] is
+//! what a trace says about itself: its subject, and the names of code and data.
 //!
 //! This crate uses no clock and no threads: the same trace gives the same answer.
 

@@ -6,11 +6,13 @@ pub(crate) mod densefs;
 pub(crate) mod footprint;
 pub(crate) mod footprint_values;
 pub(crate) mod lab;
+pub(crate) mod reports;
 pub(crate) mod values;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::report::known_loads;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use record::OfferedLoad;
@@ -22,7 +24,9 @@ use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
 use crate::arguments::lab::LabCommand;
+use crate::arguments::reports::{COMPARE_EXAMPLES, CompareOptions, REPORT_EXAMPLES, ReportOptions};
 use crate::output::Form;
+use crate::session::loads;
 
 /// Where images of scratch targets lie unless it is said.
 const SCRATCH: &str = "/var/tmp";
@@ -39,6 +43,14 @@ pub(crate) struct Arguments {
 fn defaults() -> String {
     let names: Vec<String> = FileSystem::by_default().map(|one| one.name.to_owned()).collect();
     textual::list(&names, "and")
+}
+
+fn loads_help() -> String {
+    let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
+    format!(
+        "Answer for these loads: {}, or your own in a file, MIX.toml; by default for all six",
+        names.join(", ")
+    )
 }
 
 fn targets_help() -> String {
@@ -80,6 +92,7 @@ Targets:
 Examples:
   sudo fsprism survey
   sudo fsprism survey ext4 xfs --budget 10m --precision 2%
+  sudo fsprism survey ext4 xfs --for mail,database
   sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
   sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
   fsprism survey . /dev/shm --budget 30s
@@ -90,25 +103,6 @@ Examples:
 
 Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line or input;
 130 interrupted (what was measured is kept).
-";
-
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
-  fsprism report BEFORE AFTER --out page.html            both on one page
-  fsprism report RUN --terminal                          prints the closing screen
-  fsprism report RUN --terminal --full | less            prints everything
-  fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
-";
-
-const COMPARE_EXAMPLES: &str = "\
-Examples:
-  fsprism compare fsprism-runs/RUN                       its targets with each other
-  fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
-  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  differences that would recur
-  fsprism compare RUN --factors target,dimension --margin 5%
-
-docs/verdicts.md defines the verdicts.
 ";
 
 const REPRODUCE_EXAMPLES: &str = "\
@@ -255,6 +249,8 @@ pub(crate) struct Measuring {
     /// Resume an interrupted run, on the targets it started with
     #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
     pub(crate) resume: Option<PathBuf>,
+    #[arg(long = "for", value_name = "LOADS", value_delimiter = ',', help = loads_help())]
+    pub(crate) loads: Vec<String>,
     /// Print the full report instead of the closing screen
     #[arg(long)]
     pub(crate) full: bool,
@@ -264,8 +260,9 @@ pub(crate) struct Measuring {
 
 impl Measuring {
     /// The form of the run's report.
-    pub(crate) fn form(&self) -> Form {
-        Form { format: self.output.format, is_full: self.full }
+    pub(crate) fn form(&self) -> anyhow::Result<Form> {
+        let loads = loads::named(&self.loads)?;
+        Ok(Form { format: self.output.format, is_full: self.full, loads })
     }
 }
 
@@ -347,55 +344,6 @@ impl Making {
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.as_deref().unwrap_or(Path::new(SCRATCH))
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportOptions {
-    /// Run directories; several are shown side by side on one page
-    #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<PathBuf>,
-    /// File for the page; by default report.html in the run directory, or ./report.html for several
-    /// runs
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["terminal", "format"])]
-    pub(crate) out: Option<PathBuf>,
-    /// Print the report instead of writing the page
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) terminal: bool,
-    /// Print the full report instead of the closing screen
-    #[arg(long, conflicts_with = "out")]
-    pub(crate) full: bool,
-    /// Print the run in this format instead of writing the page
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompareOptions {
-    /// Run directories: one to compare its targets, several to compare the later ones with the
-    /// first. A directory made by --runs stands for all its runs
-    #[arg(value_name = "RUN", required_unless_present = "a")]
-    pub(crate) runs: Vec<PathBuf>,
-    /// One side: two or more runs, to show how much runs vary by themselves
-    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
-    pub(crate) a: Vec<PathBuf>,
-    /// The other side: two or more runs; without it, the targets of side A are compared
-    #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
-    pub(crate) b: Vec<PathBuf>,
-    /// Factors of the analysis of variance: side, run, target, benchmark, dimension; by default
-    /// side (or run) and target, where they vary
-    #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
-    pub(crate) factors: Vec<String>,
-    /// How far apart two values may be and still be called the same
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
-    pub(crate) margin: f64,
-    /// Confidence level of intervals and verdicts; by default that of the first run
-    #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
-    pub(crate) confidence: Option<f64>,
-    /// Also compare benchmarks that the runs measured with different file sizes or other parameters
-    #[arg(long)]
-    pub(crate) unlike: bool,
-    #[command(flatten)]
-    pub(crate) output: AnswerOptions,
 }
 
 #[derive(Debug, Args)]

@@ -45,9 +45,10 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
     };
-    let document = output::print_measured(&directory, Form::full(options.output.format))?;
+    let form = Form::full(options.output.format);
+    let document = output::print_measured(&directory, &form)?;
     let reason = reason?;
-    output::print_path(&path, Form::full(options.output.format))?;
+    output::print_path(&path, &form)?;
     Ok(Done::of(reason, &document))
 }
 

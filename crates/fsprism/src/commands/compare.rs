@@ -6,8 +6,9 @@ use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, 
 use anyhow::anyhow;
 use record::Run;
 
+use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
-use crate::arguments::{CompareOptions, Format};
+use crate::arguments::reports::CompareOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::runs;
@@ -25,7 +26,24 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     let how = How { factors, margin, level, unlike: options.unlike, first_side };
     let document = compare_runs(&runs, &how).blame_input()?;
     let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &document, || document.text(width))
+    let done = output::print_answer(options.output.format, &document, || match options.full {
+        true => document.text(width),
+        false => document.summary(width),
+    })?;
+    let Some(limit) = options.fail_above else { return Ok(done) };
+    if document.runs.len() < 2 || first_side == Some(document.runs.len()) {
+        let why = "--fail-above is for what got worse from one run or side to the next";
+        return Err(anyhow!("{why}: name two")).blame_input();
+    }
+    let worse = document.worse_by_more_than(limit / 100.0);
+    let Some(worst) = worse.first() else { return Ok(done) };
+    output::say(&format!(
+        "{} worse by more than {limit} %; the worst is {}, {}",
+        textual::plural(worse.len(), "benchmark"),
+        worst.title,
+        worst.second
+    ));
+    Ok(Done::WithFailures)
 }
 
 /// Prints how the targets of a directory of runs compare over all of them.

@@ -3,9 +3,11 @@
 use ::report::Source;
 use record::Run;
 
-use crate::arguments::{Format, ReportOptions};
+use crate::arguments::Format;
+use crate::arguments::reports::ReportOptions;
 use crate::exit::{Blame, Done};
 use crate::output::{self, Form, page};
+use crate::session::loads;
 
 /// Writes the page of run directories, or prints them in another form.
 pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
@@ -22,13 +24,15 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
         return Err(anyhow::anyhow!("--full is for --terminal: add that, or leave --full out"))
             .blame_input();
     }
+    let loads = loads::named(&options.loads)?;
+    let form = Form { format: Format::Html, is_full: options.full, loads };
     let sources: Vec<Source<'_>> =
-        options.runs.iter().zip(&runs).map(|(path, run)| Source::new(run, path)).collect();
+        options.runs.iter().zip(&runs).map(|(path, run)| form.source(run, path)).collect();
     match (format, sources.as_slice()) {
         (Some(Format::Html), _) => output::print(&::report::render_html(&sources))?,
         (Some(format), sources) => {
-            let form = Form { format, is_full: options.full };
-            sources.iter().try_for_each(|source| output::print_report(source, form))?;
+            let form = Form { format, ..form };
+            sources.iter().try_for_each(|source| output::print_report(source, &form))?;
         }
         (None, sources) => {
             let page = match (&options.out, options.runs.as_slice()) {

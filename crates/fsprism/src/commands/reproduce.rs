@@ -174,6 +174,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         },
         out: options.out.clone(),
         resume: None,
+        loads: Vec::new(),
         full: false,
         output: OutputOptions { format: Format::Terminal },
     }

@@ -11,9 +11,9 @@ use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
 use crate::commands::{footprint, list};
 use crate::exit::{Blame, Done};
 use crate::output;
-use crate::session::runs;
 use crate::session::targets::Choice;
 use crate::session::timed::Session;
+use crate::session::{loads, runs};
 
 /// `fsprism survey`.
 pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
@@ -64,11 +64,12 @@ fn measure(
     texts: &[String],
     measuring: &Measuring,
 ) -> anyhow::Result<Done> {
+    let form = measuring.form()?;
     let stop = Arc::new(AtomicBool::new(false));
     let session = match &measuring.resume {
         Some(path) if has_ended(path)? => {
             output::say(&format!("{}: nothing is left to measure", path.display()));
-            let document = output::print_run(path, measuring.form())?;
+            let document = output::print_run(path, &form)?;
             return Ok(Done::of(EndReason::NothingLeft, &document));
         }
         Some(path) => Session::resume(path, measuring, &stop)?,
@@ -76,17 +77,18 @@ fn measure(
             let suite = suites::suite(suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
+            loads::check(&form.loads, &suite)?;
             Session::begin(command, (&suite, Choice::Asked(texts)), measuring, &stop)?
         }
     };
     let (directory, ended) = session.measure(&stop);
-    let printed = output::print_measured(&directory, measuring.form());
+    let printed = output::print_measured(&directory, &form);
     let (document, reason) = match (printed, ended) {
         // Where nothing can be read any more, what ended the run says why.
         (Err(_), Err(why)) => return Err(why),
         (printed, ended) => (printed?, ended?),
     };
-    output::print_path(directory.path(), measuring.form())?;
+    output::print_path(directory.path(), &form)?;
     Ok(Done::of(reason, &document))
 }
 

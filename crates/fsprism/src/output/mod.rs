@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use ::report::export::{self, Direction, Export, Latencies};
-use ::report::{Options, Source};
+use ::report::{Load, Options, Source};
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
 use textual::plain_text;
@@ -32,41 +32,51 @@ pub(crate) fn terminal_options() -> Options {
 }
 
 /// The form of a run's report.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) format: Format,
     /// Whether people get everything, and not the closing screen alone.
     pub(crate) is_full: bool,
+    /// The loads that were asked for; where none were, it is for all that can be estimated.
+    pub(crate) loads: Vec<Load>,
 }
 
 impl Form {
     /// All of it where it is for people.
     pub(crate) fn full(format: Format) -> Self {
-        Self { format, is_full: true }
+        Self { format, is_full: true, loads: Vec::new() }
+    }
+
+    /// A run analysed for it.
+    pub(crate) fn source<'a>(&self, run: &'a Run, path: &'a Path) -> Source<'a> {
+        match self.loads.as_slice() {
+            [] => Source::new(run, path),
+            loads => Source::under(run, path, loads),
+        }
     }
 }
 
 /// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
 /// what was derived from it.
-pub(crate) fn print_measured(directory: &RunDirectory, form: Form) -> anyhow::Result<Document> {
+pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::Result<Document> {
     let run = directory.read()?;
-    let source = Source::new(&run, directory.path());
+    let source = form.source(&run, directory.path());
     print_report(&source, form)?;
     page::write_into(directory, &source);
     Ok(source.document)
 }
 
 /// The same for a run that is known by its path.
-pub(crate) fn print_run(path: &Path, form: Form) -> anyhow::Result<Document> {
+pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
     let run = Run::read(path)?;
-    let source = Source::new(&run, path);
+    let source = form.source(&run, path);
     print_report(&source, form)?;
     page::write_beside(&source);
     Ok(source.document)
 }
 
 /// Prints the report of a run in the form that was asked for.
-pub(crate) fn print_report(source: &Source<'_>, form: Form) -> anyhow::Result<()> {
+pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
     let text = match form.format {
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
@@ -95,7 +105,7 @@ fn told(export: Export) -> String {
 }
 
 /// Says where a run lies, and its page, once its report is printed.
-pub(crate) fn print_path(path: &Path, form: Form) -> anyhow::Result<()> {
+pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
     if form.format == Format::Terminal {
         let page = path.join(page::FILE);
         let shown = |path: &Path| format!("{}\n", plain_text(&path.display().to_string()));

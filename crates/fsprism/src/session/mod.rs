@@ -2,6 +2,7 @@
 //! begun, resumed and repeated, guests traced.
 
 pub(crate) mod input;
+pub(crate) mod loads;
 pub(crate) mod runs;
 pub(crate) mod start;
 pub(crate) mod targets;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{IntervalReport, RatioReport};
+use record::{Better, IntervalReport, RatioReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
@@ -34,6 +34,8 @@ pub struct Comparison {
     pub title: String,
     /// The metric compared.
     pub metric: String,
+    /// Which direction of it is better.
+    pub better: Better,
     /// Target of the first series.
     pub first: String,
     /// Target of the second series.
@@ -277,6 +279,7 @@ impl Question<'_> {
             benchmark: first.benchmark.clone(),
             title: first.title.clone(),
             metric: first.metric.clone(),
+            better: first.better,
             first: first.target.clone(),
             second: second.target.clone(),
             first_run: name(&self.firsts, own_first),

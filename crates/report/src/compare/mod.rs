@@ -3,6 +3,7 @@
 //! [`compare`] turns runs into a [`CompareDocument`]; its `text` says the same for people.
 
 mod analysis;
+mod changes;
 mod comparisons;
 mod differences;
 mod power;

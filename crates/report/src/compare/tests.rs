@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::sample::{Sample, around, noisy, swaying};
 
-fn options() -> CompareOptions {
+pub(super) fn options() -> CompareOptions {
     CompareOptions {
         factors: Vec::new(),
         margin: 0.02,
@@ -15,7 +15,7 @@ fn options() -> CompareOptions {
     }
 }
 
-fn named(name: &str, sample: Sample) -> NamedRun {
+pub(super) fn named(name: &str, sample: Sample) -> NamedRun {
     NamedRun { name: name.to_owned(), run: sample.run }
 }
 

@@ -10,19 +10,8 @@ impl CompareDocument {
     /// The text for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
-        let mut text = String::new();
+        let mut text = self.sides_text(width);
         let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
-        for run in &self.runs {
-            let side = run.side.as_ref().map_or_else(String::new, |side| format!("{side}: "));
-            text += &format!("{side}{}: {}\n", run.name, run.targets.join(", "));
-        }
-        if !self.differences.is_empty() {
-            text += "The runs also differ in:\n";
-        }
-        for RunDifference { run, what, first, second } in &self.differences {
-            let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
-            text += &paragraph("  ", "      ", &said, width);
-        }
         let basis = format!(
             "{} confidence; \"the same\" means within {}; p is adjusted for {tested} comparisons, \
              and intervals of differences are widened because these were picked out of many",
@@ -40,9 +29,7 @@ impl CompareDocument {
             let few = format!("not compared (needs {needs} and values above 0): {untested}");
             text += &paragraph("", "", &few, width);
         }
-        if let Some(power) = &self.power {
-            text += &paragraph("", "", &power.sentence(), width);
-        }
+        text += &self.power_text(width);
         let mut title = "";
         for comparison in &self.comparisons {
             if comparison.title != title {
@@ -63,6 +50,29 @@ impl CompareDocument {
             text += &paragraph("! ", "  ", warning, width);
         }
         text
+    }
+
+    /// The runs, and how they differ otherwise.
+    pub(super) fn sides_text(&self, width: usize) -> String {
+        let mut text = String::new();
+        for run in &self.runs {
+            let side = run.side.as_ref().map_or_else(String::new, |side| format!("{side}: "));
+            text += &format!("{side}{}: {}\n", run.name, run.targets.join(", "));
+        }
+        if !self.differences.is_empty() {
+            text += "The runs also differ in:\n";
+        }
+        for RunDifference { run, what, first, second } in &self.differences {
+            let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
+            text += &paragraph("  ", "      ", &said, width);
+        }
+        text
+    }
+
+    /// What so many runs can show.
+    pub(super) fn power_text(&self, width: usize) -> String {
+        let power = self.power.as_ref();
+        power.map_or_else(String::new, |power| paragraph("", "", &power.sentence(), width))
     }
 
     /// What was not compared, and what the analysis does not hold, with the reasons.
@@ -108,7 +118,7 @@ impl CompareDocument {
         sides.len()
     }
 
-    fn sentence(&self, comparison: &Comparison) -> String {
+    pub(super) fn sentence(&self, comparison: &Comparison) -> String {
         let name = |run: &str, target: &str| match (self.sides(), self.runs.len()) {
             (2, _) => format!("{target} ({run})"),
             (1, _) | (_, 1) => target.to_owned(),

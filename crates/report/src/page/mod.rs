@@ -48,10 +48,12 @@ impl<'a> Source<'a> {
     /// Analyses a run that was read from `path`, where the logs of its latencies lie.
     #[must_use]
     pub fn new(run: &'a Run, path: &'a Path) -> Self {
-        Self::under(run, path, &known_loads())
+        let mut source = Self::under(run, path, &known_loads());
+        source.document.loads.retain(|load| !load.costs.is_empty());
+        source
     }
 
-    /// The same under these loads.
+    /// The same for these loads, whether or not they can be estimated.
     #[must_use]
     pub fn under(run: &'a Run, path: &'a Path, loads: &[Load]) -> Self {
         let Analysis { document, latencies } = analyse(run, path, loads);

@@ -66,8 +66,11 @@ enum Detail {
 fn sentence(load: &LoadReport, detail: Detail) -> String {
     let mut costs: Vec<&LoadCost> = load.costs.iter().collect();
     costs.sort_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
-    let Some((&best, others)) = costs.split_first() else { return String::new() };
     let head = format!("For {}", load.title);
+    let Some((&best, others)) = costs.split_first() else {
+        let why = load.missing.first().map_or("nothing was measured", |missing| &missing.why);
+        return format!("{head}: {why}");
+    };
     if others.is_empty() {
         return format!("{head}: {}", alone(best, detail));
     }

@@ -25,8 +25,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
     let what = (&options.tracing, &options.simulated.caches[..]);
     let Made { directory, failed } = made("run", &options.targets, what, measuring)?;
-    let document = output::print_measured(&directory, Form::full(measuring.output.format))?;
-    output::print_path(directory.path(), Form::full(measuring.output.format))?;
+    let form = Form::full(measuring.output.format);
+    let document = output::print_measured(&directory, &form)?;
+    output::print_path(directory.path(), &form)?;
     Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
 }
 

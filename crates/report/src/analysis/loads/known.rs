@@ -1,6 +1,6 @@
 //! The loads that are known by name, each after what was published about it.
 
-use super::mix::{Load, Measured, Operation, Transfer};
+use super::mix::{Load, LoadOperation, Measured, Transfer};
 
 /// Every known load.
 #[must_use]
@@ -129,10 +129,14 @@ fn container() -> Load {
 const FILEBENCH: &str = "Tarasov, Zadok & Shepler, \"Filebench: A Flexible Framework for File \
                          System Benchmarking\", ;login: 41(1), 2016";
 
-fn each(kind: &str, count: f64, benchmark: &str) -> Operation {
-    Operation { kind: kind.to_owned(), count, measured: Measured::Benchmark(benchmark.to_owned()) }
+fn each(kind: &str, count: f64, benchmark: &str) -> LoadOperation {
+    LoadOperation {
+        kind: kind.to_owned(),
+        count,
+        measured: Measured::Benchmark(benchmark.to_owned()),
+    }
 }
 
-fn transfer(kind: &str, count: f64, transfer: Transfer, bytes: u64) -> Operation {
-    Operation { kind: kind.to_owned(), count, measured: Measured::Transfer(transfer, bytes) }
+fn transfer(kind: &str, count: f64, transfer: Transfer, bytes: u64) -> LoadOperation {
+    LoadOperation { kind: kind.to_owned(), count, measured: Measured::Transfer(transfer, bytes) }
 }

@@ -17,12 +17,21 @@ pub struct Load {
     /// answer.
     pub(crate) must_last: bool,
     /// Its operations.
-    pub(crate) operations: Vec<Operation>,
+    pub(crate) operations: Vec<LoadOperation>,
+}
+
+impl Load {
+    /// The benchmarks that measure its operations.
+    #[must_use]
+    pub fn benchmarks(&self) -> Vec<&str> {
+        let terms = self.operations.iter().flat_map(LoadOperation::terms);
+        terms.map(|(benchmark, _)| benchmark).collect()
+    }
 }
 
 /// Operations of one kind in a unit of a load.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Operation {
+pub(crate) struct LoadOperation {
     /// What they are called where a difference is explained: `fsync`, `reads`.
     pub(crate) kind: String,
     /// How many there are in a unit.
@@ -106,7 +115,7 @@ impl Transfer {
 const SMALL: f64 = 4096.0;
 const LARGE: f64 = 1_048_576.0;
 
-impl Operation {
+impl LoadOperation {
     /// The benchmarks that it takes, each with how often its mean time counts. A transfer takes
     /// longer in proportion to its bytes beyond 4 KiB, as the two benchmarks say; one of less takes
     /// what 4 KiB do, for less is never moved.
@@ -135,7 +144,7 @@ mod tests {
 
     fn terms(bytes: u64) -> Vec<(String, f64)> {
         let measured = Measured::Transfer(Transfer::RandomReadCold, bytes);
-        let operation = Operation { kind: "reads".to_owned(), count: 2.0, measured };
+        let operation = LoadOperation { kind: "reads".to_owned(), count: 2.0, measured };
         operation.terms().into_iter().map(|(name, weight)| (name.to_owned(), weight)).collect()
     }
 

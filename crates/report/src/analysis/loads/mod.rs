@@ -29,13 +29,13 @@ use super::judged::{self, MARGIN, Pairs};
 pub use known::known_loads;
 pub use mix::Load;
 #[cfg(test)]
-use mix::{Measured, Operation};
+use mix::{LoadOperation, Measured};
 pub use user::{LoadError, read_load};
 
 /// The metric that adds up.
 const TIME: &str = StandardMetric::TIME_PER_OPERATION.name;
 
-/// What each load would take; those of which no target has all operations are left out.
+/// What each load would take.
 pub(super) fn all(
     loads: &[Load],
     gathered: &[Gathered<'_>],
@@ -57,7 +57,6 @@ pub(super) fn all(
             }
             (load, costs, missing)
         })
-        .filter(|(_, costs, _)| !costs.is_empty())
         .collect();
     let questions: Vec<(&Estimated<'_>, &Estimated<'_>)> =
         estimated.iter().flat_map(|(_, costs, _)| pairs_of(costs)).collect();

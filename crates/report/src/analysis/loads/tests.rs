@@ -6,7 +6,7 @@ use super::*;
 use crate::sample::{Sample, around, swaying};
 
 fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
-    let operation = |&(kind, benchmark, count): &(&str, &str, f64)| Operation {
+    let operation = |&(kind, benchmark, count): &(&str, &str, f64)| LoadOperation {
         kind: kind.to_owned(),
         count,
         measured: Measured::Benchmark(benchmark.to_owned()),
@@ -62,10 +62,11 @@ fn what_lacks_an_operation_or_keeps_nothing_is_named_with_why() {
 }
 
 #[test]
-fn a_load_that_no_target_has_is_left_out() {
+fn a_load_that_no_target_has_costs_nothing_and_says_why() {
     let sample = Sample::new(&["ext4"]).benchmark("create", &[&around(1.0, 8)]);
     let load = load(false, &[("reads", "read", 1.0)]);
-    assert_eq!(sample.document_under(&[load]).loads, []);
+    let [found] = &sample.document_under(&[load]).loads[..] else { panic!("it was asked for") };
+    assert_eq!((found.costs.len(), found.missing[0].why.as_str()), (0, "read was not measured"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::mix::{Load, Measured, Operation, Transfer};
+use super::mix::{Load, LoadOperation, Measured, Transfer};
 
 /// Why a file is no load.
 #[derive(Debug, Error)]
@@ -16,7 +16,7 @@ pub enum LoadError {
     #[error("operation {0}: give either benchmark or transfer, and bytes with transfer")]
     Measured(usize),
     /// A transfer that is not measured.
-    #[error("operation {at}: there is no transfer {name}: choose {}", textual::list(&names(), "or"))]
+    #[error("operation {at}: there is no transfer {name}: choose {}", names())]
     Transfer {
         /// Which operation.
         at: usize,
@@ -76,8 +76,8 @@ fn one() -> f64 {
     1.0
 }
 
-fn names() -> Vec<String> {
-    Transfer::ALL.map(|one| one.name().to_owned()).to_vec()
+fn names() -> String {
+    textual::list(&Transfer::ALL.map(|one| one.name().to_owned()), "or")
 }
 
 /// The load called `name` that a file's text describes.
@@ -87,7 +87,7 @@ fn names() -> Vec<String> {
 pub fn read_load(name: &str, text: &str) -> Result<Load, LoadError> {
     let file: File =
         toml::from_str(text).map_err(|error| LoadError::Text(in_one_line(&error, text)))?;
-    let operations: Vec<Operation> =
+    let operations: Vec<LoadOperation> =
         (1..).zip(file.operation).map(|(at, entry)| entry.read(at)).collect::<Result<_, _>>()?;
     if operations.is_empty() {
         return Err(LoadError::Empty);
@@ -112,7 +112,7 @@ fn in_one_line(error: &toml::de::Error, text: &str) -> String {
 }
 
 impl Entry {
-    fn read(self, at: usize) -> Result<Operation, LoadError> {
+    fn read(self, at: usize) -> Result<LoadOperation, LoadError> {
         let measured = match (self.benchmark, self.transfer, self.bytes) {
             (Some(benchmark), None, None) => Measured::Benchmark(benchmark),
             (None, Some(name), Some(bytes)) => {
@@ -134,7 +134,7 @@ impl Entry {
             Measured::Transfer(transfer, _) if transfer.is_read() => "reads".to_owned(),
             Measured::Transfer(..) => "writes".to_owned(),
         });
-        Ok(Operation { kind, count: self.count, measured })
+        Ok(LoadOperation { kind, count: self.count, measured })
     }
 }
 

@@ -1,0 +1,85 @@
+//! The command lines of what is made of runs: `report` and `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::{Format, loads_help, values};
+
+pub(super) const REPORT_EXAMPLES: &str = "\
+Examples:
+  fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
+  fsprism report BEFORE AFTER --out page.html            both on one page
+  fsprism report RUN --terminal                          prints the closing screen
+  fsprism report RUN --terminal --full | less            prints everything
+  fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
+";
+
+pub(super) const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fsprism compare fsprism-runs/RUN                       its targets with each other
+  fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
+  fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  differences that would recur
+  fsprism compare BEFORE AFTER --fail-above 5%           status 1 if something got worse
+  fsprism compare RUN --full --factors target,dimension --margin 5%
+
+docs/verdicts.md defines the verdicts.
+";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// Run directories; several are shown side by side on one page
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// File for the page; by default report.html in the run directory, or ./report.html for several
+    /// runs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["terminal", "format"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the report instead of writing the page
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) terminal: bool,
+    /// Print the full report instead of the closing screen
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) full: bool,
+    #[arg(long = "for", value_name = "LOADS", value_delimiter = ',', help = loads_help())]
+    pub(crate) loads: Vec<String>,
+    /// Print the run in this format instead of writing the page
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Run directories: one to compare its targets, several to compare the later ones with the
+    /// first. A directory made by --runs stands for all its runs
+    #[arg(value_name = "RUN", required_unless_present = "a")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// One side: two or more runs, to show how much runs vary by themselves
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
+    pub(crate) a: Vec<PathBuf>,
+    /// The other side: two or more runs; without it, the targets of side A are compared
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
+    pub(crate) b: Vec<PathBuf>,
+    /// Factors of the analysis of variance: side, run, target, benchmark, dimension; by default
+    /// side (or run) and target, where they vary
+    #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
+    pub(crate) factors: Vec<String>,
+    /// How far apart two values may be and still be called the same
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    pub(crate) margin: f64,
+    /// Confidence level of intervals and verdicts; by default that of the first run
+    #[arg(long, value_name = "PERCENT", value_parser = values::confidence)]
+    pub(crate) confidence: Option<f64>,
+    /// Also compare benchmarks that the runs measured with different file sizes or other parameters
+    #[arg(long)]
+    pub(crate) unlike: bool,
+    /// End with status 1 if something is worse by more than this with its whole interval: 5%
+    #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
+    pub(crate) fail_above: Option<f64>,
+    /// Print every comparison and the analysis of variance, not the largest differences only
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}

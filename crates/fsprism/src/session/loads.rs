@@ -1,0 +1,60 @@
+//! The loads that `--for` names: known ones, and the user's own in files.
+
+use std::fs;
+use std::path::Path;
+
+use ::report::{Load, known_loads, read_load};
+use anyhow::{Context, anyhow};
+use suites::Suite;
+use textual::{did_you_mean, list};
+
+use crate::exit::Blame;
+
+/// A file with a load has fewer bytes.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// The loads of these names and files; none where none are named.
+pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
+    texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()
+}
+
+fn one(text: &str) -> anyhow::Result<Load> {
+    let path = Path::new(text);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let cannot = || format!("cannot read {text}");
+        let size = fs::metadata(path).with_context(cannot)?;
+        anyhow::ensure!(
+            size.is_file() && size.len() < BYTES_MAX,
+            "{text} is no file of a load: name a TOML file, as docs/loads.md describes"
+        );
+        let content = fs::read_to_string(path).with_context(cannot)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        return read_load(&name, &content).map_err(|error| anyhow!("{text}: {error}"));
+    }
+    let known = known_loads();
+    let names: Vec<String> = known.iter().map(|load| load.name.clone()).collect();
+    known.into_iter().find(|load| load.name == text).with_context(|| {
+        format!(
+            "there is no load {text}: name {} or a file ending in .toml{}",
+            list(&names, "or"),
+            did_you_mean(text, names.iter().map(String::as_str))
+        )
+    })
+}
+
+/// Refuses loads whose operations the suite does not measure.
+pub(crate) fn check(loads: &[Load], suite: &Suite) -> anyhow::Result<()> {
+    let names: Vec<&str> = suite.benchmarks.iter().map(|one| one.name.as_str()).collect();
+    let lacking = loads.iter().find_map(|load| {
+        let benchmark = load.benchmarks().into_iter().find(|name| !names.contains(name))?;
+        Some((load, benchmark))
+    });
+    let Some((load, benchmark)) = lacking else { return Ok(()) };
+    let refusal = anyhow!(
+        "the load {} needs {benchmark}, which {} does not measure{}",
+        load.name,
+        suite.name,
+        did_you_mean(benchmark, names.iter().copied())
+    );
+    Err(refusal).blame_input()
+}

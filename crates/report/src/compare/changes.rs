@@ -1,0 +1,166 @@
+//! What a comparison comes to: how many differences there are, and the largest.
+
+use record::Better;
+use textual::{list, paragraph, percent, plural};
+
+use super::{CompareDocument, Comparison, RunVerdict};
+
+/// Differences that are told one by one.
+const SHOWN: usize = 10;
+
+impl RunVerdict {
+    /// Whether a difference was found, in these runs at least.
+    fn is_different(self) -> bool {
+        match self {
+            Self::Real
+            | Self::RealButSmall
+            | Self::RealSizeUnknown
+            | Self::DiffersBetweenTheseRuns => true,
+            Self::Same | Self::SameInTheseRuns | Self::NotToldApart | Self::NotEnoughData => false,
+        }
+    }
+}
+
+impl Comparison {
+    /// By how much the second is worse than the first: above 1 where it is, at the end of the
+    /// interval that is nearer to 1. None where no difference was found, or where neither
+    /// direction is better.
+    fn worsening(&self) -> Option<f64> {
+        let interval = self.interval.as_ref().filter(|_| self.verdict.is_different())?;
+        let (low, high) = match self.better {
+            Better::Lower => (interval.low, interval.high),
+            Better::Higher => (1.0 / interval.high, 1.0 / interval.low),
+            Better::Neither => return None,
+        };
+        Some(if low > 1.0 { low } else { high })
+    }
+}
+
+impl CompareDocument {
+    /// Comparisons of which the second run or side is worse than the first by more than `share`,
+    /// with the whole of the interval, the worst first.
+    #[must_use]
+    pub fn worse_by_more_than(&self, share: f64) -> Vec<&Comparison> {
+        let mut worse: Vec<(f64, &Comparison)> = self
+            .comparisons
+            .iter()
+            .filter_map(|one| Some((one.worsening()?, one)))
+            .filter(|(worsening, _)| *worsening > 1.0 + share)
+            .collect();
+        worse.sort_by(|left, right| right.0.total_cmp(&left.0));
+        worse.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// What it comes to, for people: the counts in a line and the largest differences.
+    #[must_use]
+    pub fn summary(&self, width: usize) -> String {
+        let mut text = self.sides_text(width);
+        text += &paragraph("", "  ", &self.counts(), width);
+        let mut found: Vec<(f64, &Comparison)> = self
+            .comparisons
+            .iter()
+            .filter(|one| one.verdict.is_different())
+            .filter_map(|one| Some((nearest_to_1(one)?, one)))
+            .collect();
+        found.sort_by(|left, right| right.0.total_cmp(&left.0));
+        if !found.is_empty() {
+            text += "\nLargest differences\n";
+        }
+        for (_, one) in found.iter().take(SHOWN) {
+            let said = format!("{}: {}", one.title, self.sentence(one));
+            text += &paragraph("  ", "      ", &said, width);
+        }
+        if found.len() > SHOWN {
+            text += &format!("  and {} smaller ones\n", found.len() - SHOWN);
+        }
+        text += &self.power_text(width);
+        if !self.unlike.is_empty() {
+            let many = plural(self.unlike.len(), "benchmark");
+            let said = format!("{many} measured differently are not compared");
+            text += &paragraph("! ", "  ", &said, width);
+        }
+        for warning in &self.warnings {
+            text += &paragraph("! ", "  ", warning, width);
+        }
+        text + "\nAll comparisons and the analysis of variance: the same with --full\n"
+    }
+
+    /// `Of 43 comparisons 3 are worse, 2 better, 38 show no difference.`
+    fn counts(&self) -> String {
+        let count = |is_it: &dyn Fn(&Comparison) -> bool| {
+            self.comparisons.iter().filter(|one| is_it(one)).count()
+        };
+        let different = count(&|one| one.verdict.is_different());
+        let untested = count(&|one| one.verdict == RunVerdict::NotEnoughData);
+        let mut facts = Vec::new();
+        if self.runs.len() > 1 && self.runs.iter().any(|run| run.name != self.runs[0].name) {
+            let worse = count(&|one| one.worsening().is_some_and(|by| by > 1.0));
+            let better = count(&|one| one.worsening().is_some_and(|by| by < 1.0));
+            facts.push(format!("{worse} are worse"));
+            facts.push(format!("{better} better"));
+            let neither = different - worse - better;
+            facts.extend((neither > 0).then(|| format!("{neither} different")));
+        } else {
+            facts.push(format!("{different} show a difference"));
+        }
+        let rest = self.comparisons.len() - different - untested;
+        facts.push(format!("{rest} show none"));
+        facts.extend((untested > 0).then(|| format!("{untested} have too little data")));
+        let all = plural(self.comparisons.len(), "comparison");
+        format!("Of {all}, {} ({} confidence).", list(&facts, "and"), percent(self.level))
+    }
+}
+
+/// How far the interval's nearer end lies from 1, as a ratio above 1.
+fn nearest_to_1(comparison: &Comparison) -> Option<f64> {
+    let interval = comparison.interval.as_ref()?;
+    Some(if interval.low > 1.0 { interval.low } else { 1.0 / interval.high })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{named, options};
+    use super::super::{Comparison, compare};
+    use crate::sample::{Sample, noisy};
+
+    #[test]
+    fn the_summary_counts_and_tells_the_largest_and_what_got_worse_is_found() {
+        let times = |factor: f64| noisy(1000.0 * factor, 0.01, 7, 12);
+        let run = |factors: [f64; 3]| {
+            let [slow, fast, alike] = factors.map(times);
+            Sample::new(&["ext4"])
+                .benchmark("slow", &[&slow])
+                .benchmark("fast", &[&fast])
+                .benchmark("alike", &[&alike])
+        };
+        let runs = [named("before", run([1.0; 3])), named("after", run([1.5, 0.5, 1.0]))];
+        let document = compare(&runs, &options()).unwrap();
+        let text = document.summary(100);
+        let counts = "Of 3 comparisons, 1 are worse, 1 better and 1 show none (95 % confidence).";
+        assert!(text.contains(counts), "{text}");
+        let (fast, slow) = (text.find("fast: ext4 in after"), text.find("slow: ext4 in after"));
+        assert!(fast.is_some() && fast < slow, "the largest first: {text}");
+        assert!(!text.contains("alike:"), "{text}");
+        let titles = |share: f64| -> Vec<&str> {
+            document.worse_by_more_than(share).iter().map(|one| one.title.as_str()).collect()
+        };
+        assert_eq!(titles(0.05), ["slow"]);
+        assert_eq!(titles(0.6), [""; 0]);
+    }
+
+    #[test]
+    fn a_rate_that_falls_got_worse() {
+        let run = |time: f64| {
+            let times = noisy(time, 0.01, 3, 12);
+            Sample::new(&["ext4"]).throughput_first().benchmark("create", &[&times])
+        };
+        let runs = [named("before", run(1000.0)), named("after", run(1500.0))];
+        let document = compare(&runs, &options()).unwrap();
+        assert_eq!(document.worse_by_more_than(0.05).len(), 1);
+        let runs = [named("before", run(1500.0)), named("after", run(1000.0))];
+        assert_eq!(
+            compare(&runs, &options()).unwrap().worse_by_more_than(0.05),
+            [] as [&Comparison; 0]
+        );
+    }
+}
