@@ -118,7 +118,7 @@ pub fn write(
     took: Duration,
 ) -> Result<RunDirectory, RecordError> {
     let mut directory = directory.begin(manifest)?;
-    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
+    directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
     let mut first_cell = 0;
     for one in targets.iter().filter(|one| one.facts.is_some()) {
         for line in lines(first_cell, &one.plan, &one.measured, &one.why) {

@@ -40,6 +40,10 @@ pub enum Line {
 pub struct Start {
     /// Budget already used by earlier parts of this run, in seconds.
     pub used_s: f64,
+    /// Budget of the whole run from here on, in seconds, if it was given more than its manifest
+    /// says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
 }
 
 /// Targets were made for a block, or for the pilot and the block that follows it.

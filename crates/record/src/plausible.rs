@@ -42,7 +42,10 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
             serde_json::from_slice(text).map_err(|error| error.to_string())?;
     }
     match line {
-        Line::Start(start) => seconds("used_s", start.used_s),
+        Line::Start(start) => {
+            seconds("used_s", start.used_s)?;
+            start.budget_s.map_or(Ok(()), |budget_s| seconds("budget_s", budget_s))
+        }
         Line::End(end) => seconds("used_s", end.used_s),
         Line::Block(block) => {
             block_number(block.block)?;
@@ -220,7 +223,7 @@ mod tests {
     #[test]
     fn moments_are_within_a_run() {
         for used_s in [-1.0, 1e10, 1e300] {
-            let why = refused(&Line::Start(Start { used_s }));
+            let why = refused(&Line::Start(Start { used_s, budget_s: None }));
             assert!(why.contains("used_s") || why.contains("larger than"), "{why}");
         }
     }

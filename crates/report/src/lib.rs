@@ -20,4 +20,6 @@ mod terminal;
 
 pub use analysis::{Load, LoadError, known_loads, read_load};
 pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
-pub use terminal::{Options, has_answer, render_answer, render_machine, render_terminal};
+pub use terminal::{
+    Options, dimension_name, has_answer, render_answer, render_machine, render_terminal,
+};

@@ -10,7 +10,7 @@ use record::{
 };
 use thiserror::Error;
 
-use crate::economy::{self, Costs};
+use crate::economy::{self, Costs, Group};
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
@@ -30,6 +30,8 @@ const TIME_PER_TIMED: f64 = 0.8;
 /// first block it is not reckoned with: what is left out then does not come again, while more can
 /// be left out later.
 const REMAKING: f64 = 1.25;
+/// How much more than the least seen so far a budget is said to need: times vary.
+const ROOM: f64 = 1.25;
 /// How far beyond the budget a block may go without which there is no interval.
 const OVERTIME: f64 = 1.1;
 /// Executions of a cell in one block before it goes without a value there; in two successive
@@ -43,6 +45,19 @@ pub enum RunError {
     /// The run directory cannot be written any more.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// There is no time for the least that gives an interval.
+    #[error(
+        "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
+         about {least_s:.0} s; use --budget {least_s:.0}s or more, or --blocks 1 to try it out",
+        budget.as_secs(),
+        economy::BLOCKS_LEAST
+    )]
+    Budget {
+        /// The budget.
+        budget: Duration,
+        /// What would do, in seconds.
+        least_s: f64,
+    },
     /// A search for cliffs is impossible as planned, or was told a value that is none.
     #[error("the search for cliffs: {0}; choose another range with --low and --high")]
     Search(#[from] stats::Refusal),
@@ -75,7 +90,8 @@ pub fn conduct<E: Executor>(
         made_s: None,
         has_made: false,
     };
-    run.write(&Line::Start(Start { used_s: used_before.as_secs_f64() }))?;
+    let budget_s = plan.granted.map(|budget| budget.as_secs_f64());
+    run.write(&Line::Start(Start { used_s: used_before.as_secs_f64(), budget_s }))?;
     let reason = run.measure()?;
     let used_s = run.used().as_secs_f64();
     let clock_drift_ppm = run.executor.clock_drift_ppm();
@@ -117,6 +133,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
         if self.ledger.sizes.is_empty() {
             if let Some(end) = self.pilot_all()? {
                 return Ok(end);
+            }
+            if self.plan.is_dry {
+                return Ok(EndReason::NothingLeft);
             }
             // The first block is measured on what the pilot has tried.
             is_made = true;
@@ -236,6 +255,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
         if self.plan.blocks.is_none() {
             let gone = economy::left_out(&self.plan.cells, &live, self, done, left_s);
+            if self.ledger.plans == 0 {
+                self.check_budget(&live, &gone, left_s)?;
+            }
             let why = self.too_long();
             left_out.extend(gone.into_iter().map(|group| LeftOut {
                 benchmark: group.benchmark,
@@ -268,6 +290,18 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let pilots = live.iter().map(pilot_of).collect();
         self.tell(&Event::Planned { blocks, left_out: left_out.len() });
         self.write(&Line::Planned(Planned { at_s, blocks, pilots, left_out, pilot_s }))
+    }
+
+    /// Refuses a budget in which not even the last benchmark that is not `gone` has an interval.
+    fn check_budget(&self, live: &[u32], gone: &[Group], left_s: f64) -> Result<(), RunError> {
+        let is_kept = |cell: &u32| gone.iter().all(|group| !group.own.contains(cell));
+        let kept: Vec<u32> = live.iter().copied().filter(is_kept).collect();
+        if kept.is_empty() || economy::least_fits(&kept, self, 0, left_s) {
+            return Ok(());
+        }
+        let blocks_s = self.block_s(&kept) * f64::from(economy::BLOCKS_LEAST);
+        let least_s = self.used().as_secs_f64() + blocks_s / economy::LEAST_SHARE;
+        Err(RunError::Budget { budget: self.plan.budget, least_s: (least_s * ROOM).ceil() })
     }
 
     /// Why there is no room for something.

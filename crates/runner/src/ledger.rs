@@ -34,6 +34,7 @@ pub struct Ledger {
     /// How often it was planned.
     pub(crate) plans: u32,
     used: Duration,
+    granted: Option<Duration>,
     ended: bool,
 }
 
@@ -53,6 +54,8 @@ impl Ledger {
         match line {
             Line::Start(start) => {
                 self.ended = false;
+                let granted = start.budget_s.map(|budget| Duration::from_secs_f64(budget.max(0.0)));
+                self.granted = granted.or(self.granted);
                 self.note_time(start.used_s);
             }
             Line::Block(block) => {
@@ -108,6 +111,12 @@ impl Ledger {
     #[must_use]
     pub fn used(&self) -> Duration {
         self.used
+    }
+
+    /// The budget of the whole run, if it was given more than its manifest says.
+    #[must_use]
+    pub fn granted(&self) -> Option<Duration> {
+        self.granted
     }
 
     /// Whether the run came to its end, so that there is nothing to go on with.

@@ -17,6 +17,10 @@ pub struct Plan {
     pub seed: u64,
     /// Time allowed from the first pilot to the last replicate.
     pub budget: Duration,
+    /// The same, if the run was given more than its manifest says.
+    pub granted: Option<Duration>,
+    /// Whether it ends once it is planned what to measure.
+    pub is_dry: bool,
     /// Wanted relative half-width of every cell's interval: 0.02 is 2 %.
     pub precision: f64,
     /// Confidence level of the intervals, between 0 and 1.
@@ -42,11 +46,19 @@ impl Plan {
             cells: manifest.cells.clone(),
             seed: run.seed,
             budget: Duration::from_secs_f64(run.budget_s.max(0.0)),
+            granted: None,
+            is_dry: false,
             precision: run.precision_percent / 100.0,
             confidence_level: run.confidence_level,
             blocks: run.blocks,
             order: run.order,
         }
+    }
+
+    /// The same with this budget for the whole run, however many blocks were asked for.
+    #[must_use]
+    pub fn with_budget(self, budget: Duration) -> Self {
+        Self { budget, granted: Some(budget), blocks: None, ..self }
     }
 
     /// The cells of one block, in its order. The same seed and block give the same random order.

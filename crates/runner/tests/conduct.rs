@@ -9,10 +9,14 @@ use std::time::Duration;
 
 use fake::{Fake, Watcher, manifest, plan};
 use record::{EndReason, Line, Order, Run, RunDirectory};
-use runner::{Ledger, Plan, RunContext, conduct};
+use runner::{Ledger, Plan, RunContext, RunError, conduct};
 
 /// Conducts `plan` with `fake` in `path`, from the beginning or on top of what is there.
 fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
+    conducted(path, plan, fake).expect("the run is recorded")
+}
+
+fn conducted(path: &Path, plan: &Plan, fake: &mut Fake) -> Result<EndReason, RunError> {
     let (mut directory, ledger) = if path.join("manifest.json").exists() {
         let (directory, run) = RunDirectory::resume(path).expect("a run to go on with");
         (directory, Ledger::replay(&run.lines))
@@ -22,7 +26,7 @@ fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
     let (stopwatch, stop) = (fake.stopwatch(), fake.stop());
     let mut surroundings =
         RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop };
-    conduct(plan, ledger, fake, &mut directory, &mut surroundings).expect("the run is recorded")
+    conduct(plan, ledger, fake, &mut directory, &mut surroundings)
 }
 
 fn lines(path: &Path) -> Vec<Line> {
@@ -375,4 +379,44 @@ fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
     let Some(Line::End(end)) = lines.last() else { panic!("no end: {:?}", lines.last()) };
     assert!((0.48..0.7).contains(&end.used_s), "{} s used", end.used_s);
     assert!(cells_by_block(&lines)[&4].len() == 4, "the fifth block is whole");
+}
+
+#[test]
+fn a_budget_without_room_for_one_interval_is_refused_with_what_would_do() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let short = Plan { budget: Duration::from_millis(1), ..plan(4) };
+    let refused = conducted(&path, &short, &mut Fake::new(1)).expect_err("it is too short");
+    let RunError::Budget { least_s, .. } = refused else { panic!("{refused}") };
+    assert!(!lines(&path).iter().any(|line| matches!(line, Line::Replicate(_))));
+    let path = temporary.path().join("enough");
+    let enough = Plan { budget: Duration::from_secs_f64(least_s), ..plan(4) };
+    run(&path, &enough, &mut Fake::new(1));
+    let blocks = cells_by_block(&lines(&path));
+    assert!(blocks.len() >= 6, "{blocks:?}");
+}
+
+#[test]
+fn a_dry_run_ends_with_its_plan() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    run(&path, &Plan { is_dry: true, ..plan(4) }, &mut Fake::new(1));
+    let lines = lines(&path);
+    assert!(lines.iter().any(|line| matches!(line, Line::Planned(planned) if planned.blocks > 0)));
+    assert!(!lines.iter().any(|line| matches!(line, Line::Replicate(_))));
+}
+
+#[test]
+fn a_run_that_has_ended_goes_on_with_a_larger_budget() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    run(&path, &Plan { blocks: Some(2), ..plan(4) }, &mut Fake::new(1));
+    let before = cells_by_block(&lines(&path)).len();
+    let granted = Duration::from_secs(5);
+    let longer = Plan { precision: 0.0, ..plan(4) }.with_budget(granted);
+    assert_eq!(run(&path, &longer, &mut Fake::new(1)), EndReason::Budget);
+    let lines = lines(&path);
+    assert!(cells_by_block(&lines).len() > before + 1, "it goes on");
+    assert_eq!(Ledger::replay(&lines).granted(), Some(granted));
+    assert!(Ledger::replay(&lines).used() <= granted.mul_f64(1.2));
 }

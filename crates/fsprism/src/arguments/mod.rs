@@ -31,6 +31,9 @@ use crate::session::loads;
 /// Where images of scratch targets lie unless it is said.
 const SCRATCH: &str = "/var/tmp";
 
+/// Time to spend measuring unless it is said.
+const BUDGET: Duration = Duration::from_secs(120);
+
 /// A file-system performance laboratory: which differences are real, how large and how certain
 #[derive(Debug, Parser)]
 #[command(name = "fsprism", version, max_term_width = 100, after_help = examples())]
@@ -98,6 +101,8 @@ Examples:
   fsprism survey . /dev/shm --budget 30s
   sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+  fsprism survey --resume RUN --budget 10m   goes on with it for ten minutes
+  sudo fsprism survey ext4 xfs --dry-run     what would be measured
   sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
   sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
 
@@ -188,11 +193,10 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is resumed has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
     "targets",
     "benchmarks",
     "order",
-    "budget",
     "precision",
     "confidence",
     "blocks",
@@ -211,9 +215,10 @@ pub(crate) struct Measuring {
     /// Measure only these benchmarks: 'append*,rename*' (run --list --format json lists them)
     #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) benchmarks: Vec<String>,
-    /// Time to spend measuring: 90s, 2m, 1h
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = values::time)]
-    pub(crate) budget: Duration,
+    /// Time to spend measuring: 90s, 2m, 1h; by default 2m. With --resume, time to spend on top of
+    /// what was spent, even if the run had come to its end
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub(crate) budget: Option<Duration>,
     /// Stop early once every interval is at most this wide on each side: 2%
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
     pub(crate) precision: f64,
@@ -246,7 +251,10 @@ pub(crate) struct Measuring {
     /// Run directory; by default ./fsprism-runs/TIME-COMMAND
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Resume an interrupted run, on the targets it started with
+    /// Make the targets and a pilot, print what would be measured, and keep nothing
+    #[arg(long, conflicts_with_all = ["resume", "runs", "out", "full"])]
+    pub(crate) dry_run: bool,
+    /// Resume an interrupted run, on the targets it started with; with --budget, any run
     #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
     pub(crate) resume: Option<PathBuf>,
     #[arg(long = "for", value_name = "LOADS", value_delimiter = ',', help = loads_help())]
@@ -259,6 +267,11 @@ pub(crate) struct Measuring {
 }
 
 impl Measuring {
+    /// Time to spend measuring a new run.
+    pub(crate) fn budget(&self) -> Duration {
+        self.budget.unwrap_or(BUDGET)
+    }
+
     /// The form of the run's report.
     pub(crate) fn form(&self) -> anyhow::Result<Form> {
         let loads = loads::named(&self.loads)?;

@@ -3,6 +3,7 @@
 pub(crate) mod cliff;
 pub(crate) mod compare;
 pub(crate) mod densefs;
+mod dry_run;
 pub(crate) mod footprint;
 pub(crate) mod lab;
 mod list;

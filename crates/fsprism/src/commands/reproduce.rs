@@ -157,7 +157,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
     Measuring {
         benchmarks: Vec::new(),
         order: Order::Random,
-        budget: BUDGET,
+        budget: Some(BUDGET),
         precision: 0.02,
         confidence: 0.95,
         runs: None,
@@ -173,6 +173,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
             no_wait: options.no_wait,
         },
         out: options.out.clone(),
+        dry_run: false,
         resume: None,
         loads: Vec::new(),
         full: false,

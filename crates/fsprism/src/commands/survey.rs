@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use record::{EndReason, Run};
-use runner::Ledger;
+use runner::{Ledger, RunError};
+use suites::Suite;
 
 use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
-use crate::commands::{footprint, list};
+use crate::commands::{dry_run, footprint, list};
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::targets::Choice;
@@ -67,7 +68,7 @@ fn measure(
     let form = measuring.form()?;
     let stop = Arc::new(AtomicBool::new(false));
     let session = match &measuring.resume {
-        Some(path) if has_ended(path)? => {
+        Some(path) if measuring.budget.is_none() && has_ended(path)? => {
             output::say(&format!("{}: nothing is left to measure", path.display()));
             let document = output::print_run(path, &form)?;
             return Ok(Done::of(EndReason::NothingLeft, &document));
@@ -78,10 +79,18 @@ fn measure(
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             loads::check(&form.loads, &suite)?;
-            Session::begin(command, (&suite, Choice::Asked(texts)), measuring, &stop)?
+            let what = (&suite, Choice::Asked(texts));
+            if measuring.dry_run {
+                return try_out(command, what, measuring, &stop);
+            }
+            Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?
         }
     };
     let (directory, ended) = session.measure(&stop);
+    if ended.as_ref().is_err_and(is_too_short) {
+        directory.discard()?;
+        return ended.map(|_| Done::Well).blame_input();
+    }
     let printed = output::print_measured(&directory, &form);
     let (document, reason) = match (printed, ended) {
         // Where nothing can be read any more, what ended the run says why.
@@ -100,9 +109,34 @@ pub(crate) fn measure_silently(
 ) -> anyhow::Result<(PathBuf, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
     let suite = suites::suite(suite).blame_input()?;
-    let session = Session::begin(command, (&suite, choice), measuring, &stop)?;
+    let out = measuring.out.as_deref();
+    let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
     let (directory, ended) = session.measure(&stop);
     Ok((directory.path().to_owned(), ended?))
+}
+
+/// Makes the targets, tries everything out, and prints what would be measured.
+fn try_out(
+    command: &str,
+    what: (&Suite, Choice<'_>),
+    measuring: &Measuring,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Done> {
+    let place = tempfile::tempdir()?;
+    let session = Session::begin(command, what, (measuring, Some(place.path())), stop)?;
+    let (directory, ended) = session.measure(stop);
+    let ended = if ended.as_ref().is_err_and(is_too_short) { ended.blame_input() } else { ended };
+    let is_interrupted = ended? == EndReason::Interrupted;
+    if is_interrupted {
+        Ok(Done::Interrupted)
+    } else {
+        dry_run::print(&directory.read()?, measuring)
+    }
+}
+
+/// Whether the budget had no room for the least that gives an interval.
+fn is_too_short(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RunError::Budget { .. }))
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {

@@ -31,10 +31,10 @@ impl Session {
     pub(crate) fn begin(
         command: &str,
         (suite, choice): (&Suite, Choice<'_>),
-        measuring: &Measuring,
+        (measuring, out): (&Measuring, Option<&Path>),
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
-        if let Some(path) = &measuring.out {
+        if let Some(path) = out {
             RunDirectory::check_new(path).blame_input()?;
         }
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
@@ -43,11 +43,11 @@ impl Session {
             size => size.blame_input()?,
         };
         let (clock, report, clock_record) = start::clock();
-        let budget = measuring.blocks.is_none().then_some(measuring.budget);
+        let budget = measuring.blocks.is_none().then_some(measuring.budget());
         let scope = Scope { targets: testbed.live.len(), data_file_bytes, budget };
         let (cells, inapplicable) = suites::cells(suite, &testbed.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
-        let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+        let path = runner::run_directory(out, &run).blame_input()?;
         let scratch = measuring.making.scratch();
         let manifest = Manifest {
             targets: testbed.records(),
@@ -59,10 +59,19 @@ impl Session {
         let directory = RunDirectory::create(&path, &manifest).blame_input()?;
         let calibrated = (clock, &report);
         let opened = (directory, Ledger::default());
-        Ok(Self::assemble(testbed, opened, &manifest, suite.benchmarks.clone(), calibrated, stop))
+        let plan = Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) };
+        Ok(Self::assemble(
+            testbed,
+            opened,
+            (&manifest, plan),
+            suite.benchmarks.clone(),
+            calibrated,
+            stop,
+        ))
     }
 
-    /// A run that was cut off: makes its targets again and goes on where its journal ends.
+    /// A run that was cut off, or is given more time: makes its targets again and goes on where its
+    /// journal ends.
     pub(crate) fn resume(
         path: &Path,
         measuring: &Measuring,
@@ -108,14 +117,17 @@ impl Session {
         runner::check_cells(&manifest.cells, &declared).blame_input()?;
         let (clock, report, _) = start::clock();
         let calibrated = (clock, &report);
+        let plan = Plan::from_manifest(&manifest);
+        let longer = measuring.budget.map(|budget| ledger.used() + budget).or(ledger.granted());
+        let plan = longer.map_or(plan.clone(), |budget| plan.with_budget(budget));
         let opened = (directory, ledger);
-        Ok(Self::assemble(testbed, opened, &manifest, suite.benchmarks, calibrated, stop))
+        Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, stop))
     }
 
     fn assemble(
         testbed: Testbed,
         (directory, ledger): (RunDirectory, Ledger),
-        manifest: &Manifest,
+        (manifest, plan): (&Manifest, Plan),
         benchmarks: Vec<Benchmark>,
         clock: (SystemClock, &ClockReport),
         stop: &Arc<AtomicBool>,
@@ -128,7 +140,6 @@ impl Session {
         };
         let laboratory =
             Laboratory::new(testbed.live, benchmarks, &manifest.cells, settings, clock);
-        let plan = Plan::from_manifest(manifest);
         Self { laboratory, workshop: testbed.workshop, directory, plan, ledger }
     }
 
@@ -177,7 +188,7 @@ fn run_record(
     data_file_bytes: u64,
 ) -> RunRecord {
     RunRecord {
-        budget_s: measuring.budget.as_secs_f64(),
+        budget_s: measuring.budget().as_secs_f64(),
         precision_percent: measuring.precision,
         confidence_level: measuring.confidence,
         blocks: measuring.blocks,

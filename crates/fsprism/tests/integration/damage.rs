@@ -74,7 +74,7 @@ impl Choices {
 #[test]
 fn damaged_runs_are_shown_or_refused() {
     let place = Place::new();
-    place.run("survey . --size 1m --budget 4s --out whole").assert_code(0);
+    place.run("survey . --size 1m --blocks 2 --out whole").assert_code(0);
     let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
     place.run(search).assert_code(0);
     let asked = std::env::var("FSPRISM_DAMAGES").ok().and_then(|text| text.parse().ok());

@@ -101,7 +101,7 @@ fn one_processor_has_no_room_for_two() {
     let mut command = Command::new("taskset");
     command.args(["-c", "0", env!("CARGO_BIN_EXE_fsprism")]);
     let arguments =
-        "run nano/scaling ext4=ext4:size=128m --budget 1s --size 1m --format json --out run";
+        "run nano/scaling ext4=ext4:size=128m --blocks 1 --size 1m --format json --out run";
     let mut command = place.here(command, arguments);
     command.arg("--scratch").arg(place.path("scratch"));
     let document = place.finish(command).assert_code(0).document();

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::place::{Place, names_in};
 use crate::process::Running;
 
-const RUN: &str = "survey . --benchmark create-1-thread --size 1m --budget 1s";
+const RUN: &str = "survey . --benchmark create-1-thread --size 1m --blocks 6";
 
 /// Who is asked first has it; the other says whom it waits for, and measures then.
 #[test]

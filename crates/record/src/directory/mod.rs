@@ -3,13 +3,13 @@
 mod reserved;
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
 use measure::Histogram;
-use rustix::fs::{FlockOperation, flock, fstat};
+use rustix::fs::{AtFlags, FlockOperation, flock, fstat, unlinkat};
 use serde_json::Value;
 
 pub use self::reserved::ReservedDirectory;
@@ -199,6 +199,24 @@ impl RunDirectory {
             .map_err(|error| self.removed().unwrap_or(error))?;
         self.log_ends.insert(cell, location.end_bytes());
         Ok(location)
+    }
+
+    /// Removes a run that never began, and its directory if that holds nothing else.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn discard(self) -> Result<(), RecordError> {
+        for (name, flags) in [
+            (MANIFEST, AtFlags::empty()),
+            (JOURNAL, AtFlags::empty()),
+            (HISTOGRAMS, AtFlags::REMOVEDIR),
+        ] {
+            unlinkat(&self.held, name, flags).map_err(|error| {
+                RecordError::io("remove", self.held.path_of(name))(error.into())
+            })?;
+        }
+        let _holds_something = fs::remove_dir(self.path());
+        Ok(())
     }
 
     /// What to say where somebody is removing the directory or has done so: its parts go one after

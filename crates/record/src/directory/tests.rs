@@ -46,7 +46,7 @@ pub(crate) fn manifest() -> Manifest {
 }
 
 pub(crate) fn start(used_s: f64) -> Line {
-    Line::Start(Start { used_s })
+    Line::Start(Start { used_s, budget_s: None })
 }
 
 #[test]

@@ -26,8 +26,8 @@ use std::path::Path;
 use file_system::FileSystem;
 use measure::Bucket;
 use record::{
-    CacheState, CellReport, Document, LeftOut, Line, Run, SCHEMA_VERSION, Skipped, TargetRecord,
-    Warning, WarningReport,
+    CacheState, CellReport, Document, LeftOut, Line, Run, RunRecord, SCHEMA_VERSION, Skipped,
+    TargetRecord, Warning, WarningReport,
 };
 
 pub(crate) use doubts::{is_called_as_library, severity};
@@ -78,7 +78,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     let document = Document {
         schema_version: SCHEMA_VERSION,
         tool: Some(manifest.tool.clone()),
-        run: manifest.run.clone(),
+        run: run_record(run),
         machine: manifest.machine.clone(),
         clock: manifest.clock.clone(),
         targets: manifest.targets.clone(),
@@ -95,6 +95,20 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         spending: spending::of(run),
     };
     Analysis { document, latencies }
+}
+
+/// What was asked for, with the budget that the run has been given since.
+fn run_record(run: &Run) -> RunRecord {
+    let granted = run
+        .lines
+        .iter()
+        .rev()
+        .find_map(|line| if let Line::Start(start) = line { start.budget_s } else { None });
+    let recorded = run.manifest.run.clone();
+    match granted {
+        Some(budget_s) => RunRecord { budget_s, blocks: None, ..recorded },
+        None => recorded,
+    }
 }
 
 /// What the run left out once it knew what things take.

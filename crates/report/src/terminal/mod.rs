@@ -36,6 +36,7 @@ use record::machine::Machine;
 
 pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
+pub use names::dimension as dimension_name;
 pub(crate) use prose::prose;
 use text::Page;
 pub(crate) use units::bytes;

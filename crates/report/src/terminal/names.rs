@@ -11,7 +11,8 @@ use textual::plain_text;
 const LABEL_WIDTH_MOST: usize = 16;
 
 /// A dimension, as a heading.
-pub(super) fn dimension(dimension: Dimension) -> &'static str {
+#[must_use]
+pub fn dimension(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Io => "I/O",
         Dimension::OnDiskLayout => "On-disk layout",

@@ -50,7 +50,7 @@ pub fn conduct_searches<P: Prober>(
     surroundings: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let courses = plans.iter().map(SearchCourse::new).collect::<Result<Vec<_>, _>>()?;
-    directory.append(&Line::Start(Start { used_s: 0.0 }))?;
+    directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
     for plan in plans {
         directory.append(&Line::Search(Box::new(plan.clone())))?;
     }

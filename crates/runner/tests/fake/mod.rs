@@ -198,6 +198,8 @@ pub(crate) fn plan(count: u32) -> Plan {
         cells: (0..count).map(cell).collect(),
         seed: 42,
         budget: Duration::from_secs(10),
+        granted: None,
+        is_dry: false,
         precision: 0.02,
         confidence_level: 0.95,
         blocks: None,

@@ -129,7 +129,7 @@ fn run_record(
     simulated_caches: Option<SimulatedCaches>,
 ) -> RunRecord {
     RunRecord {
-        budget_s: measuring.budget.as_secs_f64(),
+        budget_s: measuring.budget().as_secs_f64(),
         precision_percent: measuring.precision,
         confidence_level: measuring.confidence,
         blocks: Some(plan.repetitions),

@@ -68,22 +68,16 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
         EndReason::NothingLeft | EndReason::Searched => {
             "Next: nothing is left to measure.".to_owned()
         }
-        EndReason::Blocks if blocks < BLOCKS_LEAST => {
-            format!("Next: --blocks {BLOCKS_LEAST} or more, for intervals and comparisons.")
-        }
-        EndReason::Blocks => {
-            format!("Next: --blocks {} would halve the intervals.", 4 * u64::from(blocks))
-        }
-        EndReason::Budget => {
+        EndReason::Blocks | EndReason::Budget => {
+            let used_s = document.end.as_ref().map_or(0.0, |end| end.used_s);
             let (factor, what) = match blocks {
                 ..BLOCKS_LEAST => {
-                    let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
-                    (factor, "allow intervals and comparisons")
+                    (f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1)), "get intervals")
                 }
                 BLOCKS_LEAST.. => (4.0, "halve the intervals"),
             };
-            let budget = closing::option_seconds(document.run.budget_s * factor);
-            format!("Next: budget used up; --budget {budget} would {what}.")
+            let more = closing::option_seconds(used_s * (factor - 1.0));
+            format!("Next: to {what}, resume it with --budget {more}.")
         }
     };
     (text, Style::Plain)
