@@ -113,11 +113,22 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     fn look_at_working_directory(&self) -> Result<Node, Errno> {
-        let Ok(open) = self.open_at_place(Place::WORKING) else { return self.root() };
-        if let Known::Open(opening) = open.node.known {
-            self.working.set(Some(Working { at: open.node.at, opening }));
-        }
-        Ok(open.node)
+        let node = match self.open_at_place(Place::WORKING) {
+            Err(Errno::BADF) => self.root()?,
+            open => open?.node,
+        };
+        let opening = match node.known {
+            Known::Open(opening) => Some(opening),
+            Known::Stays | Known::Seen { .. } | Known::Working => None,
+        };
+        self.working.set(Some(Working { at: node.at, opening }));
+        Ok(node)
+    }
+
+    /// Whether the process has not changed its working directory.
+    #[inline(never)]
+    pub(crate) fn works_in_root(&self) -> bool {
+        matches!(self.entry(self.process(), Place::WORKING), Err(Errno::BADF))
     }
 
     /// Changes the working directory.

@@ -31,7 +31,7 @@ pub(crate) enum Known {
     /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
     /// refers to a description that says so, with these flags.
     Open(Opening),
-    /// It is the working directory that the member remembers, and open as that says.
+    /// It is the working directory that the member remembers, and that has not been changed since.
     Working,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct Opening {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     pub(crate) at: Ref,
-    pub(crate) opening: Opening,
+    /// None as long as the process has not changed it: it is the root then.
+    pub(crate) opening: Option<Opening>,
 }
 
 impl PartialEq for Node {
@@ -158,8 +159,11 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Whether the working directory is what the member remembers.
     #[inline(never)]
     pub(super) fn is_still_working(&self) -> bool {
-        let working = self.working.get();
-        working.is_some_and(|working| self.is_open(working.at, working.opening) == Ok(true))
+        match self.working.get() {
+            Some(Working { at, opening: Some(opening) }) => self.is_open(at, opening) == Ok(true),
+            Some(Working { opening: None, .. }) => self.works_in_root(),
+            None => false,
+        }
     }
 
     #[inline(always)]
