@@ -5,7 +5,7 @@
 //! time once, and what came or went meanwhile once or not at all.
 
 use crate::arena::{Line, Ref, Word};
-use crate::directory::{REACH_MOST, Table, places_used};
+use crate::directory::{REACH_MOST, Table, places_in_use, places_used};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
@@ -18,10 +18,12 @@ use crate::vectors;
 /// The first position that an entry can have: those before are for whoever adds `.` and `..`.
 pub const POSITION_FIRST: u64 = 4;
 
-/// Entries that are put in order at a time.
-const SORTED_MOST: usize = 64;
-/// As long as there are no more, the next bucket is looked at as well.
-const SORTED_ENOUGH: usize = SORTED_MOST - 2 * bucket::ENTRIES;
+/// Entries of several buckets, from which on no other bucket is looked at.
+const GATHERED_ENOUGH: usize = 48;
+/// Most entries that are looked at together.
+const GATHERED_MOST: usize = 128;
+/// Most buckets that are.
+const GROUPS_MOST: usize = 32;
 
 /// An entry of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,155 +40,229 @@ pub struct Listed<'n> {
     pub position: u64,
 }
 
-/// What is copied of an entry, so that it can be visited while the directory changes.
-#[derive(Clone, Copy)]
-struct Copied {
-    position: u64,
-    ino: u64,
-    /// The name, if it is no longer than that.
-    name: [u8; cell::NAME_MOST],
-    cell: Ref,
-    type_bits: u32,
-    length: u8,
+/// Takes the entries of a list as they are found. Somebody may be changing them at that moment, so
+/// each counts only once it has been kept.
+pub trait Taker {
+    /// Takes an entry; false if it has no room for that, or wants no more. The name may be
+    /// anything, if the entry is taken back later.
+    fn take(&mut self, one: Listed<'_>) -> bool;
+    /// Forgets the entries that it has not kept.
+    fn take_back(&mut self);
+    /// Keeps those that it has taken.
+    fn keep(&mut self);
 }
 
-/// Entries of some buckets in the order of their positions, as far as there is room.
-struct Sorted {
-    copied: [Copied; SORTED_MOST],
+/// Entries of some buckets, as far as they are known.
+///
+/// Each step is done with all of them before the next one is begun: what the processor waits for in
+/// one entry it does not wait for in another, and the entries of all come from memory at once.
+struct Gathered {
+    /// Their cells below, and above in which of the buckets each is.
+    found: [u64; GATHERED_MOST],
+    /// Their positions.
+    positions: [u64; GATHERED_MOST],
+    /// The numbers of their buckets, then the beginnings of their positions behind what all of a
+    /// bucket have in common, then their places here, so that no two are the same.
+    keys: [i32; GATHERED_MOST + Self::BEHIND],
+    /// Their places here in the order of their positions.
+    order: [u8; GATHERED_MOST + Self::BEHIND],
+    /// Where the entries of each bucket begin.
+    begins: [u8; GROUPS_MOST + 1],
+    groups: usize,
     count: usize,
-    /// Whether some did not fit, which come later.
-    is_full: bool,
-    /// The mode of the entry before, and its type: most are alike.
-    last_type: (u16, u32),
+    /// Whether any is not in the bucket where it belongs.
+    has_displaced: bool,
 }
 
-impl Sorted {
+/// Stands for the position of what belongs elsewhere.
+const NOWHERE: u64 = 0;
+
+impl Gathered {
+    /// Keys are compared so many at a time, and others may lie behind the last.
+    const BEHIND: usize = 16;
+    /// Bits of a key.
+    const PLACE_BITS: u32 = Self::BEHIND.ilog2();
+    const POSITION_BITS: u32 = 31 - Self::PLACE_BITS - GROUPS_MOST.ilog2();
+
     const fn new() -> Self {
-        const NOTHING: Copied = Copied {
-            position: 0,
-            ino: 0,
-            name: [0; cell::NAME_MOST],
-            cell: Ref::NONE,
-            type_bits: 0,
-            length: 0,
-        };
         Self {
-            copied: [NOTHING; SORTED_MOST],
+            found: [0; GATHERED_MOST],
+            positions: [0; GATHERED_MOST],
+            keys: [0; GATHERED_MOST + Self::BEHIND],
+            order: [0; GATHERED_MOST + Self::BEHIND],
+            begins: [0; GROUPS_MOST + 1],
+            groups: 0,
             count: 0,
-            is_full: false,
-            last_type: (cell::LINK_MARK, 0),
+            has_displaced: false,
         }
     }
 
     fn clear(&mut self) {
-        (self.count, self.is_full) = (0, false);
+        (self.groups, self.count) = (0, 0);
     }
 
-    fn entries(&self) -> &[Copied] {
-        self.copied.get(..self.count).unwrap_or_default()
-    }
-
-    /// Sees to it that a bucket's entries, from `begin` on, are in order to the last bit.
+    /// Begins with another bucket; false if there is no room for that.
     #[inline(always)]
-    fn end_bucket(&mut self, begin: usize) {
-        let new = self.copied.get(begin..self.count).unwrap_or_default();
-        if !new.is_sorted_by_key(|one| one.position) {
-            self.finish_order(begin);
+    fn begin_group(&mut self) -> bool {
+        let has_room = self.groups < GROUPS_MOST;
+        if has_room {
+            self.begins[self.groups] = u8::of_bits(self.count as u64);
+            self.groups += 1;
         }
+        has_room
     }
 
-    /// Puts entries from `begin` on in order, which but for the last bits of their positions they
-    /// are.
-    #[cold]
+    /// Adds the entries of the next bucket; false if there is no room for them.
+    #[inline(always)]
+    fn add_bucket(&mut self, line: Line<'_>) -> bool {
+        let (group, count) = (self.groups as u64, self.count);
+        if !self.begin_group() {
+            return false;
+        }
+        let room = self.found.get_mut(count..).and_then(<[u64]>::first_chunk_mut);
+        let Some(room) = room else { return false };
+        let cells: [u32; bucket::ENTRIES] =
+            core::array::from_fn(|place| line.load(bucket::ENTRY.element(place)));
+        self.count += vectors::compress(cells, places_in_use(line), group << 32, room);
+        true
+    }
+
+    /// Adds the only entry of a directory.
+    fn add_only(&mut self, cell: Ref) {
+        self.begin_group();
+        self.found[0] = cell.0.into();
+        self.count = 1;
+    }
+
+    /// An entry by its place in the order: its position, and its cell.
+    #[inline(always)]
+    fn entry(&self, number: usize) -> (u64, Ref) {
+        let place = usize::from(self.order[number % GATHERED_MOST]) % GATHERED_MOST;
+        (self.positions[place], Ref(u32::of_bits(self.found[place])))
+    }
+
+    /// The key of an entry at a place whose position, behind what all of its bucket have in common,
+    /// begins like this.
+    #[inline(always)]
+    fn key(group: u64, begin: u64, place: usize) -> i32 {
+        let within = place as u64 % Self::BEHIND as u64;
+        let begin = begin >> (64 - Self::POSITION_BITS) << Self::PLACE_BITS;
+        u32::of_bits(group << (31 - GROUPS_MOST.ilog2()) | begin | within).cast_signed()
+    }
+
+    /// Works the order out. Jumps that depend on it would cost more than all comparisons.
     #[inline(never)]
-    fn finish_order(&mut self, begin: usize) {
-        let entries = self.copied.get_mut(begin..self.count).unwrap_or_default();
-        for end in 1..entries.len() {
-            for place in (1..=end).rev() {
-                if entries[place - 1].position > entries[place].position {
-                    entries.swap(place - 1, place);
-                }
+    fn sort(&mut self) {
+        const FEW: usize = 2;
+        const ALL: usize = bucket::ENTRIES / vectors::WIDTH;
+        let count = self.count.min(GATHERED_MOST);
+        if let Some(keys) = self.keys.get_mut(count..).and_then(<[i32]>::first_chunk_mut) {
+            *keys = [i32::MAX; Self::BEHIND];
+        }
+        let groups = self.groups.min(GROUPS_MOST);
+        self.begins[groups] = u8::of_bits(count as u64);
+        for group in 0..groups {
+            let [begin, end] = [group, group + 1].map(|group| usize::from(self.begins[group]));
+            if end - begin <= FEW * vectors::WIDTH {
+                self.rank::<FEW>(begin);
+            } else {
+                self.rank::<ALL>(begin);
             }
         }
-    }
-}
-
-/// Entries of one bucket as they come, those with the lowest positions.
-struct Gathered<'a> {
-    positions: [u64; SORTED_MOST],
-    cells: [(Ref, Line<'a>); SORTED_MOST],
-    /// The beginnings of their positions behind what all of a bucket have in common, and their
-    /// places here, so that no two are the same.
-    keys: [i32; SORTED_MOST],
-    /// Which of them each is, in their order.
-    ranks: [u32; SORTED_MOST],
-    count: usize,
-    is_full: bool,
-}
-
-impl<'a> Gathered<'a> {
-    const fn new(any: Line<'a>) -> Self {
-        Self {
-            positions: [0; SORTED_MOST],
-            cells: [(Ref::NONE, any); SORTED_MOST],
-            keys: [0; SORTED_MOST],
-            ranks: [0; SORTED_MOST],
-            count: 0,
-            is_full: false,
+        if self.has_displaced {
+            self.finish_order();
         }
     }
 
-    /// Adds an entry of a bucket whose positions have so many bits in common.
+    /// Whether so many are in order.
+    #[cold]
+    #[inline(never)]
+    fn is_sorted_to(&self, count: usize) -> bool {
+        (1..count).all(|number| self.entry(number - 1).0 <= self.entry(number).0)
+    }
+
+    /// Puts entries in order that come too late: because they are not in the bucket where they
+    /// belong, or because their keys say too little.
+    #[cold]
+    #[inline(never)]
+    fn finish_order(&mut self) {
+        for number in 0..self.count {
+            self.move_forward(number);
+        }
+    }
+
+    /// Puts entries in the order of their keys, up to those that belong to the next bucket: as many
+    /// come before one as have lower keys.
     #[inline(always)]
-    fn add(&mut self, position: u64, common: u32, cell: Ref, line: Line<'a>) {
+    fn rank<const VECTORS: usize>(&mut self, begin: usize) {
+        let keys = self.keys.get(begin..).unwrap_or_default().as_chunks().0;
+        let order = self.order.get_mut(begin..).and_then(<[u8]>::first_chunk_mut);
+        let (Some(keys), Some(order)) = (keys.first_chunk::<VECTORS>(), order) else { return };
+        let order: &mut [u8; Self::BEHIND] = order;
+        let first = u8::of_bits(begin as u64);
+        for (place, rank) in (first..).zip(vectors::ranks(keys).as_flattened()) {
+            order[*rank as usize % Self::BEHIND] = place;
+        }
+    }
+
+    #[inline(always)]
+    fn move_forward(&mut self, number: usize) {
+        for number in (1..=number).rev() {
+            if self.entry(number - 1).0 <= self.entry(number).0 {
+                return;
+            }
+            self.order.swap(number - 1, number);
+        }
+    }
+
+    /// Works the order out without any keys.
+    fn order_by_positions(&mut self) {
+        for number in 0..self.count {
+            self.order[number % GATHERED_MOST] = u8::of_bits(number as u64);
+            self.move_forward(number);
+        }
+    }
+
+    /// Adds an entry of one bucket, if need be instead of that with the highest position; whether
+    /// all fit.
+    fn add_lowest(&mut self, position: u64, cell: Ref) -> bool {
+        let fits = self.count < GATHERED_MOST;
         let mut place = self.count;
-        if place < SORTED_MOST {
-            self.count = place + 1;
+        if fits {
+            self.count += 1;
         } else {
-            self.is_full = true;
-            match self.last() {
-                (last, highest) if position < highest => place = last,
-                _ => return,
+            let all = self.positions.into_iter().enumerate();
+            let last = all.max_by_key(|&(_, position)| position).unwrap_or_default();
+            if position > last.1 {
+                return false;
             }
+            place = last.0;
         }
-        let place = place % SORTED_MOST;
-        let begin = (position << common) >> 33 & !(SORTED_MOST as u64 - 1);
-        self.positions[place] = position;
-        self.cells[place] = (cell, line);
-        self.keys[place] = u32::of_bits(begin | place as u64).cast_signed();
-    }
-
-    /// Where the entry with the highest position is, and that.
-    #[cold]
-    #[inline(never)]
-    fn last(&self) -> (usize, u64) {
-        let positions = self.positions.into_iter().enumerate();
-        positions.max_by_key(|&(_, position)| position).unwrap_or_default()
-    }
-
-    /// Works the ranks out: as many come before an entry as have lower keys. Jumps that depend on
-    /// the order would cost more.
-    #[inline(always)]
-    fn rank(&mut self) {
-        if self.count <= vectors::RANKED
-            && let (Some(ranks), Some(keys)) =
-                (self.ranks.first_chunk_mut(), self.keys.first_chunk())
-        {
-            *ranks = vectors::ranks(keys, self.count);
-        } else {
-            self.rank_many();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn rank_many(&mut self) {
-        let keys = self.keys.get(..self.count).unwrap_or_default();
-        for (rank, key) in self.ranks.iter_mut().zip(keys) {
-            *rank = keys.iter().map(|other| u32::from(key > other)).sum();
-        }
+        (self.found[place], self.positions[place]) = (cell.0.into(), position);
+        fits
     }
 }
+
+/// Where a list stands behind a part of it.
+struct Part {
+    next: u64,
+    /// Whether there is nothing more that is to be taken.
+    is_last: bool,
+}
+
+/// What comes behind the entries that have been gathered.
+#[derive(Clone, Copy)]
+enum Behind {
+    /// The bucket that begins with this position.
+    Bucket(u64),
+    /// Others of the same bucket.
+    Entry,
+    /// Nothing.
+    All,
+}
+
+/// The mode of the entry before, and its type: most are alike.
+struct LastType(u16, u32);
 
 /// The position of a name with this hash.
 fn position_of(hash: u64) -> u64 {
@@ -194,8 +270,8 @@ fn position_of(hash: u64) -> u64 {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Calls `visit` with each entry from a position on, until it returns false. The directory may
-    /// change meanwhile.
+    /// Gives the entries from a position on to a taker, as long as that takes them; the position
+    /// moves behind what is kept. The directory may change meanwhile.
     ///
     /// # Errors
     /// [`Errno::NOTDIR`], [`Errno::ACCES`].
@@ -203,153 +279,217 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         directory: Node,
-        from: u64,
-        mut visit: impl FnMut(Listed<'_>) -> bool,
+        next: &mut u64,
+        taker: &mut impl Taker,
     ) -> Result<(), Errno> {
         self.read_node(directory, |line| self.directory_mode(line)?.allow(caller, READ))?;
-        let mut gathered = Gathered::new(self.line(directory.at)?);
-        let (mut sorted, mut bytes) = (Sorted::new(), [0; NAME_MOST]);
-        let mut next = Some(from);
-        while let Some(from) = next {
-            let behind = self.read_node(directory, |line| {
-                sorted.clear();
-                self.sort_buckets(self.body(line)?, from, (&mut gathered, &mut sorted))
-            })?;
-            let mut last = from;
-            for one in sorted.entries() {
-                last = one.position;
-                let (name, short) = match one.name.get(..one.length.into()) {
-                    Some(name) => (Some(name), Some(&one.name)),
-                    None => (self.long_name(directory, one, &mut bytes)?, None),
-                };
-                // A long one may have gone meanwhile.
-                let Some(name) = name else { continue };
-                let (ino, type_bits, position) = (one.ino, one.type_bits, one.position);
-                if !visit(Listed { name, short, ino, type_bits, position }) {
-                    return Ok(());
-                }
+        let (mut gathered, mut last_type) = (Gathered::new(), LastType(cell::LINK_MARK, 0));
+        loop {
+            let part = self.read_node(directory, |line| {
+                taker.take_back();
+                self.list_part(self.body(line)?, *next, (&mut gathered, &mut last_type), taker)
+            });
+            let part = part.inspect_err(|_| taker.take_back())?;
+            taker.keep();
+            *next = part.next;
+            if part.is_last {
+                return Ok(());
             }
-            next = if sorted.is_full { Some(last + 1) } else { behind };
         }
-        Ok(())
     }
 
-    /// The long name of an entry, if it still has that position.
-    #[cold]
-    #[inline(never)]
-    fn long_name<'b>(
-        &self,
-        directory: Node,
-        one: &Copied,
-        into: &'b mut [u8; NAME_MOST],
-    ) -> Result<Option<&'b [u8]>, Errno> {
-        let length = self.read_node(directory, |_| {
-            let line = self.line(one.cell)?;
-            let is_it = position_of(self.hash_in(line)?) == one.position;
-            Ok(if is_it { self.name_of(line, into)?.len() } else { 0 })
-        })?;
-        Ok(into.get(..length).filter(|name| !name.is_empty()))
-    }
-
-    /// Puts the entries in order that belong into the bucket of this position and the next ones, as
-    /// long as there is room; the first position of the bucket behind them, if there is one.
+    /// Gives a taker entries from a position on.
     #[inline(always)]
-    fn sort_buckets(
+    fn list_part(
         &self,
         body: Line<'a>,
         from: u64,
-        (gathered, sorted): (&mut Gathered<'a>, &mut Sorted),
-    ) -> Result<Option<u64>, Errno> {
-        let mut next = Some(from);
-        while let Some(from) = next {
-            if sorted.is_full || sorted.count > SORTED_ENOUGH {
+        (gathered, last_type): (&mut Gathered, &mut LastType),
+        taker: &mut impl Taker,
+    ) -> Result<Part, Errno> {
+        gathered.clear();
+        let behind = match self.gather(body, from, gathered)? {
+            Some(behind) => behind,
+            None => self.gather_bucket(body, from, gathered)?,
+        };
+        let until = if let Behind::Bucket(next) = behind { next } else { u64::MAX };
+        let begin = from.max(NOWHERE + 1);
+        let (mut next, mut last, mut number) = (from, begin, 0);
+        while number < gathered.count {
+            let (position, cell) = gathered.entry(number);
+            number += 1;
+            if position < last {
+                if gathered.is_sorted_to(number) {
+                    continue;
+                }
+                // Positions were too much alike.
+                gathered.finish_order();
+                taker.take_back();
+                (next, last, number) = (from, begin, 0);
+                continue;
+            }
+            if position >= until {
                 break;
             }
-            (gathered.count, gathered.is_full) = (0, false);
-            next = self.gather_bucket(body, from, gathered)?;
-            gathered.rank();
-            self.sort(gathered, sorted)?;
+            if !self.tell(cell, position, last_type, taker)? {
+                return Ok(Part { next: position, is_last: true });
+            }
+            (next, last) = (position + 1, position);
         }
-        Ok(next)
+        Ok(match behind {
+            Behind::Bucket(next) => Part { next, is_last: false },
+            Behind::Entry => Part { next, is_last: false },
+            Behind::All => Part { next, is_last: true },
+        })
     }
 
-    /// Gathers the entries that belong into the bucket of this position; the first position of the
-    /// next bucket, if there is one.
-    #[inline(always)]
+    /// Gathers the entries in order that belong into the bucket of this position and some of the
+    /// next; none if there is not room enough.
+    #[inline(never)]
+    fn gather(
+        &self,
+        body: Line<'a>,
+        from: u64,
+        gathered: &mut Gathered,
+    ) -> Result<Option<Behind>, Errno> {
+        let Some(table) = Table::of(body) else {
+            let only = Ref(body.load(cell::DATA));
+            if only.is_some() {
+                gathered.add_only(only);
+                self.find_out(Table { start: Ref::NONE, bits: 0 }, 0, gathered)?;
+                gathered.sort();
+            }
+            return Ok(Some(Behind::All));
+        };
+        let first = table.home(from << 1);
+        let (mut last, mut reach) = (first, 0);
+        loop {
+            let line = self.line(table.after(last, 0))?;
+            if !gathered.add_bucket(line) {
+                return Ok(None);
+            }
+            reach = reach.max(last + line.load(bucket::REACH).min(REACH_MOST));
+            let is_enough = gathered.count >= GATHERED_ENOUGH;
+            if is_enough || gathered.groups >= GROUPS_MOST / 2 || last + 1 == table.buckets() {
+                break;
+            }
+            last += 1;
+        }
+        // Those that found no room there lie in the next ones.
+        for bucket in last + 1..=reach.min(first + table.buckets() - 1) {
+            if !gathered.add_bucket(self.line(table.after(bucket, 0))?) {
+                return Ok(None);
+            }
+        }
+        self.find_out(table, first, gathered)?;
+        gathered.sort();
+        Ok(Some(if last + 1 == table.buckets() {
+            Behind::All
+        } else {
+            Behind::Bucket(u64::from(last + 1) << (63 - table.bits))
+        }))
+    }
+
+    /// Finds out where the entries belong that have been gathered.
+    #[inline(never)]
+    fn find_out(&self, table: Table, first: u32, gathered: &mut Gathered) -> Result<(), Errno> {
+        let mut displaced = 0;
+        for place in 0..gathered.count.min(GATHERED_MOST) {
+            let found = gathered.found[place];
+            let hash = self.hash_in(self.line(Ref(u32::of_bits(found)))?)?;
+            let group = u32::of_bits(found >> 32);
+            // Behind the end of the table come those that found no room there.
+            let distance = (first + group).wrapping_sub(table.home(hash));
+            let is_near = distance < table.buckets();
+            displaced |= distance;
+            gathered.positions[place] = if is_near { position_of(hash) } else { NOWHERE };
+            gathered.keys[place] = Gathered::key(group.into(), hash << table.bits, place);
+        }
+        gathered.has_displaced = displaced != 0;
+        Ok(())
+    }
+
+    /// Gathers the entries in order that belong into the bucket of this position alone: as many as
+    /// there is room for.
+    #[cold]
+    #[inline(never)]
     fn gather_bucket(
         &self,
         body: Line<'a>,
         from: u64,
-        gathered: &mut Gathered<'a>,
-    ) -> Result<Option<u64>, Errno> {
-        let Some(table) = Table::of(body) else {
-            let only = Ref(body.load(cell::DATA));
-            if only.is_some() {
-                let line = self.line(only)?;
-                let position = position_of(self.hash_in(line)?);
-                if position >= from {
-                    gathered.add(position, 1, only, line);
-                }
-            }
-            return Ok(None);
-        };
+        gathered: &mut Gathered,
+    ) -> Result<Behind, Errno> {
+        gathered.clear();
+        let Some(table) = Table::of(body) else { return Ok(Behind::All) };
         let home = table.home(from << 1);
         let reach = self.line(table.after(home, 0))?.load(bucket::REACH);
-        let reach = reach.min(REACH_MOST).min(table.buckets() - 1);
-        for distance in 0..=reach {
+        let mut all_fit = true;
+        for distance in 0..=reach.min(REACH_MOST).min(table.buckets() - 1) {
             let line = self.line(table.after(home, distance))?;
             for place in places_used(line) {
                 let cell = Ref(line.load(bucket::ENTRY.element(place)));
-                let line = self.line(cell)?;
-                let hash = self.hash_in(line)?;
+                let hash = self.hash_in(self.line(cell)?)?;
                 let position = position_of(hash);
                 if table.home(hash) == home && position >= from {
-                    gathered.add(position, 1 + table.bits, cell, line);
+                    all_fit &= gathered.add_lowest(position, cell);
                 }
             }
         }
-        let next = home + 1;
-        let is_last = next == table.buckets();
-        Ok((!is_last).then(|| u64::from(next) << (63 - table.bits)))
+        gathered.order_by_positions();
+        Ok(if !all_fit {
+            Behind::Entry
+        } else if home + 1 == table.buckets() {
+            Behind::All
+        } else {
+            Behind::Bucket(u64::from(home + 1) << (63 - table.bits))
+        })
     }
 
-    /// Copies a bucket's entries in their order behind those that are there.
+    /// Gives an entry to a taker; whether that takes it.
     #[inline(always)]
-    fn sort(&self, gathered: &Gathered<'a>, sorted: &mut Sorted) -> Result<(), Errno> {
-        let begin = sorted.count;
-        for place in 0..gathered.count.min(SORTED_MOST) {
-            let (cell, line) = gathered.cells[place];
-            let into = begin + gathered.ranks[place] as usize;
-            let (inode, type_bits) = self.type_of(cell, line, &mut sorted.last_type)?;
-            let Some(copied) = sorted.copied.get_mut(into) else { continue };
-            (copied.position, copied.cell) = (gathered.positions[place], cell);
-            (copied.ino, copied.type_bits) = (self.ino_at(inode), type_bits);
-            copied.length = line.load(cell::NAME_LENGTH);
-            for (index, piece) in copied.name.chunks_exact_mut(8).enumerate() {
-                piece.copy_from_slice(&line.load(cell::NAME.element(index)).to_le_bytes());
+    fn tell(
+        &self,
+        cell: Ref,
+        position: u64,
+        last_type: &mut LastType,
+        taker: &mut impl Taker,
+    ) -> Result<bool, Errno> {
+        let line = self.line(cell)?;
+        let (inode, type_bits) = self.type_of(cell, line, last_type)?;
+        let ino = self.ino_at(inode);
+        let length = usize::from(line.load(cell::NAME_LENGTH));
+        let short = short_of(name_words(line));
+        match short.get(..length) {
+            Some(name) => {
+                Ok(taker.take(Listed { name, short: Some(&short), ino, type_bits, position }))
             }
+            None => self.tell_long(line, (ino, type_bits, position), taker),
         }
-        sorted.count = (begin + gathered.count).min(SORTED_MOST);
-        sorted.is_full = gathered.is_full || begin + gathered.count > SORTED_MOST;
-        sorted.end_bucket(begin);
-        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_long(
+        &self,
+        line: Line<'a>,
+        (ino, type_bits, position): (u64, u32, u64),
+        taker: &mut impl Taker,
+    ) -> Result<bool, Errno> {
+        let mut bytes = [0; NAME_MOST];
+        let name = self.name_of(line, &mut bytes)?;
+        Ok(taker.take(Listed { name, short: None, ino, type_bits, position }))
     }
 
     /// The inode that an entry stands for, and its type.
     #[inline(always)]
-    fn type_of(
-        &self,
-        cell: Ref,
-        line: Line<'a>,
-        last: &mut (u16, u32),
-    ) -> Result<(Ref, u32), Errno> {
+    fn type_of(&self, cell: Ref, line: Line<'a>, last: &mut LastType) -> Result<(Ref, u32), Errno> {
         let (mut inode, mut index) = (cell, line.load(cell::MODE));
         if index == cell::LINK_MARK {
             inode = Ref(line.load(cell::TARGET));
             index = self.line(inode)?.load(cell::MODE);
         }
         if index != last.0 {
-            *last = (index, self.mode(index)?.mode & TYPE);
+            *last = LastType(index, self.mode(index)?.mode & TYPE);
         }
         Ok((inode, last.1))
     }
@@ -359,8 +499,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
         let length = usize::from(line.load(cell::NAME_LENGTH));
         if (1..=cell::NAME_MOST).contains(&length) {
-            let words = core::array::from_fn(|index| line.load(cell::NAME.element(index)));
-            return Ok(hash_of(length, words, self.secret()));
+            return Ok(hash_of(length, name_words(line), self.secret()));
         }
         self.hash_of_long(line)
     }
@@ -374,21 +513,66 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
+/// What a cell holds of a name.
+#[inline(always)]
+fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
+    core::array::from_fn(|index| line.load(cell::NAME.element(index)))
+}
+
+/// A short name as bytes.
+#[inline(always)]
+fn short_of(words: [u64; cell::NAME_WORDS]) -> [u8; cell::NAME_MOST] {
+    let mut bytes = [0; cell::NAME_MOST];
+    for (piece, word) in bytes.chunks_exact_mut(8).zip(words) {
+        piece.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use std::vec::Vec;
 
     use super::*;
 
+    fn positions(gathered: &Gathered) -> Vec<u64> {
+        (0..gathered.count).map(|number| gathered.entry(number).0).collect()
+    }
+
+    /// Positions that begin alike, and ones that belong elsewhere.
     #[test]
-    fn positions_that_begin_alike_are_put_in_order() {
-        let mut sorted = Sorted::new();
-        for (one, position) in sorted.copied.iter_mut().zip([9, 5, 8, 7, 6]) {
-            one.position = position;
+    fn positions_are_put_in_order() {
+        let mut gathered = Gathered::new();
+        for (group, count) in (1..).zip([5, 0, 12, 1, 8, 9, 3]) {
+            assert!(gathered.begin_group());
+            for number in 0..count {
+                let place = gathered.count;
+                let home = group - u64::from(number % 4 == 3);
+                let position = match number % 5 {
+                    0 => NOWHERE,
+                    begin => (home << 58) | (begin << 50) | (number * 7 % 11),
+                };
+                gathered.positions[place] = position;
+                gathered.found[place] = group << 32;
+                gathered.keys[place] = Gathered::key(group, position << 6, place);
+                gathered.count += 1;
+            }
         }
-        sorted.count = 5;
-        sorted.end_bucket(1);
-        let positions: Vec<_> = sorted.entries().iter().map(|one| one.position).collect();
-        assert_eq!(positions, [9, 5, 6, 7, 8]);
+        gathered.has_displaced = true;
+        gathered.sort();
+        assert!(gathered.is_sorted_to(gathered.count));
+        let mut sorted = gathered.positions[..gathered.count].to_vec();
+        sorted.sort_unstable();
+        assert_eq!(positions(&gathered), sorted);
+    }
+
+    #[test]
+    fn the_lowest_positions_of_a_bucket_are_gathered() {
+        let mut gathered = Gathered::new();
+        let all_fit = (0..300_u32)
+            .map(|number| gathered.add_lowest(u64::from(number * 7 % 300), Ref(number)));
+        assert_eq!(all_fit.filter(|fits| *fits).count(), GATHERED_MOST);
+        gathered.order_by_positions();
+        assert_eq!(positions(&gathered), (0..GATHERED_MOST as u64).collect::<Vec<_>>());
     }
 }

@@ -17,6 +17,7 @@ use crate::arena::Line;
 use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
+use crate::listing::Taker;
 use crate::member::Member;
 use crate::modes::Caller;
 use crate::seams::Seams;
@@ -319,8 +320,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Lists a directory from where the descriptor's offset is, which moves behind what `visit`
-    /// took; positions 0 to 3 are the caller's, for `.` and `..`.
+    /// Lists a directory from where the descriptor's offset is, which moves behind what the taker
+    /// kept; positions 0 to 3 are the caller's, for `.` and `..`.
     ///
     /// # Errors
     /// As [`Member::list`].
@@ -328,20 +329,13 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         descriptor: u32,
-        mut visit: impl FnMut(crate::Listed<'_>) -> bool,
+        taker: &mut impl Taker,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_readable()?;
             self.lock_description(open.entry)?;
             let mut next = open.line.load(description::OFFSET);
-            let listed = self.list(caller, open.node, next, |one| {
-                let after = one.position + 1;
-                let goes_on = visit(one);
-                if goes_on {
-                    next = after;
-                }
-                goes_on
-            });
+            let listed = self.list(caller, open.node, &mut next, taker);
             self.fill(open.line, description::OFFSET, next);
             self.unlock();
             listed

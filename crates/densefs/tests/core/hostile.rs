@@ -112,7 +112,7 @@ const ACTS: [Act; 12] = [
         let at = one.walk(ROOT, one.root()?, b"sub", Follow::Yes)?;
         one.rename_at(ROOT, (one.root()?, b"3"), (at, b"moved"), Rename::Replace)
     },
-    |one| one.list(ROOT, one.root()?, 0, |_| true),
+    |one| one.list_each(ROOT, one.root()?, 0, |_| true),
     |one| {
         let file =
             one.open(ROOT, one.root()?, b"large", flags::READ_WRITE | flags::CREATE, 0o600)?;
