@@ -44,6 +44,7 @@ pub struct Member<'a, S> {
     number: u32,
     /// The record of its process.
     process: Ref,
+    record: Line<'a>,
     state: Line<'a>,
     pub(crate) log: Log<'a>,
     /// Locks that it holds, as it remembers them: the slot is for others.
@@ -81,11 +82,13 @@ impl<'a, S: Seams> Member<'a, S> {
         let fixed = arena.line(superblock::FIXED)?;
         let geometry = Geometry::of(arena.lines(), fixed.load(superblock::SLOTS));
         let geometry = geometry.ok_or(Errno::CORRUPT)?;
+        let process = geometry.process(process)?;
         let member = Self {
             arena,
             seams,
             number,
-            process: geometry.process(process)?,
+            process,
+            record: arena.line(process)?,
             state,
             log: Log::of_slot(&arena, number)?,
             held: Cell::new(0),
@@ -116,6 +119,12 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn process(&self) -> Ref {
         self.process
+    }
+
+    /// The same, to look at.
+    #[inline(always)]
+    pub(crate) fn record(&self) -> Line<'a> {
+        self.record
     }
 
     /// Where zones are.

@@ -12,6 +12,7 @@ mod open;
 mod record;
 mod replace;
 mod table;
+mod working;
 
 use crate::arena::Line;
 use crate::content::Sought;
@@ -21,7 +22,7 @@ use crate::listing::Taker;
 use crate::member::Member;
 use crate::modes::Caller;
 use crate::seams::Seams;
-use crate::tree::{Known, Node, Opening, Working};
+use crate::tree::{Known, Node, Opening};
 pub use open::flags;
 pub(crate) use table::Held;
 use table::{Entry, Place};
@@ -96,52 +97,6 @@ impl<'a, S: Seams> Member<'a, S> {
         let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
         let node = Node { at: self.inode_of_entry(place, &entry)?, known };
         Ok(Open { node, entry, line, flags })
-    }
-
-    /// The working directory: the root, if it has not been changed.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if the arena has no root.
-    #[inline(always)]
-    pub fn working_directory(&self) -> Result<Node, Errno> {
-        // If it is another by now, who uses it finds out, and begins again.
-        match self.working.get() {
-            Some(working) => Ok(Node { at: working.at, known: Known::Working }),
-            None => self.look_at_working_directory(),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_working_directory(&self) -> Result<Node, Errno> {
-        let node = match self.open_at_place(Place::WORKING) {
-            Err(Errno::BADF) => self.root()?,
-            open => open?.node,
-        };
-        let opening = match node.known {
-            Known::Open(opening) => Some(opening),
-            Known::Stays | Known::Seen { .. } | Known::Working => None,
-        };
-        self.working.set(Some(Working { at: node.at, opening }));
-        Ok(node)
-    }
-
-    /// Whether the process has not changed its working directory.
-    #[inline(never)]
-    pub(crate) fn works_in_root(&self) -> bool {
-        matches!(self.entry(self.process(), Place::WORKING), Err(Errno::BADF))
-    }
-
-    /// Changes the working directory.
-    ///
-    /// # Errors
-    /// [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::STALE`].
-    pub fn set_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
-        self.close_if_open(self.process(), Place::LEFT)?;
-        self.open_into(caller, to, flags::PATH | flags::DIRECTORY, Place::LEFT, true)?;
-        self.exchange_places(Place::WORKING, Place::LEFT)?;
-        self.working.set(None);
-        self.close_if_open(self.process(), Place::LEFT)
     }
 
     /// Does something with a descriptor's inode until it has not been closed meanwhile.

@@ -25,6 +25,7 @@ mod files;
 mod names;
 mod stage;
 mod words;
+mod working;
 
 use std::boxed::Box;
 use std::collections::BTreeMap;

@@ -49,8 +49,8 @@ pub(crate) struct Opening {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     pub(crate) at: Ref,
-    /// None as long as the process has not changed it: it is the root then.
-    pub(crate) opening: Option<Opening>,
+    /// How often the process had changed it.
+    pub(crate) changes: u64,
 }
 
 impl PartialEq for Node {
@@ -144,7 +144,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether a node is what it was when it was found, now that its stamp is this.
     #[inline(always)]
-    pub(super) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
+    pub(crate) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
         let is_same = match node.known {
             Known::Stays => true,
             Known::Seen { stamp, by, by_stamp } => {
@@ -154,16 +154,6 @@ impl<'a, S: Seams> Member<'a, S> {
             Known::Working => self.is_still_working(),
         };
         if is_same { Ok(()) } else { Err(Errno::STALE) }
-    }
-
-    /// Whether the working directory is what the member remembers.
-    #[inline(never)]
-    pub(super) fn is_still_working(&self) -> bool {
-        match self.working.get() {
-            Some(Working { at, opening: Some(opening) }) => self.is_open(at, opening) == Ok(true),
-            Some(Working { opening: None, .. }) => self.works_in_root(),
-            None => false,
-        }
     }
 
     #[inline(always)]

@@ -181,6 +181,7 @@ fn a_working_directory_stays_when_its_name_goes() {
     assert_eq!(walk(&member, b"file", Follow::No), Err(Errno::NOENT));
     assert_eq!(walk(&member, b"..", Follow::No), Err(Errno::NOENT));
     assert_eq!(open(&member, b"new", CREATE), Err(Errno::NOENT));
+    assert_eq!(assert_whole(&member).descriptions, 1);
     to(b"/").expect("it is there");
     assert_eq!(assert_whole(&member).descriptions, 1);
 }
