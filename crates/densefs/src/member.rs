@@ -36,38 +36,43 @@ const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
 type Looked<T> = (Result<T, Errno>, Stamp);
 
 /// A thread that takes part in an arena.
+///
+/// What the quickest calls need comes first, so that it lies in few lines of the processor's caches.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Member<'a, S> {
     arena: Arena<'a>,
+    secret: u64,
+    ino_secret: u64,
+    /// The record of its process, to look at.
+    record: Line<'a>,
     seams: S,
+    /// The working directory as it last was.
+    pub(crate) working: Cell<Option<Working>>,
     /// Its number.
     number: u32,
     /// The record of its process.
     process: Ref,
-    record: Line<'a>,
     state: Line<'a>,
-    pub(crate) log: Log<'a>,
     /// Locks that it holds, as it remembers them: the slot is for others.
     held: Cell<usize>,
+    /// Modes by their indices, as far as it remembers them.
+    pub(crate) modes: [KnownMode; MODES_KNOWN],
+    pub(crate) log: Log<'a>,
     held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
+    /// The mode that it last looked up.
+    pub(crate) last_mode: Cell<Option<u16>>,
     /// Lines in its stock, those that the log takes and gives among them.
     pub(crate) cells: Cell<u32>,
-    /// Runs in its stock, and how many there are, likewise.
-    pub(crate) run_stock: Cell<[u64; slot::RUNS_MOST as usize]>,
+    /// How many runs are in its stock, likewise.
     pub(crate) runs: Cell<u32>,
     /// Whether some of them may be large.
     pub(crate) has_large: Cell<bool>,
-    geometry: Geometry,
-    secret: u64,
-    ino_secret: u64,
     /// The zone that it takes from.
     pub(crate) zone: Cell<u32>,
-    /// The mode that it last looked up.
-    pub(crate) last_mode: Cell<Option<u16>>,
-    /// Modes by their indices, as far as it remembers them.
-    pub(crate) modes: [KnownMode; MODES_KNOWN],
-    /// The working directory as it last was.
-    pub(crate) working: Cell<Option<Working>>,
+    geometry: Geometry,
+    /// The runs in its stock.
+    pub(crate) run_stock: Cell<[u64; slot::RUNS_MOST as usize]>,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
