@@ -209,7 +209,7 @@ fn a_glance_is_enough_from_any_working_directory() {
 /// What a victim does with descriptors, of which it may have some already.
 type Act = fn(&One<'_, '_>) -> Result<(), Errno>;
 
-const ACTS: [(&str, u32, Act); 8] = [
+const ACTS: [(&str, u32, Act); 9] = [
     ("opens the first", 0, |one| open(one, b"a/b/file", READ_WRITE).map(drop)),
     ("opens a new one", 3, |one| open(one, b"a/b/new", CREATE).map(drop)),
     ("opens the one for which the table grows", 6, |one| open(one, b"there", 0).map(drop)),
@@ -217,6 +217,9 @@ const ACTS: [(&str, u32, Act); 8] = [
         open(one, b"a", READ_WRITE | flags::DIRECTORY | flags::TEMPORARY).map(drop)
     }),
     ("closes one", 3, |one| one.close(1)),
+    ("closes so many that others are given back", 20, |one| {
+        (0..20).try_for_each(|descriptor| one.close(descriptor))
+    }),
     ("closes one whose file has no name", 2, |one| {
         let at = one.walk(ROOT, one.root()?, b"a/b", Follow::No)?;
         one.remove_at(ROOT, at, b"file", Remove::Name)?;
