@@ -50,6 +50,8 @@ pub mod modes;
 mod name;
 #[cfg(test)]
 mod quiet;
+#[cfg(test)]
+mod random;
 mod seams;
 mod space;
 mod stamp;

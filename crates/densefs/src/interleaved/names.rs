@@ -12,6 +12,16 @@ use crate::modes::{Caller, DIRECTORY, FILE};
 use crate::tree::{Follow, Node, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
+/// What scenes of names have in common.
+const SCENE: Scene<'_> = Scene {
+    what: "",
+    scripts: &[],
+    prepare,
+    look,
+    turns: 1,
+    is_torn: false,
+    is_one_process: false,
+};
 /// All names that there may be.
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "d/a", "d/e"];
 
@@ -154,15 +164,7 @@ const PAIRS: [(&str, &[&[Act]]); 16] = [
 #[test]
 fn two_that_want_the_same_names_do_so_one_after_another() {
     for (what, scripts) in PAIRS {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: false,
-            is_one_process: false,
-        });
+        explore(&Scene { what, scripts, ..SCENE });
     }
 }
 
@@ -175,15 +177,7 @@ fn three_that_want_the_same_names_do_so_one_after_another() {
         ("one inode, three names", &[&[LINK_A], &[LINK_C], &[REMOVE_A]]),
     ];
     for (what, scripts) in threes {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: false,
-            is_one_process: false,
-        });
+        explore(&Scene { what, scripts, ..SCENE });
     }
 }
 
@@ -212,18 +206,7 @@ fn whatever_three_do_is_done_one_after_another() {
         D_TO_C,
     ];
     let what = "any names";
-    explore_any(
-        &Scene {
-            what,
-            prepare,
-            scripts: &[],
-            look,
-            turns: 0,
-            is_torn: false,
-            is_one_process: false,
-        },
-        &ACTS,
-    );
+    explore_any(&Scene { what, turns: 0, ..SCENE }, &ACTS);
 }
 
 /// A cell may become a directory above the one that somebody holds while he is about to lock it as
@@ -255,9 +238,6 @@ fn nobody_waits_for_what_has_become_something_else() {
                 },
             ],
         ],
-        look,
-        turns: 1,
-        is_torn: false,
-        is_one_process: false,
+        ..SCENE
     });
 }

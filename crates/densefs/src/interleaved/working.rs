@@ -10,6 +10,9 @@ use crate::modes::{Caller, DIRECTORY};
 use crate::tree::{Follow, PATH_MOST, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
+/// What all scenes have in common.
+const SCENE: Scene<'_> =
+    Scene { what: "", scripts: &[], prepare, look, turns: 1, is_torn: false, is_one_process: true };
 
 fn prepare(member: &Player<'_>) -> Result<(), Errno> {
     for name in [b"a", b"b"] {
@@ -74,29 +77,13 @@ fn a_working_directory_is_changed_in_one_step() {
         ("one looks where the other leaves", &[&[TO_A, TO_B], &[LOOK_HERE, LOOK_HERE]]),
     ];
     for (what, scripts) in scenes {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: false,
-            is_one_process: true,
-        });
+        explore(&Scene { what, scripts, ..SCENE });
     }
 }
 
 #[test]
 fn whatever_three_do_with_a_working_directory_is_done_one_after_another() {
     const ACTS: [Act; 7] = [TO_A, TO_B, TO_ROOT, MAKE_HERE, LOOK_HERE, REMOVE_A, here];
-    let scene = Scene {
-        what: "any working directory",
-        prepare,
-        scripts: &[],
-        look,
-        turns: 0,
-        is_torn: false,
-        is_one_process: true,
-    };
+    let scene = Scene { what: "any working directory", turns: 0, ..SCENE };
     explore_any(&scene, &ACTS);
 }
