@@ -177,20 +177,20 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn fill<W: Word>(&self, line: Line<'_>, field: Field<W>, value: W) {
         line.store(field, value);
-        self.seams.stored();
+        self.seams.after_store();
     }
 
     /// Copies into what nobody else can reach, or what the caller has locked.
     pub(crate) fn copy_in(&self, at: Ref, offset: usize, from: &[u8]) -> Result<(), Errno> {
         self.arena.copy_in(at, offset, from)?;
-        self.seams.stored();
+        self.seams.after_store();
         Ok(())
     }
 
     /// Zeroes lines that nobody else can reach.
     pub(crate) fn zero(&self, at: Ref, lines: u32) -> Result<(), Errno> {
         self.arena.zero(at, 0, lines as usize * LINE_BYTES)?;
-        self.seams.stored();
+        self.seams.after_store();
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn zero_bytes(&self, at: Ref, offset: usize, length: usize) -> Result<(), Errno> {
         if length > 0 {
             self.arena.zero(at, offset, length)?;
-            self.seams.stored();
+            self.seams.after_store();
         }
         Ok(())
     }
@@ -246,7 +246,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if seen & OWNER == 0 {
                 let ours = (seen & !(OWNER | WAITERS)).wrapping_add(STEP) | (self.number + 1);
                 if line.exchange(WORD, seen, ours | seen & WAITERS) {
-                    self.seams.stored();
+                    self.seams.after_store();
                     self.held.set(held + 1);
                     return Ok(line);
                 }
@@ -268,7 +268,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let ours = (seen & !OWNER).wrapping_add(STEP) | (self.number + 1);
         let is_taken = !is_held(seen) && line.exchange(WORD, seen, ours);
         if is_taken {
-            self.seams.stored();
+            self.seams.after_store();
             self.held.set(held + 1);
         } else {
             self.fill(self.state, slot::HELD.element(held), 0);
@@ -299,7 +299,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let free = (line.load(WORD) & !(OWNER | WAITERS)).wrapping_add(STEP);
         // In one step: somebody may begin to wait between a load and a store.
         let held = line.swap(WORD, free);
-        self.seams.stored();
+        self.seams.after_store();
         if held & WAITERS != 0 {
             self.seams.wake(line.atomic(WORD));
         }
@@ -409,7 +409,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Life::Alive => {}
             Life::Ours => {
                 let done = self.repair(number);
-                self.seams.repaired(number);
+                self.seams.after_repair(number);
                 return done;
             }
             Life::Nobody if line.load(WORD) == seen => return Err(Errno::CORRUPT),

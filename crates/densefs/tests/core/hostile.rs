@@ -82,7 +82,7 @@ impl Seams for &Hostile<'_> {
         Life::Alive
     }
 
-    fn repaired(&self, _slot: u32) {}
+    fn after_repair(&self, _slot: u32) {}
 
     fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
         self.tire();
@@ -92,7 +92,7 @@ impl Seams for &Hostile<'_> {
 
     fn wake(&self, _word: &AtomicU32) {}
 
-    fn stored(&self) {
+    fn after_store(&self) {
         let every = self.every.get();
         if every > 0 && self.random().is_multiple_of(every) {
             self.write();
