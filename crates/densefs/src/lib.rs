@@ -26,7 +26,6 @@ compile_error!("DenseFS relies on the order of stores and loads of x86-64");
 
 mod annex;
 pub mod arena;
-mod batch;
 pub mod check;
 #[cfg(test)]
 mod churn;
@@ -59,13 +58,12 @@ mod tree;
 mod vectors;
 
 pub use arena::Arena;
-pub use batch::Batch;
 pub use content::{SIZE_MOST, Sought};
 pub use descriptors::{Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
-pub use listing::{Listed, POSITION_FIRST, Taker};
+pub use listing::{Batch, Listed, POSITION_FIRST, Taker};
 pub use member::Member;
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};

@@ -37,7 +37,8 @@ type Looked<T> = (Result<T, Errno>, Stamp);
 
 /// A thread that takes part in an arena.
 ///
-/// What the quickest calls need comes first, so that it lies in few lines of the processor's caches.
+/// What the quickest calls need comes first, so that it lies in few lines of the processor's
+/// caches.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Member<'a, S> {

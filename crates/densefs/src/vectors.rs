@@ -1,5 +1,5 @@
-//! Numbers that are compared and moved many at a time, as all x86-64 processors can. A kernel keeps the
-//! registers for it to its programs, so there it is done one by one.
+//! Numbers that are compared and moved many at a time, as all x86-64 processors can. A kernel keeps
+//! the registers for it to its programs, so there they are compared one by one.
 
 /// Numbers in a vector.
 pub(crate) const WIDTH: usize = 4;
