@@ -1,5 +1,7 @@
 //! Results as C has them.
 
+use std::mem::offset_of;
+
 use std::ffi::c_int;
 
 use densefs_process::{Errno, Stat};
@@ -62,22 +64,28 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     const SECOND_NS: u64 = 1_000_000_000;
     let seconds = |ns: u64| (ns / SECOND_NS).cast_signed();
     let within = |ns: u64| (ns % SECOND_NS).cast_signed();
-    // SAFETY: the caller vouches for it, and all zeros is a value of it.
-    let answer = unsafe {
-        into.write_bytes(0, 1);
-        &mut *into
-    };
-    answer.st_dev = DEVICE;
-    answer.st_ino = stat.ino;
-    answer.st_nlink = stat.links.into();
-    answer.st_mode = stat.mode.mode;
-    answer.st_uid = stat.mode.uid;
-    answer.st_gid = stat.mode.gid;
-    answer.st_rdev = stat.device.into();
-    answer.st_size = stat.size.cast_signed();
-    answer.st_blksize = 4096;
-    answer.st_blocks = stat.blocks.cast_signed();
-    (answer.st_atime, answer.st_atime_nsec) = (seconds(stat.atime_ns), within(stat.atime_ns));
-    (answer.st_mtime, answer.st_mtime_nsec) = (seconds(stat.mtime_ns), within(stat.mtime_ns));
-    (answer.st_ctime, answer.st_ctime_nsec) = (seconds(stat.ctime_ns), within(stat.ctime_ns));
+    const PADDING: usize = offset_of!(libc::stat, st_gid) + size_of::<libc::gid_t>();
+    const BEHIND: usize = offset_of!(libc::stat, st_ctime_nsec) + size_of::<i64>();
+    // SAFETY: the caller vouches for it; what has no name lies behind the group and at the end.
+    unsafe {
+        let bytes = into.cast::<u8>();
+        bytes.add(PADDING).write_bytes(0, offset_of!(libc::stat, st_rdev) - PADDING);
+        bytes.add(BEHIND).write_bytes(0, size_of::<libc::stat>() - BEHIND);
+        (*into).st_dev = DEVICE;
+        (*into).st_ino = stat.ino;
+        (*into).st_nlink = stat.links.into();
+        (*into).st_mode = stat.mode.mode;
+        (*into).st_uid = stat.mode.uid;
+        (*into).st_gid = stat.mode.gid;
+        (*into).st_rdev = stat.device.into();
+        (*into).st_size = stat.size.cast_signed();
+        (*into).st_blksize = 4096;
+        (*into).st_blocks = stat.blocks.cast_signed();
+        (*into).st_atime = seconds(stat.atime_ns);
+        (*into).st_atime_nsec = within(stat.atime_ns);
+        (*into).st_mtime = seconds(stat.mtime_ns);
+        (*into).st_mtime_nsec = within(stat.mtime_ns);
+        (*into).st_ctime = seconds(stat.ctime_ns);
+        (*into).st_ctime_nsec = within(stat.ctime_ns);
+    }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_long};
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, Errno, Follow, Listed, Whence, flags};
+use densefs_process::{Base, Errno, Follow, Listed, Taker, Whence, flags};
 
 use crate::answer::{fail, result};
 use crate::{files, number, path};
@@ -37,6 +37,8 @@ struct Fetched {
     /// They begin at multiples of 8 bytes.
     words: Vec<u64>,
     bytes: usize,
+    /// Of them, those that stay.
+    kept: usize,
     next: usize,
 }
 
@@ -47,11 +49,11 @@ fn kind(type_bits: u32) -> u8 {
 
 impl Fetched {
     fn new() -> Self {
-        Self { words: vec![0; (BATCH + ANSWER_BYTES) / 8], bytes: 0, next: 0 }
+        Self { words: vec![0; (BATCH + ANSWER_BYTES) / 8], bytes: 0, kept: 0, next: 0 }
     }
 
     fn clear(&mut self) {
-        (self.bytes, self.next) = (0, 0);
+        (self.bytes, self.kept, self.next) = (0, 0, 0);
     }
 
     /// Adds one; false if the batch is full.
@@ -100,6 +102,21 @@ impl Fetched {
     }
 }
 
+impl Taker for Fetched {
+    #[inline]
+    fn take(&mut self, one: Listed<'_>) -> bool {
+        self.add((one.ino, one.position + 1, kind(one.type_bits)), one.name, one.short)
+    }
+
+    fn take_back(&mut self) {
+        self.bytes = self.kept;
+    }
+
+    fn keep(&mut self) {
+        self.kept = self.bytes;
+    }
+}
+
 impl Directory {
     fn of(descriptor: u32) -> Result<Self, Errno> {
         let position = files()?.seek(descriptor, 0, Whence::Current)?;
@@ -142,10 +159,8 @@ impl Directory {
         if self.position <= BEHIND_SELF {
             self.dots("..", BEHIND_PARENT)?;
         }
-        let fetched = &mut self.fetched;
-        files()?.visit(self.descriptor, |one: Listed<'_>| {
-            fetched.add((one.ino, one.position + 1, kind(one.type_bits)), one.name, one.short)
-        })
+        self.fetched.keep();
+        files()?.list_into(self.descriptor, &mut self.fetched)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{files, number, path};
 ///
 /// # Safety
 /// It must be null, or a text that stays as it is for `'a`.
-unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
+unsafe fn attribute_name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
     // SAFETY: the caller vouches for it.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes()).ok_or(Errno::FAULT)
 }
@@ -21,7 +21,7 @@ unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
 ///
 /// # Safety
 /// It must be null, or a text that stays as it is for `'a`.
-unsafe fn named<'a>(text: *const c_char, follow: Follow) -> Result<Bearer<'a>, Errno> {
+unsafe fn bearer<'a>(text: *const c_char, follow: Follow) -> Result<Bearer<'a>, Errno> {
     // SAFETY: the caller vouches for it.
     Ok(Bearer::Named(unsafe { path(text) }?, follow))
 }
@@ -76,7 +76,7 @@ macro_rules! calls {
             how: c_int,
         ) -> c_int {
             // SAFETY: the caller vouches for them.
-            unsafe { set($of(of), name(attribute), bytes(value, size), how) }
+            unsafe { set($of(of), attribute_name(attribute), bytes(value, size), how) }
         }
 
         /// The value of an attribute.
@@ -91,7 +91,7 @@ macro_rules! calls {
             size: usize,
         ) -> isize {
             // SAFETY: the caller vouches for them.
-            unsafe { get($of(of), name(attribute), bytes_mut(into, size)) }
+            unsafe { get($of(of), attribute_name(attribute), bytes_mut(into, size)) }
         }
 
         /// The names of all attributes.
@@ -111,14 +111,14 @@ macro_rules! calls {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $remove(of: $what, attribute: *const c_char) -> c_int {
             // SAFETY: the caller vouches for them.
-            unsafe { remove($of(of), name(attribute)) }
+            unsafe { remove($of(of), attribute_name(attribute)) }
         }
     };
 }
 
 calls!(
     *const c_char,
-    |text| named(text, Follow::Yes),
+    |text| bearer(text, Follow::Yes),
     dfs_setxattr,
     dfs_getxattr,
     dfs_listxattr,
@@ -126,7 +126,7 @@ calls!(
 );
 calls!(
     *const c_char,
-    |text| named(text, Follow::No),
+    |text| bearer(text, Follow::No),
     dfs_lsetxattr,
     dfs_lgetxattr,
     dfs_llistxattr,

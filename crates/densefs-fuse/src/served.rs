@@ -440,7 +440,7 @@ impl Filesystem for Served {
                     return Ok(());
                 }
             }
-            core.list(&Caller::ROOT, node, next.get(), |one| {
+            core.list_each(&Caller::ROOT, node, next.get(), |one| {
                 let (kind, name) = (type_of(one.type_bits), OsStr::from_bytes(one.name));
                 add(one.ino, one.position + 1, kind, name)
             })

@@ -350,7 +350,7 @@ impl Seams for ProcessSeams {
     }
 
     #[cold]
-    fn repaired(&self, slot: u32) {
+    fn after_repair(&self, slot: u32) {
         let this = &self.0;
         let owner = this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
         this.give_slot(slot);

@@ -40,16 +40,29 @@ impl DenseFs {
         mut tell: impl FnMut(&Stat),
     ) -> Result<(), Errno> {
         let path = path.as_os_str().as_bytes();
-        let told = self.briefly(|member, caller| match base {
-            Base::Working => {
+        let told = match base {
+            Base::Working => self.briefly(|member, caller| {
                 member.stat_at_a_glance(caller, Start::Working, path, follow, &mut tell).ok()
-            }
+            }),
             Base::Descriptor(descriptor) => {
-                let from = member.node(descriptor).ok()?;
-                member.stat_at_a_glance(caller, Start::At(&from), path, follow, &mut tell).ok()
+                self.tell_stat_briefly(descriptor, path, follow, &mut tell)
             }
-        });
+        };
         told.unwrap_or_else(|| self.tell_stat_carefully(base, path, follow, &mut tell))
+    }
+
+    #[inline(never)]
+    fn tell_stat_briefly(
+        &self,
+        descriptor: u32,
+        path: &[u8],
+        follow: Follow,
+        mut tell: &mut dyn FnMut(&Stat),
+    ) -> Option<Result<(), Errno>> {
+        self.briefly(|member, caller| {
+            let from = member.node(descriptor).ok()?;
+            member.stat_at_a_glance(caller, Start::At(&from), path, follow, &mut tell).ok()
+        })
     }
 
     #[cold]

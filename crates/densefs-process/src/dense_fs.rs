@@ -284,7 +284,13 @@ mod tests {
             files.make_directory(directory, 0o700).expect("there is room");
             files.open(file, flags::WRITE | flags::CREATE, 0o600).expect("there is room");
         }
-        files.change_directory("/one").expect("it is there");
+        // As long as nobody changes it, it is the root.
+        files.stat("one/first").expect("it is there");
+        std::thread::scope(|scope| {
+            scope.spawn(|| files.change_directory("/one").expect("it is there"));
+        });
+        assert_eq!(files.stat("one/first").map(drop), Err(Errno::NOENT));
+        assert_eq!(files.open("one/first", 0, 0).map(drop), Err(Errno::NOENT));
         files.stat("first").expect("it is there");
         std::thread::scope(|scope| {
             scope.spawn(|| files.change_directory("/two").expect("it is there"));

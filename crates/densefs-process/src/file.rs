@@ -390,7 +390,7 @@ impl Seams for Alone<'_> {
         Life::Alive
     }
 
-    fn repaired(&self, _slot: u32) {}
+    fn after_repair(&self, _slot: u32) {}
 
     fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
         false

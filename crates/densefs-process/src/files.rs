@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Errno, Listed, Start, Stat, Whence, flags};
+use densefs::{Batch, Errno, Listed, Start, Stat, Taker, Whence, flags};
 
 use crate::dense_fs::{Base, DenseFs, Entry};
 
@@ -256,22 +256,23 @@ impl DenseFs {
     /// # Errors
     /// As getdents(2).
     pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<Entry>, Errno> {
-        self.with(|member, caller| {
-            let mut entries = Vec::new();
-            member.list_on(caller, descriptor, |one| {
-                if entries.len() == most {
-                    return false;
-                }
-                let (name, next) = (one.name.to_vec(), one.position + 1);
-                entries.push(Entry { name, ino: one.ino, type_bits: one.type_bits, next });
-                true
-            })?;
-            Ok(entries)
-        })
+        let mut entries = Entries { all: Vec::new(), kept: 0, most };
+        self.list_into(descriptor, &mut entries)?;
+        Ok(entries.all)
+    }
+
+    /// Gives a taker the entries of an open directory from where its offset is, as long as it takes
+    /// them. It must not use the file system.
+    ///
+    /// # Errors
+    /// As getdents(2).
+    #[inline]
+    pub fn list_into(&self, descriptor: u32, taker: &mut impl Taker) -> Result<(), Errno> {
+        self.with(|member, caller| member.list_on(caller, descriptor, taker))
     }
 
     /// Calls `visit` with the entries of an open directory from where its offset is, until it
-    /// returns false. It must not use the file system.
+    /// returns false.
     ///
     /// # Errors
     /// As getdents(2).
@@ -280,7 +281,20 @@ impl DenseFs {
         descriptor: u32,
         mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
-        self.with(|member, caller| member.list_on(caller, descriptor, &mut visit))
+        let mut batch = Batch::default();
+        loop {
+            batch.clear();
+            self.list_into(descriptor, &mut batch)?;
+            for one in batch.entries() {
+                let position = one.position.cast_signed();
+                if !visit(one) {
+                    return self.seek(descriptor, position, Whence::Start).map(drop);
+                }
+            }
+            if !batch.is_full() {
+                return Ok(());
+            }
+        }
     }
 
     /// All entries of a directory, but for `.` and `..`.
@@ -290,6 +304,32 @@ impl DenseFs {
     pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<Entry>, Errno> {
         let directory = self.open(path, flags::DIRECTORY, 0)?;
         self.list(directory.descriptor, usize::MAX)
+    }
+}
+
+/// Entries of a list, `most` of them at most.
+struct Entries {
+    all: Vec<Entry>,
+    kept: usize,
+    most: usize,
+}
+
+impl Taker for Entries {
+    fn take(&mut self, one: Listed<'_>) -> bool {
+        if self.all.len() >= self.most {
+            return false;
+        }
+        let (name, next) = (one.name.to_vec(), one.position + 1);
+        self.all.push(Entry { name, ino: one.ino, type_bits: one.type_bits, next });
+        true
+    }
+
+    fn take_back(&mut self) {
+        self.all.truncate(self.kept);
+    }
+
+    fn keep(&mut self) {
+        self.kept = self.all.len();
     }
 }
 

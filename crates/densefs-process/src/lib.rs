@@ -29,7 +29,7 @@ pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
     Errno, FileLock, Follow, Listed, LockOwner, NewTime, NewTimes, Rename, SetAttribute, Stat,
-    Whence, check, flags,
+    Taker, Whence, check, flags,
 };
 pub use extended::Bearer;
 pub use file::{ArenaError, Request, make};

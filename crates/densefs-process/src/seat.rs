@@ -8,8 +8,10 @@ use densefs::{Errno, Member};
 use crate::attachment::{Attachment, ProcessSeams};
 use crate::last_seat;
 
-/// A thread's slot in an arena.
+/// A thread's slot in an arena. It begins with a line of the processor's caches, and what it is
+/// recognised by is in that line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Seat {
     slot: u32,
     /// Whose it is: that of a child's parent is not the child's.

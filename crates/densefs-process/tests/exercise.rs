@@ -5,9 +5,14 @@
 //!
 //! `FSPRISM_FSX_OPERATIONS` says how many operations.
 
+#[path = "../../densefs/src/random.rs"]
+mod random;
+
 use std::path::Path;
 
 use densefs_process::{Base, DenseFs, Errno, Request, Whence, flags, make};
+
+use random::Random;
 
 /// The longest that a file becomes.
 const FILE_BYTES: u64 = 256 << 10;
@@ -16,17 +21,7 @@ const OPERATION_BYTES: u64 = 64 << 10;
 /// After so many operations another file begins.
 const OPERATIONS_OF_FILE: u64 = 5_000;
 
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
     /// An amount up to a most: often a small one, as small files have forms of their own, or one
     /// about the border of a page.
     fn amount(&mut self, most: u64) -> u64 {

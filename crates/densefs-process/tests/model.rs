@@ -3,6 +3,9 @@
 //!
 //! `FSPRISM_MODEL_CALLS` says how many calls.
 
+#[path = "../../densefs/src/random.rs"]
+mod random;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File as SystemFile;
@@ -19,17 +22,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno as SystemErrno;
 
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-struct Random(u64);
+use random::Random;
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
     fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         let bound = u64::try_from(choices.len()).expect("it is small");
         choices[usize::try_from(self.below(bound)).expect("it is small")]

@@ -120,11 +120,13 @@ impl<'a> Arena<'a> {
         // byte is inside, as the byte is.
         unsafe {
             let at = self.start.as_ptr().add(aligned);
-            match width {
-                0 => u8::of_bits(value).store(at),
-                1 => u16::of_bits(value).store(at),
-                2 => u32::of_bits(value).store(at),
-                _ => value.store(at),
+            // No match, which would jump by a table: that is another line of the caches.
+            if width >= 2 {
+                if width == 2 { u32::of_bits(value).store(at) } else { value.store(at) }
+            } else if width == 1 {
+                u16::of_bits(value).store(at);
+            } else {
+                u8::of_bits(value).store(at);
             }
         }
     }

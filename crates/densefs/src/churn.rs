@@ -15,6 +15,7 @@ use crate::member::Member;
 use crate::memory::Memory;
 use crate::modes::{Caller, FILE, Mode};
 use crate::quiet::Quiet;
+use crate::random::Random;
 use crate::tree::{Follow, Node, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
@@ -30,17 +31,7 @@ const WANTED: [u32; 3] = [1, 16, 512];
 
 type One<'a> = Member<'a, Quiet>;
 
-struct Random(u64);
-
 impl Random {
-    /// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
     /// Bytes from 64 on, each doubling as likely as another.
     fn bytes(&mut self, doublings: u64) -> u64 {
         let least = 64 << self.below(doublings);

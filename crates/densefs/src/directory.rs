@@ -352,15 +352,27 @@ pub(crate) fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
     places(!line.bytes_like(0))
 }
 
+/// The same, a bit for each, the lowest for the first.
+#[inline(always)]
+pub(crate) fn places_in_use(line: Line<'_>) -> u32 {
+    tags_among(!line.bytes_like(0))
+}
+
 /// The places of those bits that are tags' among the bits of a bucket's first 16 bytes.
 #[inline(always)]
 fn places(bytes: u32) -> impl Iterator<Item = usize> {
-    let mut all = bytes >> bucket::TAG.byte() & ((1 << bucket::ENTRIES) - 1);
+    let mut all = tags_among(bytes);
     core::iter::from_fn(move || {
         let place = (all != 0).then(|| all.trailing_zeros() as usize)?;
         all &= all - 1;
         Some(place)
     })
+}
+
+/// The bits that are tags' among those of a bucket's first 16 bytes.
+#[inline(always)]
+fn tags_among(bytes: u32) -> u32 {
+    bytes >> bucket::TAG.byte() & ((1 << bucket::ENTRIES) - 1)
 }
 
 #[cfg(test)]

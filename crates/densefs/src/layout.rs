@@ -123,6 +123,8 @@ pub(crate) mod process {
     pub(crate) const TABLE: Field<u64> = Field::at(8);
     /// No place before this one is free.
     pub(crate) const LOWEST: Field<u32> = Field::at(16);
+    /// How often the working directory has been changed.
+    pub(crate) const CHANGES: Field<u64> = Field::at(24);
     /// From here on, the line is the surroundings'.
     #[expect(dead_code, reason = "the surroundings know it by SPEC.md")]
     pub(crate) const THEIRS: Field<u64> = Field::at(32);
@@ -132,10 +134,9 @@ pub(crate) mod process {
     pub(crate) const ENTRIES_PER_LINE: u32 = 8;
     /// The logarithm to base 2 of the most lines of a table.
     pub(crate) const BITS_MOST: u32 = 16;
-    /// The place of the working directory, and the one of an old one that is being given up.
+    /// The place of the working directory.
     pub(crate) const WORKING: u32 = 0;
-    pub(crate) const LEFT: u32 = 1;
-    /// The place of descriptor 0.
+    /// The place of descriptor 0; the one before is not used.
     pub(crate) const FIRST: u32 = 2;
 
     /// How many records an arena with so many slots has: whole pages.

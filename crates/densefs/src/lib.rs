@@ -49,6 +49,8 @@ pub mod modes;
 mod name;
 #[cfg(test)]
 mod quiet;
+#[cfg(test)]
+mod random;
 mod seams;
 mod space;
 mod stamp;
@@ -61,7 +63,7 @@ pub use descriptors::{Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
-pub use listing::{Listed, POSITION_FIRST};
+pub use listing::{Batch, Listed, POSITION_FIRST, Taker};
 pub use member::Member;
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};

@@ -57,9 +57,9 @@ impl<S: Seams> Member<'_, S> {
         }
         let byte = at.0 as usize * LINE_BYTES + field.byte();
         self.log.words.store(2 * entry, (byte << 2) as u64 | u64::from(W::WIDTH));
-        self.seams().stored();
+        self.seams().after_store();
         self.log.words.store(2 * entry + 1, value.bits());
-        self.seams().stored();
+        self.seams().after_store();
         self.log.logged.set(entry + 1);
     }
 
@@ -92,7 +92,7 @@ impl<S: Seams> Member<'_, S> {
             // What does not fit into a `usize` is outside.
             let byte = usize::try_from(what >> 2).unwrap_or(usize::MAX);
             arena.store_at(byte, u32::of_bits(what & 3), value);
-            self.seams().stored();
+            self.seams().after_store();
         }
     }
 }

@@ -48,10 +48,10 @@ impl<'n> Name<'n> {
     #[inline(always)]
     pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, usize)> {
         let (words, length) = match short_words(path) {
-            Some(words) if words.iter().all(|&word| !has_slash(word)) => (words, path.len()),
+            Some(words) if !has_slash(words) => (words, path.len()),
             _ => first_words(path)?,
         };
-        if matches!(words[0], DOT | DOTS) && length <= 2 {
+        if length <= 2 && matches!(words[0], DOT | DOTS) {
             return None;
         }
         let bytes = path.get(..length)?;
@@ -169,21 +169,26 @@ fn first_words(path: &[u8]) -> Option<([u64; cell::NAME_WORDS], usize)> {
     Some((short_words(path.get(..length)?)?, length))
 }
 
-/// Whether a byte of a word is a slash.
+/// Whether a byte of any word is a slash.
 #[inline(always)]
-fn has_slash(word: u64) -> bool {
-    first_slash(word).is_some()
+fn has_slash(words: [u64; cell::NAME_WORDS]) -> bool {
+    words.into_iter().fold(0, |found, word| found | slashes_in(word)) != 0
 }
 
 /// Which byte of a word is the first slash.
 #[inline(always)]
 pub(crate) fn first_slash(word: u64) -> Option<usize> {
+    let slashes = slashes_in(word);
+    (slashes != 0).then(|| slashes.trailing_zeros() as usize / 8)
+}
+
+/// The highest bit of each byte of a word that is a slash; above the first one, of others as well.
+#[inline(always)]
+fn slashes_in(word: u64) -> u64 {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
     const SLASHES: u64 = u64::from_le_bytes([b'/'; 8]);
-    // The lowest zero byte is found without fail.
     let differ = word ^ SLASHES;
-    let zeros = differ.wrapping_sub(LOW) & !differ & (LOW << 7);
-    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+    differ.wrapping_sub(LOW) & !differ & (LOW << 7)
 }
 
 /// Up to 24 bytes as words, with zeros behind.

@@ -21,7 +21,7 @@ impl Seams for Quiet {
         Life::Alive
     }
 
-    fn repaired(&self, slot: u32) {
+    fn after_repair(&self, slot: u32) {
         panic!("slot {slot} lives");
     }
 

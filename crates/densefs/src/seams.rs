@@ -28,7 +28,7 @@ pub trait Seams {
 
     /// The slot that [`Self::life`] gave to this caller has been repaired, and is free. Perhaps it
     /// could not be, as the arena holds what cannot be.
-    fn repaired(&self, slot: u32);
+    fn after_repair(&self, slot: u32);
 
     /// Sleeps until `word` no longer holds `value`, or for some milliseconds; false if a signal
     /// asks the caller to give up.
@@ -45,5 +45,5 @@ pub trait Seams {
 
     /// Called after every single store to the arena, for tests that kill there.
     #[inline(always)]
-    fn stored(&self) {}
+    fn after_store(&self) {}
 }

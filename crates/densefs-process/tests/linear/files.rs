@@ -64,8 +64,8 @@ impl Model for Content {
 }
 
 fn draw(random: &mut Random, what: u16) -> Act {
-    let (at, units) = (random.below(UNITS / 2), 1 + random.below(UNITS / 2));
-    match random.below(10) {
+    let (at, units) = (random.index(UNITS / 2), 1 + random.index(UNITS / 2));
+    match random.index(10) {
         0..=2 => Act::Write(at, units, what),
         3 => Act::Append(units / 3 + 1, what),
         4 => Act::Cut(at * 2),

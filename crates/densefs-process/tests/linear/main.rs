@@ -10,6 +10,10 @@
 mod files;
 mod history;
 mod names;
+#[path = "../../../densefs/src/random.rs"]
+mod random;
+
+use random::Random;
 
 /// Threads of a round.
 const THREADS: usize = 4;
@@ -21,9 +25,6 @@ fn rounds() -> u64 {
     rounds.map_or(2_000, |text| text.parse().expect("it is a number"))
 }
 
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-struct Random(u64);
-
 impl Random {
     /// For a thread in a round.
     fn of(round: u64, thread: usize) -> Self {
@@ -32,10 +33,8 @@ impl Random {
         random
     }
 
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).expect("it is small")
+    /// The number of one of so many.
+    fn index(&mut self, count: usize) -> usize {
+        usize::try_from(self.below(count.max(1) as u64)).expect("it is small")
     }
 }

@@ -152,9 +152,9 @@ impl Model for Names {
 }
 
 fn draw(random: &mut Random) -> Act {
-    let (one, other) = (random.below(NAMES), random.below(NAMES));
-    let how = [Rename::Replace, Rename::NoReplace, Rename::Exchange][random.below(3)];
-    match random.below(16) {
+    let (one, other) = (random.index(NAMES), random.index(NAMES));
+    let how = [Rename::Replace, Rename::NoReplace, Rename::Exchange][random.index(3)];
+    match random.index(16) {
         0..=2 => Act::Make(one),
         3 => Act::MakeDirectory(one),
         4 | 5 => Act::Link(one, other),

@@ -5,24 +5,13 @@
 //! them.
 
 mod image;
+#[path = "../../../densefs/src/random.rs"]
+mod random;
 
 use image::{BYTES, Images};
-
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-struct Random(u64);
+use random::Random;
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
     /// A line: of the superblock, the slots, the records, the first zone's header, or any.
     fn line(&mut self) -> u64 {
         let (first, lines) =

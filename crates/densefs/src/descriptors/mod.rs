@@ -12,15 +12,17 @@ mod open;
 mod record;
 mod replace;
 mod table;
+mod working;
 
 use crate::arena::Line;
 use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
+use crate::listing::Taker;
 use crate::member::Member;
 use crate::modes::Caller;
 use crate::seams::Seams;
-use crate::tree::{Known, Node, Opening, Working};
+use crate::tree::{Known, Node, Opening};
 pub use open::flags;
 pub(crate) use table::Held;
 use table::{Entry, Place};
@@ -95,41 +97,6 @@ impl<'a, S: Seams> Member<'a, S> {
         let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
         let node = Node { at: self.inode_of_entry(place, &entry)?, known };
         Ok(Open { node, entry, line, flags })
-    }
-
-    /// The working directory: the root, if it has not been changed.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if the arena has no root.
-    #[inline(always)]
-    pub fn working_directory(&self) -> Result<Node, Errno> {
-        // If it is another by now, who uses it finds out, and begins again.
-        match self.working.get() {
-            Some(working) => Ok(Node { at: working.at, known: Known::Working }),
-            None => self.look_at_working_directory(),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_working_directory(&self) -> Result<Node, Errno> {
-        let Ok(open) = self.open_at_place(Place::WORKING) else { return self.root() };
-        if let Known::Open(opening) = open.node.known {
-            self.working.set(Some(Working { at: open.node.at, opening }));
-        }
-        Ok(open.node)
-    }
-
-    /// Changes the working directory.
-    ///
-    /// # Errors
-    /// [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::STALE`].
-    pub fn set_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
-        self.close_if_open(self.process(), Place::LEFT)?;
-        self.open_into(caller, to, flags::PATH | flags::DIRECTORY, Place::LEFT, true)?;
-        self.exchange_places(Place::WORKING, Place::LEFT)?;
-        self.working.set(None);
-        self.close_if_open(self.process(), Place::LEFT)
     }
 
     /// Does something with a descriptor's inode until it has not been closed meanwhile.
@@ -308,8 +275,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Lists a directory from where the descriptor's offset is, which moves behind what `visit`
-    /// took; positions 0 to 3 are the caller's, for `.` and `..`.
+    /// Lists a directory from where the descriptor's offset is, which moves behind what the taker
+    /// kept; positions 0 to 3 are the caller's, for `.` and `..`.
     ///
     /// # Errors
     /// As [`Member::list`].
@@ -317,20 +284,13 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         descriptor: u32,
-        mut visit: impl FnMut(crate::Listed<'_>) -> bool,
+        taker: &mut impl Taker,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_readable()?;
             self.lock_description(open.entry)?;
             let mut next = open.line.load(description::OFFSET);
-            let listed = self.list(caller, open.node, next, |one| {
-                let after = one.position + 1;
-                let goes_on = visit(one);
-                if goes_on {
-                    next = after;
-                }
-                goes_on
-            });
+            let listed = self.list(caller, open.node, &mut next, taker);
             self.fill(open.line, description::OFFSET, next);
             self.unlock();
             listed

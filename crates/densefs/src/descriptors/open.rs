@@ -85,7 +85,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let Some(found) = self.glance_at(caller, from, path, Follow::No).ok()? else {
             return Some(Err(Errno::NOENT));
         };
-        match self.open_into(&caller.as_caller(), found, how, Place::WORKING, false) {
+        match self.open_found(&caller.as_caller(), found, how) {
             Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NOSPC) => None,
             opened => Some(opened.map(Place::descriptor)),
         }
@@ -114,7 +114,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As open(2); [`Errno::STALE`] if it has to be found again.
     #[inline]
     pub fn open_node(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<u32, Errno> {
-        let place = self.open_into(caller, node, how, Place::WORKING, false)?;
+        let place = self.open_found(caller, node, how)?;
         if how & flags::TRUNCATE != 0 && how & flags::PATH == 0 {
             let opened = self.node(place.descriptor())?;
             if let Err(why) = self.truncate(opened, 0) {
@@ -125,22 +125,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(place.descriptor())
     }
 
-    /// Opens an inode at a place that is given, or else at the first that is free.
-    pub(super) fn open_into(
-        &self,
-        caller: &Caller<'_>,
-        node: Node,
-        how: u32,
-        place: Place,
-        is_given: bool,
-    ) -> Result<Place, Errno> {
+    /// Opens an inode at the first place that is free.
+    fn open_found(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<Place, Errno> {
         loop {
             self.ready(1)?;
             let line = self.lock_node(node)?;
             let opened = self.check_open(caller, line, how).and_then(|()| {
                 let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
                 self.put(node.at, cell::OPENS, opens);
-                self.describe(node.at, how, is_given.then_some(place))
+                self.describe(node.at, how)
             });
             if opened.is_ok() {
                 self.commit();
@@ -148,7 +141,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.forget();
             self.unlock_all();
             match opened {
-                Err(Errno::AGAIN) => self.lengthen(self.process(), place)?,
+                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
                 opened => return opened,
             }
         }
@@ -156,7 +149,12 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether the caller may open an inode for that.
     #[inline]
-    fn check_open(&self, caller: &Caller<'_>, line: Line<'_>, how: u32) -> Result<(), Errno> {
+    pub(super) fn check_open(
+        &self,
+        caller: &Caller<'_>,
+        line: Line<'_>,
+        how: u32,
+    ) -> Result<(), Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
         if how & flags::DIRECTORY != 0 && !mode.is_directory() {
             return Err(Errno::NOTDIR);
@@ -181,13 +179,16 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
     #[inline(always)]
-    fn describe(&self, inode: Ref, how: u32, place: Option<Place>) -> Result<Place, Errno> {
-        let of = self.process();
-        let record = self.lock(of)?;
-        let vacant = match place {
-            None => self.vacant(record, Place::WORKING)?,
-            Some(place) => self.vacant_at(of, place)?,
-        };
+    fn describe(&self, inode: Ref, how: u32) -> Result<Place, Errno> {
+        let record = self.lock(self.process())?;
+        let vacant = self.vacant(record, Place::WORKING)?;
+        let at = self.fill_description(inode, how)?;
+        Ok(self.put_entry(vacant, entry_of(at, how)))
+    }
+
+    /// Puts into the log that a cell is no longer in stock, which becomes a description.
+    #[inline(always)]
+    pub(super) fn fill_description(&self, inode: Ref, how: u32) -> Result<Ref, Errno> {
         let at = self.take_cell()?;
         let line = self.line(at)?;
         self.fill(line, cell::MODE, cell::DESCRIPTION_MARK);
@@ -196,7 +197,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.fill(line, description::FLAGS, how);
         self.fill(line, description::INODE, inode.0);
         self.fill(line, cell::NAME_LENGTH, 0);
-        Ok(self.put_entry(vacant, entry_of(at, how)))
+        Ok(at)
     }
 
     /// Opens a path's last name, and makes the file if there is none.
@@ -267,7 +268,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<Opened, Errno> {
         loop {
             let made = self.make_open(caller, (directory, name), mode & !caller.umask, |at| {
-                self.describe(at, how, None)
+                self.describe(at, how)
             });
             match made {
                 Ok(place) => return Ok(Opened::New(place.descriptor())),
@@ -291,7 +292,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         loop {
             let made = self.make_unnamed(caller, directory, mode & !caller.umask, |at| {
-                self.describe(at, how & !flags::DIRECTORY, None)
+                self.describe(at, how & !flags::DIRECTORY)
             });
             match made {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,

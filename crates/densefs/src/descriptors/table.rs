@@ -17,8 +17,6 @@ pub(super) struct Place(pub(super) u32);
 impl Place {
     /// That of the working directory.
     pub(super) const WORKING: Self = Self(process::WORKING);
-    /// That of a working directory that is being left.
-    pub(super) const LEFT: Self = Self(process::LEFT);
 
     /// That of a descriptor.
     #[inline(always)]
@@ -248,22 +246,6 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Exchanges what two places of the own table hold.
-    pub(super) fn exchange_places(&self, one: Place, other: Place) -> Result<(), Errno> {
-        let of = self.process();
-        self.lock(of)?;
-        let done = self.place_in(of, one).and_then(|one| {
-            let other = self.place_in(of, other)?;
-            self.put(one.line, one.field(), other.value);
-            self.put(other.line, other.field(), one.value);
-            self.commit();
-            Ok(())
-        });
-        self.forget();
-        self.unlock();
-        done
-    }
-
     /// Closes a descriptor; an inode without names goes with its last one.
     ///
     /// # Errors
@@ -293,7 +275,11 @@ impl<'a, S: Seams> Member<'a, S> {
                     self.drop_locks_of_closed(of, entry, (inode, inode_line))?;
                 }
                 let record = self.lock(of)?;
-                self.give_up((place, entry), (line, record), (inode, inode_line), 0)
+                self.give_up((place, entry), (line, record), (inode, inode_line), 0)?;
+                if place == Place::WORKING {
+                    self.put_change(of, record);
+                }
+                Ok(())
             });
             if done.is_ok() {
                 self.commit();

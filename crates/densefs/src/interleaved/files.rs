@@ -13,6 +13,16 @@ use crate::modes::{Caller, FILE};
 use crate::tree::{Follow, Node, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
+/// What scenes of files have in common.
+const SCENE: Scene<'_> = Scene {
+    what: "",
+    scripts: &[],
+    prepare: small,
+    look,
+    turns: 1,
+    is_torn: true,
+    is_one_process: false,
+};
 /// A file of two pages that do not lie behind one another, and then some lines.
 const LENGTH: usize = 9_000;
 
@@ -112,15 +122,7 @@ fn a_read_or_write_is_done_at_once() {
         ("zeros before what is appended", small, &[&[LENGTHEN], &[APPEND_2], &[CUT_SHORT]]),
     ];
     for (what, prepare, scripts) in scenes {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: true,
-            is_one_process: false,
-        });
+        explore(&Scene { what, prepare, scripts, ..SCENE });
     }
 }
 
@@ -140,15 +142,7 @@ fn whatever_three_do_with_a_file_is_done_one_after_another() {
         PUNCH,
         REMOVE,
     ];
-    let scene = Scene {
-        what: "any content",
-        prepare: large,
-        scripts: &[],
-        look,
-        turns: 0,
-        is_torn: true,
-        is_one_process: false,
-    };
+    let scene = Scene { what: "any content", prepare: large, turns: 0, ..SCENE };
     explore_any(&scene, &ACTS);
 }
 
@@ -175,15 +169,7 @@ fn what_is_open_stays_until_it_is_closed() {
         ("one opens what another closes", &[&[OPEN, CLOSE_0], &[CLOSE_0, OPEN], &[REMOVE]]),
     ];
     for (what, scripts) in scenes {
-        explore(&Scene {
-            what,
-            prepare: opened,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: true,
-            is_one_process: false,
-        });
+        explore(&Scene { what, prepare: opened, scripts, ..SCENE });
     }
 }
 
@@ -220,15 +206,7 @@ fn threads_of_a_process_share_what_is_open() {
         ("what is closed last goes", &[&[REMOVE, CLOSE_0], &[CLOSE_1, READ_ON]]),
     ];
     for (what, scripts) in scenes {
-        explore(&Scene {
-            what,
-            prepare: opened_twice,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: true,
-            is_one_process: true,
-        });
+        explore(&Scene { what, prepare: opened_twice, scripts, is_one_process: true, ..SCENE });
     }
 }
 
@@ -239,15 +217,8 @@ fn whatever_three_do_with_what_is_open_is_done_one_after_another() {
         APPEND_2, CUT_SHORT,
     ];
     for is_one_process in [false, true] {
-        let scene = Scene {
-            what: "anything open",
-            prepare: opened,
-            scripts: &[],
-            look,
-            turns: 0,
-            is_torn: true,
-            is_one_process,
-        };
+        let scene =
+            Scene { what: "anything open", prepare: opened, turns: 0, is_one_process, ..SCENE };
         explore_any(&scene, &ACTS);
     }
 }
@@ -263,11 +234,7 @@ const FILL: Act = |one| {
 fn lines_are_taken_and_given_back_once() {
     explore(&Scene {
         what: "two take and give back what a zone has",
-        prepare: small,
         scripts: &[&[FILL, CUT_EMPTY], &[APPEND_3, REMOVE]],
-        look,
-        turns: 1,
-        is_torn: true,
-        is_one_process: false,
+        ..SCENE
     });
 }

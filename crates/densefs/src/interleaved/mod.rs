@@ -25,6 +25,7 @@ mod files;
 mod names;
 mod stage;
 mod words;
+mod working;
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ use crate::format::{FormatRequest, make};
 use crate::member::Member;
 use crate::memory::Memory;
 use crate::modes::Mode;
+use crate::random::Random;
 use stage::{Actor, Death, Moment, Plan, Stage, Turn};
 
 pub(crate) use stage::touch;
@@ -260,26 +262,21 @@ impl<'s> Play<'s> {
         let (moments, actors) = (usual.moments.len(), usual.stores.len());
         for number in 0..plans {
             let mut turns: Vec<_> = (0..number % (turns + 1))
-                .map(|_| Turn { moment: random.below(moments), to: random.below(actors) })
+                .map(|_| Turn { moment: random.index(moments), to: random.index(actors) })
                 .collect();
             turns.sort_by_key(|turn| turn.moment);
-            let actor = random.below(actors);
-            let stores = 1 + random.below(usual.stores[actor]);
+            let actor = random.index(actors);
+            let stores = 1 + random.index(usual.stores[actor]);
             let death = (!number.is_multiple_of(5)).then_some(Death { actor, stores });
             self.check(&Plan { turns, death });
         }
     }
 }
 
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound.max(1) as u64).expect("it is small")
+    /// The number of one of so many.
+    fn index(&mut self, count: usize) -> usize {
+        usize::try_from(self.below(count.max(1) as u64)).expect("it is small")
     }
 }
 
@@ -334,7 +331,7 @@ fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut runs = 0;
     for _ in 0..drawn().map_or(60, |plans| plans / 20) {
-        let drawn: Vec<_> = (0..9).map(|_| random.below(acts.len())).collect();
+        let drawn: Vec<_> = (0..9).map(|_| random.index(acts.len())).collect();
         let script: Vec<_> = drawn.iter().map(|&one| acts[one]).collect();
         let scripts: Vec<_> = script.chunks(3).collect();
         let what = format!("{} {drawn:?}", scene.what);

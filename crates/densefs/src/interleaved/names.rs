@@ -12,6 +12,16 @@ use crate::modes::{Caller, DIRECTORY, FILE};
 use crate::tree::{Follow, Node, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
+/// What scenes of names have in common.
+const SCENE: Scene<'_> = Scene {
+    what: "",
+    scripts: &[],
+    prepare,
+    look,
+    turns: 1,
+    is_torn: false,
+    is_one_process: false,
+};
 /// All names that there may be.
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "d/a", "d/e"];
 
@@ -83,6 +93,16 @@ fn glance(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     Ok(format!("{} {}", found.links, found.size))
 }
 
+fn list(member: &Player<'_>) -> Result<String, Errno> {
+    let mut names = Vec::new();
+    member.list_each(ROOT, member.root()?, 0, |one| {
+        names.push((String::from_utf8_lossy(one.name).into_owned(), one.type_bits));
+        true
+    })?;
+    names.sort();
+    Ok(format!("{names:?}"))
+}
+
 fn look(member: &Player<'_>) -> String {
     let seen = NAMES.map(|name| stat(member, name).unwrap_or_else(|why| format!("{why:?}")));
     // Which names are of one inode.
@@ -122,7 +142,7 @@ const MAKE_BELOW_D: Act = |one| make_directory(one, "d/e");
 const D_TO_C: Act = |one| rename(one, "d", "c", Rename::NoReplace);
 
 /// What two threads do at once.
-const PAIRS: [(&str, &[&[Act]]); 15] = [
+const PAIRS: [(&str, &[&[Act]]); 16] = [
     ("both make a name", &[&[MAKE_C], &[MAKE_C]]),
     ("one makes a name that another's gets", &[&[MAKE_C], &[A_TO_C]]),
     ("a file gets another name and none", &[&[A_TO_C], &[REMOVE_A]]),
@@ -137,21 +157,14 @@ const PAIRS: [(&str, &[&[Act]]); 15] = [
     ("a directory that gets another name", &[&[D_TO_C], &[MAKE_IN_D, GLANCE_E]]),
     ("somebody looks at two names", &[&[A_OVER_B], &[STAT_B, STAT_A]]),
     ("somebody looks at two directories", &[&[A_INTO_D], &[GLANCE_A, STAT_A]]),
+    ("somebody lists names", &[&[A_OVER_B, MAKE_C], &[list, list]]),
     ("somebody looks for what is linked", &[&[LINK_A, REMOVE_A], &[GLANCE_E, STAT_A]]),
 ];
 
 #[test]
 fn two_that_want_the_same_names_do_so_one_after_another() {
     for (what, scripts) in PAIRS {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: false,
-            is_one_process: false,
-        });
+        explore(&Scene { what, scripts, ..SCENE });
     }
 }
 
@@ -164,21 +177,14 @@ fn three_that_want_the_same_names_do_so_one_after_another() {
         ("one inode, three names", &[&[LINK_A], &[LINK_C], &[REMOVE_A]]),
     ];
     for (what, scripts) in threes {
-        explore(&Scene {
-            what,
-            prepare,
-            scripts,
-            look,
-            turns: 1,
-            is_torn: false,
-            is_one_process: false,
-        });
+        explore(&Scene { what, scripts, ..SCENE });
     }
 }
 
 #[test]
 fn whatever_three_do_is_done_one_after_another() {
-    const ACTS: [Act; 19] = [
+    const ACTS: [Act; 20] = [
+        list,
         MAKE_C,
         REMOVE_A,
         A_TO_C,
@@ -200,18 +206,7 @@ fn whatever_three_do_is_done_one_after_another() {
         D_TO_C,
     ];
     let what = "any names";
-    explore_any(
-        &Scene {
-            what,
-            prepare,
-            scripts: &[],
-            look,
-            turns: 0,
-            is_torn: false,
-            is_one_process: false,
-        },
-        &ACTS,
-    );
+    explore_any(&Scene { what, turns: 0, ..SCENE }, &ACTS);
 }
 
 /// A cell may become a directory above the one that somebody holds while he is about to lock it as
@@ -243,9 +238,6 @@ fn nobody_waits_for_what_has_become_something_else() {
                 },
             ],
         ],
-        look,
-        turns: 1,
-        is_torn: false,
-        is_one_process: false,
+        ..SCENE
     });
 }

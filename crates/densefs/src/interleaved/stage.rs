@@ -311,7 +311,7 @@ impl Seams for Actor {
         }
     }
 
-    fn repaired(&self, slot: u32) {
+    fn after_repair(&self, slot: u32) {
         let actor = (slot as usize).wrapping_sub(self.stage.first_slot);
         self.stage.state().dead.retain(|&(dead, _)| dead != actor);
     }
@@ -333,7 +333,7 @@ impl Seams for Actor {
         self.stage.state().wake(|slept_at| slept_at == address);
     }
 
-    fn stored(&self) {
+    fn after_store(&self) {
         if ACTOR.with(|actor| actor.borrow().is_none()) {
             return;
         }

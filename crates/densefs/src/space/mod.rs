@@ -96,7 +96,7 @@ impl<S: Seams> Member<'_, S> {
     pub fn retire(&self) -> Result<(), Errno> {
         self.settle()?;
         while self.cells.get() > 0 {
-            self.give_oldest_cell_back()?;
+            self.give_oldest_cells_back(slot::CELLS_MOST)?;
         }
         while self.runs.get() > 0 {
             self.give_oldest_run_back()?;
@@ -107,7 +107,8 @@ impl<S: Seams> Member<'_, S> {
     /// Sees to it that an operation can give some lines and runs back. The log must be empty.
     pub(crate) fn ready_to_give(&self) -> Result<(), Errno> {
         while self.cells.get() > slot::CELLS_MOST - CELLS_ROOM {
-            self.give_oldest_cell_back()?;
+            // Several: whoever has given so many will give more.
+            self.give_oldest_cells_back(slot::CELLS_MOST / 2)?;
         }
         while self.runs.get() > slot::RUNS_MOST - RUNS_ROOM {
             self.give_oldest_run_back()?;
@@ -322,16 +323,32 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    fn give_oldest_cell_back(&self) -> Result<(), Errno> {
+    /// Gives the line that has been longest in stock back to its zone, and others of the same page,
+    /// so many at most.
+    fn give_oldest_cells_back(&self, most: u32) -> Result<(), Errno> {
         let stock_at = self.slot_line(slot::CELL_STOCK);
         let stock = self.line(stock_at)?;
-        let cell = Ref(stock.load(slot::CELL));
-        let last = self.cells.get().wrapping_sub(1).min(slot::CELLS_MOST - 1);
-        self.give_lines_back(Use::Cells, cell, 1, || {
-            self.put(stock_at, slot::CELL, stock.load(slot::CELL.element(last as usize)));
-            self.cells.set(last);
-            self.put(self.slot_line(slot::STATE), slot::CELLS, last);
-            Ok(())
+        let page_of = |cell: Ref| cell.0 / LINES_PER_PAGE;
+        let oldest = Ref(stock.load(slot::CELL));
+        self.in_zone_with(oldest, |zone, number, _| {
+            let (at, field) = zone.word(zone::USED, number);
+            let page = Page { number, used: self.line(at)?.load(field), is_fresh: false };
+            let (mut kept, mut given, mut now) = (0, 0, page.used);
+            for place in 0..self.cells.get().min(slot::CELLS_MOST) {
+                let cell = Ref(stock.load(slot::CELL.element(place as usize)));
+                if given < most && page_of(cell) == page_of(oldest) {
+                    given += 1;
+                    now &= !ones(1, cell.0 % LINES_PER_PAGE);
+                } else {
+                    if kept != place {
+                        self.put(stock_at, slot::CELL.element(kept as usize), cell.0);
+                    }
+                    kept += 1;
+                }
+            }
+            self.cells.set(kept);
+            self.put(self.slot_line(slot::STATE), slot::CELLS, kept);
+            self.mark(zone, Use::Cells, page, now)
         })
     }
 
@@ -341,43 +358,41 @@ impl<S: Seams> Member<'_, S> {
 
     fn give_run_at_back(&self, place: usize) -> Result<(), Errno> {
         let (at, lines) = run_of(*self.run_stock.get().get(place).ok_or(Errno::CORRUPT)?);
-        self.give_lines_back(Use::Runs, at, lines, || self.remove_run(place))
-    }
-
-    /// Gives lines back to their zone, together with what else belongs to it.
-    fn give_lines_back(
-        &self,
-        what_for: Use,
-        at: Ref,
-        lines: u32,
-        also: impl Fn() -> Result<(), Errno>,
-    ) -> Result<(), Errno> {
-        let zone = self.geometry().zone_with(at)?;
-        let (page, place) = zone.place(at);
-        let fits = if lines < LINES_PER_PAGE {
-            lines > 0 && place + lines <= LINES_PER_PAGE
-        } else {
-            place == 0 && page + lines / LINES_PER_PAGE <= zone.pages
-        };
-        if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MOST {
-            return Err(Errno::CORRUPT);
-        }
-        self.lock(zone.at)?;
-        let marked = if lines < LINES_PER_PAGE {
-            let (at, field) = zone.word(zone::USED, page);
-            self.line(at).and_then(|line| {
-                let page = Page { number: page, used: line.load(field), is_fresh: false };
-                self.mark(zone, what_for, page, page.used & !ones(lines, place))
-            })
-        } else {
-            let pages = lines / LINES_PER_PAGE;
-            self.mark_pages(zone, page, pages, |free, these| free | these).and_then(|()| {
+        self.in_zone_with(at, |zone, page, within| {
+            let fits = if lines < LINES_PER_PAGE {
+                lines > 0 && within + lines <= LINES_PER_PAGE
+            } else {
+                within == 0 && page + lines / LINES_PER_PAGE <= zone.pages
+            };
+            if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MOST {
+                return Err(Errno::CORRUPT);
+            }
+            if lines < LINES_PER_PAGE {
+                let (at, field) = zone.word(zone::USED, page);
+                let used = self.line(at)?.load(field);
+                let page = Page { number: page, used, is_fresh: false };
+                self.mark(zone, Use::Runs, page, used & !ones(lines, within))?;
+            } else {
+                let pages = lines / LINES_PER_PAGE;
+                self.mark_pages(zone, page, pages, |free, these| free | these)?;
                 let free = self.line(zone.at)?.load(zone::FREE_COUNT);
                 self.put(zone.at, zone::FREE_COUNT, free.wrapping_add(pages));
-                Ok(())
-            })
-        };
-        let done = marked.and_then(|()| also());
+            }
+            self.remove_run(place)
+        })
+    }
+
+    /// Gives something back to the zone that has this line, which is locked meanwhile; the closure
+    /// is told in which page the line is, and where in that.
+    fn in_zone_with(
+        &self,
+        at: Ref,
+        give: impl FnOnce(Zone, u32, u32) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let zone = self.geometry().zone_with(at)?;
+        let (page, within) = zone.place(at);
+        self.lock(zone.at)?;
+        let done = give(zone, page, within);
         if done.is_ok() {
             self.commit();
         }

@@ -40,11 +40,11 @@ pub enum Start<'n> {
 }
 
 /// Where a glance is.
+#[derive(Clone, Copy)]
 enum Here<'n> {
     Root,
-    Start(Start<'n>),
-    /// Further on.
-    Walked(Node),
+    Working,
+    At(&'n Node),
 }
 
 /// What a glance into a directory has found.
@@ -162,67 +162,77 @@ impl<'a, S: Seams> Member<'a, S> {
         if path.len() > PATH_MOST {
             return Err(Unclear);
         }
-        let mut seen = Seen::default();
-        let (mut here, mut rest) = match path {
+        let (mut here, rest) = match path {
             [b'/', rest @ ..] => (Here::Root, rest),
-            _ => (Here::Start(from), path),
+            _ => match from {
+                Start::Working => (Here::Working, path),
+                Start::At(node) => (Here::At(node), path),
+            },
         };
-        seen.directory = match &here {
+        let at = match here {
             Here::Root => self.root()?.at,
-            Here::Start(Start::Working) => self.working.get().ok_or(Unclear)?.at,
-            Here::Start(Start::At(node)) => node.at,
-            Here::Walked(node) => node.at,
+            Here::Working => self.working.get().ok_or(Unclear)?.at,
+            Here::At(node) => node.at,
         };
-        loop {
-            let directory = self.line(seen.directory)?;
-            if !self.glance_into(caller, directory, rest, &mut seen) {
-                return Err(Unclear);
-            }
-            if seen.length < rest.len() {
-                rest = self.go_on(&mut here, directory, &mut seen, rest).ok_or(Unclear)?;
-                continue;
-            }
-            if let Some(inode) = seen.inode {
-                look(seen.at, inode)?;
-                compiler_fence(Ordering::SeqCst);
-                if Stamp::of(inode) != seen.stamp {
-                    return Err(Unclear);
-                }
-            }
-            if !self.is_as_before(&here, directory, seen.before) {
-                return Err(Unclear);
-            }
-            return Ok(seen);
+        let mut seen = Seen { directory: at, ..Seen::default() };
+        let mut directory = self.line(at)?;
+        if !self.glance_into(caller, directory, rest, &mut seen) {
+            return Err(Unclear);
         }
+        let walked;
+        if seen.length < rest.len() {
+            walked = self.glance_further(caller, here, rest, &mut seen).ok_or(Unclear)?;
+            (here, directory) = (Here::At(&walked), self.line(seen.directory)?);
+        }
+        if let Some(inode) = seen.inode {
+            look(seen.at, inode)?;
+            compiler_fence(Ordering::SeqCst);
+            if Stamp::of(inode) != seen.stamp {
+                return Err(Unclear);
+            }
+        }
+        if self.is_as_before(here, directory, seen.before) { Ok(seen) } else { Err(Unclear) }
     }
 
-    /// Goes on to a directory that was seen; the rest of the path.
+    /// Goes on where a path has more names, up to the last; the directory where that was seen. In a
+    /// function of its own, so that paths that have but one do not need room for more.
     #[inline(never)]
-    fn go_on<'p>(
+    fn glance_further(
         &self,
-        here: &mut Here<'_>,
-        directory: Line<'a>,
+        caller: &impl AsCaller,
+        here: Here<'_>,
+        mut rest: &[u8],
         seen: &mut Seen<'a>,
-        rest: &'p [u8],
-    ) -> Option<&'p [u8]> {
+    ) -> Option<Node> {
+        let mut directory = self.line(seen.directory).ok()?;
         if seen.inode.is_none() || !self.is_as_before(here, directory, seen.before) {
             return None;
         }
-        *here = Here::Walked(seen.node());
-        seen.directory = seen.at;
-        rest.get(seen.length + 1..)
+        loop {
+            let node = seen.node();
+            (directory, seen.directory) = (seen.inode?, seen.at);
+            rest = rest.get(seen.length + 1..)?;
+            if !self.glance_into(caller, directory, rest, seen) {
+                return None;
+            }
+            if seen.length == rest.len() {
+                return Some(node);
+            }
+            if !self.is_as_before(Here::At(&node), directory, seen.before) {
+                return None;
+            }
+        }
     }
 
     /// Whether nobody has changed a directory since it had this stamp, and it is what it was.
     #[inline(always)]
-    fn is_as_before(&self, here: &Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
+    fn is_as_before(&self, here: Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
         compiler_fence(Ordering::SeqCst);
         Stamp::of(directory) == before
             && match here {
                 Here::Root => true,
-                Here::Start(Start::Working) => self.is_still_working(),
-                Here::Start(Start::At(node)) => self.is_recognised(node, before),
-                Here::Walked(node) => self.is_recognised(node, before),
+                Here::Working => self.is_still_working(),
+                Here::At(node) => self.is_recognised(node, before),
             }
     }
 

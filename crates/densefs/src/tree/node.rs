@@ -31,7 +31,7 @@ pub(crate) enum Known {
     /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
     /// refers to a description that says so, with these flags.
     Open(Opening),
-    /// It is the working directory that the member remembers, and open as that says.
+    /// It is the working directory that the member remembers, and that has not been changed since.
     Working,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct Opening {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     pub(crate) at: Ref,
-    pub(crate) opening: Opening,
+    /// How often the process had changed it.
+    pub(crate) changes: u64,
 }
 
 impl PartialEq for Node {
@@ -143,7 +144,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether a node is what it was when it was found, now that its stamp is this.
     #[inline(always)]
-    pub(super) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
+    pub(crate) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
         let is_same = match node.known {
             Known::Stays => true,
             Known::Seen { stamp, by, by_stamp } => {
@@ -153,13 +154,6 @@ impl<'a, S: Seams> Member<'a, S> {
             Known::Working => self.is_still_working(),
         };
         if is_same { Ok(()) } else { Err(Errno::STALE) }
-    }
-
-    /// Whether the working directory is what the member remembers.
-    #[inline(never)]
-    pub(super) fn is_still_working(&self) -> bool {
-        let working = self.working.get();
-        working.is_some_and(|working| self.is_open(working.at, working.opening) == Ok(true))
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Paths and descriptors: what they find, what they share, and what a process that died leaves.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
-use densefs::{Errno, Follow, Member, Remove, Whence, flags};
+use densefs::{Errno, Follow, Member, Remove, Start, Stat, Whence, flags};
 
 use crate::world::{Memory, World, assert_whole, format};
 
@@ -181,14 +181,35 @@ fn a_working_directory_stays_when_its_name_goes() {
     assert_eq!(walk(&member, b"file", Follow::No), Err(Errno::NOENT));
     assert_eq!(walk(&member, b"..", Follow::No), Err(Errno::NOENT));
     assert_eq!(open(&member, b"new", CREATE), Err(Errno::NOENT));
+    assert_eq!(assert_whole(&member).descriptions, 1);
     to(b"/").expect("it is there");
     assert_eq!(assert_whole(&member).descriptions, 1);
+}
+
+#[test]
+fn a_glance_is_enough_from_any_working_directory() {
+    let (mut memory, world) = (Memory::of_pages(2048), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    plant(&member).expect("there is room");
+    let glance = |path: &[u8]| {
+        let tell = &mut |_: &Stat| {};
+        member.stat_at_a_glance(ROOT, Start::Working, path, Follow::Yes, tell).ok()
+    };
+    let here = member.working_directory().expect("it is the root");
+    assert_eq!(glance(b"a/b"), Some(Ok(())));
+    assert_eq!(glance(b"b"), Some(Err(Errno::NOENT)));
+    let a = member.walk(ROOT, here, b"a", Follow::No).expect("it is there");
+    member.set_working_directory(ROOT, a).expect("there is room");
+    member.working_directory().expect("it is there");
+    assert_eq!(glance(b"b"), Some(Ok(())));
+    assert_eq!(glance(b"a"), Some(Err(Errno::NOENT)));
 }
 
 /// What a victim does with descriptors, of which it may have some already.
 type Act = fn(&One<'_, '_>) -> Result<(), Errno>;
 
-const ACTS: [(&str, u32, Act); 8] = [
+const ACTS: [(&str, u32, Act); 9] = [
     ("opens the first", 0, |one| open(one, b"a/b/file", READ_WRITE).map(drop)),
     ("opens a new one", 3, |one| open(one, b"a/b/new", CREATE).map(drop)),
     ("opens the one for which the table grows", 6, |one| open(one, b"there", 0).map(drop)),
@@ -196,6 +217,9 @@ const ACTS: [(&str, u32, Act); 8] = [
         open(one, b"a", READ_WRITE | flags::DIRECTORY | flags::TEMPORARY).map(drop)
     }),
     ("closes one", 3, |one| one.close(1)),
+    ("closes so many that others are given back", 20, |one| {
+        (0..20).try_for_each(|descriptor| one.close(descriptor))
+    }),
     ("closes one whose file has no name", 2, |one| {
         let at = one.walk(ROOT, one.root()?, b"a/b", Follow::No)?;
         one.remove_at(ROOT, at, b"file", Remove::Name)?;

@@ -82,7 +82,7 @@ impl Seams for &Hostile<'_> {
         Life::Alive
     }
 
-    fn repaired(&self, _slot: u32) {}
+    fn after_repair(&self, _slot: u32) {}
 
     fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
         self.tire();
@@ -92,7 +92,7 @@ impl Seams for &Hostile<'_> {
 
     fn wake(&self, _word: &AtomicU32) {}
 
-    fn stored(&self) {
+    fn after_store(&self) {
         let every = self.every.get();
         if every > 0 && self.random().is_multiple_of(every) {
             self.write();
@@ -112,7 +112,7 @@ const ACTS: [Act; 12] = [
         let at = one.walk(ROOT, one.root()?, b"sub", Follow::Yes)?;
         one.rename_at(ROOT, (one.root()?, b"3"), (at, b"moved"), Rename::Replace)
     },
-    |one| one.list(ROOT, one.root()?, 0, |_| true),
+    |one| one.list_each(ROOT, one.root()?, 0, |_| true),
     |one| {
         let file =
             one.open(ROOT, one.root()?, b"large", flags::READ_WRITE | flags::CREATE, 0o600)?;

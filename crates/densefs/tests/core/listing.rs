@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
-use densefs::{Member, Node, POSITION_FIRST, Remove};
+use densefs::{Follow, Member, Node, POSITION_FIRST, Remove};
 
 use crate::world::{Memory, World, format, hold};
 
@@ -32,7 +32,7 @@ fn a_list_names_everything_once_in_order() {
             names.insert(one.name.to_vec(), one.ino);
             true
         };
-        member.list(&Caller::ROOT, root, 0, visit).expect("it is a directory");
+        member.list_each(&Caller::ROOT, root, 0, visit).expect("it is a directory");
         assert_eq!(names.len(), usize::try_from(entries).expect("it fits"));
         for (name, ino) in names {
             let stat = member.stat_at(&Caller::ROOT, root, &name).expect("it is there");
@@ -57,7 +57,7 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
             part.push((one.name.to_vec(), one.position));
             part.len() < 7
         };
-        member.list(&Caller::ROOT, root, from, visit).expect("it is a directory");
+        member.list_each(&Caller::ROOT, root, from, visit).expect("it is a directory");
         let Some(&(_, last)) = part.last() else { break };
         from = last + 1;
         for (name, _) in part {
@@ -76,6 +76,42 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
     assert!(stays.clone().all(|number| seen.contains(&name(number))));
 }
 
+/// Names whose hashes begin alike all belong into one bucket, and lie in many.
+#[test]
+fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
+    let (mut memory, world) = (Memory::of_pages(1024), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
+    (0..13_000).for_each(|number| make(&member, root, number));
+    let mut alike = Vec::new();
+    let visit = |one: densefs::Listed<'_>| {
+        alike.push((one.position, one.name.to_vec()));
+        one.position < 1 << 57
+    };
+    member.list_each(&caller, root, 0, visit).expect("it is a directory");
+    assert!(alike.len() > 150);
+    member.make_at(&caller, root, b"directory", DIRECTORY | 0o700).expect("there is room");
+    let at = || member.walk(&caller, root, b"directory", Follow::No).expect("it is there");
+    for (_, name) in &alike {
+        member.make_at(&caller, at(), name, FILE | 0o600).expect("there is room");
+    }
+    for most in [7, usize::MAX] {
+        let (mut listed, mut from) = (Vec::new(), 0);
+        while listed.len() < alike.len() {
+            let mut part = Vec::new();
+            let visit = |one: densefs::Listed<'_>| {
+                part.push((one.position, one.name.to_vec()));
+                part.len() < most
+            };
+            member.list_each(&caller, at(), from, visit).expect("it is a directory");
+            from = part.last().expect("there are more").0 + 1;
+            listed.append(&mut part);
+        }
+        assert_eq!(listed, alike);
+    }
+}
+
 #[test]
 fn a_further_name_is_listed_with_what_it_stands_for() {
     let (mut memory, world) = (Memory::of_pages(256), World::default());
@@ -92,7 +128,7 @@ fn a_further_name_is_listed_with_what_it_stands_for() {
         found.insert(one.name.to_vec(), (one.ino, one.type_bits));
         true
     };
-    member.list(&caller, root, 0, visit).expect("it is a directory");
+    member.list_each(&caller, root, 0, visit).expect("it is a directory");
     let ino = member.stat(file).expect("it is open").ino;
     assert_eq!(found[&b"further"[..]], (ino, FILE));
     assert_eq!(found[&name(1)], (ino, FILE));

@@ -34,7 +34,7 @@ impl Seams for &Together {
         Life::Alive
     }
 
-    fn repaired(&self, slot: u32) {
+    fn after_repair(&self, slot: u32) {
         panic!("slot {slot} lives");
     }
 

@@ -46,7 +46,7 @@ impl Seams for &World {
         if self.dead.borrow().contains(&slot) { Life::Ours } else { Life::Alive }
     }
 
-    fn repaired(&self, slot: u32) {
+    fn after_repair(&self, slot: u32) {
         self.dead.borrow_mut().remove(&slot);
     }
 
@@ -64,7 +64,7 @@ impl Seams for &World {
         !is_full
     }
 
-    fn stored(&self) {
+    fn after_store(&self) {
         match self.stores_left.get() {
             Some(0) => resume_unwind(Box::new(Killed)),
             Some(left) => self.stores_left.set(Some(left - 1)),

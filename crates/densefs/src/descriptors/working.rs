@@ -1,0 +1,140 @@
+//! The working directory of a process: a description at a place of its own.
+//!
+//! Each thread remembers it, and how often the process had changed it by then. So it is enough to
+//! look at that number to know that it still is the same, and open.
+
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use super::flags;
+use super::table::{Entry, Place, entry_of};
+use crate::arena::{Line, Ref};
+use crate::errno::Errno;
+use crate::layout::{cell, description, process};
+use crate::member::Member;
+use crate::modes::Caller;
+use crate::seams::Seams;
+use crate::stamp::Stamp;
+use crate::tree::{Known, Node, Working};
+
+/// For what it is opened.
+const HOW: u32 = flags::PATH | flags::DIRECTORY;
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// The working directory: the root, if it has not been changed.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if the arena has no root; [`Errno::STALE`] if it has been changed just
+    /// now.
+    #[inline(always)]
+    pub fn working_directory(&self) -> Result<Node, Errno> {
+        match self.working.get() {
+            // If it is another the next moment, who uses it finds out, and begins again.
+            Some(working) if self.is_still_working() => {
+                Ok(Node { at: working.at, known: Known::Working })
+            }
+            Some(_) | None => self.look_at_working_directory(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_working_directory(&self) -> Result<Node, Errno> {
+        let changes = self.record().load(process::CHANGES);
+        compiler_fence(Ordering::SeqCst);
+        let node = match self.open_at_place(Place::WORKING) {
+            Err(Errno::BADF) => self.root()?,
+            open => open?.node,
+        };
+        self.working.set(Some(Working { at: node.at, changes }));
+        Ok(node)
+    }
+
+    /// Whether the working directory is what the member remembers.
+    #[inline(always)]
+    pub(crate) fn is_still_working(&self) -> bool {
+        let changes = self.record().load(process::CHANGES);
+        self.working.get().is_some_and(|working| working.changes == changes)
+    }
+
+    /// Changes the working directory.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::STALE`].
+    pub fn set_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
+        loop {
+            self.ready(1)?;
+            let done = self.put_working_directory(caller, to);
+            if done.is_ok() {
+                self.commit();
+            }
+            self.forget();
+            self.unlock_all();
+            self.settle_if_possible();
+            match done {
+                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                Err(Errno::BUSY) => {
+                    self.await_release(to.at, self.line(to.at)?)?;
+                    return Err(Errno::STALE);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Puts it into the log. [`Errno::BUSY`] if somebody holds the new one: either it or the old
+    /// one may come first in the order of locks, so it is not waited for.
+    fn put_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
+        let old = match self.entry(self.process(), Place::WORKING) {
+            Err(Errno::BADF) => return self.put_first(caller, to),
+            old => old?,
+        };
+        let line = self.lock_description(old)?;
+        let inode = Ref(line.load(description::INODE));
+        let inode_line = self.lock(inode)?;
+        if inode != to.at && !self.try_lock(to.at)? {
+            return Err(Errno::BUSY);
+        }
+        let new = self.line(to.at)?;
+        self.recognise(&to, || Stamp::before_lock(new))?;
+        self.check_open(caller, new, HOW)?;
+        if inode == to.at {
+            return Ok(());
+        }
+        let record = self.lock(self.process())?;
+        let becomes = self.put_opened(to.at, new)?;
+        // Whoever looks at the place takes no lock: it is never empty.
+        let place = (Place::WORKING, old);
+        self.give_up(place, (line, record), (inode, inode_line), becomes)?;
+        self.put_change(self.process(), record);
+        Ok(())
+    }
+
+    /// The same if there is none yet.
+    fn put_first(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
+        let new = self.lock_node(to)?;
+        self.check_open(caller, new, HOW)?;
+        let record = self.lock(self.process())?;
+        let vacant: Entry = match self.vacant_at(self.process(), Place::WORKING) {
+            // Another thread was faster.
+            Err(Errno::BUSY) => return Err(Errno::STALE),
+            vacant => vacant?,
+        };
+        let value = self.put_opened(to.at, new)?;
+        self.put_entry(vacant, value);
+        self.put_change(self.process(), record);
+        Ok(())
+    }
+
+    /// Puts into the log that an inode, which is locked, is open once more; what refers to that.
+    fn put_opened(&self, at: Ref, line: Line<'a>) -> Result<u64, Errno> {
+        let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
+        self.put(at, cell::OPENS, opens);
+        Ok(entry_of(self.fill_description(at, HOW)?, HOW))
+    }
+
+    /// Puts into the log that a process, whose record is locked, has another working directory.
+    /// Behind what says which: whoever sees this sees that as well.
+    pub(super) fn put_change(&self, of: Ref, record: Line<'a>) {
+        self.put(of, process::CHANGES, record.load(process::CHANGES).wrapping_add(1));
+    }
+}

@@ -1,0 +1,127 @@
+//! Entries of lists, copied some at a time, for whoever can take nothing back.
+
+use crate::errno::Errno;
+use crate::layout::cell;
+use crate::listing::{Listed, Taker};
+use crate::member::Member;
+use crate::modes::Caller;
+use crate::name::NAME_MOST;
+use crate::seams::Seams;
+use crate::tree::Node;
+
+/// Entries that are copied at a time, if their names are short.
+const ENTRIES: usize = 64;
+const NAME_BYTES: usize = ENTRIES * cell::NAME_MOST;
+
+const _: () = assert!(NAME_BYTES >= NAME_MOST, "any entry fits");
+
+/// An entry whose name is among the bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Copied {
+    position: u64,
+    ino: u64,
+    type_bits: u32,
+    /// Where its name ends; it begins where that of the entry before ends.
+    end: usize,
+}
+
+/// Copies of some entries.
+#[derive(Debug)]
+pub struct Batch {
+    copied: [Copied; ENTRIES],
+    bytes: [u8; NAME_BYTES],
+    count: usize,
+    kept: usize,
+    is_full: bool,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            copied: [Copied::default(); ENTRIES],
+            bytes: [0; NAME_BYTES],
+            count: 0,
+            kept: 0,
+            is_full: false,
+        }
+    }
+}
+
+impl Batch {
+    /// Makes room for others.
+    pub fn clear(&mut self) {
+        (self.count, self.kept, self.is_full) = (0, 0, false);
+    }
+
+    /// Whether there was another one that did not fit.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The entries.
+    pub fn entries(&self) -> impl Iterator<Item = Listed<'_>> {
+        let mut begin = 0;
+        self.copied.iter().take(self.kept).map(move |one| {
+            let name = self.bytes.get(begin..one.end).unwrap_or_default();
+            begin = one.end;
+            let Copied { position, ino, type_bits, .. } = *one;
+            Listed { name, short: None, ino, type_bits, position }
+        })
+    }
+
+    /// Where the name of the next one begins.
+    fn end(&self) -> usize {
+        self.count.checked_sub(1).and_then(|last| self.copied.get(last)).map_or(0, |one| one.end)
+    }
+}
+
+impl Taker for Batch {
+    #[inline]
+    fn take(&mut self, one: Listed<'_>) -> bool {
+        let begin = self.end();
+        let end = begin + one.name.len();
+        let room = self.bytes.get_mut(begin..end);
+        let (Some(room), Some(copied)) = (room, self.copied.get_mut(self.count)) else {
+            self.is_full = true;
+            return false;
+        };
+        room.copy_from_slice(one.name);
+        let Listed { position, ino, type_bits, .. } = one;
+        *copied = Copied { position, ino, type_bits, end };
+        self.count += 1;
+        true
+    }
+
+    fn take_back(&mut self) {
+        (self.count, self.is_full) = (self.kept, false);
+    }
+
+    fn keep(&mut self) {
+        self.kept = self.count;
+    }
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Calls `visit` with each entry from a position on, until it returns false. The directory may
+    /// change meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub fn list_each(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        mut from: u64,
+        mut visit: impl FnMut(Listed<'_>) -> bool,
+    ) -> Result<(), Errno> {
+        let mut batch = Batch::default();
+        loop {
+            batch.clear();
+            self.list(caller, directory, &mut from, &mut batch)?;
+            if !batch.entries().all(&mut visit) || !batch.is_full() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Lists of what is in a directory, which can be left off and gone on with while it changes.
+//!
+//! Entries come in the order of their names' hashes, which is that of the table whatever its size.
+//! A position is such a hash: whoever goes on behind it sees everything that was there all the
+//! time once, and what came or went meanwhile once or not at all.
+
+mod batch;
+mod gathered;
+
+use crate::arena::{Line, Ref, Word};
+use crate::directory::{REACH_MOST, Table, places_used};
+use crate::errno::Errno;
+use crate::layout::{bucket, cell};
+use crate::member::Member;
+use crate::modes::{Caller, READ, TYPE};
+use crate::name::{NAME_MOST, Name, hash_of};
+use crate::seams::Seams;
+use crate::tree::Node;
+pub use batch::Batch;
+use gathered::{GATHERED_MOST, GROUPS_MOST, Gathered, NOWHERE};
+
+/// The first position that an entry can have: those before are for whoever adds `.` and `..`.
+pub const POSITION_FIRST: u64 = 4;
+
+/// Entries of several buckets, from which on no other bucket is looked at.
+const GATHERED_ENOUGH: usize = 48;
+
+/// An entry of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed<'n> {
+    /// Its name.
+    pub name: &'n [u8],
+    /// The same with zeros behind, if it is no longer than that.
+    pub short: Option<&'n [u8; cell::NAME_MOST]>,
+    /// The number of its inode.
+    pub ino: u64,
+    /// The type of its inode, as in `st_mode`.
+    pub type_bits: u32,
+    /// Where it is: below 2^63. To go on behind it, begin with this plus one.
+    pub position: u64,
+}
+
+/// Takes the entries of a list as they are found. Somebody may be changing them at that moment, so
+/// each counts only once it has been kept.
+pub trait Taker {
+    /// Takes an entry; false if it has no room for that, or wants no more. The name may be
+    /// anything, if the entry is taken back later.
+    fn take(&mut self, one: Listed<'_>) -> bool;
+    /// Forgets the entries that it has not kept.
+    fn take_back(&mut self);
+    /// Keeps those that it has taken.
+    fn keep(&mut self);
+}
+
+/// Where a list stands behind a part of it.
+struct Part {
+    next: u64,
+    /// Whether there is nothing more that is to be taken.
+    is_last: bool,
+}
+
+/// What comes behind the entries that have been gathered.
+#[derive(Clone, Copy)]
+enum Behind {
+    /// The bucket that begins with this position.
+    Bucket(u64),
+    /// Others of the same bucket.
+    Entry,
+    /// Nothing.
+    All,
+}
+
+/// The mode of the entry before, and its type: most are alike.
+struct LastType(u16, u32);
+
+/// The position of a name with this hash.
+fn position_of(hash: u64) -> u64 {
+    (hash >> 1).max(POSITION_FIRST)
+}
+
+impl<'a, S: Seams> Member<'a, S> {
+    /// Gives the entries from a position on to a taker, as long as that takes them; the position
+    /// moves behind what is kept. The directory may change meanwhile.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`].
+    pub fn list(
+        &self,
+        caller: &Caller<'_>,
+        directory: Node,
+        next: &mut u64,
+        taker: &mut impl Taker,
+    ) -> Result<(), Errno> {
+        self.read_node(directory, |line| self.directory_mode(line)?.allow(caller, READ))?;
+        let (mut gathered, mut last_type) = (Gathered::new(), LastType(cell::LINK_MARK, 0));
+        loop {
+            let part = self.read_node(directory, |line| {
+                taker.take_back();
+                self.list_part(self.body(line)?, *next, (&mut gathered, &mut last_type), taker)
+            });
+            let part = part.inspect_err(|_| taker.take_back())?;
+            taker.keep();
+            *next = part.next;
+            if part.is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives a taker entries from a position on.
+    #[inline(always)]
+    fn list_part(
+        &self,
+        body: Line<'a>,
+        from: u64,
+        (gathered, last_type): (&mut Gathered, &mut LastType),
+        taker: &mut impl Taker,
+    ) -> Result<Part, Errno> {
+        gathered.clear();
+        let behind = match self.gather(body, from, gathered)? {
+            Some(behind) => behind,
+            None => self.gather_bucket(body, from, gathered)?,
+        };
+        let until = if let Behind::Bucket(next) = behind { next } else { u64::MAX };
+        let begin = from.max(NOWHERE + 1);
+        let (mut next, mut last, mut number) = (from, begin, 0);
+        while number < gathered.count {
+            let (position, cell) = gathered.entry(number);
+            number += 1;
+            if position < last {
+                if gathered.is_sorted_to(number) {
+                    continue;
+                }
+                // Positions were too much alike.
+                gathered.finish_order();
+                taker.take_back();
+                (next, last, number) = (from, begin, 0);
+                continue;
+            }
+            if position >= until {
+                break;
+            }
+            if !self.tell(cell, position, last_type, taker)? {
+                return Ok(Part { next: position, is_last: true });
+            }
+            (next, last) = (position + 1, position);
+        }
+        Ok(match behind {
+            Behind::Bucket(next) => Part { next, is_last: false },
+            Behind::Entry => Part { next, is_last: false },
+            Behind::All => Part { next, is_last: true },
+        })
+    }
+
+    /// Gathers the entries in order that belong into the bucket of this position and some of the
+    /// next; none if there is not room enough.
+    #[inline(never)]
+    fn gather(
+        &self,
+        body: Line<'a>,
+        from: u64,
+        gathered: &mut Gathered,
+    ) -> Result<Option<Behind>, Errno> {
+        let Some(table) = Table::of(body) else {
+            let only = Ref(body.load(cell::DATA));
+            if only.is_some() {
+                gathered.add_only(only);
+                self.find_out(Table { start: Ref::NONE, bits: 0 }, 0, gathered)?;
+                gathered.sort();
+            }
+            return Ok(Some(Behind::All));
+        };
+        let first = table.home(from << 1);
+        let (mut last, mut reach) = (first, 0);
+        loop {
+            let line = self.line(table.after(last, 0))?;
+            if !gathered.add_bucket(line) {
+                return Ok(None);
+            }
+            reach = reach.max(last + line.load(bucket::REACH).min(REACH_MOST));
+            let is_enough = gathered.count >= GATHERED_ENOUGH;
+            if is_enough || gathered.groups >= GROUPS_MOST / 2 || last + 1 == table.buckets() {
+                break;
+            }
+            last += 1;
+        }
+        // Those that found no room there lie in the next ones.
+        for bucket in last + 1..=reach.min(first + table.buckets() - 1) {
+            if !gathered.add_bucket(self.line(table.after(bucket, 0))?) {
+                return Ok(None);
+            }
+        }
+        self.find_out(table, first, gathered)?;
+        gathered.sort();
+        Ok(Some(if last + 1 == table.buckets() {
+            Behind::All
+        } else {
+            Behind::Bucket(u64::from(last + 1) << (63 - table.bits))
+        }))
+    }
+
+    /// Finds out where the entries belong that have been gathered.
+    #[inline(never)]
+    fn find_out(&self, table: Table, first: u32, gathered: &mut Gathered) -> Result<(), Errno> {
+        let mut displaced = 0;
+        for place in 0..gathered.count.min(GATHERED_MOST) {
+            let found = gathered.found[place];
+            let hash = self.hash_in(self.line(Ref(u32::of_bits(found)))?)?;
+            let group = u32::of_bits(found >> 32);
+            // Behind the end of the table come those that found no room there.
+            let distance = (first + group).wrapping_sub(table.home(hash));
+            let is_near = distance < table.buckets();
+            displaced |= distance;
+            gathered.positions[place] = if is_near { position_of(hash) } else { NOWHERE };
+            gathered.keys[place] = Gathered::key(group.into(), hash << table.bits, place);
+        }
+        gathered.has_displaced = displaced != 0;
+        Ok(())
+    }
+
+    /// Gathers the entries in order that belong into the bucket of this position alone: as many as
+    /// there is room for.
+    #[cold]
+    #[inline(never)]
+    fn gather_bucket(
+        &self,
+        body: Line<'a>,
+        from: u64,
+        gathered: &mut Gathered,
+    ) -> Result<Behind, Errno> {
+        gathered.clear();
+        let Some(table) = Table::of(body) else { return Ok(Behind::All) };
+        let home = table.home(from << 1);
+        let reach = self.line(table.after(home, 0))?.load(bucket::REACH);
+        let mut all_fit = true;
+        for distance in 0..=reach.min(REACH_MOST).min(table.buckets() - 1) {
+            let line = self.line(table.after(home, distance))?;
+            for place in places_used(line) {
+                let cell = Ref(line.load(bucket::ENTRY.element(place)));
+                let hash = self.hash_in(self.line(cell)?)?;
+                let position = position_of(hash);
+                if table.home(hash) == home && position >= from {
+                    all_fit &= gathered.add_lowest(position, cell);
+                }
+            }
+        }
+        gathered.order_by_positions();
+        Ok(if !all_fit {
+            Behind::Entry
+        } else if home + 1 == table.buckets() {
+            Behind::All
+        } else {
+            Behind::Bucket(u64::from(home + 1) << (63 - table.bits))
+        })
+    }
+
+    /// Gives an entry to a taker; whether that takes it.
+    #[inline(always)]
+    fn tell(
+        &self,
+        cell: Ref,
+        position: u64,
+        last_type: &mut LastType,
+        taker: &mut impl Taker,
+    ) -> Result<bool, Errno> {
+        let line = self.line(cell)?;
+        let (inode, type_bits) = self.type_of(cell, line, last_type)?;
+        let ino = self.ino_at(inode);
+        let length = usize::from(line.load(cell::NAME_LENGTH));
+        let short = short_of(name_words(line));
+        match short.get(..length) {
+            Some(name) => {
+                Ok(taker.take(Listed { name, short: Some(&short), ino, type_bits, position }))
+            }
+            None => self.tell_long(line, (ino, type_bits, position), taker),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_long(
+        &self,
+        line: Line<'a>,
+        (ino, type_bits, position): (u64, u32, u64),
+        taker: &mut impl Taker,
+    ) -> Result<bool, Errno> {
+        let mut bytes = [0; NAME_MOST];
+        let name = self.name_of(line, &mut bytes)?;
+        Ok(taker.take(Listed { name, short: None, ino, type_bits, position }))
+    }
+
+    /// The inode that an entry stands for, and its type.
+    #[inline(always)]
+    fn type_of(&self, cell: Ref, line: Line<'a>, last: &mut LastType) -> Result<(Ref, u32), Errno> {
+        let (mut inode, mut index) = (cell, line.load(cell::MODE));
+        if index == cell::LINK_MARK {
+            inode = Ref(line.load(cell::TARGET));
+            index = self.line(inode)?.load(cell::MODE);
+        }
+        if index != last.0 {
+            *last = LastType(index, self.mode(index)?.mode & TYPE);
+        }
+        Ok((inode, last.1))
+    }
+
+    /// The hash of the name that a cell has.
+    #[inline(always)]
+    fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
+        let length = usize::from(line.load(cell::NAME_LENGTH));
+        if (1..=cell::NAME_MOST).contains(&length) {
+            return Ok(hash_of(length, name_words(line), self.secret()));
+        }
+        self.hash_of_long(line)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hash_of_long(&self, line: Line<'_>) -> Result<u64, Errno> {
+        let mut bytes = [0; NAME_MOST];
+        let name = self.name_of(line, &mut bytes)?;
+        Ok(Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+    }
+}
+
+/// What a cell holds of a name.
+#[inline(always)]
+fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
+    core::array::from_fn(|index| line.load(cell::NAME.element(index)))
+}
+
+/// A short name as bytes.
+#[inline(always)]
+fn short_of(words: [u64; cell::NAME_WORDS]) -> [u8; cell::NAME_MOST] {
+    let mut bytes = [0; cell::NAME_MOST];
+    for (piece, word) in bytes.chunks_exact_mut(8).zip(words) {
+        piece.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
