@@ -62,11 +62,17 @@ fn text(run: &Run, planned: &Planned, measuring: &Measuring, width: usize) -> St
     for (dimension, titles) in &by_dimension {
         paragraph(&format!("{}: {}", ::report::dimension_name(*dimension), titles.join("; ")));
     }
-    for skipped in &manifest.skipped {
-        paragraph(&format!("Left out: {}: {}", skipped.target, skipped.why));
+    let skipped = manifest.skipped.iter().map(|one| (one.target.as_str(), one.why.as_str()));
+    let left_out = planned.left_out.iter().map(|one| (one.benchmark.as_str(), one.why.as_str()));
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (what, why) in skipped.chain(left_out) {
+        match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, all)) => all.push(what),
+            None => by_reason.push((why, vec![what])),
+        }
     }
-    for left_out in &planned.left_out {
-        paragraph(&format!("Left out: {}: {}", left_out.benchmark, left_out.why));
+    for (why, what) in by_reason {
+        paragraph(&format!("Left out: {}: {why}", what.join("; ")));
     }
     text
 }

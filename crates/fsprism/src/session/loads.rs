@@ -35,9 +35,9 @@ fn one(text: &str) -> anyhow::Result<Load> {
     let names: Vec<String> = known.iter().map(|load| load.name.clone()).collect();
     known.into_iter().find(|load| load.name == text).with_context(|| {
         format!(
-            "there is no load {text}: name {} or a file ending in .toml{}",
-            list(&names, "or"),
-            did_you_mean(text, names.iter().map(String::as_str))
+            "there is no load {text}{}; known are {}; your own goes into a file, MIX.toml",
+            did_you_mean(text, names.iter().map(String::as_str)),
+            list(&names, "and")
         )
     })
 }

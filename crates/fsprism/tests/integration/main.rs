@@ -4,6 +4,7 @@
 //! machine: no mount, loop device, control group or file of that process may be left. Tests that
 //! make file systems need root and say so where they are not run as root.
 
+mod answers;
 mod arenas;
 mod cliffs;
 mod command_line;

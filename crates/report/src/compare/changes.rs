@@ -1,7 +1,7 @@
 //! What a comparison comes to: how many differences there are, and the largest.
 
 use record::Better;
-use textual::{list, paragraph, percent, plural};
+use textual::{paragraph, percent, plural};
 
 use super::{CompareDocument, Comparison, RunVerdict};
 
@@ -85,7 +85,7 @@ impl CompareDocument {
         text + "\nAll comparisons and the analysis of variance: the same with --full\n"
     }
 
-    /// `Of 43 comparisons 3 are worse, 2 better, 38 show no difference.`
+    /// `43 comparisons at 95 % confidence: 3 worse, 2 better, 38 without a difference.`
     fn counts(&self) -> String {
         let count = |is_it: &dyn Fn(&Comparison) -> bool| {
             self.comparisons.iter().filter(|one| is_it(one)).count()
@@ -93,21 +93,20 @@ impl CompareDocument {
         let different = count(&|one| one.verdict.is_different());
         let untested = count(&|one| one.verdict == RunVerdict::NotEnoughData);
         let mut facts = Vec::new();
-        if self.runs.len() > 1 && self.runs.iter().any(|run| run.name != self.runs[0].name) {
+        if self.runs.len() > 1 && self.sides() != 1 {
             let worse = count(&|one| one.worsening().is_some_and(|by| by > 1.0));
             let better = count(&|one| one.worsening().is_some_and(|by| by < 1.0));
-            facts.push(format!("{worse} are worse"));
-            facts.push(format!("{better} better"));
+            facts.extend([format!("{worse} worse"), format!("{better} better")]);
             let neither = different - worse - better;
             facts.extend((neither > 0).then(|| format!("{neither} different")));
         } else {
-            facts.push(format!("{different} show a difference"));
+            facts.push(format!("{different} with a difference"));
         }
         let rest = self.comparisons.len() - different - untested;
-        facts.push(format!("{rest} show none"));
-        facts.extend((untested > 0).then(|| format!("{untested} have too little data")));
+        facts.push(format!("{rest} without a difference"));
+        facts.extend((untested > 0).then(|| format!("{untested} with too little data")));
         let all = plural(self.comparisons.len(), "comparison");
-        format!("Of {all}, {} ({} confidence).", list(&facts, "and"), percent(self.level))
+        format!("{all} at {} confidence: {}.", percent(self.level), facts.join(", "))
     }
 }
 
@@ -136,7 +135,7 @@ mod tests {
         let runs = [named("before", run([1.0; 3])), named("after", run([1.5, 0.5, 1.0]))];
         let document = compare(&runs, &options()).unwrap();
         let text = document.summary(100);
-        let counts = "Of 3 comparisons, 1 are worse, 1 better and 1 show none (95 % confidence).";
+        let counts = "3 comparisons at 95 % confidence: 1 worse, 1 better, 1 without a difference.";
         assert!(text.contains(counts), "{text}");
         let (fast, slow) = (text.find("fast: ext4 in after"), text.find("slow: ext4 in after"));
         assert!(fast.is_some() && fast < slow, "the largest first: {text}");

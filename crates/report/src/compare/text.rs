@@ -111,7 +111,7 @@ impl CompareDocument {
     }
 
     /// How many sides of several runs there are.
-    fn sides(&self) -> usize {
+    pub(super) fn sides(&self) -> usize {
         let mut sides: Vec<&String> =
             self.runs.iter().filter_map(|run| run.side.as_ref()).collect();
         sides.dedup();

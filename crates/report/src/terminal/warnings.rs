@@ -60,6 +60,17 @@ pub(super) fn not_measured(document: &Document) -> Vec<String> {
     reasons.map(|(what, why)| format!("{}: {why}", what.join("; "))).collect()
 }
 
+/// The same in fewer words: how many where there are several for the same reason.
+pub(super) fn not_measured_in_short(document: &Document) -> Vec<String> {
+    let reasons = by_reason(&document.skipped).into_iter();
+    reasons
+        .map(|(what, why)| match what.as_slice() {
+            [only] => format!("{only}: {why}"),
+            several => format!("{} and {} more: {why}", several[0], several.len() - 1),
+        })
+        .collect()
+}
+
 /// What was given up, with why.
 pub(super) fn failed(document: &Document) -> Vec<String> {
     let failures = failures(document).into_iter();

@@ -4,8 +4,7 @@
 //! times, block by block: means add up, percentiles do not. The sums of two targets are compared
 //! like the times of a benchmark ([`super::comparisons`]), with their p-values adjusted among
 //! themselves. What operations cost each other, by sharing caches, locks or a device's queue, is
-//! not in such a sum; so each load is also run as a program, and docs/loads.md says for which the
-//! ranking of the sums is that of the programs.
+//! not in such a sum: docs/loads.md.
 //!
 //! There is no score over loads: which ones matter, the user knows.
 

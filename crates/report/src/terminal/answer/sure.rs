@@ -51,7 +51,7 @@ fn left_out(document: &Document) -> String {
         cells(|cell| cell.failed.is_some(), "failed").into_iter().collect();
     let is_missing = |cell: &record::CellReport| cell.failed.is_none() && cell.replicates == 0;
     texts.extend(cells(is_missing, "not reached"));
-    texts.extend(warnings::not_measured(document));
+    texts.extend(warnings::not_measured_in_short(document));
     let texts = if texts.is_empty() { "nothing".to_owned() } else { texts.join("; ") };
     format!("Left out: {texts}.")
 }
