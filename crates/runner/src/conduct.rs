@@ -49,7 +49,7 @@ pub enum RunError {
     #[error(
         "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
          about {least_s:.0} s; use --budget {least_s:.0}s or more, or --blocks 1 to try it out",
-        budget.as_secs(),
+        budget.as_secs_f64(),
         economy::BLOCKS_LEAST
     )]
     Budget {

@@ -19,6 +19,10 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.blame_input()?;
     let Asked { paths, first_side } = asked(options).blame_input()?;
+    if options.fail_above.is_some() && (paths.len() < 2 || first_side == Some(paths.len())) {
+        let why = "--fail-above is for what got worse from one run or side to the next";
+        return Err(anyhow!("{why}: name two")).blame_input();
+    }
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = name_runs(&paths, runs.blame_input()?);
@@ -31,10 +35,6 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         false => document.summary(width),
     })?;
     let Some(limit) = options.fail_above else { return Ok(done) };
-    if document.runs.len() < 2 || first_side == Some(document.runs.len()) {
-        let why = "--fail-above is for what got worse from one run or side to the next";
-        return Err(anyhow!("{why}: name two")).blame_input();
-    }
     let worse = document.worse_by_more_than(limit / 100.0);
     let Some(worst) = worse.first() else { return Ok(done) };
     output::say(&format!(

@@ -111,7 +111,7 @@ fn wrong_values_are_refused_with_what_would_be_right() {
 #[test]
 fn a_resumed_run_takes_no_option_that_it_would_ignore() {
     let place = Place::new();
-    for option in ["--budget 5s", "--precision 1%", "--confidence 90%", "--verify", "--blocks 3"] {
+    for option in ["--precision 1%", "--confidence 90%", "--verify", "--blocks 3"] {
         let outcome = place.finish(place.fsprism(&format!("survey --resume run {option}")));
         outcome.assert_refused(&["--resume", option.split(' ').next().expect("one word")]);
     }
