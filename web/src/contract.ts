@@ -2333,6 +2333,11 @@ instructions: number
  */
 export interface Effects {
 /**
+ * What changed between the runs, in a sentence; none if there is one run, or nothing to
+ * compare.
+ */
+changed?: (string | null)
+/**
  * What `fsprism compare --format json` prints; none if nothing can be compared.
  */
 comparison?: (CompareDocument | null)
@@ -2879,6 +2884,10 @@ unit: string
  * One run.
  */
 export interface PageRun {
+/**
+ * What it shows, in one sentence.
+ */
+answer: string
 /**
  * What the document does not hold about each cell, in the document's order.
  */

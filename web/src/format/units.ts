@@ -127,6 +127,21 @@ export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
 }
 
+/** A ratio beside its interval: with no more digits than that is wide, as in the report's text. */
+export function ratioWithin(
+  value: number,
+  low: number,
+  high: number,
+): { value: string; interval: string } {
+  const magnitude = Math.floor(Math.log10(value * 1.0005));
+  const most = value < 1.5 ? 3 : Math.max(0, 2 - magnitude);
+  const half = (high - low) / 2;
+  const own = half > 0 ? Math.ceil(-Math.log10(half) - 1e-9) : 12;
+  const decimals = Math.min(most, Math.max(Math.min(most, 1), own));
+  const written = (it: number) => grouped(it.toFixed(decimals));
+  return { value: `${written(value)}×`, interval: `[${written(low)}, ${written(high)}]` };
+}
+
 /** A figure at a tick, without zeros that say nothing: `20 s`, not `20.0 s`. */
 export function trimmed(text: string): string {
   return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
@@ -159,7 +174,7 @@ export function onAxis(unit: string, value: number): string {
 
 /** Words of a name in snake or kebab case. */
 export function words(name: string): string {
-  return name.replaceAll(/[_-]/g, " ");
+  return name.replaceAll(/[_-]/g, " ").replaceAll(/\bkib\b/g, "KiB");
 }
 
 /** A sentence of the terminal's report, with µ and × where the terminal has only ASCII. */

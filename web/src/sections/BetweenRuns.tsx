@@ -12,7 +12,12 @@ import { Fold } from "./Fold";
 /** Benchmarks in one chart. */
 const GROUPS_MOST = 24;
 
-export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
+export function BetweenRuns() {
+  const { comparison } = useView().report.payload.effects;
+  return comparison == null ? null : <Changes comparison={comparison} />;
+}
+
+function Changes({ comparison }: { comparison: CompareDocument }) {
   const view = useView();
   const shown = comparison.comparisons.filter((one) => isShown(view, one) && one.ratio != null);
   const isDifferent = (one: RunComparison) => meaningOf(one.verdict).isDifferent;
@@ -41,17 +46,59 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
       />
     ));
   if (shown.length === 0) {
-    return <p>{title}: no benchmark shown has enough blocks in both runs to compare.</p>;
+    return (
+      <>
+        <p>{title}: no benchmark shown has enough blocks in both runs to compare.</p>
+        <Unlike comparison={comparison} />
+      </>
+    );
   }
   return (
     <>
-      <p class="lead">
+      <p>
         {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
       </p>
       {charts(different, "differences")}
       {others.length > 0 && (
         <Fold title={`${title}: ${others.length} other comparisons`}>
           {() => charts(others, "others")}
+        </Fold>
+      )}
+      <Unlike comparison={comparison} />
+    </>
+  );
+}
+
+/** In what else the runs differ, and what cannot be compared because of it. */
+function Unlike({ comparison }: { comparison: CompareDocument }) {
+  const { differences, unlike, runs } = comparison;
+  const [first] = runs;
+  return (
+    <>
+      {differences.length > 0 && (
+        <Fold title={`The runs also differ in ${count(differences.length)} other ways`} open>
+          {() => (
+            <ul class="warnings">
+              {differences.map(({ run, what, first: before, second }) => (
+                <li key={`${run} ${what}`}>
+                  <b>{what}</b>: {before} in {first?.name}, {second} in {run}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Fold>
+      )}
+      {unlike.length > 0 && (
+        <Fold title={`${count(unlike.length)} were measured differently, so are not compared`}>
+          {() => (
+            <ul class="warnings">
+              {unlike.map(({ run, target, title, why }) => (
+                <li key={`${run} ${target} ${title}`}>
+                  {title}, {target}: {why}
+                </li>
+              ))}
+            </ul>
+          )}
         </Fold>
       )}
     </>

@@ -3,6 +3,7 @@
 //! Every line fits the width that the caller names and never exceeds 120 columns; without colour
 //! it is plain ASCII as far as the names of targets are.
 
+mod answer;
 mod beside;
 mod cliffs;
 mod closing;
@@ -32,6 +33,7 @@ mod warnings;
 use record::Document;
 use record::machine::Machine;
 
+pub(crate) use answer::answer;
 pub(crate) use footprint::simulated_caches;
 pub(crate) use prose::prose;
 use text::Page;

@@ -1,6 +1,7 @@
 // A grid of ratios on the screen: a table.
 
 import type { ComponentChildren } from "preact";
+import { Scrolling } from "../scrolling";
 import type { GridCell, GridModel } from "./grid-svg";
 
 export interface GridTableProps {
@@ -13,7 +14,7 @@ export interface GridTableProps {
 
 export function GridTable({ model, corner, nameOf }: GridTableProps) {
   return (
-    <div class="scrolling">
+    <Scrolling label={model.title}>
       <table class="map">
         <thead>
           <tr>
@@ -36,7 +37,7 @@ export function GridTable({ model, corner, nameOf }: GridTableProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }
 
@@ -45,8 +46,11 @@ function Place({ cell }: { cell: GridCell | null }) {
   const [first, ...others] = cell.lines;
   const side = cell.isDear ? "dear" : "cheap";
   return (
-    <td class={`depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}>
+    <td
+      class={cell.isBest ? "is-best" : `depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}
+    >
       <strong>{first}</strong>
+      {cell.isBest && <small>the best</small>}
       {others.map((line) => (
         <small key={line}>{line}</small>
       ))}

@@ -1,7 +1,7 @@
 // Dots with intervals on the screen: the same SVG that is saved.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ChartFrame, type Table } from "../frame";
+import { ChartFrame, measured, type Table } from "../frame";
 import { pictureOf } from "../picture";
 import type { Theme } from "../theme";
 import { useDrawn } from "../visible";
@@ -63,9 +63,9 @@ function tableOf(model: IntervalModel): Table {
     group.rows.map((row) => [
       group.title,
       row.label,
-      row.value,
-      row.low ?? "",
-      row.high ?? "",
+      measured(row.value, model.axis.format),
+      measured(row.low, model.axis.format),
+      measured(row.high, model.axis.format),
       row.said,
     ]),
   );

@@ -32,6 +32,8 @@ export interface Axis {
   isBinary?: boolean;
   /** How a value is written at a tick and in a read-out, with so many digits if told. */
   format: (value: number, significant?: number) => string;
+  /** No value can be more: the axis ends there. */
+  most?: number | undefined;
 }
 
 /** A vertical line, or a stretch of the axis, with a name. */
@@ -70,7 +72,9 @@ export function yDomain({ y, series }: LineChartModel): [number, number] {
     one.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]),
   );
   const [low, high] = domainOf(y.kind, values);
-  if (y.kind === "linear" && low >= 0) return [0, high === 0 ? 1 : high * 1.06];
+  if (y.kind === "linear" && low >= 0) {
+    return [0, y.most !== undefined ? y.most * 1.02 : high === 0 ? 1 : high * 1.06];
+  }
   return padded(y.kind, [low, high], 0.07);
 }
 
