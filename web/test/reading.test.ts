@@ -90,12 +90,12 @@ describe.skipIf(executable === undefined)("a reader", () => {
   it("reads units and no raw numbers in any table", async () => {
     const { page: tab } = await survey();
     await unfold(tab);
-    for (const button of await tab.getByRole("button", { name: "Table", exact: true }).all()) {
-      await button.click();
-    }
+    // A button that has been clicked is called otherwise.
+    const closed = tab.getByRole("button", { name: "Table", exact: true });
+    while ((await closed.count()) > 0) await closed.first().click();
     const cells = await tab.locator(".chart-table td").allTextContents();
     expect(cells.length).toBeGreaterThan(100);
-    expect(cells.filter((text) => /\d\.\d{6,}/.test(text))).toEqual([]);
+    expect(cells.filter((text) => /\d\.\d{5,}/.test(text))).toEqual([]);
     const heads = await tab.locator("#distribution table.figures thead").first().textContent();
     expect(heads).toContain("Means of blocks");
     expect(heads).toContain("Single operations");
@@ -112,9 +112,10 @@ describe.skipIf(executable === undefined)("a reader", () => {
     await tab.goBack();
     await expect.poll(() => tab.evaluate(() => scrollY)).toBe(before);
     await tab.locator(".chip").first().click();
-    expect(await tab.evaluate(() => scrollY)).toBe(before);
+    await expect.poll(() => tab.evaluate(() => location.hash)).toContain("target=");
     await tab.goBack();
     await expect.poll(() => tab.evaluate(() => location.hash)).not.toContain("target=");
+    await expect.poll(() => tab.evaluate(() => scrollY)).toBe(before);
     await tab.context().close();
   });
 
@@ -218,15 +219,14 @@ describe.skipIf(executable === undefined)("a reader", () => {
   });
 });
 
-/** Makes every replicate of one cell cost half again as much. */
+/** Makes every replicate of half of the cells cost far more, whatever else moves on a busy machine. */
 function slowedDown(journal: string) {
   const lines = readFileSync(journal, "utf8").trimEnd().split("\n");
   // As lines were before they had numbers and checksums, which would be another's.
   const all = lines.map((line) => JSON.parse(line.replace(/,"line":\d+,"crc32":\d+}$/, "}")));
-  const { cell } = all.find(({ kind }) => kind === "replicate");
   for (const one of all.filter(({ kind }) => kind === "replicate")) {
     // The primary metric, the time of an operation, stands first.
-    if (one.cell === cell) one.metrics[0] *= 1.5;
+    if (one.cell % 2 === 0) one.metrics[0] *= 20;
   }
   writeFileSync(journal, all.map((one) => `${JSON.stringify(one)}\n`).join(""));
 }

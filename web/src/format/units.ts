@@ -95,7 +95,15 @@ export function interval(unit: string, value: number, low: number, high: number)
   const { unit: name, divisor } = scaled(unit, value);
   const isOfNanoseconds = unit === "s" && (name !== "s" || divisor !== 1);
   const factor = (isOfNanoseconds ? 1e9 : 1) / divisor;
-  return `[${digits(low * factor)}, ${digits(high * factor)}]`;
+  return `[${alike(low * factor, high * factor)}, ${alike(high * factor, low * factor)}]`;
+}
+
+/** One end of an interval: with one decimal more, at most, than the end that is farther from 0. */
+function alike(value: number, other: number): string {
+  const own = digits(value);
+  if (Math.abs(value) >= Math.abs(other) || !Number.isFinite(other)) return own;
+  const decimals = (digits(other).split(".")[1]?.length ?? 0) + 1;
+  return (own.split(".")[1]?.length ?? 0) > decimals ? grouped(value.toFixed(decimals)) : own;
 }
 
 /** A size; exact where it is a whole number of its unit. */

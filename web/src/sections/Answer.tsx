@@ -1,7 +1,7 @@
 // The head of the page: the answer, what it rests on, what speaks against it, what is missing.
 
 import type { ComponentChildren } from "preact";
-import type { Said } from "../contract";
+import type { RunVerdict, Said, Verdict } from "../contract";
 import { isSearch } from "../data/model";
 import { meaningOf } from "../data/verdicts";
 import { percent, typeset } from "../format/units";
@@ -10,7 +10,7 @@ import { Conditions } from "./Conditions";
 import { Fold } from "./Fold";
 import { Unfiltered } from "./Unfiltered";
 import { refusedOf } from "./Unmeasured";
-import { kindsOf } from "./warned";
+import { kindsOf, tracesOf } from "./warned";
 
 export function Answer() {
   const view = useView();
@@ -103,42 +103,66 @@ function To({ section, children }: { section: string; children: ComponentChildre
   );
 }
 
-/** How many comparisons show a difference, among those of what is selected. */
-function Sure() {
-  const { report, selection } = useView();
+/** Verdicts of all comparisons of what is selected: between runs where there are several, else
+ * between targets. */
+function verdictsOf({ report, selection }: View): (RunVerdict | Verdict)[] {
   const names = new Set(selection.benchmarks.map((one) => one.name));
   const isShown = (run: number, target: string) =>
     selection.sides.some((side) => side.run === run && side.target === target);
-  const verdicts = report.runs.flatMap(({ document }, run) =>
+  const { comparison } = report.payload.effects;
+  if (comparison != null && comparison.runs.length > 1) {
+    const runOf = (name: string) => report.runs.findIndex(({ page }) => page.name === name);
+    return comparison.comparisons
+      .filter((one) => names.has(one.benchmark) && isShown(runOf(one.second_run), one.second))
+      .map((one) => one.verdict);
+  }
+  return report.runs.flatMap(({ document }, run) =>
     document.comparisons
       .filter((one) => names.has(one.benchmark))
       .filter((one) => isShown(run, one.first) && isShown(run, one.second))
       .map((one) => one.verdict),
   );
-  const isFew = (verdict: (typeof verdicts)[number]) => verdict === "not-enough-data";
-  const shares = [
-    { name: "real", text: "real differences", much: verdicts.filter(isReal).length },
-    {
-      name: "open",
-      text: "not told apart",
-      much: verdicts.filter((one) => !isReal(one) && !isFew(one)).length,
-    },
-    { name: "few", text: "too few values", much: verdicts.filter(isFew).length },
-  ].filter(({ much }) => much > 0);
+}
+
+type Kind = "real" | "same" | "open" | "few";
+
+function kindOf(verdict: RunVerdict | Verdict): Kind {
+  if (meaningOf(verdict).isDifferent) return "real";
+  if (verdict === "same" || verdict === "same-in-these-runs") return "same";
+  return verdict === "not-enough-data" ? "few" : "open";
+}
+
+const KINDS: readonly [Kind, string, string][] = [
+  ["real", "real difference", "real differences"],
+  ["same", "shown to be the same", "shown to be the same"],
+  ["open", "not told apart", "not told apart"],
+  ["few", "with too few values", "with too few values"],
+];
+
+function Sure() {
+  const view = useView();
+  const { report } = view;
+  const verdicts = verdictsOf(view);
+  const shares = KINDS.map(([kind, one, several]) => {
+    const much = verdicts.filter((verdict) => kindOf(verdict) === kind).length;
+    return { kind, much, text: much === 1 ? one : several };
+  }).filter(({ much }) => much > 0);
   const [run] = report.runs;
   const blocks = Math.max(...report.runs.flatMap(blocksOf));
+  const what = run && isSearch(run) ? "probes" : "blocks";
+  const level = run ? percent(run.document.run.confidence_level) : "";
   return (
     <Card title="How sure is this?" class="sure">
       {shares.length > 0 && (
         <>
           <div class="share-bar" aria-hidden="true">
-            {shares.map(({ name, much }) => (
-              <span key={name} class={name} style={{ flexGrow: much }} />
+            {shares.map(({ kind, much }) => (
+              <span key={kind} class={kind} style={{ flexGrow: much }} />
             ))}
           </div>
           <ul class="shares">
-            {shares.map(({ name, text, much }) => (
-              <li key={name} class={name}>
+            {shares.map(({ kind, text, much }) => (
+              <li key={kind} class={kind}>
                 <b>{much}</b> {text}
               </li>
             ))}
@@ -146,25 +170,16 @@ function Sure() {
         </>
       )}
       <p>
-        {run && `${percent(run.document.run.confidence_level)} intervals over up to ${blocks} `}
-        {run && isSearch(run) ? "probes" : "blocks"}
-        {verdicts.length > 1 && `; p adjusted for ${verdictsOf(report.runs)} comparisons`}.{" "}
+        {level} intervals over up to {blocks} {what}
+        {verdicts.length > 1 && "; p is adjusted for the number of comparisons"}.{" "}
         <To section="words">In words</To>
       </p>
     </Card>
   );
 }
 
-function isReal(verdict: Parameters<typeof meaningOf>[0]): boolean {
-  return meaningOf(verdict).isDifferent;
-}
-
 function blocksOf({ document }: View["report"]["runs"][number]): number[] {
   return document.cells.map((cell) => cell.replicates);
-}
-
-function verdictsOf(runs: View["report"]["runs"]): string {
-  return runs.map(({ document }) => document.comparisons.length).join(" and ");
 }
 
 /** Lines of a card. */
@@ -173,9 +188,16 @@ const LINES_MOST = 4;
 function Doubts() {
   const view = useView();
   const kinds = kindsOf(view);
+  const traces = tracesOf(view).length;
   return (
     <Card title="What speaks against it?" class="doubts-card">
-      {kinds.length === 0 ? (
+      {traces > 0 && (
+        <p>
+          <To section="warnings">{traces === 1 ? "A trace" : `${traces} traces`}</To> cannot be
+          trusted or read.
+        </p>
+      )}
+      {kinds.length + traces === 0 ? (
         <p>No warnings.</p>
       ) : (
         <ul>

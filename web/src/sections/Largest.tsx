@@ -1,8 +1,7 @@
 // The largest differences that are real: of each benchmark the target that stands worst to the best,
 // the largest ratio first.
 
-import type { Report } from "../data/model";
-import { isOfOthers } from "../data/model";
+import { isOfOthers, isSearch } from "../data/model";
 import { type Standing, saidRelative, standings, worse } from "../data/standing";
 import { meaningOf } from "../data/verdicts";
 import { count } from "../format/units";
@@ -49,13 +48,11 @@ function ratioOf({ relative }: Standing): number {
   return relative?.ratio ?? 1;
 }
 
-export function hasLargest(view: View): boolean {
-  const { report } = view;
-  return report.runs.some(({ document }) => document.comparisons.length > 0) && !onlyProbes(report);
-}
-
-function onlyProbes(report: Report): boolean {
-  return report.benchmarks.every((one) => !isOfOthers(report, one));
+/** Whether any two targets can be compared; probes of searches are not. */
+export function hasLargest({ report }: View): boolean {
+  return report.runs.some(
+    (run) => !isSearch(run) && run.document.comparisons.some((one) => one.ratio != null),
+  );
 }
 
 export function Largest() {

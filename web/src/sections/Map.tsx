@@ -18,11 +18,11 @@ import { Unfiltered } from "./Unfiltered";
 export function CostMap() {
   const { report } = useView();
   return (
-    <>
+    <div class={report.runs.length > 1 ? "pair" : undefined}>
       {report.runs.map(({ page, document }, run) => (
         <RunMap key={page.name} run={run} document={document} name={page.name} />
       ))}
-    </>
+    </div>
   );
 }
 

@@ -9,14 +9,17 @@ import { useView } from "../view";
 import { cellsOf } from "./Answer";
 import { Fold } from "./Fold";
 import { Unfiltered } from "./Unfiltered";
-import { type Found, foundIn, groupedBy, type Kind, kindsOf } from "./warned";
+import { type Found, foundIn, groupedBy, type Kind, kindsOf, tracesOf } from "./warned";
 
 export function Warnings() {
   const view = useView();
   const kinds = kindsOf(view);
-  const caveats = view.selection.sides.flatMap(({ label, record }) =>
-    record.condition_caveats.map((text) => `${label}: ${text}`),
-  );
+  const caveats = [
+    ...tracesOf(view),
+    ...view.selection.sides.flatMap(({ label, record }) =>
+      record.condition_caveats.map((text) => `${label}: ${text}`),
+    ),
+  ];
   if (kinds.length + caveats.length === 0) return <p>None.</p>;
   return (
     <>

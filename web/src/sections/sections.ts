@@ -57,7 +57,9 @@ export function sections(view: View): Section[] {
     searches: report.runs.some(isSearch),
     others: report.runs.some((run) => !isSearch(run)),
     fits: report.runs.some(({ document }) => (document.fits ?? []).length > 0),
-    map: report.runs.some(({ document }) => (document.dimensions ?? []).length > 0),
+    map: report.runs.some(({ document }) =>
+      (document.dimensions ?? []).some((one) => one.ratio != null),
+    ),
     benchmarks: selection.benchmarks.length > 0,
     footprint: report.payload.cachemaps.length + report.payload.flame_graphs.length > 0,
     runs: report.runs.length > 0,

@@ -47,3 +47,16 @@ export function kindsOf({ report, selection }: View): Kind[] {
   const cells = selection.benchmarks.flatMap((benchmark) => benchmark.cells);
   return groupedBy([...ofRuns, ...foundIn(cells)]);
 }
+
+/** What is said of traces, which no cell stands for: `TRACES` of the run's record. */
+const TRACES = "footprint";
+
+/** Why traces are doubtful, or missing. */
+export function tracesOf({ report, selection }: View): string[] {
+  return report.runs.flatMap(({ page }, run) =>
+    page.prose
+      .filter((one) => one.kind === "warning" && one.subject === TRACES)
+      .filter((one) => selection.isShown(run, one))
+      .map(({ text }) => text),
+  );
+}

@@ -30,7 +30,7 @@ fn of_cliffs(document: &Document, search: &record::SearchReport) -> Option<Strin
     Some(format!("{}: {text}", names::label(&search.plan.target)))
 }
 
-/// `xfs costs least in memory and metadata; in I/O nothing can be told apart.`
+/// `xfs costs least in memory and metadata, tmpfs in caching; in I/O nothing can be told apart.`
 fn of_dimensions(document: &Document) -> Option<String> {
     let groups = groups(document);
     let mut by_leaders: Vec<(String, Vec<String>)> = Vec::new();
@@ -50,12 +50,15 @@ fn of_dimensions(document: &Document) -> Option<String> {
     }
     // Who leads most comes first.
     by_leaders.sort_by_key(|(_, dimensions)| std::cmp::Reverse(dimensions.len()));
-    let said = by_leaders
-        .iter()
-        .map(|(leaders, names)| format!("{leaders} costs least in {}", list(names, "and")));
+    let said = by_leaders.iter().enumerate().map(|(place, (leaders, names))| {
+        let verb = if place == 0 { "costs least in" } else { "in" };
+        format!("{leaders} {verb} {}", list(names, "and"))
+    });
+    let said: Vec<String> = said.collect();
+    let said = (!said.is_empty()).then(|| said.join(", "));
     let open = (!undecided.is_empty())
         .then(|| format!("in {} nothing can be told apart", list(&undecided, "and")));
-    let clauses: Vec<String> = said.chain(open).collect();
+    let clauses: Vec<String> = said.into_iter().chain(open).collect();
     (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join("; "), &by_leaders)))
 }
 

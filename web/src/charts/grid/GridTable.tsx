@@ -50,7 +50,7 @@ function Place({ cell }: { cell: GridCell | null }) {
       class={cell.isBest ? "is-best" : `depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}
     >
       <strong>{first}</strong>
-      {cell.isBest && <small>the best</small>}
+      {cell.isBest && <small>least</small>}
       {others.map((line) => (
         <small key={line}>{line}</small>
       ))}
