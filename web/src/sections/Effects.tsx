@@ -8,7 +8,7 @@ import { IntervalChart } from "../charts/interval/IntervalChart";
 import { pictureOf } from "../charts/picture";
 import { Scrolling } from "../charts/scrolling";
 import type { AnovaAnswer, RatioDocument } from "../contract";
-import { count, digits, percent, pValue, ratio, ratioTick } from "../format/units";
+import { count, digits, percent, pValue, ratio, ratioTick, ratioWithin } from "../format/units";
 import { colourOfTarget, useView, type View } from "../view";
 import { Fold } from "./Fold";
 import { Unfiltered } from "./Unfiltered";
@@ -81,9 +81,7 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
                   value: estimate,
                   low: ends?.low,
                   high: ends?.high,
-                  said: ends
-                    ? `${said(estimate)} [${said(ends.low)}, ${said(ends.high)}]`
-                    : said(estimate),
+                  said: ends ? withEnds(estimate, ends, isRatio) : said(estimate),
                 };
               }),
           })),
@@ -109,6 +107,17 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
       <Fold title="Analysis of variance">{() => <VarianceTable analysis={analysis} />}</Fold>
     </>
   );
+}
+
+/** An estimate with its interval in words. */
+function withEnds(
+  estimate: number,
+  { low, high }: { low: number; high: number },
+  isRatio: boolean,
+): string {
+  if (!isRatio) return `${digits(estimate)} [${digits(low)}, ${digits(high)}]`;
+  const { value, interval } = ratioWithin(estimate, low, high);
+  return `${value} ${interval}`;
 }
 
 /** Every pair of levels of a factor: row over column. */
@@ -182,17 +191,16 @@ function contrastCell(
   const turned = found.first !== row;
   const own = found.ratio;
   const ends = (own?.intervals ?? found.intervals)[0];
-  const say = (value: number) =>
-    own ? ratio(turned ? 1 / value : value) : digits(turned ? -value : value);
+  const turn = (it: number) => (turned ? (own ? 1 / it : -it) : it);
   const value = own?.estimate ?? found.difference;
   const isAbove = value > (own ? 1 : 0);
   const [low, high] = turned ? [ends?.high, ends?.low] : [ends?.low, ends?.high];
+  const said =
+    low !== undefined && high !== undefined
+      ? withEnds(turn(value), { low: turn(low), high: turn(high) }, own != null).split(/ (?=\[)/)
+      : [own ? ratio(turn(value)) : digits(turn(value))];
   return {
-    lines: [
-      say(value),
-      ...(low !== undefined && high !== undefined ? [`[${say(low)}, ${say(high)}]`] : []),
-      pValue(found.p_adjusted),
-    ],
+    lines: [...said, pValue(found.p_adjusted)],
     depth: own ? depthOf(value) : 0,
     isDear: isAbove !== turned,
     isAlike: found.p_adjusted >= 1 - (ends?.level ?? 0.95),
