@@ -16,7 +16,11 @@ export function App({ report }: { report: Report }) {
   const { route, go } = useNavigation(report);
   const main = useRef<HTMLElement>(null);
   const theme = useTheme();
-  const selection = useMemo(() => select(report, route), [report, route]);
+  // Going to a section selects nothing else: what is drawn stays as it is.
+  const selection = useMemo(
+    () => select(report, route),
+    [report, route.targets.join("\n"), route.dimension, route.benchmark],
+  );
   const isEmpty = report.benchmarks.length > 0 && selection.benchmarks.length === 0;
   const view = useMemo(
     () => ({ report, selection, route, theme: themes[theme.name], go }),

@@ -18,7 +18,7 @@ function placeOf(state: unknown): number | null {
 }
 
 function remember() {
-  history.replaceState({ y: scrollY }, "");
+  if (placeOf(history.state) !== scrollY) history.replaceState({ y: scrollY }, "");
 }
 
 export interface Navigation {

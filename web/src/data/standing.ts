@@ -34,8 +34,17 @@ export function comparedMetric(
   return cells.map(primary).find(Boolean);
 }
 
+/** What has been found already: several sections ask for the same. */
+const known = new WeakMap<Benchmark, Standing[]>();
+
 /** All cells that have a figure, in the order of the page. */
 export function standings(report: Report, benchmark: Benchmark): Standing[] {
+  const found = known.get(benchmark) ?? standingsOf(report, benchmark);
+  known.set(benchmark, found);
+  return found;
+}
+
+function standingsOf(report: Report, benchmark: Benchmark): Standing[] {
   const metric = comparedMetric(report, benchmark);
   if (metric === undefined) return [];
   const runs = [...new Set(benchmark.cells.map(({ side }) => side.run))];

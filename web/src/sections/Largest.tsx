@@ -1,6 +1,7 @@
 // The largest differences that are real: of each benchmark the target that stands worst to the best,
 // the largest ratio first.
 
+import { useMemo } from "preact/hooks";
 import { isOfOthers, isSearch } from "../data/model";
 import { type Standing, saidRelative, standings, worse } from "../data/standing";
 import { meaningOf } from "../data/verdicts";
@@ -57,7 +58,7 @@ export function hasLargest({ report }: View): boolean {
 
 export function Largest() {
   const view = useView();
-  const all = largestOf(view);
+  const all = useMemo(() => largestOf(view), [view.report, view.selection]);
   if (all.length === 0) {
     return (
       <>
