@@ -129,7 +129,11 @@ function OneSection({ section }: { section: Section }) {
             </>
           }
         >
-          {() => <Body />}
+          {() => (
+            <div class="evidence-body">
+              <Body />
+            </div>
+          )}
         </Fold>
       ) : (
         <>

@@ -16,7 +16,7 @@ export function Scrolling({ label, children }: { label: string; children: Compon
     return () => observer.disconnect();
   }, []);
   // Only what scrolls is a stop of the keyboard.
-  const reached = isWider ? { tabIndex: 0, role: "region" as const, "aria-label": label } : {};
+  const reached = isWider ? { tabIndex: 0, role: "group" as const, "aria-label": label } : {};
   return (
     <div ref={holder} class="scrolling" {...reached}>
       {children}

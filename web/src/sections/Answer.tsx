@@ -1,7 +1,7 @@
 // The head of the page: the answer, what it rests on, what speaks against it, what is missing.
 
 import type { ComponentChildren } from "preact";
-import type { RunVerdict, Said, Verdict } from "../contract";
+import type { RunVerdict, Verdict } from "../contract";
 import { isSearch } from "../data/model";
 import { meaningOf } from "../data/verdicts";
 import { percent, typeset } from "../format/units";
@@ -43,11 +43,13 @@ export function Answer() {
 }
 
 /** Sentences about the benchmark that was asked for. */
-function askedOf({ report, route, selection }: View): Said[] {
+function askedOf({ report, route, selection }: View): string[] {
   const asked = [...report.benchmarks, ...report.curves].find(({ key }) => key === route.benchmark);
   if (asked === undefined) return [];
   return report.runs.flatMap(({ page }, run) =>
-    page.prose.filter((one) => one.subject === asked.name && selection.isShown(run, one)),
+    page.prose
+      .filter((one) => one.subject === asked.name && selection.isShown(run, one))
+      .map(({ text }) => (report.runs.length > 1 ? `${page.name}: ${text}` : text)),
   );
 }
 
@@ -57,7 +59,7 @@ function Headline() {
   const asked = askedOf(view);
   const [first, ...others] =
     asked.length > 0
-      ? asked.map((one) => one.text)
+      ? asked
       : payload.effects.changed != null
         ? sentencesOf(payload.effects.changed)
         : runs.map(({ page, document }) =>
@@ -148,8 +150,11 @@ function Sure() {
     return { kind, much, text: much === 1 ? one : several };
   }).filter(({ much }) => much > 0);
   const [run] = report.runs;
-  const blocks = Math.max(...report.runs.flatMap(blocksOf));
-  const what = run && isSearch(run) ? "probes" : "blocks";
+  const replicates = report.runs.flatMap(replicatesOf);
+  const extent =
+    run && isSearch(run)
+      ? `${replicates.reduce((sum, much) => sum + much, 0)} probes`
+      : `up to ${Math.max(0, ...replicates)} blocks`;
   const level = run ? percent(run.document.run.confidence_level) : "";
   return (
     <Card title="How sure is this?" class="sure">
@@ -170,7 +175,7 @@ function Sure() {
         </>
       )}
       <p>
-        {level} intervals over up to {blocks} {what}
+        {level} intervals over {extent}
         {verdicts.length > 1 && "; p is adjusted for the number of comparisons"}.{" "}
         <To section="words">In words</To>
       </p>
@@ -178,7 +183,7 @@ function Sure() {
   );
 }
 
-function blocksOf({ document }: View["report"]["runs"][number]): number[] {
+function replicatesOf({ document }: View["report"]["runs"][number]): number[] {
   return document.cells.map((cell) => cell.replicates);
 }
 
@@ -235,6 +240,7 @@ function Missing() {
         <p>Nothing was left out.</p>
       ) : (
         <>
+          <Unfiltered what="This list" />
           <ul>
             {refused.slice(0, LINES_MOST).map((text) => (
               <li key={text}>

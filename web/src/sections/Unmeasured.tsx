@@ -2,6 +2,7 @@
 
 import { typeset } from "../format/units";
 import { useView, type View } from "../view";
+import { Unfiltered } from "./Unfiltered";
 
 /** Sentences about what was not measured, of the runs that are shown. */
 export function refusedOf({ report, selection }: View): string[] {
@@ -19,10 +20,13 @@ export function hasUnmeasured(view: View): boolean {
 export function Unmeasured() {
   const view = useView();
   return (
-    <ul class="warnings">
-      {refusedOf(view).map((text) => (
-        <li key={text}>{typeset(text)}</li>
-      ))}
-    </ul>
+    <>
+      <Unfiltered what="This list" />
+      <ul class="warnings">
+        {refusedOf(view).map((text) => (
+          <li key={text}>{typeset(text)}</li>
+        ))}
+      </ul>
+    </>
   );
 }

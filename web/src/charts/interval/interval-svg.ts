@@ -161,5 +161,8 @@ function rowSvg(row: IntervalRow, x: Scale, middle: number, theme: Theme, width:
     const beside = { x: x.range[1] + 10, y: middle + 4, fill: theme.muted, "font-size": 11.5 };
     parts.push(text(row.said, beside));
   }
-  return parts.join("");
+  // Wherever in the row one points, it is told.
+  const whole = { x: 0, y: middle - ROW / 2, width, height: ROW, fill: "transparent" };
+  const tip = { "data-label": row.label, "data-said": row.said };
+  return element("g", tip, element("rect", whole) + parts.join(""));
 }

@@ -8,7 +8,15 @@ import { pictureOf } from "../picture";
 import { ticks } from "../scales";
 import type { Theme } from "../theme";
 import { useDrawn } from "../visible";
-import { aligned, type LineChartModel, xDomain, yDomain } from "./line-model";
+import {
+  aligned,
+  type LineChartModel,
+  MARKER_ROW,
+  markerRows,
+  rowsOf,
+  xDomain,
+  yDomain,
+} from "./line-model";
 import { lineSvg } from "./line-svg";
 
 const HEIGHT = 300;
@@ -249,6 +257,7 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
+    padding: model.markers.length > 0 ? [6 + MARKER_ROW * markerRows(model), 12, 0, 0] : undefined,
     legend: { show: false },
     cursor: {
       y: false,
@@ -334,30 +343,32 @@ function distribution(kind: LineChartModel["x"]["kind"]): uPlot.Scale {
   return { distr: 3, log: kind === "log2" ? 2 : 10 };
 }
 
-/** Caches, limits and cliffs, behind the lines; names that would run into each other stand in rows
- * below each other. */
-function drawMarkers(chart: uPlot, { markers, x }: LineChartModel) {
+/** Caches, limits and cliffs, behind the lines; their names stand above the plot, in rows. */
+function drawMarkers(chart: uPlot, model: LineChartModel) {
   const { ctx, bbox } = chart;
   const low = chart.scales.x?.min ?? 0;
   const high = chart.scales.x?.max ?? 0;
   const pixel = devicePixelRatio;
-  const rowEnds: number[] = [];
   ctx.save();
   ctx.font = `${11 * pixel}px system-ui, sans-serif`;
   ctx.textAlign = "left";
-  for (const { from, to = from, label, colour } of markers) {
-    if (to < low || from > high || (x.kind !== "linear" && from <= 0)) continue;
+  const seen = model.markers.filter(
+    ({ from, to = from }) => to >= low && from <= high && (model.x.kind === "linear" || from > 0),
+  );
+  const places = seen.map(({ from, to = from, label, colour }) => {
     const left = chart.valToPos(Math.max(from, low), "x", true);
     const right = chart.valToPos(Math.min(to, high), "x", true);
     ctx.fillStyle = `${colour}44`;
     ctx.fillRect(left, bbox.top, Math.max(pixel * 1.5, right - left), bbox.height);
-    const width = ctx.measureText(label).width;
-    const start = Math.max(bbox.left, Math.min(left + 4 * pixel, bbox.left + bbox.width - width));
-    const free = rowEnds.findIndex((end) => end < start);
-    const row = free < 0 ? rowEnds.length : free;
-    rowEnds[row] = start + width + 6 * pixel;
+    const width = ctx.measureText(label).width / pixel;
+    const most = (bbox.left + bbox.width) / pixel - width;
+    return { start: Math.max(bbox.left / pixel, Math.min(left / pixel, most)), width };
+  });
+  rowsOf(places).forEach((row, index) => {
+    const { label, colour } = seen[index] as LineChartModel["markers"][number];
     ctx.fillStyle = colour;
-    ctx.fillText(label, start, bbox.top + (11 + 13 * row) * pixel);
-  }
+    const start = (places[index]?.start ?? 0) * pixel;
+    ctx.fillText(label, start, bbox.top - (5 + MARKER_ROW * row) * pixel);
+  });
   ctx.restore();
 }

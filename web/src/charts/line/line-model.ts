@@ -52,6 +52,27 @@ export interface LineChartModel {
   markers: Marker[];
 }
 
+/** Rows that the names of markers take above a plot, at most. */
+export function markerRows({ markers }: LineChartModel): number {
+  return Math.min(MARKER_ROWS_MOST, markers.length);
+}
+
+const MARKER_ROWS_MOST = 4;
+/** The height of one. */
+export const MARKER_ROW = 13;
+
+/** Puts names that begin at these places, and are so wide, into rows in which none runs into the
+ * next: the row of each. */
+export function rowsOf(places: readonly { start: number; width: number }[]): number[] {
+  const ends: number[] = [];
+  return places.map(({ start, width }) => {
+    const free = ends.findIndex((end) => end < start);
+    const row = free < 0 ? ends.length : free;
+    ends[row] = start + width + 6;
+    return row;
+  });
+}
+
 /** The domain of the x axis: of points and markers. */
 export function xDomain({ x, series, markers }: LineChartModel): [number, number] {
   const own = domainOf(
