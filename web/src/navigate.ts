@@ -18,7 +18,22 @@ function placeOf(state: unknown): number | null {
 }
 
 function remember() {
-  if (placeOf(history.state) !== scrollY) history.replaceState({ y: scrollY }, "");
+  if (placeOf(history.state) === scrollY) return;
+  try {
+    history.replaceState({ y: scrollY }, "");
+  } catch {
+    // Where a page may not write its history (in a frame that is shut off), Back is the browser's.
+  }
+}
+
+/** Makes this the address. */
+function move(hash: string) {
+  if (hash === location.hash) return;
+  try {
+    history.pushState(null, "", hash);
+  } catch {
+    location.hash = hash;
+  }
 }
 
 export interface Navigation {
@@ -63,8 +78,7 @@ export function useNavigation(report: Report): Navigation {
   const go = useCallback((change: Partial<Route>) => {
     const next = { ...now.current, ...change };
     remember();
-    const hash = formatRoute(next);
-    if (hash !== location.hash) history.pushState(null, "", hash);
+    move(formatRoute(next));
     if (change.section !== undefined) wanted.current = "section";
     setRoute(next);
   }, []);

@@ -184,20 +184,23 @@ export function flamesOf(
   };
 }
 
+/** Of what is counted once for a frame. */
+const ONCE =
+  "each counted once for a frame, however often it is used: a frame can have less than what it " +
+  "calls has together.";
+
 /** What the total of a graph is made of, by the name of what is counted. */
 export function totalExplained(weight: string): string {
-  const once =
-    "each counted once for a frame, however often it is used: a frame can have less than what it calls has together";
   switch (weight) {
     case "bytes":
-      return `The total is of all different bytes of instructions, ${once}.`;
+      return `The total is of all different bytes of instructions, ${ONCE}`;
     case "lines":
-      return `The total is of all different lines of 64 bytes that hold executed instructions, ${once}.`;
+      return `The total is of all different lines of 64 bytes with executed instructions, ${ONCE}`;
     case "data_lines":
-      return `The total is of all different lines of 64 bytes that were read or written, ${once}.`;
+      return `The total is of all different lines of 64 bytes that were read or written, ${ONCE}`;
     case "instructions":
       return "The total is of all instructions executed, each as often as it was.";
     default:
-      return "The total is of all misses of this simulated cache, from the first instruction of the operation to its last.";
+      return "The total is of all misses of this cache, from the first instruction to the last.";
   }
 }

@@ -1,4 +1,5 @@
-// One dimension: its benchmarks relative to the best of each, its curves, and what was seen besides.
+// One dimension: its benchmarks relative to the best of each, its curves, and what was seen
+// besides.
 
 import { useCallback, useMemo } from "preact/hooks";
 import { measured, ofUnit, type Table } from "../charts/frame";

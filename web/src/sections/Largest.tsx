@@ -1,5 +1,5 @@
-// The largest differences that are real: of each benchmark the target that stands worst to the best,
-// the largest ratio first.
+// The largest differences that are real: of each benchmark the target that stands worst to the
+// best, the largest ratio first.
 
 import { useMemo } from "preact/hooks";
 import { isOfOthers, isSearch } from "../data/model";

@@ -1,6 +1,6 @@
-// Benchmarks below each other on one axis: of each, every target as a multiple of the best, with its
-// interval. What differs by units and by orders of magnitude can so be compared; absolute values
-// stand beside.
+// Benchmarks below each other on one axis: of each, every target as a multiple of the best, with
+// its interval. What differs by units and by orders of magnitude can so be compared; absolute
+// values stand beside.
 
 import { domainOf, padded, place, type Scale, ticks, tickTexts } from "../scales";
 import { element, file, text } from "../svg";
