@@ -17,10 +17,10 @@ function placeOf(state: unknown): number | null {
   return typeof y === "number" ? y : null;
 }
 
-function remember() {
-  if (placeOf(history.state) === scrollY) return;
+function remember(y: number) {
+  if (placeOf(history.state) === y) return;
   try {
-    history.replaceState({ y: scrollY }, "");
+    history.replaceState({ y }, "");
   } catch {
     // Where a page may not write its history (in a frame that is shut off), Back is the browser's.
   }
@@ -51,7 +51,7 @@ export function useNavigation(report: Report): Navigation {
     let timer = 0;
     const rest = () => {
       clearTimeout(timer);
-      timer = window.setTimeout(remember, REST);
+      timer = window.setTimeout(() => remember(scrollY), REST);
     };
     const follow = (event: PopStateEvent) => {
       clearTimeout(timer);
@@ -77,8 +77,15 @@ export function useNavigation(report: Report): Navigation {
   now.current = route;
   const go = useCallback((change: Partial<Route>) => {
     const next = { ...now.current, ...change };
-    remember();
-    move(formatRoute(next));
+    now.current = next;
+    const y = scrollY;
+    // Browsers take their time to write the history: what was asked for is painted first.
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        remember(y);
+        move(formatRoute(next));
+      }),
+    );
     if (change.section !== undefined) wanted.current = "section";
     setRoute(next);
   }, []);

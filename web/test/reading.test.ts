@@ -95,7 +95,8 @@ describe.skipIf(executable === undefined)("a reader", () => {
     while ((await closed.count()) > 0) await closed.first().click();
     const cells = await tab.locator(".chart-table td").allTextContents();
     expect(cells.length).toBeGreaterThan(100);
-    const isRaw = (text: string) => /\d\.\d{5,}/.test(text) && !text.startsWith("p = ");
+    // More than four significant digits behind the point.
+    const isRaw = (text: string) => /[1-9]\d*\.\d{5,}|\.0*[1-9]\d{4,}/.test(text);
     expect(cells.filter(isRaw)).toEqual([]);
     const heads = await tab.locator("#distribution table.figures thead").first().textContent();
     expect(heads).toContain("Means of blocks");

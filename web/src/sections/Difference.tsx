@@ -28,6 +28,7 @@ export function Difference() {
       <h1 id="difference-title">{headline(difference)}</h1>
       <Choices shown={shown} />
       <Figures shown={shown} />
+      <h2>Where it changed</h2>
       {graphs.length === 2 && (
         <>
           <WeightChoices shown={shown} graphs={graphs} />

@@ -257,7 +257,8 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
-    padding: model.markers.length > 0 ? [6 + MARKER_ROW * markerRows(model), 12, 0, 0] : undefined,
+    // Room for the names of markers, and for half of the last tick's text.
+    padding: [8 + MARKER_ROW * markerRows(model), 26, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
