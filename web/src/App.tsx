@@ -80,17 +80,21 @@ function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<
     shown.map(({ id }) => id),
     route.section,
   );
-  const list = useRef<HTMLOListElement>(null);
+  const ol = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    const [own, link] = [list.current, list.current?.querySelector<HTMLElement>("[aria-current]")];
-    if (!own || !link || own.scrollHeight <= own.clientHeight) return;
-    const [above, below] = [link.offsetTop, link.offsetTop + link.offsetHeight];
-    if (above < own.scrollTop) own.scrollTop = above;
-    else if (below > own.scrollTop + own.clientHeight) own.scrollTop = below - own.clientHeight;
+    const own = ol.current;
+    const link = own?.querySelector("[aria-current]");
+    if (!own || !link) return;
+    const [list, item] = [own.getBoundingClientRect(), link.getBoundingClientRect()];
+    // It stands below each other, or side by side where the window is narrow.
+    const past = (low: number, high: number, from: number, to: number) =>
+      low < from ? low - from : Math.max(0, high - to);
+    own.scrollTop += past(item.top, item.bottom, list.top, list.bottom);
+    own.scrollLeft += past(item.left, item.right, list.left, list.right);
   }, [current]);
   return (
     <nav class="contents" aria-label="Sections">
-      <ol ref={list}>
+      <ol ref={ol}>
         {shown.map(({ id, title }) => (
           <li key={id}>
             <a

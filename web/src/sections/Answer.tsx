@@ -72,7 +72,7 @@ function Headline() {
         {typeset(first ?? "")}
       </h1>
       {others.map((text) => (
-        <p key={text} class="lead">
+        <p key={text} class={asked.length > 0 ? "also" : "lead"}>
           {typeset(text)}
         </p>
       ))}
