@@ -84,6 +84,13 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const tip = tab.locator("#dimension-io .row-tip");
     await expect.poll(() => tip.isVisible()).toBe(true);
     expect(await tip.textContent()).toMatch(/\[.+\]/);
+    await tab.mouse.move(0, 0);
+    await expect.poll(() => tip.isVisible()).toBe(false);
+    await tab.keyboard.press("Tab");
+    await tab.locator("#dimension-io .relative button").first().focus();
+    await expect.poll(() => tip.isVisible()).toBe(true);
+    await tab.keyboard.press("Escape");
+    await expect.poll(() => tip.isVisible()).toBe(false);
     await tab.context().close();
   });
 

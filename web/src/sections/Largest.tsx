@@ -119,7 +119,8 @@ function Alike({ large }: { large: Large[] }) {
 }
 
 function List({ all, most }: { all: Large[]; most: number }) {
-  const { theme, go } = useView();
+  const { report, theme, go } = useView();
+  const { runs } = report;
   return (
     <ol class="largest">
       {all.map(({ key, title, best, worst, ratio: value }) => {
@@ -135,9 +136,10 @@ function List({ all, most }: { all: Large[]; most: number }) {
               {title}
             </button>
             <span class="largest-said">
-              {worst.cell.side.label} <b>{said.value}</b> {worse(worst.metric)} than{" "}
-              {best.cell.side.label}
+              {worst.cell.side.target} <b>{said.value}</b> {worse(worst.metric)} than{" "}
+              {best.cell.side.target}
               <small> {said.interval}</small>
+              {runs.length > 1 && <small> in {runs[worst.cell.side.run]?.page.name}</small>}
             </span>
             <span class="bar" aria-hidden="true">
               <span style={{ width, background: colourOf(theme, worst.cell.side) }} />

@@ -20,6 +20,7 @@ import {
 import { lineSvg } from "./line-svg";
 
 const HEIGHT = 300;
+const AXIS_FONT = "12px system-ui, sans-serif";
 const stepped = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
 
 export interface LineChartProps {
@@ -247,6 +248,9 @@ function optionsOf(
     stroke: theme.muted,
     grid: { stroke: theme.rule, width: 1 },
     ticks: { show: false },
+    font: AXIS_FONT,
+    labelFont: AXIS_FONT,
+    labelSize: 22,
     // uPlot would leave out texts of logarithmic axes that are no round decimal numbers.
     filter: (_: uPlot, splits: number[]) => splits,
   };
