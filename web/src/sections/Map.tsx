@@ -147,5 +147,6 @@ export function gridCell(relative: Relative, isBest = false): GridCell {
     isDear: value >= 1,
     isAlike: !meaningOf(verdict).isDifferent && !isReference,
     isBest,
+    isPlain: isReference,
   };
 }

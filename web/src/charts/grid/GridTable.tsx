@@ -44,11 +44,8 @@ export function GridTable({ model, corner, nameOf }: GridTableProps) {
 function Place({ cell }: { cell: GridCell | null }) {
   if (cell === null) return <td class="empty">–</td>;
   const [first, ...others] = cell.lines;
-  const side = cell.isDear ? "dear" : "cheap";
   return (
-    <td
-      class={cell.isBest ? "is-best" : `depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}
-    >
+    <td class={classOf(cell)}>
       <strong>{first}</strong>
       {cell.isBest && <small>least</small>}
       {others.map((line) => (
@@ -56,4 +53,10 @@ function Place({ cell }: { cell: GridCell | null }) {
       ))}
     </td>
   );
+}
+
+function classOf({ isBest, isPlain, depth, isDear, isAlike }: GridCell): string {
+  if (isBest) return "is-best";
+  if (isPlain) return "is-plain";
+  return `depth-${depth} ${isDear ? "dear" : "cheap"}${isAlike ? " alike" : ""}`;
 }

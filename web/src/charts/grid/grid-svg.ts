@@ -14,6 +14,8 @@ export interface GridCell {
   isAlike: boolean;
   /** None is better. */
   isBest?: boolean;
+  /** What others are compared with: neither dear nor cheap. */
+  isPlain?: boolean;
 }
 
 export interface GridModel {
@@ -70,7 +72,11 @@ function cellSvg(cell: GridCell, left: number, top: number, theme: Theme): strin
   return [
     element(
       "rect",
-      cell.isBest ? { ...place, fill: BEST[theme.name] } : { ...place, fill: colour, opacity },
+      cell.isBest
+        ? { ...place, fill: BEST[theme.name] }
+        : cell.isPlain
+          ? { ...place, fill: theme.rule, opacity: 0.4 }
+          : { ...place, fill: colour, opacity },
     ),
     cell.isAlike ? element("rect", { ...place, fill: "url(#alike)" }) : "",
     ...cell.lines.map((line, index) =>
