@@ -118,14 +118,14 @@ function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<
 /** A section with its heading. What is evidence is folded, until it is asked for. */
 function OneSection({ section }: { section: Section }) {
   const { route } = useView();
-  const { id, title, kind, teaser, Body } = section;
+  const { id, title, kind, teaser, isAsked = false, Body } = section;
   const heading = <h2 id={`${id}-title`}>{title}</h2>;
   return (
     <section id={id} class={kind} aria-labelledby={`${id}-title`}>
       {kind === "evidence" ? (
         <Fold
           class="evidence-fold"
-          open={route.section === id}
+          open={route.section === id || isAsked}
           again={route}
           title={
             <>

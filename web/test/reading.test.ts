@@ -46,11 +46,13 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const cell = document.cells.find((one) => /^create/.test(one.title) && one.curve == null);
     const { page: tab } = await survey();
     const key = `${cell?.suite}/${cell?.benchmark}`;
+    await tab.evaluate(() => scrollTo(0, 1500));
     await tab.getByLabel("Benchmark", { exact: true }).first().selectOption(key);
     const heading = tab.locator("h1");
     await expect.poll(() => heading.textContent()).toContain(`${cell?.title}: `);
     expect(await heading.textContent()).toMatch(/slower|cannot be told apart|the same/);
-    expect(await isWhole(tab, "h1")).toBe(true);
+    await expect.poll(() => isWhole(tab, "h1")).toBe(true);
+    expect(await tab.locator("#distribution figure").count()).toBeGreaterThan(1);
     expect(await tab.locator("#effects, #warnings").count()).toBe(2);
     await unfold(tab);
     for (const section of ["#effects", "#words", "#warnings"]) {

@@ -32,6 +32,8 @@ export interface Section {
   kind: SectionKind;
   /** What is in it, for those who see it folded. */
   teaser?: string;
+  /** Whether what is selected asks for it: then it is not folded. */
+  isAsked?: boolean;
   Body: ComponentType;
 }
 
@@ -51,7 +53,7 @@ function dimensionBody(dimension: View["report"]["dimensions"][number]): Compone
 const HALF_COLUMNS_MOST = 4;
 
 export function sections(view: View): Section[] {
-  const { report, selection } = view;
+  const { report, selection, route } = view;
   const comparison = report.payload.effects.comparison;
   const has = {
     searches: report.runs.some(isSearch),
@@ -124,6 +126,7 @@ export function sections(view: View): Section[] {
       title: "Single operations",
       kind: "evidence",
       teaser: "of one benchmark: all figures, histograms, cumulative shares, development over time",
+      isAsked: route.benchmark !== null,
       Body: Distribution,
     },
     has.others && {
