@@ -11,6 +11,8 @@ import { drawAll, executable, launch, open, unfold } from "./browser";
 import { withPayload } from "./pages";
 import { fsprism, HOSTILE, makeRuns, place, type Runs, screenshots } from "./runs";
 
+/** So often a file is asked for. */
+const ATTEMPTS_MOST = 4;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 
 describe.skipIf(executable === undefined)("a page", () => {
@@ -155,7 +157,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     const { page: tab, troubles } = await open(browser, page(runs.survey), {}, "#distribution");
     await unfold(tab);
     await drawAll(tab);
-    const charts = tab.locator("#distribution figure, #dimension-metadata figure", {
+    const charts = tab.locator("#distribution figure, #dimension-metadata figure:has(.relative)", {
       has: tab.getByText("SVG"),
     });
     expect(await charts.count()).toBeGreaterThanOrEqual(7);
@@ -406,8 +408,14 @@ async function csvOf(tab: Page, chart: ReturnType<Page["locator"]>): Promise<str
 }
 
 async function saved(tab: Page, button: ReturnType<Page["locator"]>): Promise<string> {
-  // Beside other work, drawing a picture may take long.
-  const download = tab.waitForEvent("download", { timeout: 120_000 });
-  await button.click();
-  return (await download).path();
+  // A browser drops a download now and then where many come one after the other.
+  for (let attempt = 1; ; attempt += 1) {
+    const download = tab.waitForEvent("download", { timeout: 10_000 * attempt });
+    await button.click();
+    try {
+      return await (await download).path();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MOST) throw error;
+    }
+  }
 }
