@@ -4,45 +4,27 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { type ThemeName, themes } from "./charts/theme";
 import { usePrinted } from "./charts/visible";
 import type { Report } from "./data/model";
-import { formatRoute, parseRoute, type Route } from "./data/route";
-import { known, select } from "./data/selection";
+import { formatRoute, type Route } from "./data/route";
+import { select } from "./data/selection";
+import { useCurrent, useNavigation } from "./navigate";
 import { Filters } from "./sections/Filters";
 import { Fold } from "./sections/Fold";
-import { sections } from "./sections/sections";
-import { ViewContext } from "./view";
+import { type Section, sections } from "./sections/sections";
+import { useView, ViewContext } from "./view";
 
 export function App({ report }: { report: Report }) {
-  const [route, setRoute] = useState<Route>(() => known(report, parseRoute(location.hash)));
+  const { route, go } = useNavigation(report);
   const main = useRef<HTMLElement>(null);
-  // Whether the section is to be scrolled to once the route is shown.
-  const arrives = useRef(true);
   const theme = useTheme();
-  const selection = useMemo(() => select(report, route), [report, route]);
-  useEffect(() => {
-    const follow = () =>
-      setRoute((before) => {
-        const next = known(report, parseRoute(location.hash));
-        if (next.section !== before.section) arrives.current = true;
-        return next;
-      });
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
-  }, [report]);
-  useEffect(() => {
-    if (arrives.current) document.getElementById(route.section)?.scrollIntoView();
-    arrives.current = false;
-  }, [route]);
-  const go = (change: Partial<Route>) => {
-    const next = { ...route, ...change };
-    const hash = formatRoute(next);
-    if (change.section !== undefined) arrives.current = true;
-    if (hash === location.hash) document.getElementById(next.section)?.scrollIntoView();
-    else location.hash = hash;
-  };
+  // Going to a section selects nothing else: what is drawn stays as it is.
+  const selection = useMemo(
+    () => select(report, route),
+    [report, route.targets.join("\n"), route.dimension, route.benchmark],
+  );
   const isEmpty = report.benchmarks.length > 0 && selection.benchmarks.length === 0;
   const view = useMemo(
     () => ({ report, selection, route, theme: themes[theme.name], go }),
-    [report, selection, route, theme.name],
+    [report, selection, route, theme.name, go],
   );
   const shown = sections(view);
   return (
@@ -50,7 +32,10 @@ export function App({ report }: { report: Report }) {
       <a
         class="skip"
         href={formatRoute({ ...route, section: shown[0]?.id ?? "summary" })}
-        onClick={() => main.current?.focus()}
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
       >
         Skip to the report
       </a>
@@ -65,32 +50,15 @@ export function App({ report }: { report: Report }) {
         {report.runs.length > 0 && <Filters />}
       </header>
       <div class="columns">
-        <nav class="contents" aria-label="Sections">
-          <ol>
-            {shown.map(({ id, title, isSub }) => (
-              <li key={id} class={isSub ? "sub" : undefined}>
-                <a
-                  href={formatRoute({ ...route, section: id })}
-                  aria-current={route.section === id ? "location" : undefined}
-                  onClick={() => document.getElementById(id)?.scrollIntoView()}
-                >
-                  {title}
-                </a>
-              </li>
-            ))}
-          </ol>
-        </nav>
+        <Contents shown={shown} route={route} go={go} />
         <main ref={main} tabIndex={-1}>
           {isEmpty && (
             <p class="doubt" role="status">
               None of the targets shown was measured on this selection.
             </p>
           )}
-          {shown.map(({ id, title, isSub, Body }) => (
-            <section key={id} id={id} aria-labelledby={`${id}-title`}>
-              {isSub ? <h3 id={`${id}-title`}>{title}</h3> : <h2 id={`${id}-title`}>{title}</h2>}
-              <Body />
-            </section>
+          {shown.map((section) => (
+            <OneSection key={section.id} section={section} />
           ))}
           <footer>
             Written by fsprism {report.payload.written_by}. This page contains all its data and
@@ -102,6 +70,82 @@ export function App({ report }: { report: Report }) {
         </main>
       </div>
     </ViewContext.Provider>
+  );
+}
+
+/** The list of sections; the one that is read is marked, and stays in sight. */
+function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<Route>) => void }) {
+  const { shown, route, go } = props;
+  const current = useCurrent(
+    shown.map(({ id }) => id),
+    route.section,
+  );
+  const ol = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    const own = ol.current;
+    const link = own?.querySelector("[aria-current]");
+    if (!own || !link) return;
+    const [list, item] = [own.getBoundingClientRect(), link.getBoundingClientRect()];
+    // It stands below each other, or side by side where the window is narrow.
+    const past = (low: number, high: number, from: number, to: number) =>
+      low < from ? low - from : Math.max(0, high - to);
+    own.scrollTop += past(item.top, item.bottom, list.top, list.bottom);
+    own.scrollLeft += past(item.left, item.right, list.left, list.right);
+  }, [current]);
+  return (
+    <nav class="contents" aria-label="Sections">
+      <ol ref={ol}>
+        {shown.map(({ id, title }) => (
+          <li key={id}>
+            <a
+              href={formatRoute({ ...route, section: id })}
+              aria-current={current === id ? "location" : undefined}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                go({ section: id });
+              }}
+            >
+              {title}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+/** A section with its heading. What is evidence is folded, until it is asked for. */
+function OneSection({ section }: { section: Section }) {
+  const { route } = useView();
+  const { id, title, kind, teaser, isAsked = false, Body } = section;
+  const heading = <h2 id={`${id}-title`}>{title}</h2>;
+  return (
+    <section id={id} class={kind} aria-labelledby={`${id}-title`}>
+      {kind === "evidence" ? (
+        <Fold
+          class="evidence-fold"
+          open={route.section === id || isAsked}
+          again={route}
+          title={
+            <>
+              {heading} <span class="note">{teaser}</span>
+            </>
+          }
+        >
+          {() => (
+            <div class="evidence-body">
+              <Body />
+            </div>
+          )}
+        </Fold>
+      ) : (
+        <>
+          {kind !== "head" && heading}
+          <Body />
+        </>
+      )}
+    </section>
   );
 }
 

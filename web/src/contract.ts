@@ -2456,6 +2456,11 @@ instructions: number
  */
 export interface Effects {
 /**
+ * What changed between the runs, in a sentence; none if there is one run, or nothing to
+ * compare.
+ */
+changed?: (string | null)
+/**
  * What `fsprism compare --format json` prints; none if nothing can be compared.
  */
 comparison?: (CompareDocument | null)
@@ -2792,6 +2797,7 @@ export interface RunComparison {
  * The benchmark.
  */
 benchmark: string
+better: Better
 /**
  * Target of the first series.
  */
@@ -3003,6 +3009,10 @@ unit: string
  */
 export interface PageRun {
 /**
+ * What it shows, in one sentence.
+ */
+answer: string
+/**
  * What the document does not hold about each cell, in the document's order.
  */
 cells: PageCell[]
@@ -3012,6 +3022,10 @@ cells: PageCell[]
 command: string
 csv: TextRef
 document: TextRef
+/**
+ * What it says of loads.
+ */
+loads: LoadLine[]
 /**
  * Its name on the page, which no other run there has.
  */
@@ -3119,6 +3133,24 @@ length: number
  * Offset of the first byte.
  */
 offset: number
+}
+/**
+ * What a run says of one load.
+ */
+export interface LoadLine {
+/**
+ * Which target is the quickest for it, and by how much the others are slower.
+ */
+answer: string
+/**
+ * What a unit of it is, where its mix is from, what it leaves out, and for which targets it
+ * cannot be estimated.
+ */
+notes: string[]
+/**
+ * What is to be done: `a mail server`.
+ */
+title: string
 }
 /**
  * One sentence about a run.

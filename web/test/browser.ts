@@ -46,6 +46,18 @@ export async function open(
   return { page, troubles };
 }
 
+/** Opens everything that is folded. */
+export async function unfold(page: Page) {
+  for (let depth = 0; depth < 3; depth += 1) {
+    await page.evaluate(async () => {
+      for (const one of document.querySelectorAll("main details")) {
+        (one as HTMLDetailsElement).open = true;
+      }
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    });
+  }
+}
+
 /** Scrolls from top to bottom, so that every chart is drawn. */
 export async function drawAll(page: Page) {
   await page.evaluate(async () => {

@@ -30,9 +30,17 @@ export function fsprism(...words: string[]): string {
 /** Whether scratch targets can be made here. */
 export const isRoot = process.getuid?.() === 0;
 
+/** Whether the runs of the last time are looked at again, which measures nothing: for work on the
+ * page. */
+const isKept = process.env.KEEP_RUNS !== undefined;
+
 /** Makes a run directory anew. Status 1 says that a cell failed; none may, but for one whose pages
  * something else on the machine threw out. */
 function measured(name: string, ...words: string[]): string {
+  if (isKept && existsSync(join(place, name, "cells.jsonl"))) {
+    fsprism("report", name);
+    return join(place, name);
+  }
   try {
     fsprism(...words, "--out", name);
   } catch (error) {
@@ -66,7 +74,7 @@ export interface Runs {
 /** Measures all of them. */
 export function makeRuns(): Runs {
   if (!existsSync(binary)) throw new Error(`${binary} is not there: cargo build -p fsprism`);
-  rmSync(place, { recursive: true, force: true });
+  if (!isKept) rmSync(place, { recursive: true, force: true });
   rmSync(screenshots, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
   mkdirSync(screenshots, { recursive: true });
@@ -96,6 +104,7 @@ function withTraces(run: string): string {
 /** A directory with the page of two traces. */
 function compared(): string {
   const directory = join(place, "compared");
+  rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory);
   const fixture = (name: string) => join(root, "crates/report/tests/fixtures", name);
   const page = join(directory, "report.html");

@@ -2,6 +2,7 @@
 
 import type { Picture } from "./frame";
 import { CanvasPainter, type Painter, SvgPainter } from "./painter";
+import { pngOf } from "./picture";
 import type { Theme } from "./theme";
 
 export interface Size {
@@ -48,22 +49,19 @@ interface PictureContent {
 export function canvasPicture({ title, theme, size, draw }: PictureContent): Picture {
   const whole = { width: size.width, height: size.height + TITLE_HEIGHT };
   return {
-    png() {
+    async png() {
       const canvas = document.createElement("canvas");
       canvas.width = whole.width * PICTURE_SCALE;
       canvas.height = whole.height * PICTURE_SCALE;
       const context = canvas.getContext("2d");
-      if (!context) return Promise.reject(new Error("this browser cannot draw on a canvas"));
+      if (!context) throw new Error("this browser cannot draw on a canvas");
       context.scale(PICTURE_SCALE, PICTURE_SCALE);
       const painter = new CanvasPainter(context);
       painter.rect(0, 0, whole.width, whole.height, theme.surface);
       writeTitle(painter, title, theme);
       context.translate(0, TITLE_HEIGHT);
       draw(painter, size);
-      return new Promise((resolve, reject) => {
-        const refuse = () => reject(new Error("the picture is too large for this browser"));
-        canvas.toBlob((blob) => (blob ? resolve(blob) : refuse()), "image/png");
-      });
+      return pngOf(canvas);
     },
     svg() {
       const painter = new SvgPainter();

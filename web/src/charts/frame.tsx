@@ -4,11 +4,47 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { save } from "../data/save";
+import { digits, figure } from "../format/units";
+
+/** A figure: written with its unit on the screen, and with all its digits in files. */
+export interface Measured {
+  value: number;
+  said: string;
+}
+
+export type TableCell = string | number | Measured;
 
 /** The figures behind a chart. */
 export interface Table {
   head: string[];
-  rows: (string | number)[][];
+  rows: TableCell[][];
+}
+
+/** A figure for a table; nothing where there is none. */
+export function measured(
+  value: number | null | undefined,
+  said: (value: number, significant?: number) => string,
+): TableCell {
+  return value == null ? "" : { value, said: said(value, DIGITS) };
+}
+
+/** Digits of figures in tables. */
+const DIGITS = 4;
+
+/** A figure of a metric for a table. */
+export function ofUnit(unit: string, value: number | null | undefined): TableCell {
+  return measured(value, (it, significant) => figure(unit, it, significant));
+}
+
+/** What stands in a table on the screen. */
+export function cellText(cell: TableCell): string {
+  if (typeof cell === "string") return cell;
+  if (typeof cell === "object") return cell.said;
+  return Number.isInteger(cell) ? grouped(cell) : digits(cell, DIGITS);
+}
+
+function grouped(value: number): string {
+  return Math.abs(value) < 10_000 ? String(value) : value.toLocaleString("en");
 }
 
 /** How a chart is turned into a file. */
@@ -40,7 +76,7 @@ export function ChartFrame(props: ChartFrameProps) {
   return (
     <figure class="chart" aria-labelledby={id}>
       <figcaption class="chart-head">
-        <h4 id={id}>{props.title}</h4>
+        <h3 id={id}>{props.title}</h3>
         <span class="chart-tools">
           <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Hide table" : "Table"}
@@ -84,14 +120,15 @@ function ChartTable({ title, file, table }: ChartFrameProps) {
           {rows.slice(0, ROWS_SHOWN).map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={head[column]} class={typeof cell === "number" ? "number" : undefined}>
-                  {cell}
+                <td key={head[column]} class={typeof cell === "string" ? undefined : "number"}>
+                  {cellText(cell)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
+      <p class="note">Rounded; the file has all digits, in the unit that the document names.</p>
       {hidden > 0 && <p>{hidden} more rows are in the CSV file.</p>}
       <button type="button" onClick={() => save(`${file}.csv`, "text/csv", csvOf({ head, rows }))}>
         Save as CSV
@@ -112,8 +149,8 @@ function saveSvg(props: ChartFrameProps) {
 
 /** A table as RFC 4180 has it. */
 export function csvOf({ head, rows }: Table): string {
-  const field = (value: string | number) => {
-    const text = String(value);
+  const field = (cell: TableCell) => {
+    const text = String(typeof cell === "object" ? cell.value : cell);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [head, ...rows].map((row) => `${row.map(field).join(",")}\n`).join("");

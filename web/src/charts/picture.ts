@@ -21,7 +21,16 @@ async function painted(svg: string): Promise<Blob> {
   if (context === null) throw new Error("this browser has no canvas");
   context.scale(DENSITY, DENSITY);
   context.drawImage(image, 0, 0);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("PNG encoding failed"))));
+  return pngOf(canvas);
+}
+
+/** What is on a canvas, as PNG. Not by `toBlob`: Chromium does that when it has nothing else to do,
+ * which can be seconds later. */
+export function pngOf(canvas: HTMLCanvasElement): Blob {
+  const [, text = ""] = canvas.toDataURL("image/png").split("base64,");
+  // A canvas that is too large gives no data.
+  if (text === "") throw new Error("the picture is too large for this browser");
+  return new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], {
+    type: "image/png",
   });
 }

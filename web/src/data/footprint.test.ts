@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Cachemap, ComparedTraces, FlameGraph } from "../contract";
-import { flamesOf, shownOf, subjectsOf } from "./footprint";
+import { flamesOf, shownOf, subjectsOf, totalExplained } from "./footprint";
 import type { Report } from "./model";
 import { HOME } from "./route";
 import type { Selection } from "./selection";
@@ -90,4 +90,20 @@ it("keeps of a tree what leads to something done, now or before", () => {
   expect([...compared.name]).toEqual([0, 1, 2, 3]);
   expect([...compared.own]).toEqual([0, 0, 7, 0]);
   expect([...(compared.before ?? [])]).toEqual([0, 1, 0, 4]);
+});
+
+it("shows functions of a program, which the kernel's categories say nothing of", () => {
+  const own = { ...graph("grep", "categories", ["bytes"]) };
+  const traced = { ...own.traced, operation: "program" };
+  const graphs = ["categories", "functions"].map((frames) => ({ ...own, traced, frames }));
+  const payload = { cachemaps: [], flame_graphs: graphs };
+  const subjects = subjectsOf({ sides, payload } as unknown as Report, all);
+  expect(shownOf(subjects, route)?.frames).toBe("functions");
+  expect(shownOf(subjects, { ...route, frames: "categories" })?.frames).toBe("categories");
+});
+
+it("explains what a total is made of", () => {
+  expect(totalExplained("bytes")).toContain("each counted once for a frame");
+  expect(totalExplained("instructions")).toContain("each as often as it was");
+  expect(totalExplained("l1i_misses")).toContain("misses");
 });

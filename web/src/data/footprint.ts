@@ -28,6 +28,10 @@ export interface Operation {
   graphs: Map<string, FlameGraph>;
 }
 
+/** The operation of a trace that is of a whole program: its functions are none of the kernel's, so
+ * the kernel's categories say nothing of them. */
+const PROGRAM = "program";
+
 /** What is shown of all that was traced: always something that there is. */
 export interface Shown {
   subjects: Subject[];
@@ -84,7 +88,9 @@ export function shownOf(
   const isOther = (one: Subject) => one.label === wanted && one !== subject;
   const against = subjects.find((one) => isOther(one) && one.operations.has(operation)) ?? null;
   const graphs = subject.operations.get(operation)?.graphs ?? new Map<string, FlameGraph>();
-  const frames = [...graphs.keys()].find((name) => name === route.frames) ?? [...graphs.keys()][0];
+  const kinds = [...graphs.keys()];
+  const usual = operation === PROGRAM ? kinds.find((name) => name === "functions") : kinds[0];
+  const frames = kinds.find((name) => name === route.frames) ?? usual ?? kinds[0];
   const weights = graphs.get(frames ?? "")?.weights ?? [];
   const weight = weights.find(({ name }) => name === route.weight) ?? weights[0];
   return {
@@ -176,4 +182,25 @@ export function flamesOf(
     own: spread(now),
     ...(before && { before: spread(before) }),
   };
+}
+
+/** Of what is counted once for a frame. */
+const ONCE =
+  "each counted once for a frame, however often it is used: a frame can have less than what it " +
+  "calls has together.";
+
+/** What the total of a graph is made of, by the name of what is counted. */
+export function totalExplained(weight: string): string {
+  switch (weight) {
+    case "bytes":
+      return `The total is of all different bytes of instructions, ${ONCE}`;
+    case "lines":
+      return `The total is of all different lines of 64 bytes with executed instructions, ${ONCE}`;
+    case "data_lines":
+      return `The total is of all different lines of 64 bytes that were read or written, ${ONCE}`;
+    case "instructions":
+      return "The total is of all instructions executed, each as often as it was.";
+    default:
+      return "The total is of all misses of this cache, from the first instruction to the last.";
+  }
 }

@@ -10,6 +10,7 @@ import {
   onAxis,
   pValue,
   ratio,
+  ratioWithin,
   scaled,
   trimmed,
   typeset,
@@ -111,4 +112,20 @@ it("shows a change with its sign", () => {
   expect(changed(180, 1225)).toBe("+1,045");
   expect(changed(200, 155)).toBe("−45");
   expect(changed(7, 7)).toBe("0");
+});
+
+it("writes ratios with no more digits than their interval is wide", () => {
+  // As crates/report/src/terminal/units.rs has it.
+  for (const [value, low, high, text] of [
+    [4.31, 4.1, 4.6, "4.3× [4.1, 4.6]"],
+    [104.3, 98, 110, "104× [98, 110]"],
+    [1.004, 1.002, 1.006, "1.004× [1.002, 1.006]"],
+    [1.12, 1.09, 1.15, "1.12× [1.09, 1.15]"],
+    [2, 1, 4, "2.0× [1.0, 4.0]"],
+    [1.2, 0.5, 3, "1.2× [0.5, 3.0]"],
+    [4.3, 4.3, 4.3, "4.30× [4.30, 4.30]"],
+  ] as const) {
+    const { value: own, interval } = ratioWithin(value, low, high);
+    expect(`${own} ${interval}`).toBe(text);
+  }
 });

@@ -95,7 +95,15 @@ export function interval(unit: string, value: number, low: number, high: number)
   const { unit: name, divisor } = scaled(unit, value);
   const isOfNanoseconds = unit === "s" && (name !== "s" || divisor !== 1);
   const factor = (isOfNanoseconds ? 1e9 : 1) / divisor;
-  return `[${digits(low * factor)}, ${digits(high * factor)}]`;
+  return `[${alike(low * factor, high * factor)}, ${alike(high * factor, low * factor)}]`;
+}
+
+/** One end of an interval: with one decimal more, at most, than the end that is farther from 0. */
+function alike(value: number, other: number): string {
+  const own = digits(value);
+  if (Math.abs(value) >= Math.abs(other) || !Number.isFinite(other)) return own;
+  const decimals = (digits(other).split(".")[1]?.length ?? 0) + 1;
+  return (own.split(".")[1]?.length ?? 0) > decimals ? grouped(value.toFixed(decimals)) : own;
 }
 
 /** A size; exact where it is a whole number of its unit. */
@@ -125,6 +133,21 @@ export function changed(before: number, after: number): string {
 /** A ratio: `1.05×`; near 1 with as many digits as its distance from 1 needs. */
 export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
+}
+
+/** A ratio beside its interval: with no more digits than that is wide, as in the report's text. */
+export function ratioWithin(
+  value: number,
+  low: number,
+  high: number,
+): { value: string; interval: string } {
+  const magnitude = Math.floor(Math.log10(value * 1.0005));
+  const most = value < 1.5 ? 3 : Math.max(0, 2 - magnitude);
+  const half = (high - low) / 2;
+  const own = half > 0 ? Math.ceil(-Math.log10(half) - 1e-9) : 12;
+  const decimals = Math.min(most, Math.max(Math.min(most, 1), own));
+  const written = (it: number) => grouped(it.toFixed(decimals));
+  return { value: `${written(value)}×`, interval: `[${written(low)}, ${written(high)}]` };
 }
 
 /** A figure at a tick, without zeros that say nothing: `20 s`, not `20.0 s`. */
@@ -159,7 +182,7 @@ export function onAxis(unit: string, value: number): string {
 
 /** Words of a name in snake or kebab case. */
 export function words(name: string): string {
-  return name.replaceAll(/[_-]/g, " ");
+  return name.replaceAll(/[_-]/g, " ").replaceAll(/\bkib\b/g, "KiB");
 }
 
 /** A sentence of the terminal's report, with µ and × where the terminal has only ASCII. */

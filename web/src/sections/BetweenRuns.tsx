@@ -5,14 +5,19 @@ import { IntervalChart } from "../charts/interval/IntervalChart";
 import type { Better, CompareDocument, RunComparison, RunVerdict } from "../contract";
 import type { Report, Side } from "../data/model";
 import { meaningOf } from "../data/verdicts";
-import { count, percent, ratio, ratioTick } from "../format/units";
+import { count, percent, ratio, ratioTick, ratioWithin } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { Fold } from "./Fold";
 
 /** Benchmarks in one chart. */
 const GROUPS_MOST = 24;
 
-export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
+export function BetweenRuns() {
+  const { comparison } = useView().report.payload.effects;
+  return comparison == null ? null : <Changes comparison={comparison} />;
+}
+
+function Changes({ comparison }: { comparison: CompareDocument }) {
   const view = useView();
   const shown = comparison.comparisons.filter((one) => isShown(view, one) && one.ratio != null);
   const isDifferent = (one: RunComparison) => meaningOf(one.verdict).isDifferent;
@@ -41,17 +46,144 @@ export function BetweenRuns({ comparison }: { comparison: CompareDocument }) {
       />
     ));
   if (shown.length === 0) {
-    return <p>{title}: no benchmark shown has enough blocks in both runs to compare.</p>;
+    return (
+      <>
+        <p>{title}: no benchmark shown has enough blocks in both runs to compare.</p>
+        <Unlike comparison={comparison} />
+      </>
+    );
   }
   return (
     <>
-      <p class="lead">
-        {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
-      </p>
-      {charts(different, "differences")}
-      {others.length > 0 && (
-        <Fold title={`${title}: ${others.length} other comparisons`}>
-          {() => charts(others, "others")}
+      {different.length === 0 && <p>No difference is shown on the benchmarks selected.</p>}
+      <div class="pair">
+        {JUDGEMENTS.map((judgement) => (
+          <Changed
+            key={judgement}
+            judgement={judgement}
+            all={different.filter((one) => judgementOf(view.report, one) === judgement)}
+            several={later.length > 1}
+          />
+        ))}
+      </div>
+      <Unlike comparison={comparison} />
+      <Fold title={`As charts, and all ${count(shown.length)} comparisons`}>
+        {() => (
+          <>
+            <p>
+              {title}: {counts.join(" · ")} (margin {percent(comparison.margin)})
+            </p>
+            {charts(different, "differences")}
+            {charts(others, "others")}
+          </>
+        )}
+      </Fold>
+    </>
+  );
+}
+
+/** What a change is, in the order in which it is told. */
+const JUDGEMENTS = ["worse", "better", "more", "less", "different"] as const;
+type Judgement = (typeof JUDGEMENTS)[number];
+
+/** Changes that are shown without being asked for. */
+const SHOWN = 8;
+
+interface ChangedProps {
+  judgement: Judgement;
+  all: RunComparison[];
+  several: boolean;
+}
+
+/** What became worse, or better, the largest change first. */
+function Changed({ judgement, all, several }: ChangedProps) {
+  if (all.length === 0) return null;
+  const distance = (one: RunComparison) => Math.abs(Math.log(one.ratio ?? 1));
+  const sorted = [...all].sort((one, other) => distance(other) - distance(one));
+  const most = distance(sorted[0] as RunComparison);
+  const rest = sorted.slice(SHOWN);
+  const list = (some: RunComparison[]) => (
+    <ol class="largest">
+      {some.map((one) => (
+        <Change
+          key={`${keyOf(one)} ${one.second} ${one.second_run}`}
+          one={one}
+          several={several}
+          share={distance(one) / most}
+        />
+      ))}
+    </ol>
+  );
+  return (
+    <div class={`changed ${judgement}`}>
+      <h3>
+        {judgement[0]?.toUpperCase()}
+        {judgement.slice(1)} <span class="count">{count(all.length)}</span>
+      </h3>
+      {list(sorted.slice(0, SHOWN))}
+      {rest.length > 0 && <Fold title={`${count(rest.length)} more`}>{() => list(rest)}</Fold>}
+    </div>
+  );
+}
+
+function Change(props: { one: RunComparison; several: boolean; share: number }) {
+  const view = useView();
+  const { one, several, share } = props;
+  const { low, high } = one.interval ?? { low: one.ratio as number, high: one.ratio as number };
+  const said = ratioWithin(one.ratio as number, low, high);
+  const { said: how } = meaningOf(one.verdict);
+  return (
+    <li>
+      <button
+        type="button"
+        class="link"
+        onClick={() => view.go({ section: "distribution", benchmark: keyOf(one), dimension: null })}
+      >
+        {one.title}
+      </button>
+      <span class="largest-said">
+        {one.second} {several && `(${one.second_run}) `}
+        <b>{said.value}</b>
+        <small> {one.interval ? said.interval : ""}</small>
+        {how !== "" && how !== "in these runs" && <small> {how}</small>}
+      </span>
+      <span class="bar" aria-hidden="true">
+        <span style={{ width: `${Math.max(2, 100 * share)}%` }} />
+      </span>
+    </li>
+  );
+}
+
+/** In what else the runs differ, and what cannot be compared because of it. */
+function Unlike({ comparison }: { comparison: CompareDocument }) {
+  const { differences, unlike, runs } = comparison;
+  const [first] = runs;
+  return (
+    <>
+      {differences.length > 0 && (
+        <Fold title={`The runs also differ in ${count(differences.length)} other ways`} open>
+          {() => (
+            <ul class="warnings">
+              {differences.map(({ run, what, first: before, second }) => (
+                <li key={`${run} ${what}`}>
+                  <b>{what}</b>: {before} in {first?.name}, {second} in {run}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Fold>
+      )}
+      {unlike.length > 0 && (
+        <Fold title={`${count(unlike.length)} were measured differently, so are not compared`}>
+          {() => (
+            <ul class="warnings">
+              {unlike.map(({ run, target, title, why }) => (
+                <li key={`${run} ${target} ${title}`}>
+                  {title}, {target}: {why}
+                </li>
+              ))}
+            </ul>
+          )}
         </Fold>
       )}
     </>
@@ -115,14 +247,17 @@ function saidOf({ report }: View, one: RunComparison): string {
   const own = ratio(one.ratio as number);
   const { isDifferent, said } = meaningOf(one.verdict);
   if (!isDifferent) return `${own}, ${said}`;
+  return `${own}, ${judgementOf(report, one)}${said && `, ${said}`}`;
+}
+
+function judgementOf(report: Report, one: RunComparison): Judgement {
   const benchmark = report.benchmarks.find((it) => it.key === keyOf(one));
   const metrics = benchmark?.cells.flatMap((cell) => cell.report.metrics);
   const direction = metrics?.find((metric) => metric.name === one.metric)?.better;
-  const judgement = direction ? judged(direction, (one.ratio as number) > 1) : "different";
-  return `${own}, ${judgement}${said && `, ${said}`}`;
+  return direction ? judged(direction, (one.ratio as number) > 1) : "different";
 }
 
-function judged(direction: Better, isMore: boolean): string {
+function judged(direction: Better, isMore: boolean): Judgement {
   if (direction === "neither") return isMore ? "more" : "less";
   return (direction === "higher") === isMore ? "better" : "worse";
 }

@@ -11,28 +11,38 @@ import { bytes, figure, onAxis, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
 import { cliffMarker } from "./causes";
 import { better } from "./Dimension";
+import { Fold } from "./Fold";
 
 export function CurveCharts({ curve }: { curve: Curve }) {
   const view = useView();
   const cells = curve.benchmarks.flatMap((benchmark) => benchmark.cells);
+  const drawn = shownMetrics(cells).flatMap((metric) => {
+    const model = curveModel(view, curve, metric);
+    const places = new Set(model.series.flatMap((one) => one.points.map(({ x }) => x)));
+    // Of one place there is no curve; single operations have its figures.
+    return places.size < 2 ? [] : { metric, model };
+  });
+  const draw = ({ metric, model }: (typeof drawn)[number]) => (
+    <LineChart
+      key={metric.name}
+      model={model}
+      theme={view.theme}
+      file={`${curve.name}-${metric.name}`}
+      summary={`Medians over blocks, with their intervals as bands; ${better(metric)}.`}
+      link={curve.key}
+    />
+  );
+  const [first, ...others] = drawn;
+  if (first === undefined) return null;
   return (
-    <>
-      {shownMetrics(cells).map((metric) => {
-        const model = curveModel(view, curve, metric);
-        const places = new Set(model.series.flatMap((one) => one.points.map(({ x }) => x)));
-        // Of one place there is no curve; single operations have its figures.
-        if (places.size < 2) return null;
-        return (
-          <LineChart
-            key={metric.name}
-            model={model}
-            theme={view.theme}
-            file={`${curve.name}-${metric.name}`}
-            summary={`${words(metric.name)} by ${curve.axis}: medians over blocks, with their intervals as bands; ${better(metric)}.`}
-          />
-        );
-      })}
-    </>
+    <div>
+      {draw(first)}
+      {others.length > 0 && (
+        <Fold title={others.map(({ metric }) => words(metric.name)).join(", ")}>
+          {() => others.map(draw)}
+        </Fold>
+      )}
+    </div>
   );
 }
 

@@ -2,7 +2,8 @@
 // category and function.
 
 import { useMemo } from "preact/hooks";
-import type { Row, Share } from "../contract";
+import { Scrolling } from "../charts/scrolling";
+import type { Difference as Compared, Row, Share } from "../contract";
 import { type Shown, shownOf, subjectsOf } from "../data/footprint";
 import { changed, count } from "../format/units";
 import { useView } from "../view";
@@ -17,15 +18,17 @@ export function Difference() {
   const subjects = useMemo(() => subjectsOf(report, selection), [report, selection]);
   const shown = shownOf(subjects, route.footprint, report.payload.compared);
   const difference = shown?.difference;
-  if (!shown || !difference) return <p class="note">Nothing was compared.</p>;
+  if (!shown || !difference) return <h1 id="difference-title">Nothing was compared.</h1>;
   const { before, after, operation, categories, functions } = difference;
   const graphs = [shown.subject, shown.against].flatMap(
     (side) => side?.operations.get(operation)?.graphs.get(shown.frames) ?? [],
   );
   return (
     <>
+      <h1 id="difference-title">{headline(difference)}</h1>
       <Choices shown={shown} />
       <Figures shown={shown} />
+      <h2>Where it changed</h2>
       {graphs.length === 2 && (
         <>
           <WeightChoices shown={shown} graphs={graphs} />
@@ -57,6 +60,19 @@ export function Difference() {
   );
 }
 
+/** What changed, in a sentence: `create: 12 more instructions in xfs than in ext4.` */
+function headline(difference: Compared): string {
+  const { operation, before, after } = difference;
+  const [then, now] = [executed(difference, "before"), executed(difference, "after")];
+  if (then === now) return `${operation}: as many instructions in ${after} as in ${before}.`;
+  const more = now > then ? "more" : "fewer";
+  return `${operation}: ${count(Math.abs(now - then))} ${more} instructions in ${after} than in ${before}.`;
+}
+
+function executed({ categories }: Compared, of: "before" | "after"): number {
+  return categories.reduce((sum, row) => sum + row[of].instructions, 0);
+}
+
 /** What makes the traces doubtful. */
 export function DifferenceWarnings() {
   const { report } = useView();
@@ -74,17 +90,16 @@ export function DifferenceWarnings() {
 /** The figures of both traces as a whole. */
 function Figures({ shown }: { shown: Shown }) {
   const { subject, against, operation, difference } = shown;
-  const executed = (of: "before" | "after") =>
-    difference?.categories.reduce((sum, row) => sum + row[of].instructions, 0) ?? 0;
+  if (difference === null) return null;
   const lines = (side: typeof against, of: "instructions" | "data") =>
     side?.operations.get(operation)?.cachemaps.get(of)?.address.length ?? 0;
   const rows: [string, number, number][] = [
-    ["instructions executed", executed("before"), executed("after")],
+    ["instructions executed", executed(difference, "before"), executed(difference, "after")],
     ["lines of code", lines(against, "instructions"), lines(subject, "instructions")],
     ["lines of data", lines(against, "data"), lines(subject, "data")],
   ];
   return (
-    <div class="scrolling">
+    <Scrolling label={operation}>
       <table>
         <thead>
           <tr>
@@ -105,7 +120,7 @@ function Figures({ shown }: { shown: Shown }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }
 
@@ -118,7 +133,7 @@ const COUNTS: readonly [keyof Share, string][] = [
 /** What categories or functions do after, each with what changed. */
 function Rows({ rows, name }: { rows: Row[]; name: string }) {
   return (
-    <div class="scrolling">
+    <Scrolling label={name}>
       <table>
         <thead>
           <tr>
@@ -155,6 +170,6 @@ function Rows({ rows, name }: { rows: Row[]; name: string }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }

@@ -1,7 +1,12 @@
-// One dimension: its benchmarks side by side, its curves, and what was seen besides.
+// One dimension: its benchmarks relative to the best of each, its curves, and what was seen
+// besides.
 
+import { useCallback, useMemo } from "preact/hooks";
+import { measured, ofUnit, type Table } from "../charts/frame";
 import { IntervalChart } from "../charts/interval/IntervalChart";
 import type { IntervalModel } from "../charts/interval/interval-svg";
+import { RelativeChart } from "../charts/relative/RelativeChart";
+import type { RelativeCell, RelativeModel } from "../charts/relative/relative-svg";
 import type { Dimension, MetricReport } from "../contract";
 import {
   type Benchmark,
@@ -9,9 +14,11 @@ import {
   isOfOthers,
   metricOf,
   primary,
+  type Report,
   shownMetrics,
 } from "../data/model";
-import { figure, interval, percent, words } from "../format/units";
+import { type Standing, saidRelative, standings, worse } from "../data/standing";
+import { count, figure, interval, percent, pValue, ratio, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
 import { Fold } from "./Fold";
@@ -28,7 +35,141 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
   );
   const single = own.filter((one) => one.curve === null);
   const curves = view.selection.curves.filter((one) => one.dimension === dimension);
-  const [first, further] = rowsOf(single);
+  const name = dimensionName(dimension);
+  return (
+    <>
+      <CellWarnings cells={own.flatMap((one) => one.cells)} />
+      {single.length > 0 && <Beside benchmarks={single} name={name} file={dimension} />}
+      {single.length > 0 && (
+        <Fold title="On absolute axes, and other metrics">
+          {() => <AbsoluteCharts benchmarks={single} dimension={dimension} />}
+        </Fold>
+      )}
+      {curves.length > 0 && (
+        <div class="pair">
+          {curves.map((curve) => (
+            <CurveCharts key={curve.key} curve={curve} />
+          ))}
+        </div>
+      )}
+      <Observations benchmarks={own} />
+    </>
+  );
+}
+
+/** All benchmarks of a dimension in one chart, relative to the best of each. */
+function Beside(props: { benchmarks: Benchmark[]; name: string; file: string }) {
+  const view = useView();
+  const { benchmarks, name, file } = props;
+  const { report, selection, theme, go } = view;
+  const model = useMemo(
+    () => relativeModel(view, benchmarks, `${name}: cost relative to the best`),
+    [report, selection, theme],
+  );
+  const onRow = useCallback(
+    (key: string) => go({ section: "distribution", benchmark: key, dimension: null }),
+    [go],
+  );
+  const level = report.runs[0]?.document.run.confidence_level ?? 0.95;
+  return (
+    <RelativeChart
+      model={model}
+      theme={theme}
+      file={`${file}-relative`}
+      summary={`1×: the best figure, green where another is worse for certain. ≈ and hollow: cannot be told apart from it. Bars: ${percent(level)} intervals of the ratio, paired by block. Figures: means per operation, the median over blocks.`}
+      table={() => besideTable(report, benchmarks)}
+      onRow={onRow}
+    />
+  );
+}
+
+function relativeModel(view: View, benchmarks: Benchmark[], title: string): RelativeModel {
+  const { report, selection, theme } = view;
+  const columns = selection.sides
+    .filter((side) => benchmarks.some((one) => one.cells.some((cell) => cell.side === side)))
+    .map((side) => ({ side, label: side.label, colour: colourOf(theme, side) }));
+  const rows = benchmarks.map((benchmark) => {
+    const all = standings(report, benchmark);
+    const metric = all[0]?.metric;
+    const isSpeedUp = metric?.name === "speed_up";
+    return {
+      key: benchmark.key,
+      title: isSpeedUp ? `${benchmark.title}: speed-up` : benchmark.title,
+      cells: columns.map(({ side, colour }) => {
+        const found = all.find(({ cell }) => cell.side === side);
+        return found ? relativeCell(found, colour) : null;
+      }),
+    };
+  });
+  return { title, columns, rows };
+}
+
+function relativeCell(standing: Standing, colour: string): RelativeCell {
+  const { cell, metric, relative, isFirst, isBest, isAlike } = standing;
+  const { unit, median, interval: ends } = metric;
+  return {
+    label: cell.side.label,
+    colour,
+    said: figure(unit, median),
+    interval: ends == null ? "" : interval(unit, median, ends.low, ends.high),
+    ratio: relative?.ratio ?? null,
+    low: relative?.interval?.low,
+    high: relative?.interval?.high,
+    shortRatio: relative === null ? "" : saidRelative(relative).value,
+    saidRatio: saidRatio(standing),
+    isFirst,
+    isBest,
+    isAlike,
+  };
+}
+
+function saidRatio({ metric, relative, isFirst, isBest, isAlike }: Standing): string {
+  if (metric.better === "neither") return "";
+  if (relative === null) return "not compared: too few common blocks";
+  if (isFirst) return isBest ? "the best" : "the best figure, but not for certain";
+  const { p, blocks } = relative;
+  const said = saidRelative(relative);
+  const known = [...(p === null ? [] : [pValue(p)]), `${count(blocks)} blocks`].join(", ");
+  const verdict = isAlike ? "cannot be told apart" : worse(metric);
+  return `${said.value} ${said.interval} ${verdict}, ${known}`;
+}
+
+function besideTable(report: Report, benchmarks: Benchmark[]): Table {
+  return {
+    head: [
+      "benchmark",
+      "target",
+      "metric",
+      "median over blocks",
+      "low",
+      "high",
+      "over the best",
+      "ratio low",
+      "ratio high",
+      "p adjusted",
+    ],
+    rows: benchmarks.flatMap((benchmark) =>
+      standings(report, benchmark).map(({ cell, metric, relative }) => [
+        benchmark.title,
+        cell.side.label,
+        words(metric.name),
+        ofUnit(metric.unit, metric.median),
+        ofUnit(metric.unit, metric.interval?.low),
+        ofUnit(metric.unit, metric.interval?.high),
+        measured(relative?.ratio, ratio),
+        measured(relative?.interval?.low, ratio),
+        measured(relative?.interval?.high, ratio),
+        measured(relative?.p, pValue),
+      ]),
+    ),
+  };
+}
+
+/** Figures in their own units: one chart for each of them. */
+function AbsoluteCharts(props: { benchmarks: Benchmark[]; dimension: Dimension }) {
+  const view = useView();
+  const { benchmarks, dimension } = props;
+  const [first, further] = rowsOf(benchmarks);
   const draw = (rows: MetricRow[], isFurther: boolean) =>
     groupsOf(rows).flatMap((group) =>
       chunks(group, GROUPS_MOST).map((some, index, all) => {
@@ -47,19 +188,8 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
     );
   return (
     <>
-      <CellWarnings cells={own.flatMap((one) => one.cells)} />
       {draw(first, false)}
-      {further.length > 0 && (
-        <Fold title={`${dimensionName(dimension)}: more figures`}>{() => draw(further, true)}</Fold>
-      )}
-      {curves.length > 0 && (
-        <div class="pair">
-          {curves.map((curve) => (
-            <CurveCharts key={curve.key} curve={curve} />
-          ))}
-        </div>
-      )}
-      <Observations benchmarks={own} />
+      {draw(further, true)}
     </>
   );
 }

@@ -1,18 +1,22 @@
-// Down to single operations of one benchmark: their histogram, log2 and fine, side by side; how
-// they developed from a replicate's beginning on, all targets in one chart; and the histogram over
-// time, flat and as a view to turn.
+// Down to single operations of one benchmark: their histogram and their cumulative shares, with
+// one cursor and one zoom; how they developed from a replicate's beginning on, all targets in one
+// chart; and the histogram over time, flat and as a view to turn.
 
-import { ChartFrame } from "../charts/frame";
+import { useMemo } from "preact/hooks";
+import { ChartFrame, ofUnit } from "../charts/frame";
 import { LineChart } from "../charts/line/LineChart";
 import type { LineChartModel } from "../charts/line/line-model";
-import type { CacheState } from "../contract";
+import { Scrolling } from "../charts/scrolling";
+import type { CacheState, MetricReport } from "../contract";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
+import { standings } from "../data/standing";
 import { count, figure, interval, nanoseconds, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
 import { CourseChart } from "./CourseChart";
+import { Fold } from "./Fold";
 import { HistogramOverTime } from "./HistogramOverTime";
-import { coarse, fine, type Shares } from "./histogram";
+import { coarse, cumulative, fine, type Shares } from "./histogram";
 import { CellWarnings } from "./Warnings";
 
 export function Distribution() {
@@ -44,52 +48,100 @@ export function Distribution() {
       </label>
       <CellWarnings cells={chosen.cells} />
       <Figures benchmark={chosen} />
+      <Fold title="Other metrics">{() => <Figures benchmark={chosen} isOther />}</Fold>
       <div class="pair">
-        <HistogramChart view={view} benchmark={chosen} name="log2" of={coarse} />
-        <HistogramChart view={view} benchmark={chosen} name="fine" of={fine} />
+        <HistogramChart view={view} benchmark={chosen} kind="fine" />
+        <HistogramChart view={view} benchmark={chosen} kind="cumulative" />
       </div>
-      <CourseChart benchmark={chosen} />
-      <RateChart view={view} benchmark={chosen} />
-      <HistogramOverTime benchmark={chosen} />
+      <Fold title="Histogram with a bar for each factor of 2">
+        {() => <HistogramChart view={view} benchmark={chosen} kind="log2" />}
+      </Fold>
+      <Fold title="How it developed within a replicate">
+        {() => (
+          <>
+            <CourseChart benchmark={chosen} />
+            <RateChart view={view} benchmark={chosen} />
+          </>
+        )}
+      </Fold>
+      <Fold title="Histogram over time">{() => <HistogramOverTime benchmark={chosen} />}</Fold>
     </>
   );
 }
 
+/** The primary metric, speed-ups, and what has percentiles of its own. */
+function isMain({ name, percentiles }: MetricReport, place: number): boolean {
+  return place === 0 || name === "speed_up" || percentiles.length > 0;
+}
+
 /** Every metric of every target, with its interval and percentiles. */
-function Figures({ benchmark }: { benchmark: Benchmark }) {
+function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther?: boolean }) {
+  const { report } = useView();
+  const best = standings(report, benchmark).filter((one) => one.isBest);
+  const isBest = (cell: CellView, metric: MetricReport) =>
+    best.some((one) => one.cell === cell && one.metric === metric);
   const rows = benchmark.cells.flatMap((cell) =>
-    cell.report.metrics.map((metric) => ({ cell, metric })),
+    cell.report.metrics
+      .filter((metric, place) => isOther !== isMain(metric, place))
+      .map((metric) => ({ cell, metric })),
   );
   const percentiles = [
     ...new Set(rows.flatMap(({ metric }) => metric.percentiles.map((one) => one.percentile))),
   ].sort((one, other) => one - other);
   return (
     <ChartFrame
-      title={`${benchmark.title}: figures`}
-      file={`${benchmark.name}-figures`}
-      summary={`${stateOf(benchmark)}. Medians over blocks. Percentiles are those of single operations: medians over blocks of each block's percentile. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *.`}
+      title={`${benchmark.title}: ${isOther ? "other metrics" : "figures"}`}
+      file={`${benchmark.name}-${isOther ? "metrics" : "figures"}`}
+      summary={
+        isOther
+          ? "As the figures above."
+          : `${stateOf(benchmark)}. A block's value is the mean over its operations; what stands here is the median of those, which a few long operations pull up. Percentiles are of single operations: the median over blocks of each block's percentile. Bold: the best. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *.`
+      }
       table={() => ({
-        head: ["target", "metric", "unit", "median", "low", "high", "mean", "replicates"],
+        head: [
+          "target",
+          "metric",
+          "unit",
+          "median over blocks",
+          "low",
+          "high",
+          "mean over blocks",
+          "replicates",
+        ],
         rows: rows.map(({ cell, metric }) => [
           cell.side.label,
           metric.name,
           metric.unit,
-          metric.median,
-          metric.interval?.low ?? "",
-          metric.interval?.high ?? "",
-          metric.mean,
+          ofUnit(metric.unit, metric.median),
+          ofUnit(metric.unit, metric.interval?.low),
+          ofUnit(metric.unit, metric.interval?.high),
+          ofUnit(metric.unit, metric.mean),
           metric.values.length,
         ]),
       })}
     >
-      <div class="scrolling">
+      <Scrolling label={`Figures of ${benchmark.title}`}>
         <table class="figures">
           <thead>
             <tr>
-              <th scope="col">Target</th>
-              <th scope="col">Metric</th>
-              <th scope="col">Median</th>
-              <th scope="col">Interval</th>
+              <th scope="col" rowspan={2}>
+                Target
+              </th>
+              <th scope="col" rowspan={2}>
+                Metric
+              </th>
+              <th scope="colgroup" colspan={2} class="group">
+                Means of blocks
+              </th>
+              {percentiles.length > 0 && (
+                <th scope="colgroup" colspan={percentiles.length} class="group">
+                  Single operations
+                </th>
+              )}
+            </tr>
+            <tr>
+              <th scope="col">their median</th>
+              <th scope="col">its interval</th>
               {percentiles.map((percentile) => (
                 <th key={percentile} scope="col">
                   p{percentile}
@@ -102,7 +154,10 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
               <tr key={`${cell.side.label} ${metric.name}`}>
                 <th scope="row">{cell.side.label}</th>
                 <td>{words(metric.name)}</td>
-                <td class="number">{figure(metric.unit, metric.median)}</td>
+                <td class={`number${isBest(cell, metric) ? " best" : ""}`}>
+                  {figure(metric.unit, metric.median)}
+                  {isBest(cell, metric) && <span class="hidden"> (the best)</span>}
+                </td>
                 <td class="number">
                   {metric.interval == null
                     ? "–"
@@ -126,7 +181,7 @@ function Figures({ benchmark }: { benchmark: Benchmark }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolling>
     </ChartFrame>
   );
 }
@@ -150,50 +205,82 @@ function stateOf({ cells }: Benchmark): string {
   return `Cache state: ${CACHE_STATES[first.report.cache_state]}. ${count(operations)} operations in up to ${replicates} replicates per target${thrown}`;
 }
 
-interface HistogramChartProps {
-  view: View;
-  benchmark: Benchmark;
-  name: string;
+/** A way to draw a histogram. */
+interface HistogramKind {
+  title: string;
+  axis: string;
+  summary: string;
   of: (low: Float64Array, end: Float64Array, counts: Float64Array) => Shares;
 }
 
-function HistogramChart({ view, benchmark, name, of }: HistogramChartProps) {
-  const series = benchmark.cells.flatMap((cell) => {
-    const arrays = cell.page.histogram;
-    if (arrays == null) return [];
-    const read = (ref: typeof arrays.low_ns) => floats(view.report.block, ref);
-    const shares = of(read(arrays.low_ns), read(arrays.end_ns), read(arrays.count));
-    return [
-      {
-        label: cell.side.label,
-        colour: colourOf(view.theme, cell.side),
-        dash: dashOf(cell.side),
-        points: shares.map(([x, y]) => ({ x, y })),
-        stepped: true,
+const KINDS = {
+  log2: {
+    title: "histogram, log2",
+    axis: "share of operations",
+    summary: "Share of single operations within each factor of 2 of latency.",
+    of: coarse,
+  },
+  fine: {
+    title: "histogram",
+    axis: "density: share per factor of 2",
+    summary:
+      "Density of the latencies of single operations in the histogram's own buckets (each less than 1 % wide); areas are shares.",
+    of: fine,
+  },
+  cumulative: {
+    title: "cumulative shares",
+    axis: "share that took at most this",
+    summary:
+      "The share of single operations that took at most as long (CDF): p50 is where a line crosses 50 %. Cursor and zoom are those of the histogram beside it.",
+    of: cumulative,
+  },
+} satisfies Record<string, HistogramKind>;
+
+interface HistogramChartProps {
+  view: View;
+  benchmark: Benchmark;
+  kind: keyof typeof KINDS;
+}
+
+function HistogramChart({ view, benchmark, kind }: HistogramChartProps) {
+  const { title, axis, summary, of } = KINDS[kind];
+  const { report, theme } = view;
+  const model = useMemo((): LineChartModel => {
+    const series = benchmark.cells.flatMap((cell) => {
+      const arrays = cell.page.histogram;
+      if (arrays == null) return [];
+      const read = (ref: typeof arrays.low_ns) => floats(report.block, ref);
+      const shares = of(read(arrays.low_ns), read(arrays.end_ns), read(arrays.count));
+      return [
+        {
+          label: cell.side.label,
+          colour: colourOf(theme, cell.side),
+          dash: dashOf(cell.side),
+          points: shares.map(([x, y]) => ({ x, y })),
+          stepped: true,
+        },
+      ];
+    });
+    return {
+      title: `${benchmark.title}: ${title}`,
+      x: { label: "latency", kind: "log10", format: nanoseconds },
+      y: {
+        label: axis,
+        kind: "linear",
+        format: (value) => `${(value * 100).toFixed(value > 0 && value < 0.01 ? 2 : 0)} %`,
+        most: kind === "cumulative" ? 1 : undefined,
       },
-    ];
-  });
-  const model: LineChartModel = {
-    title: `${benchmark.title}: histogram, ${name}`,
-    x: { label: "latency", kind: "log10", format: nanoseconds },
-    y: {
-      label: name === "fine" ? "density: share per factor of 2" : "share of operations",
-      kind: "linear",
-      format: (value) => `${(value * 100).toFixed(value < 0.01 ? 2 : 0)} %`,
-    },
-    series,
-    markers: [],
-  };
+      series,
+      markers: [],
+    };
+  }, [benchmark, report, theme, kind]);
   return (
     <LineChart
       model={model}
-      theme={view.theme}
-      file={`${benchmark.name}-histogram-${name}`}
-      summary={
-        name === "fine"
-          ? "Density of the latencies of single operations in the histogram's own buckets (each less than 1 % wide); areas are shares."
-          : "Share of single operations within each factor of 2 of latency."
-      }
+      theme={theme}
+      file={`${benchmark.name}-${kind === "cumulative" ? "cumulative" : `histogram-${kind}`}`}
+      summary={summary}
+      link={kind === "log2" ? undefined : `latency ${benchmark.key}`}
     />
   );
 }

@@ -1,15 +1,17 @@
 // Effects and contrasts: how much each target (or run) costs over all benchmarks, as in the
 // analysis of variance of the Bonnie paper, and what was said of each pair.
 
-import { ChartFrame } from "../charts/frame";
+import { ChartFrame, measured } from "../charts/frame";
 import { GridTable } from "../charts/grid/GridTable";
 import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid/grid-svg";
 import { IntervalChart } from "../charts/interval/IntervalChart";
 import { pictureOf } from "../charts/picture";
+import { Scrolling } from "../charts/scrolling";
 import type { AnovaAnswer, RatioDocument } from "../contract";
-import { count, digits, percent, pValue, ratio, ratioTick } from "../format/units";
+import { count, digits, percent, pValue, ratio, ratioTick, ratioWithin } from "../format/units";
 import { colourOfTarget, useView, type View } from "../view";
-import { BetweenRuns } from "./BetweenRuns";
+import { Fold } from "./Fold";
+import { Unfiltered } from "./Unfiltered";
 
 /** A value with its intervals, of an effect or of its ratio. */
 type Estimated = Pick<RatioDocument, "estimate" | "intervals">;
@@ -21,36 +23,12 @@ export function Effects() {
   const level = percent(comparison.level);
   return (
     <>
-      {comparison.differences.length > 0 && (
-        <>
-          <p>The runs also differ in:</p>
-          <ul>
-            {comparison.differences.map(({ run, what, first, second }) => (
-              <li key={`${run} ${what}`}>
-                {what}: {first} in {comparison.runs[0]?.name}, {second} in {run}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      {comparison.unlike.length > 0 && (
-        <>
-          <p class="doubt">Measured differently in the runs, so not compared:</p>
-          <ul>
-            {comparison.unlike.map(({ run, target, title, why }) => (
-              <li key={`${run} ${target} ${title}`}>
-                {title}, {target}: {why}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Unfiltered what="The analysis" />
       {comparison.warnings.map((warning) => (
         <p key={warning} class="doubt">
           {warning}
         </p>
       ))}
-      {comparison.runs.length > 1 && <BetweenRuns comparison={comparison} />}
       {comparison.analysis == null ? (
         <p>No analysis of variance: {comparison.analysis_refused}</p>
       ) : (
@@ -103,9 +81,7 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
                   value: estimate,
                   low: ends?.low,
                   high: ends?.high,
-                  said: ends
-                    ? `${said(estimate)} [${said(ends.low)}, ${said(ends.high)}]`
-                    : said(estimate),
+                  said: ends ? withEnds(estimate, ends, isRatio) : said(estimate),
                 };
               }),
           })),
@@ -128,9 +104,20 @@ function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string })
       {factors.map((factor) => (
         <Contrasts key={factor} analysis={analysis} factor={factor} level={level} />
       ))}
-      <VarianceTable analysis={analysis} />
+      <Fold title="Analysis of variance">{() => <VarianceTable analysis={analysis} />}</Fold>
     </>
   );
+}
+
+/** An estimate with its interval in words. */
+function withEnds(
+  estimate: number,
+  { low, high }: { low: number; high: number },
+  isRatio: boolean,
+): string {
+  if (!isRatio) return `${digits(estimate)} [${digits(low)}, ${digits(high)}]`;
+  const { value, interval } = ratioWithin(estimate, low, high);
+  return `${value} ${interval}`;
 }
 
 /** Every pair of levels of a factor: row over column. */
@@ -176,11 +163,11 @@ function Contrasts({
           return [
             one.first,
             one.second,
-            estimate,
-            ends?.low ?? "",
-            ends?.high ?? "",
-            one.p,
-            one.p_adjusted,
+            measured(estimate, one.ratio ? ratio : digits),
+            measured(ends?.low, one.ratio ? ratio : digits),
+            measured(ends?.high, one.ratio ? ratio : digits),
+            measured(one.p, pValue),
+            measured(one.p_adjusted, pValue),
           ];
         }),
       })}
@@ -204,17 +191,16 @@ function contrastCell(
   const turned = found.first !== row;
   const own = found.ratio;
   const ends = (own?.intervals ?? found.intervals)[0];
-  const say = (value: number) =>
-    own ? ratio(turned ? 1 / value : value) : digits(turned ? -value : value);
+  const turn = (it: number) => (turned ? (own ? 1 / it : -it) : it);
   const value = own?.estimate ?? found.difference;
   const isAbove = value > (own ? 1 : 0);
   const [low, high] = turned ? [ends?.high, ends?.low] : [ends?.low, ends?.high];
+  const said =
+    low !== undefined && high !== undefined
+      ? withEnds(turn(value), { low: turn(low), high: turn(high) }, own != null).split(/ (?=\[)/)
+      : [own ? ratio(turn(value)) : digits(turn(value))];
   return {
-    lines: [
-      say(value),
-      ...(low !== undefined && high !== undefined ? [`[${say(low)}, ${say(high)}]`] : []),
-      pValue(found.p_adjusted),
-    ],
+    lines: [...said, pValue(found.p_adjusted)],
     depth: own ? depthOf(value) : 0,
     isDear: isAbove !== turned,
     isAlike: found.p_adjusted >= 1 - (ends?.level ?? 0.95),
@@ -236,12 +222,12 @@ function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
           one.df,
           one.mean_sq,
           one.f ?? "",
-          one.p ?? "",
+          measured(one.p, pValue),
           one.percent_of_variation,
         ]),
       })}
     >
-      <div class="scrolling">
+      <Scrolling label="Analysis of variance">
         <table class="figures">
           <thead>
             <tr>
@@ -266,7 +252,7 @@ function VarianceTable({ analysis }: { analysis: AnovaAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolling>
     </ChartFrame>
   );
 }

@@ -1,6 +1,7 @@
 // What is shown of the report: targets, a dimension, a benchmark. All three stand in the address.
 
 import { DIMENSIONS, dimensionName } from "../data/model";
+import { HOME } from "../data/route";
 import { colourOf, useView } from "../view";
 
 export function Filters() {
@@ -65,7 +66,8 @@ export function Filters() {
           id="benchmark"
           value={route.benchmark ?? ""}
           onChange={({ currentTarget: { value } }) =>
-            go({ benchmark: value === "" ? null : value })
+            // To choose one is to ask about it: its sentence stands at the top.
+            go(value === "" ? { benchmark: null } : { benchmark: value, section: HOME.section })
           }
         >
           <option value="">all</option>

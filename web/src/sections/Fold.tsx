@@ -6,17 +6,19 @@ import { usePrinted } from "../charts/visible";
 
 export interface FoldProps {
   title: ComponentChildren;
-  /** Open from the beginning, and whenever this becomes true. */
+  /** Open from the beginning, and whenever this becomes true, or is said again. */
   open?: boolean;
+  /** Whatever changes when it is said again that this is open. */
+  again?: unknown;
   class?: string;
   children: () => ComponentChildren;
 }
 
-export function Fold({ title, open = false, class: name = "fold", children }: FoldProps) {
+export function Fold({ title, open = false, again, class: name = "fold", children }: FoldProps) {
   const [isOpen, setOpen] = useState(open);
   useEffect(() => {
     if (open) setOpen(true);
-  }, [open]);
+  }, [open, again]);
   const isShown = usePrinted() || isOpen;
   return (
     <details

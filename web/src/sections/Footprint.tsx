@@ -14,6 +14,7 @@ import {
   shownOf,
   stacksOf,
   subjectsOf,
+  totalExplained,
 } from "../data/footprint";
 import type { FootprintRoute } from "../data/route";
 import { useView } from "../view";
@@ -191,6 +192,7 @@ export function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight:
       title={`${compared ?? now.title}: ${unit}`}
       sides={sides}
       unit={unit}
+      explained={totalExplained(weight)}
       file={`flame-${target}-${operation}-${weight}`}
       theme={theme}
       {...flames}

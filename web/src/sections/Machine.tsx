@@ -1,6 +1,7 @@
 // The machine, the clock and the targets; what differs between targets, or between machines, is
 // marked.
 
+import { Scrolling } from "../charts/scrolling";
 import { useView } from "../view";
 import { facts, isSame, type Row } from "./facts";
 
@@ -36,7 +37,7 @@ function FactTable({
 }) {
   const several = columns.length > 1;
   return (
-    <div class="scrolling">
+    <Scrolling label={caption}>
       <table class="facts">
         <caption>
           {caption}
@@ -73,6 +74,6 @@ function FactTable({
           })}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }

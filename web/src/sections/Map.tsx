@@ -2,35 +2,27 @@
 // cheapest or to a target that the reader names. Never a score: dimensions are not added up.
 
 import { useState } from "preact/hooks";
-import { ChartFrame } from "../charts/frame";
+import { ChartFrame, measured } from "../charts/frame";
 import { GridTable } from "../charts/grid/GridTable";
 import { depthOf, type GridCell, type GridModel, gridSvg } from "../charts/grid/grid-svg";
 import { pictureOf } from "../charts/picture";
-import type { DimensionComparison, Document, IntervalReport } from "../contract";
+import type { Document } from "../contract";
 import { dimensionName } from "../data/model";
+import { type Relative, relativeTo } from "../data/relative";
+import { saidRelative } from "../data/standing";
 import { meaningOf } from "../data/verdicts";
 import { percent, pValue, ratio } from "../format/units";
 import { useView } from "../view";
-
-/** What one target costs in one dimension, relative to another. */
-interface Relative {
-  target: string;
-  ratio: number;
-  interval: IntervalReport | null;
-  verdict: DimensionComparison["verdict"];
-  p: number | null;
-  benchmarks: number;
-  isReference: boolean;
-}
+import { Unfiltered } from "./Unfiltered";
 
 export function CostMap() {
   const { report } = useView();
   return (
-    <>
+    <div class={report.runs.length > 1 ? "pair" : undefined}>
       {report.runs.map(({ page, document }, run) => (
         <RunMap key={page.name} run={run} document={document} name={page.name} />
       ))}
-    </>
+    </div>
   );
 }
 
@@ -45,9 +37,20 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
   );
   const rows = dimensions.map((dimension) => ({
     dimension,
-    cells: relativeTo(document, dimension, shown, reference),
+    cells: relativeTo(
+      (document.dimensions ?? []).filter((one) => one.dimension === dimension),
+      shown,
+      reference,
+    ),
   }));
-  const place = (cell: Relative | undefined) => (cell ? gridCell(cell) : null);
+  const isBest = (cell: Relative, all: Relative[]) =>
+    cell.isReference &&
+    reference === "" &&
+    all.some((one) => !one.isReference && meaningOf(one.verdict).isDifferent);
+  const place = (target: string, all: Relative[]) => {
+    const cell = all.find((one) => one.target === target);
+    return cell ? gridCell(cell, isBest(cell, all)) : null;
+  };
   const title = report.runs.length > 1 ? `Relative cost: ${name}` : "Relative cost";
   const against = reference === "" ? "the cheapest in each dimension" : reference;
   const model: GridModel = {
@@ -55,7 +58,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
     columns: shown,
     rows: rows.map(({ dimension, cells }) => ({
       name: dimensionName(dimension),
-      cells: shown.map((target) => place(cells.find((one) => one.target === target))),
+      cells: shown.map((target) => place(target, cells)),
     })),
   };
   return (
@@ -63,27 +66,30 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
       title={title}
       file="map"
       picture={() => pictureOf(() => gridSvg(model, theme))}
-      summary={`What an operation costs on each target, as a multiple of ${against}: the geometric mean over the benchmarks of a dimension, paired by block, with its ${percent(document.run.confidence_level)} interval. Dimensions are never added up.`}
+      summary={`Cost as a multiple of ${against}: geometric mean over a dimension's benchmarks, with its ${percent(document.run.confidence_level)} interval. Dimensions are never added up.`}
       table={() => ({
         head: ["dimension", "target", "ratio", "low", "high", "p", "verdict", "benchmarks"],
         rows: rows.flatMap(({ dimension, cells }) =>
           cells.map((cell) => [
             dimensionName(dimension),
             cell.target,
-            cell.ratio,
-            cell.interval?.low ?? "",
-            cell.interval?.high ?? "",
-            cell.p ?? "",
+            measured(cell.ratio, ratio),
+            measured(cell.interval?.low, ratio),
+            measured(cell.interval?.high, ratio),
+            measured(cell.p, pValue),
             cell.isReference ? "reference" : cell.verdict,
             cell.benchmarks,
           ]),
         ),
       })}
       notes={
-        <p>
-          Hatched: cannot be told apart from {against} (the data do not show which costs more).
-          Dash: not measured there, or too few common blocks.
-        </p>
+        <>
+          <Unfiltered what="A dimension’s ratio" />
+          <p>
+            Green: costs least. Hatched: cannot be told apart from {against}. Dash: not measured
+            there, or too few common blocks.
+          </p>
+        </>
       }
     >
       <label class="inline">
@@ -128,69 +134,19 @@ function benchmarksOf(cells: Relative[]): string {
   return least === most ? `${most} ${noun}` : `${least} to ${most} ${noun}`;
 }
 
-export function gridCell({ ratio: value, interval, p, verdict, isReference }: Relative): GridCell {
+export function gridCell(relative: Relative, isBest = false): GridCell {
+  const { ratio: value, verdict, isReference } = relative;
+  const said = saidRelative(relative);
   return {
     lines: [
-      isReference ? "1×" : ratio(value),
-      ...(interval ? [`[${ratio(interval.low)}, ${ratio(interval.high)}]`] : []),
-      ...(p === null ? [] : [pValue(p)]),
+      isReference ? "1×" : said.value,
+      ...(said.interval !== "" ? [said.interval] : []),
       ...(verdict === "real-size-unknown" ? ["perhaps only slightly"] : []),
     ],
     depth: depthOf(value),
     isDear: value >= 1,
     isAlike: !meaningOf(verdict).isDifferent && !isReference,
+    isBest,
+    isPlain: isReference,
   };
-}
-
-/** Each target's cost in a dimension over that of the reference: one that is named, or the
- * cheapest, whom no other is cheaper than. */
-export function relativeTo(
-  document: Document,
-  dimension: string,
-  targets: string[],
-  reference: string,
-): Relative[] {
-  const pairs = (document.dimensions ?? []).filter(
-    (one) =>
-      one.dimension === dimension && targets.includes(one.first) && targets.includes(one.second),
-  );
-  const to = (base: string): Relative[] =>
-    pairs.flatMap((pair) => {
-      if (pair.ratio == null || (pair.first !== base && pair.second !== base)) return [];
-      const turned = pair.second === base;
-      const { low, high, level } = pair.interval ?? { low: Number.NaN, high: Number.NaN, level: 0 };
-      return {
-        target: turned ? pair.first : pair.second,
-        ratio: turned ? 1 / pair.ratio : pair.ratio,
-        interval:
-          pair.interval == null
-            ? null
-            : turned
-              ? { low: 1 / high, high: 1 / low, level }
-              : { low, high, level },
-        verdict: pair.verdict,
-        p: pair.p_adjusted ?? null,
-        benchmarks: pair.benchmarks,
-        isReference: false,
-      };
-    });
-  const compared = targets.filter((target) => to(target).length > 0);
-  const base = reference !== "" ? reference : cheapest(compared, to);
-  if (base === undefined || !compared.includes(base)) return [];
-  const itself: Relative = {
-    target: base,
-    ratio: 1,
-    interval: null,
-    verdict: "not-told-apart",
-    p: null,
-    benchmarks: 0,
-    isReference: true,
-  };
-  return [itself, ...to(base)];
-}
-
-/** The target that most others cost more than: pairs over different blocks need not agree. */
-function cheapest(targets: string[], to: (base: string) => Relative[]): string | undefined {
-  const dearer = (base: string) => to(base).filter((other) => other.ratio >= 1).length;
-  return [...targets].sort((one, other) => dearer(other) - dearer(one))[0];
 }

@@ -1,73 +1,122 @@
-// What makes figures doubtful: all of it in one section, and beside the charts that it is about.
+// What makes figures doubtful: all of it in one section, kind by kind with what each means for the
+// reader, and beside the charts that it is about.
 
+import { Scrolling } from "../charts/scrolling";
+import { WEIGHTS } from "../data/meanings";
 import type { CellView } from "../data/model";
-import { typeset, words } from "../format/units";
+import { typeset } from "../format/units";
 import { useView } from "../view";
+import { cellsOf } from "./Answer";
 import { Fold } from "./Fold";
+import { Unfiltered } from "./Unfiltered";
+import { type Found, foundIn, groupedBy, type Kind, kindsOf, tracesOf } from "./warned";
 
 export function Warnings() {
-  const { report, selection } = useView();
-  const cells = selection.benchmarks.flatMap((benchmark) => benchmark.cells);
+  const view = useView();
+  const kinds = kindsOf(view);
+  const caveats = [
+    ...tracesOf(view),
+    ...view.selection.sides.flatMap(({ label, record }) =>
+      record.condition_caveats.map((text) => `${label}: ${text}`),
+    ),
+  ];
+  if (kinds.length + caveats.length === 0) return <p>None.</p>;
   return (
     <>
-      {report.runs.map(({ page }, run) => {
-        const said = page.prose.filter(
-          (one) => one.kind === "warning" && selection.isShown(run, one),
-        );
+      <Unfiltered what="What is said without a number of cells" />
+      {caveats.length > 0 && (
+        <ul class="warnings">
+          {caveats.map((text) => (
+            <li key={text}>{typeset(text)}</li>
+          ))}
+        </ul>
+      )}
+      {WEIGHTS.map(([weight, title]) => {
+        const own = kinds.filter(({ meaning }) => meaning.weight === weight);
         return (
-          <div key={page.name}>
-            {report.runs.length > 1 && <h3>{page.name}</h3>}
-            {said.length === 0 ? (
-              <p>None.</p>
-            ) : (
-              <ul class="warnings">
-                {said.map((one) => (
-                  <li key={one.text}>{typeset(one.text)}</li>
-                ))}
-              </ul>
-            )}
-          </div>
+          own.length > 0 && (
+            <div key={weight} class={`warned weight-${weight}`}>
+              <h3>{title}</h3>
+              {own.map((kind) => (
+                <OneKind key={kind.kind} {...kind} />
+              ))}
+            </div>
+          )
         );
       })}
-      <CellWarnings cells={cells} title="Cell by cell" />
     </>
   );
 }
 
-/** Warnings of these cells, each kind once with the cells that it is about. */
-export function CellWarnings({ cells, title }: { cells: CellView[]; title?: string }) {
-  const found = cells.flatMap((cell) => cell.report.warnings.map((warning) => ({ cell, warning })));
+function OneKind({ meaning, found, cells }: Kind) {
+  const { report } = useView();
+  const all = report.benchmarks.reduce((sum, one) => sum + one.cells.length, 0);
+  const texts = [...new Set(found.map(({ warning }) => warning.message))];
+  const [only] = texts;
+  return (
+    <Fold
+      class="warned-kind"
+      title={
+        <>
+          <b>{meaning.title}</b>
+          {cells.length > 0 && (
+            <span class="count"> {cells.length === all ? "all cells" : cellsOf(cells.length)}</span>
+          )}
+          <span class="means">{meaning.means}</span>
+        </>
+      }
+    >
+      {() =>
+        cells.length === 0 || (texts.length === 1 && cells.length === all) ? (
+          <ul class="warnings">
+            {(texts.length === 1 ? [only ?? ""] : texts).map((text) => (
+              <li key={text}>{typeset(text)}</li>
+            ))}
+          </ul>
+        ) : (
+          <WarningTable found={found} title={meaning.title} />
+        )
+      }
+    </Fold>
+  );
+}
+
+/** Warnings of these cells in a line, which unfolds. */
+export function CellWarnings({ cells }: { cells: CellView[] }) {
+  const found = foundIn(cells);
   if (found.length === 0) return null;
-  const kinds = new Map<string, typeof found>();
-  for (const one of found) {
-    kinds.set(one.warning.kind, [...(kinds.get(one.warning.kind) ?? []), one]);
-  }
-  const doubtful = new Set(found.map(({ cell }) => cell)).size;
-  const noun = doubtful === 1 ? "cell has" : "cells have";
+  const kinds = groupedBy(found);
   return (
     <Fold
       class="doubts"
       title={
         <>
           <span aria-hidden="true">⚠</span>{" "}
-          {title ?? `${doubtful} of ${cells.length} ${noun} warnings`}:{" "}
-          {[...kinds].map(([kind, all]) => `${words(kind)} (${all.length})`).join(", ")}
+          {kinds
+            .map(({ meaning, cells: own }) => `${meaning.title} (${cellsOf(own.length)})`)
+            .join("; ")}
         </>
       }
     >
-      {() => <WarningTable found={[...kinds.values()].flat()} />}
+      {() => (
+        <>
+          <ul class="warnings">
+            {kinds.map(({ kind, meaning }) => (
+              <li key={kind}>
+                <b>{meaning.title}.</b> {meaning.means}
+              </li>
+            ))}
+          </ul>
+          <WarningTable found={kinds.flatMap((kind) => kind.found)} title="Warnings" />
+        </>
+      )}
     </Fold>
   );
 }
 
-interface Found {
-  cell: CellView;
-  warning: CellView["report"]["warnings"][number];
-}
-
-function WarningTable({ found }: { found: Found[] }) {
+function WarningTable({ found, title }: { found: Found[]; title: string }) {
   return (
-    <div class="scrolling">
+    <Scrolling label={title}>
       <table>
         <thead>
           <tr>
@@ -80,16 +129,16 @@ function WarningTable({ found }: { found: Found[] }) {
         <tbody>
           {found.map(({ cell, warning }) => (
             <tr
-              key={`${cell.side.label} ${cell.report.suite}/${cell.report.benchmark} ${warning.kind}`}
+              key={`${cell?.side.label} ${cell?.report.suite}/${cell?.report.benchmark} ${warning.kind}`}
             >
-              <td>{cell.side.label}</td>
-              <td>{cell.report.title}</td>
+              <td>{cell?.side.label ?? "all"}</td>
+              <td>{cell?.report.title ?? "all"}</td>
               <td>{typeset(warning.message)}</td>
               <td>{warning.source}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }

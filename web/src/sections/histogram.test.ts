@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coarse, fine, type Shares } from "./histogram";
+import { coarse, cumulative, fine, type Shares } from "./histogram";
 
 const arrays = (...rows: [number, number, number][]) =>
   [0, 1, 2].map((column) => Float64Array.from(rows, (row) => row[column] as number)) as [
@@ -35,5 +35,16 @@ describe("histograms", () => {
     const inside = shares.filter(([, share]) => share > 0);
     expect(inside).toHaveLength(24);
     expect(new Set(inside.map(([, share]) => share.toFixed(9))).size).toBe(1);
+  });
+
+  it("cumulate to all operations, and say where half of them were done", () => {
+    const shares = cumulative(...arrays([1000, 1008, 3], [2000, 2016, 2], [9000, 9064, 1]));
+    expect(shares[0]).toEqual([1000, 0]);
+    expect(shares.at(-1)).toEqual([9064, 1]);
+    expect(shares.find(([, share]) => share >= 0.5)?.[0]).toBe(1008);
+    expect(shares.every(([, share], at) => at === 0 || share >= (shares[at - 1]?.[1] ?? 0))).toBe(
+      true,
+    );
+    expect(cumulative(...arrays())).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-// Histograms for drawing: from buckets and counts to shares, per factor of 2 or as a density.
+// Histograms for drawing: from buckets and counts to shares, per factor of 2, as a density, or
+// cumulated.
 
 /** Where bins begin on the latency axis, in nanoseconds, and the share in each. */
 export type Shares = [number, number][];
@@ -45,5 +46,30 @@ export function fine(low: Float64Array, end: Float64Array, counts: Float64Array)
   for (let bin = first - 1; bin <= last + 1; bin += 1) {
     found.push([2 ** (bin / BINS), (bins.get(bin) ?? 0) * BINS]);
   }
+  return found;
+}
+
+/** Places at which cumulative shares are drawn, per factor of 2 of latency. */
+const STEPS = 24;
+
+/** The share of operations that took at most as long: at the ends of buckets, as finely as the eye
+ * tells apart, and at the last of all. */
+export function cumulative(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const found: Shares = low.length === 0 ? [] : [[Math.max(1, low[0] as number), 0]];
+  let sum = 0;
+  let step = Number.NEGATIVE_INFINITY;
+  end.forEach((value, index) => {
+    sum += counts[index] as number;
+    const own = Math.floor(Math.log2(Math.max(1, value)) * STEPS);
+    const last = found.at(-1);
+    if (own === step && last) {
+      last[1] = sum / total;
+      last[0] = value;
+    } else {
+      found.push([value, sum / total]);
+    }
+    step = own;
+  });
   return found;
 }

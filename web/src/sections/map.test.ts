@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Document, Verdict } from "../contract";
-import { gridCell, relativeTo } from "./Map";
+import type { Verdict } from "../contract";
+import { relativeTo } from "../data/relative";
+import { gridCell } from "./Map";
 
 const pair = (first: string, second: string, ratio: number | null) => ({
-  dimension: "io",
   benchmarks: 3,
   blocks: 9,
   first,
@@ -14,21 +14,18 @@ const pair = (first: string, second: string, ratio: number | null) => ({
   verdict: "real" as Verdict,
 });
 
-const document = (...dimensions: ReturnType<typeof pair>[]) =>
-  ({ dimensions }) as unknown as Document;
-
 const little = "perhaps only slightly";
 
 const said = (cells: ReturnType<typeof relativeTo>) =>
   cells.map(({ target, ratio, interval }) => [target, ratio, interval?.low, interval?.high]);
 
 it("turns ratio and interval where the reference is the second of a pair", () => {
-  const both = document(pair("a", "b", 4));
-  expect(said(relativeTo(both, "io", ["a", "b"], "a"))).toEqual([
+  const both = [pair("a", "b", 4)];
+  expect(said(relativeTo(both, ["a", "b"], "a"))).toEqual([
     ["a", 1, undefined, undefined],
     ["b", 4, 2, 8],
   ]);
-  expect(said(relativeTo(both, "io", ["a", "b"], "b"))).toEqual([
+  expect(said(relativeTo(both, ["a", "b"], "b"))).toEqual([
     ["b", 1, undefined, undefined],
     ["a", 0.25, 0.125, 0.5],
   ]);
@@ -37,7 +34,7 @@ it("turns ratio and interval where the reference is the second of a pair", () =>
 it("hatches what is not told apart, and not what differs by perhaps little", () => {
   const of = (verdict: Verdict) => {
     const differing = { ...pair("a", "b", 1.01), verdict };
-    const [, cell] = relativeTo(document(differing), "io", ["a", "b"], "a");
+    const [, cell] = relativeTo([differing], ["a", "b"], "a");
     return gridCell(cell as NonNullable<typeof cell>);
   };
   expect(of("real")).toMatchObject({ isAlike: false, lines: expect.not.arrayContaining([little]) });
@@ -47,16 +44,13 @@ it("hatches what is not told apart, and not what differs by perhaps little", () 
 });
 
 it("finds the cheapest, and leaves empty what was never compared with it", () => {
-  const three = document(pair("a", "b", 0.5), pair("b", "c", 3), pair("a", "c", null));
-  const cells = relativeTo(three, "io", ["a", "b", "c"], "");
+  const three = [pair("a", "b", 0.5), pair("b", "c", 3), pair("a", "c", null)];
+  const cells = relativeTo(three, ["a", "b", "c"], "");
   expect(cells.map(({ target, ratio }) => [target, ratio])).toEqual([
     ["b", 1],
     ["a", 2],
     ["c", 3],
   ]);
-  expect(relativeTo(three, "io", ["a", "b", "c"], "a").map((one) => one.target)).toEqual([
-    "a",
-    "b",
-  ]);
-  expect(relativeTo(three, "io", ["a", "b"], "c")).toEqual([]);
+  expect(relativeTo(three, ["a", "b", "c"], "a").map((one) => one.target)).toEqual(["a", "b"]);
+  expect(relativeTo(three, ["a", "b"], "c")).toEqual([]);
 });

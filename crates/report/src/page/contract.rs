@@ -13,7 +13,7 @@ use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
 
 /// Version of the contract: a page refuses a payload of another version.
-pub const PAGE_VERSION: u32 = 1;
+pub const PAGE_VERSION: u32 = 2;
 
 /// Everything a page shows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -62,10 +62,26 @@ pub struct PageRun {
     pub command: String,
     /// The seed, as text: it can have more digits than a JavaScript number.
     pub seed: String,
+    /// What it shows, in one sentence.
+    pub answer: String,
+    /// What it says of loads.
+    pub loads: Vec<LoadLine>,
     /// The sentences about it, in the order of the report.
     pub prose: Vec<Said>,
     /// What the document does not hold about each cell, in the document's order.
     pub cells: Vec<PageCell>,
+}
+
+/// What a run says of one load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LoadLine {
+    /// What is to be done: `a mail server`.
+    pub title: String,
+    /// Which target is the quickest for it, and by how much the others are slower.
+    pub answer: String,
+    /// What a unit of it is, where its mix is from, what it leaves out, and for which targets it
+    /// cannot be estimated.
+    pub notes: Vec<String>,
 }
 
 /// One sentence about a run.
@@ -192,6 +208,9 @@ pub struct Effects {
     pub comparison: Option<CompareDocument>,
     /// Why there is no comparison.
     pub refused: Option<String>,
+    /// What changed between the runs, in a sentence; none if there is one run, or nothing to
+    /// compare.
+    pub changed: Option<String>,
 }
 
 /// Call stacks as one tree, so that stacks shared by targets and operations are stored only once.

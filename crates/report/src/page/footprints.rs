@@ -261,7 +261,8 @@ fn place_of(run: &Run, studied: &Studied) -> (usize, PathBuf) {
 }
 
 fn warning(text: String, targets: Vec<String>) -> Said {
-    Said { kind: SaidKind::Warning, dimension: None, subject: None, targets, text }
+    let subject = Some(TRACES.to_owned());
+    Said { kind: SaidKind::Warning, dimension: None, subject, targets, text }
 }
 
 fn narrow(number: usize) -> u32 {

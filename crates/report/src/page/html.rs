@@ -51,7 +51,7 @@ pub(super) fn file(parts: &Parts<'_>) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <div id=\"page\"></div>\n<pre id=\"text\">{text}</pre>\n\
+         <div id=\"page\"></div>\n<pre id=\"text\" tabindex=\"0\">{text}</pre>\n\
          <template id=\"licences\">{licences}</template>\n\
          <script type=\"application/octet-stream\" id=\"payload\">{payload}</script>\n\
          <script type=\"application/octet-stream\" id=\"block\">{block}</script>\n\

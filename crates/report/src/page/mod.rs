@@ -5,6 +5,7 @@
 
 mod block;
 mod cells;
+mod changed;
 mod command;
 mod compared;
 pub mod contract;
@@ -75,11 +76,12 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
         run.prose.extend(footprints.take(&mut block, index, source));
     }
     let (stacks, cachemaps, flame_graphs) = footprints.finish(&mut block);
+    let documents: Vec<&Document> = sources.iter().map(|source| &source.document).collect();
     let payload = Payload {
         page_version: PAGE_VERSION,
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         runs,
-        effects: effects(&named),
+        effects: effects(&named, &documents),
         stacks,
         cachemaps,
         flame_graphs,
@@ -122,20 +124,25 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
         csv: block.text(&render_csv(run)),
         command: command::again(&run.manifest.run),
         seed: run.manifest.run.seed.to_string(),
+        answer: terminal::headline(document),
+        loads: terminal::load_lines(document),
         prose: terminal::prose(document),
         cells,
     }
 }
 
 /// Of the runs that can be compared: beside a search for cliffs the others still are.
-fn effects(runs: &[NamedRun]) -> Effects {
+fn effects(runs: &[NamedRun], documents: &[&Document]) -> Effects {
     let is_search =
         |named: &NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));
     let others: Vec<NamedRun> = runs.iter().filter(|named| !is_search(named)).cloned().collect();
     let runs = if others.is_empty() { runs } else { &others };
     let options = CompareOptions::default();
     match compare::compare(runs, &options) {
-        Ok(document) => Effects { comparison: Some(document), refused: None },
-        Err(why) => Effects { comparison: None, refused: Some(why.to_string()) },
+        Ok(document) => {
+            let changed = changed::answer(&document, documents);
+            Effects { comparison: Some(document), refused: None, changed }
+        }
+        Err(why) => Effects { comparison: None, refused: Some(why.to_string()), changed: None },
     }
 }

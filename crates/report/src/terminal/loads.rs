@@ -7,6 +7,7 @@ use super::names;
 use super::ranking::{Slower, has_too_few_blocks};
 use super::text::{Page, Style, shortened};
 use super::units::{self, Wording};
+use crate::page::contract::LoadLine;
 
 /// How large a part of a difference one kind of operation must be to be named alone.
 const MOST: f64 = 0.5;
@@ -21,16 +22,32 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("Loads, estimated from the times of their operations");
     for load in &document.loads {
         page.sentence(&sentence(load, Detail::All));
-        page.paragraph(&format!("A unit is {}.", load.unit), DETAIL, Style::Dim);
-        page.paragraph(&format!("Mix: {}.", load.source), DETAIL, Style::Dim);
-        if !load.leaves_out.is_empty() {
-            page.paragraph(&format!("Left out: {}.", load.leaves_out), DETAIL, Style::Dim);
-        }
-        for missing in &load.missing {
-            let label = names::label(&missing.target);
-            page.paragraph(&format!("Not for {label}: {}.", missing.why), DETAIL, Style::Dim);
-        }
+        notes(load).iter().for_each(|note| page.paragraph(note, DETAIL, Style::Dim));
     }
+}
+
+/// The same for the page.
+pub(crate) fn lines(document: &Document) -> Vec<LoadLine> {
+    let line = |load: &LoadReport| LoadLine {
+        title: load.title.clone(),
+        answer: answer(load, Detail::All),
+        notes: notes(load),
+    };
+    document.loads.iter().map(line).collect()
+}
+
+/// What the line of a load rests on.
+fn notes(load: &LoadReport) -> Vec<String> {
+    let mut notes = vec![format!("A unit is {}.", load.unit), format!("Mix: {}.", load.source)];
+    if !load.leaves_out.is_empty() {
+        notes.push(format!("Left out: {}.", load.leaves_out));
+    }
+    notes.extend(
+        load.missing
+            .iter()
+            .map(|missing| format!("Not for {}: {}.", names::label(&missing.target), missing.why)),
+    );
+    notes
 }
 
 /// One line for each load.
@@ -64,22 +81,26 @@ enum Detail {
 
 /// `For a mail server: ext4; xfs 1.2x [1.1, 1.4] slower, mostly fsync`.
 fn sentence(load: &LoadReport, detail: Detail) -> String {
+    format!("For {}: {}", load.title, answer(load, detail))
+}
+
+/// `ext4; xfs 1.2x [1.1, 1.4] slower, mostly fsync`.
+fn answer(load: &LoadReport, detail: Detail) -> String {
     let mut costs: Vec<&LoadCost> = load.costs.iter().collect();
     costs.sort_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
-    let head = format!("For {}", load.title);
     let Some((&best, others)) = costs.split_first() else {
         let why = load.missing.first().map_or("nothing was measured", |missing| &missing.why);
-        return format!("{head}: {why}");
+        return why.to_owned();
     };
     if others.is_empty() {
-        return format!("{head}: {}", alone(best, detail));
+        return alone(best, detail);
     }
     let related: Vec<(&LoadCost, &LoadComparison)> = others
         .iter()
         .filter_map(|&other| Some((other, comparison(load, &best.target, &other.target)?)))
         .collect();
     if related.iter().all(|(_, found)| found.verdict == Verdict::NotEnoughData) {
-        return format!("{head}: too few blocks to tell");
+        return "too few blocks to tell".to_owned();
     }
     let of = |verdicts: &[Verdict]| -> Vec<&(&LoadCost, &LoadComparison)> {
         related.iter().filter(|(_, found)| verdicts.contains(&found.verdict)).collect()
@@ -90,9 +111,9 @@ fn sentence(load: &LoadReport, detail: Detail) -> String {
         .collect();
     let slower = of(&[Verdict::Real, Verdict::RealSizeUnknown]);
     if slower.is_empty() {
-        return format!("{head}: {} cannot be told apart", list(&alike, "and"));
+        return format!("{} cannot be told apart", list(&alike, "and"));
     }
-    let answer = list(&alike, "or");
+    let quickest = list(&alike, "or");
     let behind: Vec<String> = slower
         .iter()
         .enumerate()
@@ -113,7 +134,7 @@ fn sentence(load: &LoadReport, detail: Detail) -> String {
         }
     };
     let why = why.map(|why| format!(", {why}")).unwrap_or_default();
-    format!("{head}: {answer}; {} slower{why}", behind.join(", "))
+    format!("{quickest}; {} slower{why}", behind.join(", "))
 }
 
 /// What a unit takes where there is one target only.

@@ -13,6 +13,7 @@ mod dimensions;
 mod fit;
 mod footprint;
 mod heading;
+mod headline;
 mod loads;
 mod machine;
 mod names;
@@ -36,6 +37,8 @@ use record::machine::Machine;
 
 pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
+pub(crate) use headline::headline;
+pub(crate) use loads::lines as load_lines;
 pub use names::dimension as dimension_name;
 pub(crate) use prose::prose;
 use text::Page;

@@ -50,7 +50,8 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
   };
   const press = (byte: Byte | null) => {
     setSelected(byte);
-    setOpened(byte);
+    // No stack has touched a byte that only came with its line: there is nothing to open.
+    setOpened(byte && timesOf(map, byte) > 0 ? byte : null);
   };
   const { scale } = drawn;
   const drawing = { ...drawn, found, selected, scrolled: view.scrolled, seen: view.seen };
@@ -195,9 +196,10 @@ function Controls({ view, around, onText, onNext, children }: ControlsProps) {
 
 function describe(map: CachemapData, byte: Byte): string {
   const times = timesOf(map, byte);
-  const often = times === 0 ? "never" : times === 1 ? "once" : `${count(times)} times`;
   const verb = map.of === "instructions" ? "executed" : "accessed";
-  return `${addressOf(map, byte)}, ${nameOf(map, byte.line)}: ${verb} ${often}`;
+  const place = `${addressOf(map, byte)}, ${nameOf(map, byte.line)}`;
+  if (times === 0) return `${place}: never ${verb}, only fetched with its line`;
+  return `${place}: ${verb} ${times === 1 ? "once" : `${count(times)} times`}`;
 }
 
 function summaryOf(map: CachemapData): string {

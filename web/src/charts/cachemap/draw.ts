@@ -79,7 +79,9 @@ function drawNames(painter: Painter, drawing: CachemapDrawing) {
     const name = map.names[region.name] ?? "";
     const room = layout.margin - 10;
     const shown = clipped(name, room, (part) => painter.textWidth(part, 10));
-    painter.text(shown, right - 3, middle, { fill: theme.muted, align: "right", size: 10 });
+    // The first name would lie below the addresses.
+    const at = scrolled === 0 ? Math.max(middle, TOP + NAME_HEIGHT / 2) : middle;
+    painter.text(shown, right - 3, at, { fill: theme.muted, align: "right", size: 10 });
     const top = middle - (region.lines * layout.cell) / 2;
     const bottom = top + Math.max(1, region.lines * layout.cell - 1);
     painter.line(right + 0.5, top, right + 0.5, bottom, theme.muted);

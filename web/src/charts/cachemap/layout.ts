@@ -42,9 +42,11 @@ export interface Layout {
 /** Sides of a byte that can be chosen, in CSS pixels. */
 export const CELLS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16];
 
-const MARGIN = 88;
-/** Narrower than this, in CSS pixels, columns matter more than names. */
-const NARROW = 560;
+/** Room that names have at least; what the columns leave over is theirs too, up to the most that
+ * names need. */
+const MARGIN_LEAST = 88;
+const MARGIN_MOST = 240;
+/** Where one column is all that there is room for, lines matter more than names. */
 const MARGIN_NARROW = 52;
 const GAP = 12;
 /** Room above the columns for the address that each begins with. */
@@ -53,11 +55,13 @@ export const TOP = 18;
 export function layoutOf(map: CachemapData, width: number, cell: number): Layout {
   const lines = map.address.length;
   const lineBytes = map.line_bytes;
-  const margin = width < NARROW ? MARGIN_NARROW : MARGIN;
-  const pitch = margin + lineBytes * cell + GAP;
-  const most = Math.max(1, Math.floor((width + GAP) / pitch));
+  const ofLine = lineBytes * cell + GAP;
+  const most = Math.max(1, Math.floor((width + GAP) / (MARGIN_LEAST + ofLine)));
   const rows = Math.max(1, Math.ceil(lines / most));
   const columns = Math.max(1, Math.ceil(lines / rows));
+  const room = Math.floor((width + GAP) / columns) - ofLine;
+  const margin = Math.max(MARGIN_NARROW, Math.min(MARGIN_MOST, room));
+  const pitch = margin + ofLine;
   return { lines, lineBytes, cell, columns, rows, margin, pitch, height: TOP + rows * cell + 2 };
 }
 

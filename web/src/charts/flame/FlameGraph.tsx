@@ -33,6 +33,8 @@ export interface FlameGraphProps {
   own: Float64Array;
   /** Own values of the same nodes in what is compared with: shows the difference. */
   before?: Float64Array;
+  /** What totals are made of: a sentence. */
+  explained?: string | undefined;
   /** What both are called, where they are compared. */
   sides?: { now: string; before: string };
   /** Flames stand on their root; icicles, the default, hang from it. */
@@ -84,7 +86,7 @@ export function FlameGraph(props: FlameGraphProps) {
   return (
     <ChartFrame
       title={title}
-      summary={summaryOf(tree, props)}
+      summary={[summaryOf(tree, props), props.explained].filter(Boolean).join(" ")}
       file={props.file}
       table={() => tableOf(tree, props)}
       picture={() =>

@@ -1,6 +1,7 @@
 // A grid of ratios on the screen: a table.
 
 import type { ComponentChildren } from "preact";
+import { Scrolling } from "../scrolling";
 import type { GridCell, GridModel } from "./grid-svg";
 
 export interface GridTableProps {
@@ -13,7 +14,7 @@ export interface GridTableProps {
 
 export function GridTable({ model, corner, nameOf }: GridTableProps) {
   return (
-    <div class="scrolling">
+    <Scrolling label={model.title}>
       <table class="map">
         <thead>
           <tr>
@@ -36,20 +37,26 @@ export function GridTable({ model, corner, nameOf }: GridTableProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   );
 }
 
 function Place({ cell }: { cell: GridCell | null }) {
   if (cell === null) return <td class="empty">–</td>;
   const [first, ...others] = cell.lines;
-  const side = cell.isDear ? "dear" : "cheap";
   return (
-    <td class={`depth-${cell.depth} ${side}${cell.isAlike ? " alike" : ""}`}>
+    <td class={classOf(cell)}>
       <strong>{first}</strong>
+      {cell.isBest && <small>least</small>}
       {others.map((line) => (
         <small key={line}>{line}</small>
       ))}
     </td>
   );
+}
+
+function classOf({ isBest, isPlain, depth, isDear, isAlike }: GridCell): string {
+  if (isBest) return "is-best";
+  if (isPlain) return "is-plain";
+  return `depth-${depth} ${isDear ? "dear" : "cheap"}${isAlike ? " alike" : ""}`;
 }

@@ -12,6 +12,10 @@ export interface GridCell {
   isDear: boolean;
   /** Not told apart: hatched. */
   isAlike: boolean;
+  /** None is better. */
+  isBest?: boolean;
+  /** What others are compared with: neither dear nor cheap. */
+  isPlain?: boolean;
 }
 
 export interface GridModel {
@@ -25,6 +29,7 @@ const CELL = { width: 132, height: 58 };
 const HEAD = 66;
 const DEAR = { light: "#c14a00", dark: "#e07028" };
 const CHEAP = { light: "#0068b2", dark: "#4096dc" };
+const BEST = { light: "#e3f1e6", dark: "#15301f" };
 const SHADE = { least: 0.07, step: 0.07 };
 
 /** How dark a ratio's place is: a step for each half power of 2. */
@@ -65,7 +70,14 @@ function cellSvg(cell: GridCell, left: number, top: number, theme: Theme): strin
   const opacity = SHADE.least + cell.depth * SHADE.step;
   const middle = { x: left + CELL.width / 2, "text-anchor": "middle", fill: theme.ink };
   return [
-    element("rect", { ...place, fill: colour, opacity }),
+    element(
+      "rect",
+      cell.isBest
+        ? { ...place, fill: BEST[theme.name] }
+        : cell.isPlain
+          ? { ...place, fill: theme.rule, opacity: 0.4 }
+          : { ...place, fill: colour, opacity },
+    ),
     cell.isAlike ? element("rect", { ...place, fill: "url(#alike)" }) : "",
     ...cell.lines.map((line, index) =>
       text(line, {

@@ -69,7 +69,7 @@ export function Heatmap(props: HeatmapProps) {
       title={props.title}
       summary={props.summary}
       file={props.file}
-      table={() => tableOfCells(matrix, label)}
+      table={() => tableOfCells(matrix, label, format)}
       picture={() =>
         canvasPicture({ title: props.title, theme, size: { width, height }, draw: draw(null) })
       }

@@ -4,7 +4,7 @@
 import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from "../axes";
 import { bitmapOf, packedColour, packedPalette, type Size } from "../bitmap";
 import { rgbOf } from "../colour";
-import type { Table } from "../frame";
+import { measured, type Table } from "../frame";
 import { type ColourScale, drawLegend, entryFor, legendHeight, shareOn } from "../legend";
 import type { Painter } from "../painter";
 import type { Palette } from "../palettes";
@@ -39,13 +39,19 @@ export function valueAt({ columns, values }: Matrix, { column, row }: Cell): num
 }
 
 /** A row for each cell that holds something. */
-export function tableOfCells(matrix: Matrix, label: string): Table {
+export function tableOfCells(
+  matrix: Matrix,
+  label: string,
+  said: (value: number) => string,
+): Table {
   const { columns, rows } = matrix;
   const table: Table = { head: [columns.label, rows.label, label], rows: [] };
   for (let column = 0; column < columns.cells; column += 1) {
     for (let row = 0; row < rows.cells; row += 1) {
       const value = valueAt(matrix, { column, row });
-      if (value > 0) table.rows.push([columns.cell(column), rows.cell(row), value]);
+      if (value > 0) {
+        table.rows.push([columns.cell(column), rows.cell(row), measured(value, said)]);
+      }
     }
   }
   return table;

@@ -1,7 +1,7 @@
 // Dots with intervals on the screen: the same SVG that is saved.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ChartFrame, type Table } from "../frame";
+import { ChartFrame, measured, type Table } from "../frame";
 import { pictureOf } from "../picture";
 import type { Theme } from "../theme";
 import { useDrawn } from "../visible";
@@ -20,6 +20,7 @@ export interface IntervalChartProps {
 export function IntervalChart({ model, theme, summary, file, notes }: IntervalChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
+  const [tip, setTip] = useState<Tip | null>(null);
   const drawn = useDrawn(
     holder,
     useMemo(() => ({ model, theme }), [model, theme]),
@@ -49,13 +50,42 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
       <div
         class="drawing"
         role="img"
+        onPointerMove={({ target, clientX, clientY }) => setTip(tipAt(target, clientX, clientY))}
+        onPointerLeave={() => setTip(null)}
         aria-label={`${model.title}. ${summary}`}
         style={{ minHeight: `${intervalHeight(model)}px` }}
         ref={holder}
-        dangerouslySetInnerHTML={{ __html: svg.replace(/^<\?xml.*\?>\n/, "") }}
+        dangerouslySetInnerHTML={{ __html: onScreen(svg) }}
       />
+      {tip && (
+        <div class="row-tip" aria-hidden="true" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>
+          <b>{tip.label}</b> {tip.said}
+        </div>
+      )}
     </ChartFrame>
   );
+}
+
+/** What is told beside the pointer. */
+interface Tip {
+  label: string;
+  said: string;
+  x: number;
+  y: number;
+}
+
+const TIP_WIDTH = 280;
+
+function tipAt(target: EventTarget | null, x: number, y: number): Tip | null {
+  const row = target instanceof Element ? target.closest("[data-said]") : null;
+  const [label, said] = [row?.getAttribute("data-label"), row?.getAttribute("data-said")];
+  if (label == null || said == null) return null;
+  return { label, said, x: Math.max(8, Math.min(x + 14, innerWidth - TIP_WIDTH)), y: y + 14 };
+}
+
+/** An SVG file within the page, where tips are ours and not the browser's. */
+function onScreen(svg: string): string {
+  return svg.replace(/^<\?xml.*\?>\n/, "").replaceAll(/<title>[^<]*<\/title>/g, "");
 }
 
 function tableOf(model: IntervalModel): Table {
@@ -63,9 +93,9 @@ function tableOf(model: IntervalModel): Table {
     group.rows.map((row) => [
       group.title,
       row.label,
-      row.value,
-      row.low ?? "",
-      row.high ?? "",
+      measured(row.value, model.axis.format),
+      measured(row.low, model.axis.format),
+      measured(row.high, model.axis.format),
       row.said,
     ]),
   );

@@ -42,7 +42,10 @@ const LABEL_WIDTH = 128;
 const LETTERS_MOST = 20;
 /** Below this width, numbers stand not beside the plot but only in its table. */
 const WIDTH_WITH_NUMBERS = 560;
-const SAID_WIDTH = 168;
+/** Room for what is said, in letters of about this width, between these limits. */
+const LETTER = 6.3;
+const SAID_LEAST = 120;
+const SAID_MOST = 300;
 /** Half of the least span of an axis, over the value in its middle. */
 const SPAN_LEAST = 0.05;
 
@@ -58,7 +61,7 @@ export function intervalSvg(model: IntervalModel, theme: Theme, width: number): 
   const x: Scale = {
     kind: model.axis.kind,
     domain: intervalDomain(model),
-    range: [LABEL_WIDTH + 12, width - (width < WIDTH_WITH_NUMBERS ? 16 : SAID_WIDTH)],
+    range: [LABEL_WIDTH + 12, width - (width < WIDTH_WITH_NUMBERS ? 16 : saidWidth(model))],
   };
   const parts = [axis(model, x, height, theme)];
   let top = HEAD;
@@ -72,6 +75,11 @@ export function intervalSvg(model: IntervalModel, theme: Theme, width: number): 
     }
   }
   return file(width, height, theme.surface, parts.join(""));
+}
+
+function saidWidth({ groups }: IntervalModel): number {
+  const longest = Math.max(...groups.flatMap(({ rows }) => rows.map(({ said }) => said.length)), 0);
+  return Math.min(SAID_MOST, Math.max(SAID_LEAST, longest * LETTER + 20));
 }
 
 export function intervalDomain({ axis, groups, reference }: IntervalModel): [number, number] {
@@ -153,5 +161,8 @@ function rowSvg(row: IntervalRow, x: Scale, middle: number, theme: Theme, width:
     const beside = { x: x.range[1] + 10, y: middle + 4, fill: theme.muted, "font-size": 11.5 };
     parts.push(text(row.said, beside));
   }
-  return parts.join("");
+  // Wherever in the row one points, it is told.
+  const whole = { x: 0, y: middle - ROW / 2, width, height: ROW, fill: "transparent" };
+  const tip = { "data-label": row.label, "data-said": row.said };
+  return element("g", tip, element("rect", whole) + parts.join(""));
 }

@@ -3,15 +3,24 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { trimmed } from "../../format/units";
-import { ChartFrame, type Table } from "../frame";
+import { ChartFrame, measured, type Table } from "../frame";
 import { pictureOf } from "../picture";
 import { ticks } from "../scales";
 import type { Theme } from "../theme";
 import { useDrawn } from "../visible";
-import { aligned, type LineChartModel, xDomain, yDomain } from "./line-model";
+import {
+  aligned,
+  type LineChartModel,
+  MARKER_ROW,
+  markerRows,
+  rowsOf,
+  xDomain,
+  yDomain,
+} from "./line-model";
 import { lineSvg } from "./line-svg";
 
 const HEIGHT = 300;
+const AXIS_FONT = "12px system-ui, sans-serif";
 const stepped = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
 
 export interface LineChartProps {
@@ -20,12 +29,24 @@ export interface LineChartProps {
   summary: string;
   file: string;
   notes?: preact.ComponentChildren;
+  /** Charts of one name share their cursor and their zoom. */
+  link?: string | undefined;
 }
 
-export function LineChart({ model, theme, summary, file, notes }: LineChartProps) {
+/** What is read at one place of the x axis. */
+interface Reading {
+  at: string;
+  said: { label: string; colour: string; value: string }[];
+  /** Where it is, in CSS pixels from the plot's left edge, and how wide that is. */
+  left: number;
+  width: number;
+}
+
+export function LineChart({ model, theme, summary, file, notes, link }: LineChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const [reading, setReading] = useState("");
+  const [reading, setReading] = useState<Reading | null>(null);
+  const [isZoomed, setZoomed] = useState(false);
   const drawn = useDrawn(
     holder,
     useMemo(() => ({ model, theme }), [model, theme]),
@@ -35,9 +56,11 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
   useLayoutEffect(() => {
     const element = holder.current;
     if (element === null || drawn === null) return;
-    const options = optionsOf(drawn.model, drawn.theme, element.clientWidth, (index) =>
-      setReading(readingAt(drawn.model, data, index)),
-    );
+    const options = optionsOf(drawn.model, drawn.theme, element.clientWidth, {
+      link,
+      read: (chart) => setReading(readingAt(drawn.model, data, chart)),
+      zoomed: setZoomed,
+    });
     const columns = data.columns.flatMap(({ y, low, high }) => [y, low, high]);
     const created = new uPlot(options, [data.x, ...columns], element);
     plot.current = created;
@@ -50,12 +73,14 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
       created.destroy();
       plot.current = null;
     };
-  }, [drawn, data]);
+  }, [drawn, data, link]);
 
   const move = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const chart = plot.current;
-    if (step === 0 || chart === null) return;
+    if (chart === null) return;
+    if (event.key === "Escape") unzoom(chart);
+    if (step === 0) return;
     event.preventDefault();
     const last = data.x.length - 1;
     const from = chart.cursor.idx ?? (step > 0 ? -1 : last + 1);
@@ -103,49 +128,102 @@ export function LineChart({ model, theme, summary, file, notes }: LineChartProps
         aria-label={`${model.title}. ${summary} Arrow keys read the values.`}
         onKeyDown={move}
         ref={holder}
-      />
-      <p class="reading" aria-live="polite">
-        {reading || "\u00a0"}
+      >
+        {reading && <PlotTip reading={reading} />}
+      </div>
+      <p class="reading">
+        <span class="hidden" aria-live="polite">
+          {reading ? saidOf(reading) : ""}
+        </span>
+        {isZoomed ? (
+          <button type="button" onClick={() => plot.current && unzoom(plot.current)}>
+            Show all
+          </button>
+        ) : (
+          <span class="hint">Drag to zoom in.</span>
+        )}
       </p>
     </ChartFrame>
   );
 }
 
-/** Every value at one place of the x axis, in words. */
+/** Every value at the cursor. */
 function readingAt(
   model: LineChartModel,
   data: ReturnType<typeof aligned>,
-  index: number | null | undefined,
-): string {
-  if (index === null || index === undefined) return "";
+  chart: uPlot,
+): Reading | null {
+  const { idx: index, left } = chart.cursor;
+  if (index == null || left === undefined || left < 0) return null;
   const at = model.x.format(data.x[index] as number);
-  const said = model.series.flatMap((series, column) => {
+  const said = model.series.flatMap(({ label, colour, unnamed }, column) => {
     const value = data.columns[column]?.y[index];
-    return value === null || value === undefined
-      ? []
-      : [`${series.label} ${model.y.format(value)}`];
+    if (unnamed || value === null || value === undefined) return [];
+    return [{ label, colour, value: model.y.format(value) }];
   });
-  return `${at}: ${said.join(" · ")}`;
+  const { offsetLeft, clientWidth } = chart.over;
+  return { at, said, left: left + offsetLeft, width: offsetLeft + clientWidth };
+}
+
+function saidOf({ at, said }: Reading): string {
+  return `${at}: ${said.map(({ label, value }) => `${label} ${value}`).join(" · ")}`;
+}
+
+/** Beside the cursor, on the side where there is more room. */
+function PlotTip({ reading: { at, said, left, width } }: { reading: Reading }) {
+  const isLeft = left < width / 2;
+  const side = isLeft ? { left: `${left + 12}px` } : { right: `calc(100% - ${left - 12}px)` };
+  return (
+    <div class="plot-tip" aria-hidden="true" style={side}>
+      <b>{at}</b>
+      {said.map(({ label, colour, value }) => (
+        <span key={label}>
+          <svg width="9" height="9">
+            <circle cx="4.5" cy="4.5" r="4" fill={colour} />
+          </svg>{" "}
+          {label} <span class="number">{value}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** Of charts that are linked, each shows what this one shows. */
+const linked = new Map<string, Set<uPlot>>();
+
+/** Shows again the whole of the x axis, here and in linked charts. */
+function unzoom(chart: uPlot) {
+  const x = chart.data[0];
+  const [low, high] = [x[0], x.at(-1)];
+  if (low !== undefined && high !== undefined) chart.setScale("x", { min: low, max: high });
 }
 
 function tableOf(model: LineChartModel): Table {
   const rows = model.series.flatMap((series) =>
     series.points.map((point) => [
       series.label,
-      point.x,
-      point.y,
-      point.low ?? "",
-      point.high ?? "",
+      measured(point.x, model.x.format),
+      measured(point.y, model.y.format),
+      measured(point.low, model.y.format),
+      measured(point.high, model.y.format),
     ]),
   );
   return { head: ["series", model.x.label, model.y.label, "low", "high"], rows };
+}
+
+interface Listeners {
+  link: string | undefined;
+  /** The cursor moved. */
+  read: (chart: uPlot) => void;
+  /** Whether a part of the axis is shown. */
+  zoomed: (isZoomed: boolean) => void;
 }
 
 function optionsOf(
   model: LineChartModel,
   theme: Theme,
   width: number,
-  onIndex: (index: number | null | undefined) => void,
+  { link, read, zoomed }: Listeners,
 ): uPlot.Options {
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
@@ -170,6 +248,9 @@ function optionsOf(
     stroke: theme.muted,
     grid: { stroke: theme.rule, width: 1 },
     ticks: { show: false },
+    font: AXIS_FONT,
+    labelFont: AXIS_FONT,
+    labelSize: 22,
     // uPlot would leave out texts of logarithmic axes that are no round decimal numbers.
     filter: (_: uPlot, splits: number[]) => splits,
   };
@@ -180,10 +261,21 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
+    // Room for the names of markers, and for half of the last tick's text.
+    padding: [8 + MARKER_ROW * markerRows(model), 26, 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: true, y: false } },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false },
+      ...(link && { sync: { key: link, scales: ["x", null] as [string, null] } }),
+    },
     scales: {
-      x: { time: false, range: x, ...distribution(model.x.kind) },
+      // What shows all has room at its ends; what was zoomed to is shown as it is.
+      x: {
+        time: false,
+        range: (chart, low, high) => (isAll(chart, low, high) ? x : [low, high]),
+        ...distribution(model.x.kind),
+      },
       y: { range: y, ...distribution(model.y.kind) },
     },
     axes: [
@@ -207,9 +299,44 @@ function optionsOf(
     bands,
     hooks: {
       drawClear: [(chart) => drawMarkers(chart, model)],
-      setCursor: [(chart) => onIndex(chart.cursor.idx)],
+      setCursor: [read],
+      setScale: [
+        (chart, key) => {
+          const { min, max } = chart.scales.x ?? {};
+          if (key !== "x" || min == null || max == null) return;
+          zoomed(!isAll(chart, min, max));
+          shareScale(link, chart, min, max);
+        },
+      ],
+      ready: [(chart) => join(link, chart)],
+      destroy: [(chart) => link !== undefined && linked.get(link)?.delete(chart)],
     },
   };
+}
+
+function join(link: string | undefined, chart: uPlot) {
+  if (link === undefined) return;
+  linked.set(link, (linked.get(link) ?? new Set()).add(chart));
+}
+
+/** Brings linked charts to the same part of the axis. */
+function shareScale(link: string | undefined, chart: uPlot, min: number, max: number) {
+  if (link === undefined) return;
+  const whole = isAll(chart, min, max);
+  for (const other of linked.get(link) ?? []) {
+    const { min: low, max: high } = other.scales.x ?? {};
+    if (other === chart || low == null || high == null) continue;
+    if (whole ? !isAll(other, low, high) : low !== min || high !== max) {
+      if (whole) unzoom(other);
+      else other.setScale("x", { min, max });
+    }
+  }
+}
+
+/** Whether all places of a chart lie within these ends. */
+function isAll({ data: [x] }: uPlot, low: number, high: number): boolean {
+  const [first, last] = [x[0], x.at(-1)];
+  return first === undefined || last === undefined || (low <= first && high >= last);
 }
 
 function hidden(): uPlot.Series {
@@ -221,30 +348,32 @@ function distribution(kind: LineChartModel["x"]["kind"]): uPlot.Scale {
   return { distr: 3, log: kind === "log2" ? 2 : 10 };
 }
 
-/** Caches, limits and cliffs, behind the lines; names that would run into each other stand in rows
- * below each other. */
-function drawMarkers(chart: uPlot, { markers, x }: LineChartModel) {
+/** Caches, limits and cliffs, behind the lines; their names stand above the plot, in rows. */
+function drawMarkers(chart: uPlot, model: LineChartModel) {
   const { ctx, bbox } = chart;
   const low = chart.scales.x?.min ?? 0;
   const high = chart.scales.x?.max ?? 0;
   const pixel = devicePixelRatio;
-  const rowEnds: number[] = [];
   ctx.save();
   ctx.font = `${11 * pixel}px system-ui, sans-serif`;
   ctx.textAlign = "left";
-  for (const { from, to = from, label, colour } of markers) {
-    if (to < low || from > high || (x.kind !== "linear" && from <= 0)) continue;
+  const seen = model.markers.filter(
+    ({ from, to = from }) => to >= low && from <= high && (model.x.kind === "linear" || from > 0),
+  );
+  const places = seen.map(({ from, to = from, label, colour }) => {
     const left = chart.valToPos(Math.max(from, low), "x", true);
     const right = chart.valToPos(Math.min(to, high), "x", true);
     ctx.fillStyle = `${colour}44`;
     ctx.fillRect(left, bbox.top, Math.max(pixel * 1.5, right - left), bbox.height);
-    const width = ctx.measureText(label).width;
-    const start = Math.max(bbox.left, Math.min(left + 4 * pixel, bbox.left + bbox.width - width));
-    const free = rowEnds.findIndex((end) => end < start);
-    const row = free < 0 ? rowEnds.length : free;
-    rowEnds[row] = start + width + 6 * pixel;
+    const width = ctx.measureText(label).width / pixel;
+    const most = (bbox.left + bbox.width) / pixel - width;
+    return { start: Math.max(bbox.left / pixel, Math.min(left / pixel, most)), width };
+  });
+  rowsOf(places).forEach((row, index) => {
+    const { label, colour } = seen[index] as LineChartModel["markers"][number];
     ctx.fillStyle = colour;
-    ctx.fillText(label, start, bbox.top + (11 + 13 * row) * pixel);
-  }
+    const start = (places[index]?.start ?? 0) * pixel;
+    ctx.fillText(label, start, bbox.top - (5 + MARKER_ROW * row) * pixel);
+  });
   ctx.restore();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { aligned, type LineSeries } from "./line-model";
+import { aligned, type LineSeries, rowsOf } from "./line-model";
 
 const series = (...points: [number, number][]): LineSeries => ({
   label: "a",
@@ -25,4 +25,14 @@ it("has nothing where a series has no point, or none that is a number", () => {
     [null, null, 4],
     [null, 5, null],
   ]);
+});
+
+it("puts names that would run into each other into rows", () => {
+  const places = [
+    { start: 0, width: 50 },
+    { start: 30, width: 50 },
+    { start: 70, width: 20 },
+    { start: 75, width: 20 },
+  ];
+  expect(rowsOf(places)).toEqual([0, 1, 0, 2]);
 });

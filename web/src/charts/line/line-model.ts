@@ -32,6 +32,8 @@ export interface Axis {
   isBinary?: boolean;
   /** How a value is written at a tick and in a read-out, with so many digits if told. */
   format: (value: number, significant?: number) => string;
+  /** No value can be more: the axis ends there. */
+  most?: number | undefined;
 }
 
 /** A vertical line, or a stretch of the axis, with a name. */
@@ -48,6 +50,27 @@ export interface LineChartModel {
   y: Axis;
   series: LineSeries[];
   markers: Marker[];
+}
+
+/** Rows that the names of markers take above a plot, at most. */
+export function markerRows({ markers }: LineChartModel): number {
+  return Math.min(MARKER_ROWS_MOST, markers.length);
+}
+
+const MARKER_ROWS_MOST = 4;
+/** The height of one. */
+export const MARKER_ROW = 13;
+
+/** Puts names that begin at these places, and are so wide, into rows in which none runs into the
+ * next: the row of each. */
+export function rowsOf(places: readonly { start: number; width: number }[]): number[] {
+  const ends: number[] = [];
+  return places.map(({ start, width }) => {
+    const free = ends.findIndex((end) => end < start);
+    const row = free < 0 ? ends.length : free;
+    ends[row] = start + width + 6;
+    return row;
+  });
 }
 
 /** The domain of the x axis: of points and markers. */
@@ -70,7 +93,9 @@ export function yDomain({ y, series }: LineChartModel): [number, number] {
     one.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]),
   );
   const [low, high] = domainOf(y.kind, values);
-  if (y.kind === "linear" && low >= 0) return [0, high === 0 ? 1 : high * 1.06];
+  if (y.kind === "linear" && low >= 0) {
+    return [0, y.most !== undefined ? y.most * 1.02 : high === 0 ? 1 : high * 1.06];
+  }
   return padded(y.kind, [low, high], 0.07);
 }
 

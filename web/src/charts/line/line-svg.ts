@@ -8,6 +8,9 @@ import {
   type LineChartModel,
   type LinePoint,
   type LineSeries,
+  MARKER_ROW,
+  markerRows,
+  rowsOf,
   xDomain,
   yDomain,
 } from "./line-model";
@@ -27,7 +30,7 @@ export function lineSvg(model: LineChartModel, theme: Theme, width = 760, height
   const y: Scale = {
     kind: model.y.kind,
     domain: yDomain(model),
-    range: [height - MARGIN.bottom, MARGIN.top],
+    range: [height - MARGIN.bottom, MARGIN.top + markerRows(model) * MARKER_ROW],
   };
   const parts = [
     text(model.title, {
@@ -38,7 +41,7 @@ export function lineSvg(model: LineChartModel, theme: Theme, width = 760, height
       "font-weight": 600,
     }),
     axes(model, x, y, theme),
-    ...model.markers.map((marker) => markerSvg(marker, x, y)),
+    ...markersSvg(model, x, y),
     ...model.series.map((series) => seriesSvg(series, x, y)),
     ...named.map((series, index) => legendSvg(series, height + index * LEGEND_LINE, theme)),
   ];
@@ -73,20 +76,39 @@ function axes(model: LineChartModel, x: Scale, y: Scale, theme: Theme): string {
   return parts.join("");
 }
 
-function markerSvg(
-  { from, to = from, label, colour }: LineChartModel["markers"][number],
-  x: Scale,
-  y: Scale,
-): string {
+/** Letters are about this wide: a file is written where nothing can be measured. */
+const LETTER = 6;
+
+/** Stretches behind the lines, with their names in rows above the plot. */
+function markersSvg({ markers }: LineChartModel, x: Scale, y: Scale): string[] {
   const [low, high] = x.domain;
-  if (to < low || from > high) return "";
   const [bottom, top] = y.range;
-  const [left, right] = [place(x, Math.max(from, low)), place(x, Math.min(to, high))];
-  const width = Math.max(1, right - left);
-  return (
-    element("rect", { x: left, y: top, width, height: bottom - top, fill: colour, opacity: 0.25 }) +
-    text(label, { x: left + 4, y: top + 12, fill: colour, "font-size": 11 })
-  );
+  const seen = markers.filter(({ from, to = from }) => to >= low && from <= high);
+  const stretches = seen.map(({ from, to = from }) => [
+    place(x, Math.max(from, low)),
+    place(x, Math.min(to, high)),
+  ]) as [number, number][];
+  const places = seen.map(({ label }, index) => {
+    const width = label.length * LETTER;
+    const [left = 0] = stretches[index] ?? [];
+    return { start: Math.max(x.range[0], Math.min(left, x.range[1] - width)), width };
+  });
+  const rows = rowsOf(places);
+  return seen.map(({ label, colour }, index) => {
+    const [left, right] = stretches[index] as [number, number];
+    const width = Math.max(1, right - left);
+    const at = { x: places[index]?.start, y: top - 5 - MARKER_ROW * (rows[index] as number) };
+    return (
+      element("rect", {
+        x: left,
+        y: top,
+        width,
+        height: bottom - top,
+        fill: colour,
+        opacity: 0.25,
+      }) + text(label, { ...at, fill: colour, "font-size": 11 })
+    );
+  });
 }
 
 function seriesSvg(series: LineSeries, x: Scale, y: Scale): string {

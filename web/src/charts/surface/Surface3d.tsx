@@ -57,7 +57,7 @@ export function Surface3d(props: Surface3dProps) {
       title={title}
       summary={props.summary}
       file={props.file}
-      table={() => tableOfCells(props, label)}
+      table={() => tableOfCells(props, label, format)}
       picture={() => canvasPicture({ title, theme, size: { width, height }, draw })}
     >
       <p class="chart-controls">

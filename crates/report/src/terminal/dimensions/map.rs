@@ -6,22 +6,22 @@ use super::axis::Span;
 
 /// One dimension.
 #[derive(Clone, Debug)]
-pub(super) struct Group<'a> {
-    pub(super) dimension: Dimension,
+pub(in crate::terminal) struct Group<'a> {
+    pub(in crate::terminal) dimension: Dimension,
     /// Benchmarks of the comparison that has most of them.
-    pub(super) benchmarks: u32,
+    pub(in crate::terminal) benchmarks: u32,
     /// The cheapest first.
-    pub(super) rows: Vec<Row<'a>>,
+    pub(in crate::terminal) rows: Vec<Row<'a>>,
     /// Targets of the run that have nothing to compare here.
-    pub(super) absent: Vec<&'a str>,
+    pub(in crate::terminal) absent: Vec<&'a str>,
 }
 
 /// One target in one dimension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
-    pub(super) target: &'a str,
+pub(in crate::terminal) struct Row<'a> {
+    pub(in crate::terminal) target: &'a str,
     /// Its comparison with the cheapest; none of that itself, or where nothing is in common.
-    pub(super) comparison: Option<&'a DimensionComparison>,
+    pub(in crate::terminal) comparison: Option<&'a DimensionComparison>,
     is_cheapest: bool,
 }
 
@@ -35,7 +35,7 @@ impl Row<'_> {
     }
 
     /// What may be said of it and the cheapest.
-    pub(super) fn verdict(&self) -> Option<Verdict> {
+    pub(in crate::terminal) fn verdict(&self) -> Option<Verdict> {
         self.comparison.map(|comparison| comparison.verdict)
     }
 }
@@ -51,7 +51,7 @@ fn span(comparison: &DimensionComparison, target: &str) -> Option<Span> {
 }
 
 /// The dimensions in which two targets can be compared, in their order.
-pub(super) fn groups(document: &Document) -> Vec<Group<'_>> {
+pub(in crate::terminal) fn groups(document: &Document) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for of_dimension in document.dimensions.chunk_by(|one, next| one.dimension == next.dimension) {
         if of_dimension.iter().any(|comparison| comparison.ratio.is_some()) {

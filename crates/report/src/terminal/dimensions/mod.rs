@@ -18,7 +18,8 @@ use super::table::percent;
 use super::text::{Page, Style, shortened};
 use super::units;
 use axis::{Axis, Span};
-use map::{Group, Row, groups};
+use map::Row;
+pub(super) use map::{Group, groups};
 use textual::{GAP, list, plural, unbroken, widest};
 
 const INDENT: usize = 4;

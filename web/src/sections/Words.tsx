@@ -1,9 +1,10 @@
-// The top of the report: what was compared, where, when, on which conditions; and what may be said.
+// Everything that is said of the runs, sentence by sentence, and how sure it is.
 
 import type { Said, SaidKind } from "../contract";
 import { dimensionName } from "../data/model";
 import { typeset } from "../format/units";
 import { useView } from "../view";
+import { Unfiltered } from "./Unfiltered";
 
 const GROUPS: readonly [SaidKind, string, string][] = [
   ["real", "Real differences", "at the run's confidence level, adjusted for all comparisons"],
@@ -14,22 +15,21 @@ const GROUPS: readonly [SaidKind, string, string][] = [
     "only one target, too few blocks, or a metric where neither direction is better",
   ],
   ["cliff", "Cliffs", "where a curve breaks, and why"],
-  ["refused", "Refused", "not measured or given up, with the reason"],
   ["sureness", "How sure this is", ""],
 ];
 
-export function Summary() {
+export function Words() {
   const { report } = useView();
   return (
     <>
       {report.runs.map(({ page, document }, run) => (
         <article key={page.name} class="run">
-          <h3>
-            {report.runs.length > 1 && `${page.name}: `}
-            {document.run.suite} of {document.targets.map((target) => target.label).join(", ")}
-          </h3>
-          <Lead run={run} />
-          <Conditions run={run} />
+          {report.runs.length > 1 && (
+            <p class="lead">
+              {page.name}: {document.run.suite} of{" "}
+              {document.targets.map((target) => target.label).join(", ")}
+            </p>
+          )}
           {GROUPS.map(([kind, title, note]) => (
             <Group key={kind} run={run} kind={kind} title={title} note={note} />
           ))}
@@ -39,60 +39,14 @@ export function Summary() {
   );
 }
 
-/** The whole in one line. */
-function Lead({ run }: { run: number }) {
-  const { report, selection } = useView();
-  const said = report.runs[run]?.page.prose.filter((one) => selection.isShown(run, one)) ?? [];
-  const clause = (kind: SaidKind, words: (much: number) => string) => {
-    // A curve has a sentence for each of its metrics, and is one thing.
-    const those = said.filter((one) => one.kind === kind);
-    const much = new Set(those.map((one) => one.subject ?? one.text)).size;
-    return much === 0 ? [] : words(much);
-  };
-  const noun = (much: number, word: string) => `${much} ${word}${much === 1 ? "" : "s"}`;
-  const clauses = [
-    clause("real", (n) => `${noun(n, "benchmark")} with real differences`),
-    clause("not-told-apart", (n) => `${noun(n, "benchmark")} on which nothing can be told apart`),
-    clause("refused", (n) => `${noun(n, "item")} refused`),
-    clause("warning", (n) => `${noun(n, "warning")}`),
-  ].flat();
-  return clauses.length === 0 ? null : <p class="lead">{clauses.join(" · ")}</p>;
-}
-
-function Conditions({ run }: { run: number }) {
-  const { report } = useView();
-  const said = report.runs[run]?.page.prose.filter((one) => one.kind === "condition") ?? [];
-  const targets = said.filter((one) => one.targets.length > 0);
-  return (
-    <>
-      {said
-        .filter((one) => one.targets.length === 0)
-        .map((one) => (
-          <p key={one.text}>{typeset(one.text)}</p>
-        ))}
-      <dl class="conditions">
-        {targets.map((one) => (
-          <div key={one.targets[0]}>
-            <dt>{one.targets[0]}</dt>
-            <dd>{typeset(one.text)}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
-  );
-}
-
-function Group({
-  run,
-  kind,
-  title,
-  note,
-}: {
+interface GroupProps {
   run: number;
   kind: SaidKind;
   title: string;
   note: string;
-}) {
+}
+
+function Group({ run, kind, title, note }: GroupProps) {
   const { report, selection } = useView();
   const said = (report.runs[run]?.page.prose ?? []).filter(
     (one) => one.kind === kind && selection.isShown(run, one),
@@ -100,13 +54,14 @@ function Group({
   if (said.length === 0) return null;
   return (
     <div class={`said ${kind}`}>
-      <h4>
+      <h3>
         {title} <span class="count">{kind === "sureness" ? "" : said.length}</span>
         {note !== "" && <small>{note}</small>}
-      </h4>
+      </h3>
+      {kind === "sureness" && <Unfiltered what="This" />}
       {byDimension(said).map(([dimension, sentences]) => (
         <div key={dimension} class="of-dimension">
-          {dimension !== "" && <h5>{dimension}</h5>}
+          {dimension !== "" && <h4>{dimension}</h4>}
           <ul>
             {sentences.map((one) => (
               <li key={one.text}>

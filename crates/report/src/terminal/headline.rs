@@ -1,0 +1,154 @@
+//! The answer of a run in one sentence, for the head of its page: who costs least in which
+//! dimensions, and where nothing can be told apart.
+
+use record::{Dimension, Document, Verdict};
+
+use super::dimensions::{Group, groups};
+use super::{cliffs, footprint, heading, names};
+use textual::{list, plural};
+
+/// The sentence.
+pub(crate) fn headline(document: &Document) -> String {
+    let of_search = document.searches.first();
+    if let Some(text) = of_search.and_then(|search| of_cliffs(document, search)) {
+        return text;
+    }
+    let counted: Vec<_> = document
+        .cells
+        .iter()
+        .filter(|cell| cell.dimension == Dimension::CpuFootprint && cell.curve.is_none())
+        .collect();
+    let of_footprint = || footprint::sentence(&counted);
+    of_dimensions(document)
+        .or_else(|| heading::too_few(document))
+        .or_else(of_footprint)
+        .unwrap_or_else(|| of_benchmarks(document))
+}
+
+fn of_cliffs(document: &Document, search: &record::SearchReport) -> Option<String> {
+    let text = cliffs::sentences(document, search).into_iter().next()?;
+    Some(format!("{}: {text}", names::label(&search.plan.target)))
+}
+
+/// `xfs costs least in memory and metadata, tmpfs in caching; in I/O nothing can be told apart.`
+fn of_dimensions(document: &Document) -> Option<String> {
+    let groups = groups(document);
+    let mut by_leaders: Vec<(String, Vec<String>)> = Vec::new();
+    let mut undecided: Vec<String> = Vec::new();
+    for group in &groups {
+        let name = within(group.dimension);
+        let leaders = leaders(group);
+        if leaders.len() == group.rows.len() {
+            undecided.push(name);
+            continue;
+        }
+        let leaders = list(&leaders, "or");
+        match by_leaders.iter_mut().find(|(own, _)| *own == leaders) {
+            Some((_, dimensions)) => dimensions.push(name),
+            None => by_leaders.push((leaders, vec![name])),
+        }
+    }
+    // Who leads most comes first.
+    by_leaders.sort_by_key(|(_, dimensions)| std::cmp::Reverse(dimensions.len()));
+    let said = by_leaders.iter().enumerate().map(|(place, (leaders, names))| {
+        let verb = if place == 0 { "costs least in" } else { "in" };
+        format!("{leaders} {verb} {}", list(names, "and"))
+    });
+    let said: Vec<String> = said.collect();
+    let said = (!said.is_empty()).then(|| said.join(", "));
+    let open = (!undecided.is_empty())
+        .then(|| format!("in {} nothing can be told apart", list(&undecided, "and")));
+    let clauses: Vec<String> = said.into_iter().chain(open).collect();
+    (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join("; "), &by_leaders)))
+}
+
+/// The cheapest, and those that are not shown to cost more.
+fn leaders(group: &Group<'_>) -> Vec<String> {
+    let is_leading = |verdict: Option<Verdict>| match verdict {
+        None | Some(Verdict::NotToldApart | Verdict::NotEnoughData) => true,
+        Some(Verdict::Real | Verdict::RealSizeUnknown) => false,
+    };
+    let rows = group.rows.iter().filter(|row| is_leading(row.verdict()));
+    rows.map(|row| names::label(row.target)).collect()
+}
+
+/// A dimension behind `in`.
+fn within(dimension: Dimension) -> String {
+    let name = names::dimension(dimension);
+    match dimension {
+        Dimension::Io | Dimension::CpuFootprint => name.to_owned(),
+        Dimension::InMemory => "memory".to_owned(),
+        Dimension::OnDiskLayout
+        | Dimension::Caching
+        | Dimension::Metadata
+        | Dimension::Scaling
+        | Dimension::Pollution => name.to_lowercase(),
+    }
+}
+
+/// A sentence that begins with a label keeps it as it is.
+fn capitalised(text: &str, by_leaders: &[(String, Vec<String>)]) -> String {
+    match (by_leaders.is_empty(), text.strip_prefix("in ")) {
+        (true, Some(rest)) => format!("In {rest}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Where no dimension has costs to compare: on how many benchmarks targets differ.
+fn of_benchmarks(document: &Document) -> String {
+    let mut benchmarks: Vec<&str> = document.cells.iter().map(|cell| &*cell.benchmark).collect();
+    benchmarks.sort_unstable();
+    benchmarks.dedup();
+    let measured = plural(benchmarks.len(), "benchmark");
+    let labels: Vec<String> =
+        document.targets.iter().map(|target| names::label(&target.label)).collect();
+    let is_apart = |name: &&str| {
+        document.comparisons.iter().any(|one| one.benchmark == *name && one.verdict.is_different())
+    };
+    match (labels.as_slice(), benchmarks.iter().filter(|name| is_apart(name)).count()) {
+        ([only], _) => format!("{only}: {measured}, and no second target to compare it with."),
+        (_, 0) => format!("{} cannot be told apart on any of {measured}.", list(&labels, "and")),
+        (_, apart) => format!("{} differ on {apart} of {measured}.", list(&labels, "and")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::{Sample, around, swaying};
+
+    use super::*;
+
+    #[test]
+    fn who_costs_least_is_said_and_where_nothing_can_be_told() {
+        let (low, high) = (around(1000.0, 12), around(2000.0, 12));
+        let alike = swaying(1001.0, 12);
+        let mut sample = Sample::new(&["ext4", "xfs"])
+            .benchmark("create", &[&high, &low])
+            .benchmark("read", &[&low, &alike]);
+        sample.change("create", |cell| cell.dimension = Dimension::Metadata);
+        sample.change("read", |cell| cell.dimension = Dimension::Io);
+        let text = headline(&sample.document());
+        assert_eq!(text, "xfs costs least in metadata; in I/O nothing can be told apart.");
+        sample.change("create", |cell| cell.dimension = Dimension::InMemory);
+        assert!(headline(&sample.document()).starts_with("xfs costs least in memory;"));
+    }
+
+    #[test]
+    fn those_that_cannot_be_told_from_the_cheapest_are_named_with_it() {
+        let (low, high) = (around(1000.0, 12), around(2000.0, 12));
+        let sample =
+            Sample::new(&["a", "b", "c"]).benchmark("create", &[&high, &low, &swaying(1001.0, 12)]);
+        let text = headline(&sample.document());
+        assert!(text.contains("b or c") || text.contains("c or b"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_compared_is_said_to_be_not() {
+        let alone = Sample::new(&["ext4"]).benchmark("create", &[&around(1000.0, 12)]);
+        let text = headline(&alone.document());
+        assert_eq!(text, "ext4: 1 benchmark, and no second target to compare it with.");
+        let few = around(1000.0, 2);
+        let few = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&few, &few]);
+        assert!(headline(&few.document()).starts_with("Too few blocks"));
+    }
+}

@@ -1,0 +1,25 @@
+// What may be wider than its place, and then scrolls by itself: by keyboard too.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
+  const holder = useRef<HTMLDivElement>(null);
+  const [isWider, setWider] = useState(false);
+  useLayoutEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    const look = () => setWider(element.scrollWidth > element.clientWidth);
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    if (element.firstElementChild) observer.observe(element.firstElementChild);
+    return () => observer.disconnect();
+  }, []);
+  // Only what scrolls is a stop of the keyboard.
+  const reached = isWider ? { tabIndex: 0, role: "group" as const, "aria-label": label } : {};
+  return (
+    <div ref={holder} class="scrolling" {...reached}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+// How the targets of one benchmark stand to its best, run by run.
+
+import type { MetricReport } from "../contract";
+import { ratio, ratioWithin } from "../format/units";
+import { type Benchmark, type CellView, metricOf, primary, type Report } from "./model";
+import { type Relative, relativeTo } from "./relative";
+import { meaningOf } from "./verdicts";
+
+/** One cell beside the others of its benchmark. */
+export interface Standing {
+  cell: CellView;
+  metric: MetricReport;
+  /** How it stands to the best of its run; null where that is not known. */
+  relative: Relative | null;
+  /** The one that others of its run are compared with: it has the best figure. */
+  isFirst: boolean;
+  /** It is that, and some other is worse for certain. */
+  isBest: boolean;
+  /** It cannot be told apart from that one. */
+  isAlike: boolean;
+}
+
+/** The metric in which targets of a benchmark are compared: the primary one, or a speed-up. */
+export function comparedMetric(
+  report: Report,
+  { name, cells }: Benchmark,
+): MetricReport | undefined {
+  for (const { side } of cells) {
+    const { comparisons } = report.runs[side.run]?.document ?? { comparisons: [] };
+    const found = comparisons.find((one) => one.benchmark === name);
+    const metric = found && cells.map((cell) => metricOf(cell, found.metric)).find(Boolean);
+    if (metric) return metric;
+  }
+  return cells.map(primary).find(Boolean);
+}
+
+/** What has been found already: several sections ask for the same. */
+const known = new WeakMap<Benchmark, Standing[]>();
+
+/** All cells that have a figure, in the order of the page. */
+export function standings(report: Report, benchmark: Benchmark): Standing[] {
+  const found = known.get(benchmark) ?? standingsOf(report, benchmark);
+  known.set(benchmark, found);
+  return found;
+}
+
+function standingsOf(report: Report, benchmark: Benchmark): Standing[] {
+  const metric = comparedMetric(report, benchmark);
+  if (metric === undefined) return [];
+  const runs = [...new Set(benchmark.cells.map(({ side }) => side.run))];
+  return runs.flatMap((run) => {
+    const own = benchmark.cells.filter(({ side }) => side.run === run);
+    const relatives = relativesOf(report, benchmark, run, own, metric);
+    const isDecided = relatives.some(isWorse);
+    return own.flatMap((cell): Standing[] => {
+      const figure = metricOf(cell, metric.name);
+      if (figure === undefined) return [];
+      const relative = relatives.find(({ target }) => target === cell.side.target) ?? null;
+      const isFirst = relative?.isReference ?? false;
+      const isAlike = relative !== null && !isFirst && !isWorse(relative);
+      return [{ cell, metric: figure, relative, isFirst, isBest: isFirst && isDecided, isAlike }];
+    });
+  });
+}
+
+function isWorse({ verdict, isReference }: Relative): boolean {
+  return !isReference && meaningOf(verdict).isDifferent;
+}
+
+/** How targets stand to the one with the best figure, as the sentences have it. By figures and by
+ * pairs two targets can stand in opposite order: then the pairs are right. */
+function relativesOf(
+  report: Report,
+  { name }: Benchmark,
+  run: number,
+  cells: CellView[],
+  { name: metric, better }: MetricReport,
+): Relative[] {
+  if (better === "neither") return [];
+  const { comparisons } = report.runs[run]?.document ?? { comparisons: [] };
+  const pairs = comparisons.filter((one) => one.benchmark === name);
+  const isMore = better === "higher";
+  const figures = cells.flatMap((cell) => {
+    const median = metricOf(cell, metric)?.median;
+    return median === undefined ? [] : [{ target: cell.side.target, median }];
+  });
+  figures.sort((one, other) => (one.median - other.median) * (isMore ? -1 : 1));
+  const targets = cells.map(({ side }) => side.target);
+  const to = (target: string) => relativeTo(pairs, targets, target, isMore);
+  const first = figures.map(({ target }) => to(target)).find((all) => all.length > 0) ?? [];
+  return first.some((one) => isWorse(one) && one.ratio < 1) ? to("") : first;
+}
+
+/** What a worse figure is called: `slower` of times and rates. */
+export function worse({ unit, better }: Pick<MetricReport, "unit" | "better">): string {
+  if (["ns", "s", "operations/s", "bytes/s"].includes(unit)) return "slower";
+  return better === "higher" ? "lower" : "larger";
+}
+
+/** The ratio of a target to the reference, and its interval where there is one. */
+export function saidRelative({ ratio: value, interval }: Relative): {
+  value: string;
+  interval: string;
+} {
+  if (interval === null) return { value: ratio(value), interval: "" };
+  return ratioWithin(value, interval.low, interval.high);
+}

@@ -1,0 +1,260 @@
+// The head of the page: the answer, what it rests on, what speaks against it, what is missing.
+
+import type { ComponentChildren } from "preact";
+import type { RunVerdict, Verdict } from "../contract";
+import { isSearch } from "../data/model";
+import { meaningOf } from "../data/verdicts";
+import { percent, typeset } from "../format/units";
+import { useView, type View } from "../view";
+import { Conditions } from "./Conditions";
+import { Fold } from "./Fold";
+import { Unfiltered } from "./Unfiltered";
+import { refusedOf } from "./Unmeasured";
+import { kindsOf, tracesOf } from "./warned";
+
+export function Answer() {
+  const view = useView();
+  const { report } = view;
+  const asked = askedOf(view);
+  return (
+    <>
+      <Headline />
+      {asked.length === 0 && <Unfiltered what="This answer" />}
+      <p class="subject">
+        {report.runs.map(({ page, document }) => (
+          <span key={page.name}>
+            {report.runs.length > 1 && <b>{page.name}: </b>}
+            {document.run.suite} of {document.targets.map((one) => one.label).join(", ")},{" "}
+            {document.run.started.slice(0, 16).replace("T", " ")} UTC
+            {document.machine.processor?.model != null && `, ${document.machine.processor.model}`}
+          </span>
+        ))}
+      </p>
+      <Fold title="Conditions of the measurement" class="conditions-fold">
+        {() => report.runs.map(({ page }, run) => <Conditions key={page.name} run={run} />)}
+      </Fold>
+      <div class="cards">
+        <Sure />
+        <Doubts />
+        <Missing />
+      </div>
+    </>
+  );
+}
+
+/** Sentences about the benchmark that was asked for. */
+function askedOf({ report, route, selection }: View): string[] {
+  const asked = [...report.benchmarks, ...report.curves].find(({ key }) => key === route.benchmark);
+  if (asked === undefined) return [];
+  return report.runs.flatMap(({ page }, run) =>
+    page.prose
+      .filter((one) => one.subject === asked.name && selection.isShown(run, one))
+      .map(({ text }) => (report.runs.length > 1 ? `${page.name}: ${text}` : text)),
+  );
+}
+
+function Headline() {
+  const view = useView();
+  const { runs, payload } = view.report;
+  const asked = askedOf(view);
+  const [first, ...others] =
+    asked.length > 0
+      ? asked
+      : payload.effects.changed != null
+        ? sentencesOf(payload.effects.changed)
+        : runs.map(({ page, document }) =>
+            runs.length > 1 ? `${page.name}, ${document.run.suite}: ${page.answer}` : page.answer,
+          );
+  const isLong = (first ?? "").length > 130;
+  return (
+    <>
+      <h1 id="summary-title" class={isLong ? "long" : undefined}>
+        {typeset(first ?? "")}
+      </h1>
+      {others.map((text) => (
+        <p key={text} class={asked.length > 0 ? "also" : "lead"}>
+          {typeset(text)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** The first sentence, which is about all, and the rest. */
+function sentencesOf(text: string): string[] {
+  const [first = "", rest] = text.split(/(?<=\.) (?=The largest difference: )/);
+  return rest === undefined ? [first] : [first, rest];
+}
+
+function Card(props: { title: string; class: string; children: ComponentChildren }) {
+  return (
+    <div class={`card ${props.class}`}>
+      <h2>{props.title}</h2>
+      {props.children}
+    </div>
+  );
+}
+
+/** A link to a section. */
+function To({ section, children }: { section: string; children: ComponentChildren }) {
+  const { go } = useView();
+  return (
+    <button type="button" class="link" onClick={() => go({ section })}>
+      {children}
+    </button>
+  );
+}
+
+/** Verdicts of all comparisons of what is selected: between runs where there are several, else
+ * between targets. */
+function verdictsOf({ report, selection }: View): (RunVerdict | Verdict)[] {
+  const names = new Set(selection.benchmarks.map((one) => one.name));
+  const isShown = (run: number, target: string) =>
+    selection.sides.some((side) => side.run === run && side.target === target);
+  const { comparison } = report.payload.effects;
+  if (comparison != null && comparison.runs.length > 1) {
+    const runOf = (name: string) => report.runs.findIndex(({ page }) => page.name === name);
+    return comparison.comparisons
+      .filter((one) => names.has(one.benchmark) && isShown(runOf(one.second_run), one.second))
+      .map((one) => one.verdict);
+  }
+  return report.runs.flatMap(({ document }, run) =>
+    document.comparisons
+      .filter((one) => names.has(one.benchmark))
+      .filter((one) => isShown(run, one.first) && isShown(run, one.second))
+      .map((one) => one.verdict),
+  );
+}
+
+type Kind = "real" | "same" | "open" | "few";
+
+function kindOf(verdict: RunVerdict | Verdict): Kind {
+  if (meaningOf(verdict).isDifferent) return "real";
+  if (verdict === "same" || verdict === "same-in-these-runs") return "same";
+  return verdict === "not-enough-data" ? "few" : "open";
+}
+
+const KINDS: readonly [Kind, string, string][] = [
+  ["real", "real difference", "real differences"],
+  ["same", "shown to be the same", "shown to be the same"],
+  ["open", "not told apart", "not told apart"],
+  ["few", "with too few values", "with too few values"],
+];
+
+function Sure() {
+  const view = useView();
+  const { report } = view;
+  const verdicts = verdictsOf(view);
+  const shares = KINDS.map(([kind, one, several]) => {
+    const much = verdicts.filter((verdict) => kindOf(verdict) === kind).length;
+    return { kind, much, text: much === 1 ? one : several };
+  }).filter(({ much }) => much > 0);
+  const [run] = report.runs;
+  const replicates = report.runs.flatMap(replicatesOf);
+  const extent =
+    run && isSearch(run)
+      ? `${replicates.reduce((sum, much) => sum + much, 0)} probes`
+      : `up to ${Math.max(0, ...replicates)} blocks`;
+  const level = run ? percent(run.document.run.confidence_level) : "";
+  return (
+    <Card title="How sure is this?" class="sure">
+      {shares.length > 0 && (
+        <>
+          <div class="share-bar" aria-hidden="true">
+            {shares.map(({ kind, much }) => (
+              <span key={kind} class={kind} style={{ flexGrow: much }} />
+            ))}
+          </div>
+          <ul class="shares">
+            {shares.map(({ kind, text, much }) => (
+              <li key={kind} class={kind}>
+                <b>{much}</b> {text}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p>
+        {level} intervals over {extent}
+        {verdicts.length > 1 && "; p is adjusted for the number of comparisons"}.{" "}
+        <To section="words">In words</To>
+      </p>
+    </Card>
+  );
+}
+
+function replicatesOf({ document }: View["report"]["runs"][number]): number[] {
+  return document.cells.map((cell) => cell.replicates);
+}
+
+/** Lines of a card. */
+const LINES_MOST = 4;
+
+function Doubts() {
+  const view = useView();
+  const kinds = kindsOf(view);
+  const traces = tracesOf(view).length;
+  return (
+    <Card title="What speaks against it?" class="doubts-card">
+      {traces > 0 && (
+        <p>
+          <To section="warnings">{traces === 1 ? "A trace" : `${traces} traces`}</To> cannot be
+          trusted or read.
+        </p>
+      )}
+      {kinds.length + traces === 0 ? (
+        <p>No warnings.</p>
+      ) : (
+        <ul>
+          {kinds.slice(0, LINES_MOST).map(({ kind, meaning, cells }) => (
+            <li key={kind} class={`weight-${meaning.weight}`}>
+              {meaning.title}
+              {cells.length > 0 && <span class="count"> {cellsOf(cells.length)}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {kinds.length > 0 && (
+        <p>
+          <To section="warnings">
+            {kinds.length > LINES_MOST
+              ? `All ${kinds.length} kinds of warnings, and what they mean`
+              : "What they mean"}
+          </To>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+export function cellsOf(much: number): string {
+  return `${much} ${much === 1 ? "cell" : "cells"}`;
+}
+
+function Missing() {
+  const view = useView();
+  const refused = refusedOf(view);
+  return (
+    <Card title="What was not measured?" class="missing">
+      {refused.length === 0 ? (
+        <p>Nothing was left out.</p>
+      ) : (
+        <>
+          <Unfiltered what="This list" />
+          <ul>
+            {refused.slice(0, LINES_MOST).map((text) => (
+              <li key={text}>
+                <span class="clamped">{typeset(text)}</span>
+              </li>
+            ))}
+          </ul>
+          <p>
+            <To section="unmeasured">
+              {refused.length > LINES_MOST ? `All ${refused.length}, with the reasons` : "In full"}
+            </To>
+          </p>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,152 @@
+// The largest differences that are real: of each benchmark the target that stands worst to the
+// best, the largest ratio first.
+
+import { useMemo } from "preact/hooks";
+import { isOfOthers, isSearch } from "../data/model";
+import { type Standing, saidRelative, standings, worse } from "../data/standing";
+import { meaningOf } from "../data/verdicts";
+import { count } from "../format/units";
+import { colourOf, useView, type View } from "../view";
+import { Fold } from "./Fold";
+
+interface Large {
+  key: string;
+  title: string;
+  best: Standing;
+  worst: Standing;
+  ratio: number;
+}
+
+/** Differences that are shown without being asked for. */
+const SHOWN = 8;
+/** So many benchmarks without a difference are shown without being asked for. */
+const FEW = 8;
+
+function largestOf({ report, selection }: View): Large[] {
+  const found = selection.benchmarks.flatMap((benchmark): Large[] => {
+    if (!isOfOthers(report, benchmark)) return [];
+    const all = standings(report, benchmark);
+    const { key, title } = benchmark;
+    return runsOf(all).flatMap((own): Large[] => {
+      const best = own.find((one) => one.isFirst);
+      const worst = own.filter(isDifferent).sort((one, other) => ratioOf(other) - ratioOf(one))[0];
+      return best && worst ? [{ key, title, best, worst, ratio: ratioOf(worst) }] : [];
+    });
+  });
+  return found.sort((one, other) => other.ratio - one.ratio);
+}
+
+function runsOf(all: Standing[]): Standing[][] {
+  const runs = [...new Set(all.map(({ cell }) => cell.side.run))];
+  return runs.map((run) => all.filter(({ cell }) => cell.side.run === run));
+}
+
+function isDifferent({ relative, isFirst }: Standing): boolean {
+  return relative !== null && !isFirst && meaningOf(relative.verdict).isDifferent;
+}
+
+function ratioOf({ relative }: Standing): number {
+  return relative?.ratio ?? 1;
+}
+
+/** Whether any two targets can be compared; probes of searches are not. */
+export function hasLargest({ report }: View): boolean {
+  return report.runs.some(
+    (run) => !isSearch(run) && run.document.comparisons.some((one) => one.ratio != null),
+  );
+}
+
+export function Largest() {
+  const view = useView();
+  const all = useMemo(() => largestOf(view), [view.report, view.selection]);
+  if (all.length === 0) {
+    return (
+      <>
+        <p>No real difference between the targets shown.</p>
+        <Alike large={all} />
+      </>
+    );
+  }
+  const most = Math.max(...all.map((one) => one.ratio));
+  const rest = all.slice(SHOWN);
+  return (
+    <>
+      <List all={all.slice(0, SHOWN)} most={most} />
+      {rest.length > 0 && (
+        <Fold title={`${count(rest.length)} smaller ones`}>
+          {() => <List all={rest} most={most} />}
+        </Fold>
+      )}
+      <Alike large={all} />
+    </>
+  );
+}
+
+/** The benchmarks on which nothing differs, as far as is known. */
+function Alike({ large }: { large: Large[] }) {
+  const { report, selection, go } = useView();
+  const isLarge = new Set(large.map(({ key }) => key));
+  const alike = selection.benchmarks.filter(
+    (one) =>
+      isOfOthers(report, one) &&
+      !isLarge.has(one.key) &&
+      standings(report, one).some(({ isAlike }) => isAlike),
+  );
+  if (alike.length === 0) return null;
+  return (
+    <Fold
+      title={`${count(alike.length)} on which nothing can be told apart`}
+      open={alike.length <= FEW}
+    >
+      {() => (
+        <p class="alike-list">
+          {alike.map(({ key, title }, index) => (
+            <span key={key}>
+              {index > 0 && " · "}
+              <button
+                type="button"
+                class="link"
+                onClick={() => go({ section: "distribution", benchmark: key, dimension: null })}
+              >
+                {title}
+              </button>
+            </span>
+          ))}
+        </p>
+      )}
+    </Fold>
+  );
+}
+
+function List({ all, most }: { all: Large[]; most: number }) {
+  const { report, theme, go } = useView();
+  const { runs } = report;
+  return (
+    <ol class="largest">
+      {all.map(({ key, title, best, worst, ratio: value }) => {
+        const said = worst.relative ? saidRelative(worst.relative) : { value: "", interval: "" };
+        const width = `${Math.max(2, (100 * Math.log(value)) / Math.log(most))}%`;
+        return (
+          <li key={`${key} ${worst.cell.side.label}`}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => go({ section: "distribution", benchmark: key, dimension: null })}
+            >
+              {title}
+            </button>
+            <span class="largest-said">
+              {worst.cell.side.target} <b>{said.value}</b> {worse(worst.metric)} than{" "}
+              {best.cell.side.target}
+              <small> {said.interval}</small>
+              {runs.length > 1 && <small> in {runs[worst.cell.side.run]?.page.name}</small>}
+            </span>
+            <span class="bar" aria-hidden="true">
+              <span style={{ width, background: colourOf(theme, worst.cell.side) }} />
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,258 @@
+// How a page is read: questions of a stranger are answered where it opens, nothing is lost on the
+// way back, and what is not told at once is one step away.
+
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Document } from "../src/contract";
+import { executable, launch, open, unfold } from "./browser";
+import { fsprism, place, screenshots } from "./runs";
+
+/** Half of what a survey's page took when all of it stood below each other. */
+const HEIGHT_MOST = 8150;
+const WINDOW = { viewport: { width: 1400, height: 900 } };
+
+// The runs are those of page.test.ts, which goes before.
+describe.skipIf(executable === undefined)("a reader", () => {
+  let browser: Browser;
+  const file = (run: string) => join(place, run, "report.html");
+  const survey = () => open(browser, file("survey"), WINDOW);
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  it("finds the answer, what it rests on and what is missing without scrolling", async () => {
+    const { page: tab, troubles } = await survey();
+    expect(await tab.locator("h1").count()).toBe(1);
+    const answer = (await tab.locator("h1").textContent()) ?? "";
+    expect(answer).toMatch(/costs? least in|nothing can be told apart/);
+    expect(answer).not.toMatch(/warning|refused/);
+    for (const seen of ["h1", ".card.sure", ".card.doubts-card", ".card.missing"]) {
+      expect(await isWhole(tab, seen), seen).toBe(true);
+    }
+    expect(await isWhole(tab, "#map .map tbody tr:nth-child(3)")).toBe(true);
+    expect(await isWhole(tab, "#largest .largest li:first-child, #largest p")).toBe(true);
+    expect(await height(tab)).toBeLessThan(HEIGHT_MOST);
+    await tab.screenshot({ path: join(screenshots, "first-window.png") });
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("asks about one benchmark, and has its sentence as the answer", async () => {
+    const document = JSON.parse(fsprism("report", "survey", "--format", "json")) as Document;
+    const cell = document.cells.find((one) => /^create/.test(one.title) && one.curve == null);
+    const { page: tab } = await survey();
+    const key = `${cell?.suite}/${cell?.benchmark}`;
+    await tab.evaluate(() => scrollTo(0, 1500));
+    await tab.getByLabel("Benchmark", { exact: true }).first().selectOption(key);
+    const heading = tab.locator("h1");
+    await expect.poll(() => heading.textContent()).toContain(`${cell?.title}: `);
+    expect(await heading.textContent()).toMatch(/slower|cannot be told apart|the same/);
+    await expect.poll(() => isWhole(tab, "h1")).toBe(true);
+    expect(await tab.locator("#distribution figure").count()).toBeGreaterThan(1);
+    expect(await tab.locator("#effects, #warnings").count()).toBe(2);
+    await unfold(tab);
+    for (const section of ["#effects", "#words", "#warnings"]) {
+      const text = await tab.locator(section).textContent();
+      expect(text, section).toContain("filters do not change it");
+    }
+    await tab.context().close();
+  });
+
+  it("sees each benchmark relative to the best, and its own figures with units", async () => {
+    const document = JSON.parse(fsprism("report", "survey", "--format", "json")) as Document;
+    const { page: tab } = await survey();
+    const rows = tab.locator("main .relative tbody tr");
+    expect(await rows.count()).toBeGreaterThan(5);
+    for (const text of await tab.locator(".relative .value .own").allTextContents()) {
+      expect(text).toMatch(/^[\d,.]+ ?(ns|µs|ms|s|×|[KMGT]iB|bytes|[kMGT]? ?op\/s|[KMG]iB\/s)?$/);
+    }
+    // Where one is marked as the best, some other is worse for certain.
+    const marked = tab.locator(".relative tr", { has: tab.locator(".best") });
+    for (const row of await marked.all()) {
+      const title = ((await row.locator("button").textContent()) ?? "").replace(": speed-up", "");
+      const own = document.cells.find((one) => one.title === title)?.benchmark;
+      const pairs = document.comparisons.filter((one) => one.benchmark === own);
+      expect(
+        pairs.some(({ verdict }) => verdict.startsWith("real")),
+        title,
+      ).toBe(true);
+    }
+    await tab.locator("#dimension-io .relative button").first().scrollIntoViewIfNeeded();
+    await tab.locator("#dimension-io .relative tbody tr").first().hover();
+    const tip = tab.locator("#dimension-io .row-tip");
+    await expect.poll(() => tip.isVisible()).toBe(true);
+    expect(await tip.textContent()).toMatch(/\[.+\]/);
+    await tab.mouse.move(0, 0);
+    await expect.poll(() => tip.isVisible()).toBe(false);
+    await tab.keyboard.press("Tab");
+    await tab.locator("#dimension-io .relative button").first().focus();
+    await expect.poll(() => tip.isVisible()).toBe(true);
+    await tab.keyboard.press("Escape");
+    await expect.poll(() => tip.isVisible()).toBe(false);
+    await tab.context().close();
+  });
+
+  it("reads units and no raw numbers in any table", async () => {
+    const { page: tab } = await survey();
+    await unfold(tab);
+    // A button that has been clicked is called otherwise.
+    const closed = tab.getByRole("button", { name: "Table", exact: true });
+    while ((await closed.count()) > 0) await closed.first().click();
+    const cells = await tab.locator(".chart-table td").allTextContents();
+    expect(cells.length).toBeGreaterThan(100);
+    // More than four significant digits behind the point.
+    const isRaw = (text: string) => /[1-9]\d*\.\d{5,}|\.0*[1-9]\d{4,}/.test(text);
+    expect(cells.filter(isRaw)).toEqual([]);
+    const heads = await tab.locator("#distribution table.figures thead").first().textContent();
+    expect(heads).toContain("Means of blocks");
+    expect(heads).toContain("Single operations");
+    await tab.context().close();
+  });
+
+  it("comes back to where it was", async () => {
+    const { page: tab } = await survey();
+    await tab.evaluate(() => scrollTo(0, 1500));
+    const before = await tab.evaluate(() => scrollY);
+    await tab.locator('nav a[href^="#machine"]').click();
+    await expect.poll(() => tab.evaluate(() => location.hash)).toContain("#machine");
+    await expect.poll(() => tab.evaluate(() => scrollY)).toBeGreaterThan(before + 300);
+    await tab.goBack();
+    await expect.poll(() => tab.evaluate(() => scrollY)).toBe(before);
+    await tab.locator(".chip").first().click();
+    await expect.poll(() => tab.evaluate(() => location.hash)).toContain("target=");
+    await tab.goBack();
+    await expect.poll(() => tab.evaluate(() => location.hash)).not.toContain("target=");
+    await expect.poll(() => tab.evaluate(() => scrollY)).toBe(before);
+    await tab.context().close();
+  });
+
+  it("sees in the list of sections which one is read", async () => {
+    const { page: tab } = await survey();
+    const current = () => tab.locator('nav [aria-current="location"]').textContent();
+    await expect.poll(current).toBe("The answer");
+    await tab.locator("#warnings").evaluate((one) => one.scrollIntoView());
+    await expect.poll(current).toBe("Warnings");
+    await tab.evaluate(() => scrollTo(0, 0));
+    await expect.poll(current).toBe("The answer");
+    await tab.context().close();
+  });
+
+  it("learns what each warning means, and which cells it is about", async () => {
+    const { page: tab } = await survey();
+    const kinds = tab.locator("#warnings .warned-kind");
+    expect(await kinds.count()).toBeGreaterThan(0);
+    expect(await tab.locator("#warnings .warned h3").count()).toBeGreaterThan(0);
+    for (const kind of await kinds.all()) {
+      expect((await kind.locator(".means").textContent())?.length).toBeGreaterThan(20);
+    }
+    await kinds.first().locator("summary").click();
+    await expect.poll(() => kinds.first().locator("li, td").count()).toBeGreaterThan(0);
+    await tab.context().close();
+  });
+
+  it("has one cursor and one zoom for a histogram and its cumulative shares", async () => {
+    const { page: tab, troubles } = await open(browser, file("survey"), WINDOW, "#distribution");
+    const plots = tab.locator("#distribution .pair .plot");
+    await expect.poll(() => plots.locator(".u-over").count()).toBe(2);
+    const over = plots.first().locator(".u-over");
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    if (box === null) throw new Error("no plot");
+    const middle = box.y + box.height / 2;
+    await tab.mouse.move(box.x + box.width * 0.3, middle);
+    for (const plot of await plots.all()) {
+      await expect.poll(() => plot.locator(".plot-tip").textContent()).toMatch(/[nµm]?s/);
+    }
+    await tab.mouse.down();
+    await tab.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
+    await tab.mouse.up();
+    const all = tab.locator("#distribution .pair").getByRole("button", { name: "Show all" });
+    await expect.poll(() => all.count()).toBe(2);
+    await all.first().click();
+    await expect.poll(() => all.count()).toBe(0);
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("reaches whatever scrolls by keyboard, on a small screen too", async () => {
+    const small = { viewport: { width: 420, height: 900 } };
+    const { page: tab } = await open(browser, file("survey"), small);
+    await unfold(tab);
+    const cut = await tab.evaluate(() =>
+      [...document.querySelectorAll("main svg, main canvas, main table.relative")]
+        .filter((one) => one.closest(".scrolling[tabindex], .chart-scroller") === null)
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+        .map((one) => one.parentElement?.className),
+    );
+    expect(cut).toEqual([]);
+    const lost = await tab.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>(".scrolling")]
+        .filter((one) => one.scrollWidth > one.clientWidth && one.tabIndex !== 0)
+        .map((one) => one.textContent?.slice(0, 60)),
+    );
+    expect(lost).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("sees first what changed between two runs", async () => {
+    cpSync(join(place, "survey"), join(place, "survey-later"), { recursive: true });
+    slowedDown(join(place, "survey-later", "cells.jsonl"));
+    fsprism("report", "survey", "survey-later", "--out", "changed.html");
+    const { page: tab, troubles } = await open(browser, join(place, "changed.html"), WINDOW);
+    const answer = (await tab.locator("h1").textContent()) ?? "";
+    expect(answer).toMatch(/^From survey to survey-later: \d+ worse/);
+    const order = await tab.locator("main > section").evaluateAll((all) => all.map(({ id }) => id));
+    expect(order.slice(0, 2)).toEqual(["summary", "changes"]);
+    expect(await isWhole(tab, "h1")).toBe(true);
+    expect(await tab.locator("#summary .lead").textContent()).toContain("The largest difference: ");
+    await tab.screenshot({ path: join(screenshots, "changed-window.png") });
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("is offered no stacks of bytes never executed, and told what totals are", async () => {
+    const view = "#footprint?traced=xfs&operation=create";
+    const { page: tab } = await open(browser, file("traced"), WINDOW, view);
+    const map = tab.locator("#footprint figure", { hasText: "xfs, create: data" });
+    await map.scrollIntoViewIfNeeded();
+    await map.getByLabel(/cachemap\. Arrow keys/).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "End"]) await tab.keyboard.press(key);
+    await expect.poll(() => map.locator(".reading").textContent()).toContain("never accessed");
+    await tab.keyboard.press("Enter");
+    expect(await map.locator(".chart-detail").count()).toBe(0);
+    const flame = tab.locator("#footprint figure", { hasText: "bytes of code" });
+    expect(await flame.locator(".chart-summary").textContent()).toContain("The total is of");
+    await tab.context().close();
+  });
+});
+
+/** Makes replicates of half of the cells cost far more, whatever else moves on a busy machine. */
+function slowedDown(journal: string) {
+  const lines = readFileSync(journal, "utf8").trimEnd().split("\n");
+  // As lines were before they had numbers and checksums, which would be another's.
+  const all = lines.map((line) => JSON.parse(line.replace(/,"line":\d+,"crc32":\d+}$/, "}")));
+  for (const one of all.filter(({ kind }) => kind === "replicate")) {
+    // The primary metric, the time of an operation, stands first.
+    if (one.cell % 2 === 0) one.metrics[0] *= 20;
+  }
+  writeFileSync(journal, all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+}
+
+/** Whether the first of these is seen from its top to its bottom. */
+function isWhole(tab: Page, selector: string): Promise<boolean> {
+  return tab
+    .locator(selector)
+    .first()
+    .evaluate((element) => {
+      const { top, bottom, height } = element.getBoundingClientRect();
+      return height > 0 && top >= 0 && bottom <= innerHeight;
+    });
+}
+
+function height(tab: Page): Promise<number> {
+  return tab.evaluate(() => document.documentElement.scrollHeight);
+}
