@@ -86,10 +86,10 @@ export function makeRuns(): Runs {
     curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "90s"),
     cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
     traced: withTraces(
-      measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", "--budget", "3s"),
+      measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", "--blocks", "2"),
     ),
     compared: compared(),
-    hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", "--budget", "3s")),
+    hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", "--blocks", "2")),
   };
 }
 
