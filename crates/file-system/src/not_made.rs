@@ -25,7 +25,7 @@ const NOT_MADE: &[NotMade] = &[
     mounted(&["nilfs2", "nilfs"], "it needs a daemon, nilfs_cleanerd, which fsprism does not run"),
     mounted(
         &["ntfs", "ntfs3", "ntfs-3g", "jfs", "hfsplus", "hfs+", "apfs", "udf", "affs", "ubifs"],
-        "it does not know how to",
+        "it knows no mkfs for it",
     ),
     mounted(
         &["overlay", "overlayfs", "aufs", "unionfs", "ecryptfs"],

@@ -43,14 +43,15 @@ export function CellWarnings({ cells, title }: { cells: CellView[]; title?: stri
     kinds.set(one.warning.kind, [...(kinds.get(one.warning.kind) ?? []), one]);
   }
   const doubtful = new Set(found.map(({ cell }) => cell)).size;
-  const noun = doubtful === 1 ? "cell has" : "cells have";
+  const noun = cells.length === 1 ? "cell" : "cells";
+  const verb = doubtful === 1 ? "has" : "have";
   return (
     <Fold
       class="doubts"
       title={
         <>
           <span aria-hidden="true">⚠</span>{" "}
-          {title ?? `${doubtful} of ${cells.length} ${noun} warnings`}:{" "}
+          {title ?? `${doubtful} of ${cells.length} ${noun} ${verb} warnings`}:{" "}
           {[...kinds].map(([kind, all]) => `${words(kind)} (${all.length})`).join(", ")}
         </>
       }

@@ -37,21 +37,23 @@ fn instead(error: &clap::Error, words: &[String]) -> Option<String> {
     }
     let (what, command) = if suites::suites().iter().any(|suite| suite.name == given) {
         ("suite", "run")
-    } else if reads_as_a_target(given) {
-        ("target", "survey")
     } else {
-        return None;
+        match target(given)? {
+            Ok(()) => ("target", "survey"),
+            Err(sentence) => return Some(sentence),
+        }
     };
     let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     let words = words.join(" ");
     Some(format!("`{given}` is a {what}, not a command: run `fsprism {command} {words}`"))
 }
 
+/// Whether a word reads as a target, or what is wrong with it where it does.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others are about a target's options")]
-fn reads_as_a_target(word: &str) -> bool {
+fn target(word: &str) -> Option<Result<(), String>> {
     match word.parse::<TargetSpec>() {
-        Ok(_) => true,
-        Err(SpecError::UnknownFileSystem { .. } | SpecError::BadLabel { .. }) => false,
-        Err(_) => true,
+        Ok(_) => Some(Ok(())),
+        Err(SpecError::UnknownFileSystem { .. } | SpecError::BadLabel { .. }) => None,
+        Err(why) => Some(Err(why.to_string())),
     }
 }

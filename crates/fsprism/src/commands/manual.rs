@@ -9,6 +9,8 @@ use crate::arguments::{Arguments, ManOptions};
 use crate::exit::{Blame, Done};
 use crate::output;
 
+const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
+
 /// Prints the page of a command, or of fsprism itself.
 pub(crate) fn man_page(options: &ManOptions) -> anyhow::Result<Done> {
     let mut whole = Arguments::command().disable_help_subcommand(true);
@@ -37,17 +39,20 @@ fn unknown(command: &Command, word: &str) -> anyhow::Error {
     if names.is_empty() {
         return anyhow!("{of} has no commands of its own: leave out {word}");
     }
-    let suggestion = textual::did_you_mean(word, names.iter().copied());
-    anyhow!("{of} has no command {word}{suggestion}; choose from {}", names.join(", "))
+    match textual::did_you_mean(word, names.iter().copied()) {
+        none if none.is_empty() => {
+            anyhow!("{of} has no command {word}: choose from {}", names.join(", "))
+        }
+        suggestion => anyhow!("{of} has no command {word}{suggestion}"),
+    }
 }
 
 fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
-    let man = Man::new(command.clone())
-        .title(name_of(command).to_uppercase())
-        .source(concat!("fsprism ", env!("CARGO_PKG_VERSION")))
-        .manual("User Commands");
-    let mut page = Vec::new();
-    man.render_title(&mut page)?;
+    let man = Man::new(command.clone());
+    // Written here because the generator leaves out the empty date, and what follows moves up.
+    let name = name_of(command);
+    let title = format!(".TH {name} 1 \"\" \"{VERSION}\" \"User Commands\"\n");
+    let mut page = title.into_bytes();
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
@@ -65,31 +70,41 @@ fn name_of(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// What help says below the options. A line that stands alone and ends with a colon begins a
-/// section.
+/// What help says below the options. A line of one word and a colon begins a section; lines that
+/// are indented stay as they are.
 fn further_help(command: &Command) -> Roff {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();
     let mut roff = Roff::new();
-    let (mut is_begun, mut is_apart) = (false, false);
-    for line in text.lines() {
-        let heading = line.strip_suffix(':').filter(|words| is_heading(words));
-        match heading {
-            Some(words) => _ = roff.control("SH", [words.to_uppercase().as_str()]),
-            None if line.is_empty() => {}
-            None => {
-                if !is_begun {
-                    roff.control("SH", ["NOTES"]);
-                } else if is_apart {
-                    roff.control("PP", []);
-                }
-                roff.text([roman(line)]);
-            }
+    for (at, paragraph) in text.split("\n\n").enumerate() {
+        let (heading, lines) = match paragraph.split_once(":\n") {
+            Some((word, lines)) if is_heading(word) => (Some(word.to_uppercase()), lines),
+            _ => ((at == 0 && !paragraph.is_empty()).then(|| "NOTES".to_owned()), paragraph),
+        };
+        match &heading {
+            Some(heading) => _ = roff.control("SH", [heading.as_str()]),
+            None if lines.trim().is_empty() => continue,
+            None => _ = roff.control("PP", []),
         }
-        is_begun |= !line.is_empty();
-        is_apart = line.is_empty();
+        lines_of(&mut roff, lines);
     }
     roff
+}
+
+/// Adds lines: those that are indented as they are, all others filled.
+fn lines_of(roff: &mut Roff, lines: &str) {
+    let mut is_filled = true;
+    for line in lines.lines() {
+        let fill = !line.starts_with(' ');
+        if fill != is_filled {
+            roff.control(if fill { "fi" } else { "nf" }, []);
+            is_filled = fill;
+        }
+        roff.text([roman(line)]);
+    }
+    if !is_filled {
+        roff.control("fi", []);
+    }
 }
 
 fn is_heading(words: &str) -> bool {
@@ -110,6 +125,9 @@ fn see_also(above: Option<&Command>, command: &Command) -> Roff {
     }
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]);
+    // Names are not hyphenated, and words not spread.
+    roff.control("nh", []);
+    roff.control("ad", ["l"]);
     roff.text(words);
     roff
 }

@@ -7,6 +7,7 @@ use record::{Cell, Manifest, TargetRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use textual::plural;
 
 use super::sides::{NamedRun, Series};
 use crate::terminal::bytes;
@@ -134,7 +135,9 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         ("read-ahead", size(target.read_ahead_bytes)),
         (
             "aged",
-            target.aged.map_or_else(|| "no".to_owned(), |aged| format!("{} rounds", aged.rounds)),
+            target
+                .aged
+                .map_or_else(|| "no".to_owned(), |aged| plural(aged.rounds as usize, "round")),
         ),
         ("limits", or_none(limits.join(", "))),
     ]

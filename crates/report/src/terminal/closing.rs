@@ -113,8 +113,9 @@ fn comparisons(document: &Document) -> String {
         0 => String::new(),
         unknown => format!(" ({unknown} of them may be smaller than 2 %)"),
     };
+    let real = plural(real, "difference");
     format!(
-        "{all} of targets: {real} differences called real{small}, {alike} not told apart{refused}. \
+        "{all} of targets: {real} called real{small}, {alike} not told apart{refused}. \
          p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
          at most {} % are expected to be false{bound}. Intervals of the real differences are \
          widened because these were picked out; the other intervals are not widened and may just \

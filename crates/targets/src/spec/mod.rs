@@ -401,7 +401,7 @@ mod tests {
             ("zfs", ["zpool", "mount one"]),
             ("mine=nfs:size=1g", ["a server", "a directory on it"]),
             ("overlayfs", ["other file systems", "mount one"]),
-            ("ntfs", ["does not know how", "mount one"]),
+            ("ntfs", ["knows no mkfs", "mount one"]),
             ("fat32", ["vfat", "give vfat"]),
         ] {
             let refused = refused(text);
