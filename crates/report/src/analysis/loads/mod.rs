@@ -115,7 +115,7 @@ impl<'a> Estimated<'a> {
     ) -> Result<Self, LoadMissing> {
         let missing = |why: &str| LoadMissing { target: target.label.clone(), why: why.to_owned() };
         let in_memory =
-            FileSystem::named(&target.file_system).is_some_and(|it| it.lives_in_memory());
+            FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory);
         if load.must_last && in_memory {
             return Err(missing("it keeps nothing when the power fails"));
         }

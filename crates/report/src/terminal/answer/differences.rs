@@ -37,7 +37,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 /// their files, one in memory would be first in everything.
 fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
     let (in_memory, kept): (Vec<_>, Vec<_>) = document.targets.iter().partition(|target| {
-        FileSystem::named(&target.file_system).is_some_and(|it| it.lives_in_memory())
+        FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
     });
     let labels = |targets: &[&'_ record::TargetRecord]| -> Vec<String> {
         targets.iter().map(|target| names::label(&target.label)).collect()
