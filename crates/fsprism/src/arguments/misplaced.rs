@@ -49,7 +49,6 @@ fn instead(error: &clap::Error, words: &[String]) -> Option<String> {
 }
 
 /// Whether a word reads as a target, or what is wrong with it where it does.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are about a target's options")]
 fn target(word: &str) -> Option<Result<(), String>> {
     match word.parse::<TargetSpec>() {
         Ok(_) => Some(Ok(())),

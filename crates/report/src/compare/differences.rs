@@ -178,7 +178,10 @@ fn difference(a: &Cell, b: &Cell) -> Option<(String, String, String)> {
         let least = cell.least.as_ref();
         least.map_or_else(
             || "as time allows".to_owned(),
-            |least| format!("{} after {} others", least.operations, least.start_operations),
+            |least| {
+                let before = plural(least.start_operations as usize, "other");
+                format!("{} after {before}", least.operations)
+            },
         )
     };
     let [one, other] = [a, b].map(operations);

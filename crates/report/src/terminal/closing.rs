@@ -309,6 +309,14 @@ mod tests {
     }
 
     #[test]
+    fn one_difference_is_no_plural() {
+        let times: [&[f64]; 2] = [&around(1e3, 12), &around(2e3, 12)];
+        let text = text(&Sample::new(&["a", "b"]).benchmark("create", &times));
+        let expected = "1 comparison of targets: 1 difference called real, 0 not told apart.";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
     fn the_end_says_what_would_narrow_the_intervals() {
         let sample = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 6)]);
         assert!(text(&sample).contains("Measuring was cut off; --resume continues it."));
