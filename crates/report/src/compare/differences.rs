@@ -179,7 +179,8 @@ fn difference(a: &Cell, b: &Cell) -> Option<(String, String, String)> {
         least.map_or_else(
             || "as time allows".to_owned(),
             |least| {
-                let before = plural(least.start_operations as usize, "other");
+                let before = usize::try_from(least.start_operations).unwrap_or(usize::MAX);
+                let before = plural(before, "other");
                 format!("{} after {before}", least.operations)
             },
         )
