@@ -13,7 +13,8 @@ impl CompareDocument {
         let mut text = self.sides_text(width);
         let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
         let basis = format!(
-            "{} confidence; \"the same\" means within {}; p is adjusted for {}, and intervals of differences are widened because these were picked out of many",
+            "{} confidence; \"the same\" means within {}; p is adjusted for {}, and \
+             intervals of differences are widened because these were picked out of many",
             percent(self.level),
             percent(self.margin),
             plural(tested, "comparison"),
