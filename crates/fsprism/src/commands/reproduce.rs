@@ -66,12 +66,8 @@ pub(crate) fn names() -> Vec<&'static str> {
 
 fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
     let names = PAPERS.map(|(name, _)| name);
-    match textual::did_you_mean(paper, names) {
-        none if none.is_empty() => {
-            anyhow::anyhow!("no paper {wanted} to reproduce: choose from {}", names.join(", "))
-        }
-        suggestion => anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}"),
-    }
+    let suggestion = textual::did_you_mean(paper, names);
+    anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
 }
 
 /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
