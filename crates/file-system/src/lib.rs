@@ -6,8 +6,10 @@
 //! system (alignment of direct I/O, extents, room) stands in no row.
 
 mod known;
+mod not_made;
 mod row;
 mod table;
 
 pub use known::{BY_LIBRARY, FileSystem, UnknownName, add, lacks};
+pub use not_made::{NotMade, not_made};
 pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

@@ -9,11 +9,10 @@ mod session;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::{Command, misplaced};
 use commands::{
-    cliff, compare, densefs, footprint, lab, machine, manual, report, reproduce, runs, stats,
-    survey,
+    cliff, compare, completions, densefs, footprint, lab, machine, manual, report, reproduce, runs,
+    stats, survey,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -24,7 +23,10 @@ fn main() -> ExitCode {
         }
         ::lab::guest::init();
     }
-    let arguments = Arguments::parse();
+    let arguments = match misplaced::parse() {
+        Ok(arguments) => arguments,
+        Err(refusal) => return exit::code(Err(refusal)),
+    };
     // Else a limit on the size of files would end the process without a word.
     let ignored = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let done = match &arguments.command {
@@ -40,8 +42,8 @@ fn main() -> ExitCode {
         Command::Reproduce(options) => reproduce::reproduce(options),
         Command::Densefs(command) => densefs::densefs(command),
         Command::Machine(options) => machine::machine(options),
-        Command::Completions(options) => manual::completions(options.shell),
-        Command::Man => manual::man_page(),
+        Command::Completions(options) => completions::completions(options.shell),
+        Command::Man(options) => manual::man_page(options),
     };
     exit::code(ignored.map_err(Into::into).and(done))
 }

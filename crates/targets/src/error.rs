@@ -61,6 +61,16 @@ pub enum TargetError {
         /// What it lies on does.
         why: String,
     },
+    /// Something other than capabilities keeps this process from mounting.
+    #[error(
+        "this process has CAP_SYS_ADMIN but may not mount ({source}), as in containers whose \
+        security profile forbids it; start the container with --security-opt apparmor=unconfined \
+        or --privileged, or give a directory on a mounted file system instead"
+    )]
+    MountsRefused {
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// An arena could not be made.
     #[error(transparent)]
     Arena(#[from] ArenaError),
@@ -164,6 +174,7 @@ impl TargetError {
         matches!(
             self,
             Self::Unavailable(_)
+                | Self::MountsRefused { .. }
                 | Self::Image { .. }
                 | Self::Mkfs { .. }
                 | Self::Mount { .. }

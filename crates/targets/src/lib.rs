@@ -34,7 +34,7 @@ pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
 pub use selection::{Selection, SelectionError};
 pub use spec::{
     Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
-    parse_size, refuse_duplicate_labels,
+    parse_size, refuse_duplicate_labels, tell_apart,
 };
 pub use surroundings::{Step, Surroundings};
 pub use workshop::Workshop;

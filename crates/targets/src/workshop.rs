@@ -24,8 +24,8 @@ use crate::guardian::{Guardian, Kind};
 use crate::live::Target;
 use crate::scratch::loop_device::LoopDevice;
 use crate::scratch::mkfs::unmount_at;
-use crate::spec::TargetSpec;
 use crate::spec::availability::{self, may_mount};
+use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Surroundings;
 
 /// Makes targets, and leaves nothing behind however the process ends.
@@ -41,6 +41,8 @@ pub(crate) struct Shop {
     pub(crate) guardian: Guardian,
     pub(crate) surroundings: Surroundings,
     area: Option<MountArea>,
+    /// Why there is no such area although this process is one that may mount.
+    mounts_refused: Option<Errno>,
     images: Mutex<Vec<Weak<LoopDevice>>>,
     next: AtomicU32,
 }
@@ -68,15 +70,27 @@ impl Workshop {
         let owner = Owner::this().map_err(failed("reading /proc/self"))?;
         let guardian = Guardian::start(owner).map_err(failed("starting the guardian process"))?;
         sweep_cgroups();
+        let mut mounts_refused = None;
         let area = if may_mount() {
-            let made = make_area(owner, &guardian, &surroundings.scratch);
-            Some(made.map_err(failed("making private mounts"))?)
+            match take_own_mounts() {
+                Err(errno @ (Errno::PERM | Errno::ACCESS)) => {
+                    mounts_refused = Some(errno);
+                    None
+                }
+                taken => {
+                    let made = taken.map_err(explain_chroot);
+                    let made = made
+                        .and_then(|()| make_area(owner, &guardian, &surroundings.scratch))
+                        .map_err(failed("making private mounts"))?;
+                    Some(made)
+                }
+            }
         } else {
             None
         };
         let images = Mutex::default();
         let next = AtomicU32::new(0);
-        let shop = Shop { owner, guardian, surroundings, area, images, next };
+        let shop = Shop { owner, guardian, surroundings, area, mounts_refused, images, next };
         Ok(Self { shop: Arc::new(shop) })
     }
 
@@ -86,6 +100,11 @@ impl Workshop {
     /// [`TargetError::Unavailable`] before anything is made; after that, what failed, with all
     /// that was made removed again.
     pub fn make(&self, spec: &TargetSpec) -> Result<Target, TargetError> {
+        if let (Some(errno), Location::Scratch(_)) = (self.shop.mounts_refused, &spec.location)
+            && !spec.is_called_as_library()
+        {
+            return Err(TargetError::MountsRefused { source: errno.into() });
+        }
         let promised_bytes = self.shop.promised_bytes();
         let device = availability::check(spec, &self.shop.surroundings, promised_bytes)?;
         Target::make(Arc::clone(&self.shop), spec, device)
@@ -180,13 +199,17 @@ impl Drop for Shop {
     }
 }
 
-/// Takes this process out of the host's mounts and makes the directory below which it mounts.
-fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<MountArea> {
-    system_calls::unshare_mounts()?;
+/// Takes this process out of the host's mounts. Nothing is made yet.
+fn take_own_mounts() -> Result<(), Errno> {
+    let unshared = system_calls::unshare_mounts();
+    unshared.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     // Not private: what users unmount must go here too, else we would hold their disks. Nothing
     // goes the other way.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-        .map_err(explain_chroot)?;
+}
+
+/// Makes the directory below which this process mounts.
+fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<MountArea> {
     let mut refusal = None;
     for parent in [Path::new("/run"), scratch] {
         // The first shows by its lock whether the owner of the second lives.

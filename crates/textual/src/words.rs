@@ -35,6 +35,16 @@ pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -
     nearest(given, names).map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
 }
 
+/// One word of a shell's command line, quoted where the shell would read more into it.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,%+@".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +64,13 @@ mod tests {
         }
         assert_eq!(did_you_mean("bttrfs", names), ": did you mean `btrfs`?");
         assert_eq!(did_you_mean("zzzzzz", names), "");
+    }
+
+    #[test]
+    fn a_shell_reads_words_as_they_are() {
+        let of = |word: &str| shell_word(word);
+        assert_eq!([of("ext4:size=1g"), of("a b"), of("")], ["ext4:size=1g", "'a b'", "''"]);
+        assert_eq!(of("it's"), "'it'\\''s'");
     }
 
     #[test]

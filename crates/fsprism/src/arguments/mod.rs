@@ -5,24 +5,27 @@ pub(crate) mod cliff;
 pub(crate) mod densefs;
 pub(crate) mod footprint;
 pub(crate) mod footprint_values;
+mod help;
 pub(crate) mod lab;
+pub(crate) mod misplaced;
 pub(crate) mod reports;
 pub(crate) mod values;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::report::known_loads;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use record::OfferedLoad;
-
-use file_system::FileSystem;
 
 use crate::arguments::analysis::{Analysis, AnswerFormat, AnswerOptions};
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
+use crate::arguments::help::{
+    MAN_EXAMPLES, REPRODUCE_EXAMPLES, examples, loads_help, run_examples, survey_examples,
+    targets_help,
+};
 use crate::arguments::lab::LabCommand;
 use crate::arguments::reports::{COMPARE_EXAMPLES, CompareOptions, REPORT_EXAMPLES, ReportOptions};
 use crate::output::Form;
@@ -42,94 +45,13 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// What a survey measures by default: `tmpfs, ext4, xfs and btrfs`.
-fn defaults() -> String {
-    let names: Vec<String> = FileSystem::by_default().map(|one| one.name.to_owned()).collect();
-    textual::list(&names, "and")
-}
-
-fn loads_help() -> String {
-    let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
-    format!(
-        "Answer for these loads: {}, or your own in a file, MIX.toml; by default for all six",
-        names.join(", ")
-    )
-}
-
-fn targets_help() -> String {
-    format!("What to measure; by default {} as root, otherwise . and /dev/shm", defaults())
-}
-
-fn examples() -> String {
-    format!(
-        "\
-Examples:
-  sudo fsprism survey                        {} side by side
-  fsprism survey . /dev/shm                  two directories, without root
-  fsprism report fsprism-runs/RUN            write its page, report.html, again
-",
-        defaults()
-    )
-}
-
-fn survey_examples() -> String {
-    let made: Vec<&str> = FileSystem::made().map(|one| one.row().name).collect();
-    SURVEY_EXAMPLES.replace("FILE SYSTEMS", &made.join("  "))
-}
-
-const SURVEY_EXAMPLES: &str = "\
-Targets:
-  PATH                                       a directory on a mounted file system
-  FILE SYSTEMS
-                                             a scratch file system, made and removed (root)
-  LABEL=TARGET                               the same, under this label
-  FS:size=4G,mkfs=-O ^has_journal,mount=noatime
-                                             with this size and these mkfs and mount options
-  FS:image=allocated                         on an image written in full beforehand
-  FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
-                                             with memory and device limits
-  FS:read_ahead=64k                          with this kernel read-ahead (0 turns it off)
-  FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
-  FS:device=/dev/sdX                         on a device (needs --destroy-data /dev/sdX)
-
-Examples:
-  sudo fsprism survey
-  sudo fsprism survey ext4 xfs --budget 10m --precision 2%
-  sudo fsprism survey ext4 xfs --for mail,database
-  sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
-  sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
-  fsprism survey . /dev/shm --budget 30s
-  sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
-  fsprism survey --resume fsprism-runs/20260301T101500Z-survey
-  fsprism survey --resume RUN --budget 10m   goes on with it for ten minutes
-  sudo fsprism survey ext4 xfs --dry-run     what would be measured
-  sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
-  sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
-
-Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line or input;
-130 interrupted (what was measured is kept).
-";
-
-const REPRODUCE_EXAMPLES: &str = "\
-Examples:
-  fsprism reproduce                                      lists the papers
-  fsprism reproduce bonnie-anova                         computed from the paper's numbers
-  sudo fsprism reproduce rocket-science                  measured in about ten minutes
-  sudo fsprism reproduce rocket-science/figure-3         one of its figures
-  fsprism reproduce rocket-science --run fsprism-runs/RUN
-                                                         from an earlier run
-  fsprism reproduce densefs                              traced in guests in about a minute
-  fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
-                                                         from any run of the footprint suite
-";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure every dimension of file systems side by side, within a budget
     #[command(after_long_help = survey_examples())]
     Survey(SurveyOptions),
     /// Measure one suite (--list names them)
-    #[command(after_long_help = survey_examples())]
+    #[command(after_long_help = run_examples())]
     Run(RunOptions),
     /// Find where a performance curve breaks, and why
     #[command(after_long_help = CLIFF_EXAMPLES)]
@@ -161,8 +83,9 @@ pub(crate) enum Command {
     Machine(MachineOptions),
     /// Print a completion script for a shell
     Completions(CompletionOptions),
-    /// Print the manual page (roff)
-    Man,
+    /// Print a manual page (roff): of fsprism, or of one of its commands
+    #[command(after_long_help = MAN_EXAMPLES)]
+    Man(ManOptions),
 }
 
 #[derive(Debug, Args)]
@@ -398,8 +321,8 @@ pub(crate) struct RunsOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineOptions {
-    /// Directories whose storage to describe as well
-    #[arg(value_name = "DIR", default_values = ["/var/tmp", "."])]
+    /// Directories whose storage to describe as well; by default /var/tmp and .
+    #[arg(value_name = "DIR")]
     pub(crate) directories: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
@@ -409,6 +332,13 @@ pub(crate) struct MachineOptions {
 pub(crate) struct CompletionOptions {
     /// The shell
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// The command, such as survey or footprint trace; by default fsprism itself
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::arguments::analysis::AnswerOptions;
-use crate::arguments::{Format, loads_help, values};
+use crate::arguments::help::loads_help;
+use crate::arguments::{Format, values};
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:

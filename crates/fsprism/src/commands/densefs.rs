@@ -149,11 +149,9 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
     let path = plain_text(&path);
     match found {
         Ok(report) => format!(
-            "{path} is whole: {} {} and {} other {} in {} bytes\n",
-            textual::grouped(report.directories as f64),
-            if report.directories == 1 { "directory" } else { "directories" },
-            textual::grouped(report.others as f64),
-            if report.others == 1 { "file" } else { "files" },
+            "{path} is whole: {} and {} in {} bytes\n",
+            counted(report.directories, "directory", "directories"),
+            counted(report.others, "other file", "other files"),
             textual::grouped((report.lines_used * LINE_BYTES) as f64),
         ),
         Err(problem) => format!(
@@ -176,14 +174,18 @@ fn export(options: &TransferOptions) -> anyhow::Result<Done> {
     say(&copied, &options.arena, &options.directory)
 }
 
+/// `1 directory`, `2,000 directories`.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", textual::grouped(count as f64), if count == 1 { one } else { many })
+}
+
 fn say(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Done> {
-    let count = |number: u64| textual::grouped(number as f64);
     let mut text = format!(
-        "copied {} directories, {} files with {} bytes and {} other inodes from {} to {}\n",
-        count(copied.directories),
-        count(copied.files),
-        count(copied.bytes),
-        count(copied.others),
+        "copied {}, {} with {} and {} from {} to {}\n",
+        counted(copied.directories, "directory", "directories"),
+        counted(copied.files, "file", "files"),
+        counted(copied.bytes, "byte", "bytes"),
+        counted(copied.others, "other inode", "other inodes"),
         plain_text(&from.to_string_lossy()),
         plain_text(&to.to_string_lossy()),
     );

@@ -1,24 +1,133 @@
-//! Completions and the manual page, from the same definition as the command line.
+//! The manual pages, one for each command, from the same definition as the command line.
 
-use clap::CommandFactory;
-use clap_complete::Shell;
+use anyhow::anyhow;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::arguments::Arguments;
-use crate::exit::Done;
+use crate::arguments::{Arguments, ManOptions};
+use crate::exit::{Blame, Done};
 use crate::output;
 
-/// Prints the completion script of a shell.
-pub(crate) fn completions(shell: Shell) -> anyhow::Result<Done> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "fsprism", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
+
+/// Prints the page of a command, or of fsprism itself.
+pub(crate) fn man_page(options: &ManOptions) -> anyhow::Result<Done> {
+    let mut whole = Arguments::command().disable_help_subcommand(true);
+    whole.build();
+    let (above, command) = found(&whole, &options.command).blame_input()?;
+    output::print(&page(above, command)?)?;
     Ok(Done::Well)
 }
 
-/// Prints the manual page.
-pub(crate) fn man_page() -> anyhow::Result<Done> {
-    let mut page = Vec::new();
-    clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-    output::print(&String::from_utf8_lossy(&page))?;
-    Ok(Done::Well)
+/// The command that these words lead to, and the one that it belongs to.
+fn found<'a>(
+    whole: &'a Command,
+    words: &[String],
+) -> anyhow::Result<(Option<&'a Command>, &'a Command)> {
+    let (mut above, mut command) = (None, whole);
+    for word in words {
+        let next = command.find_subcommand(word).ok_or_else(|| unknown(command, word))?;
+        (above, command) = (Some(command), next);
+    }
+    Ok((above, command))
+}
+
+fn unknown(command: &Command, word: &str) -> anyhow::Error {
+    let of = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    if names.is_empty() {
+        return anyhow!("{of} has no commands of its own: leave out {word}");
+    }
+    match textual::did_you_mean(word, names.iter().copied()) {
+        none if none.is_empty() => {
+            anyhow!("{of} has no command {word}: choose from {}", names.join(", "))
+        }
+        suggestion => anyhow!("{of} has no command {word}{suggestion}"),
+    }
+}
+
+fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
+    let man = Man::new(command.clone());
+    // Written here because the generator leaves out the empty date, and what follows moves up.
+    let name = name_of(command);
+    let title = format!(".TH {name} 1 \"\" \"{VERSION}\" \"User Commands\"\n");
+    let mut page = title.into_bytes();
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    further_help(command).to_writer(&mut page)?;
+    see_also(above, command).to_writer(&mut page)?;
+    Ok(String::from_utf8(page)?)
+}
+
+/// The title of a command's page: `fsprism-footprint-trace`.
+fn name_of(command: &Command) -> &str {
+    command.get_display_name().unwrap_or_else(|| command.get_name())
+}
+
+/// What help says below the options. A line of one word and a colon begins a section; lines that
+/// are indented stay as they are.
+fn further_help(command: &Command) -> Roff {
+    let text = command.get_after_long_help().or_else(|| command.get_after_help());
+    let text = text.map(ToString::to_string).unwrap_or_default();
+    let mut roff = Roff::new();
+    for (at, paragraph) in text.split("\n\n").enumerate() {
+        let (heading, lines) = match paragraph.split_once(":\n") {
+            Some((word, lines)) if is_heading(word) => (Some(word.to_uppercase()), lines),
+            _ => ((at == 0 && !paragraph.is_empty()).then(|| "NOTES".to_owned()), paragraph),
+        };
+        match &heading {
+            Some(heading) => _ = roff.control("SH", [heading.as_str()]),
+            None if lines.trim().is_empty() => continue,
+            None => _ = roff.control("PP", []),
+        }
+        lines_of(&mut roff, lines);
+    }
+    roff
+}
+
+/// Adds lines: those that are indented as they are, all others filled.
+fn lines_of(roff: &mut Roff, lines: &str) {
+    let mut is_filled = true;
+    for line in lines.lines() {
+        let fill = !line.starts_with(' ');
+        if fill != is_filled {
+            roff.control(if fill { "fi" } else { "nf" }, []);
+            is_filled = fill;
+        }
+        roff.text([roman(line)]);
+    }
+    if !is_filled {
+        roff.control("fi", []);
+    }
+}
+
+fn is_heading(words: &str) -> bool {
+    !words.is_empty() && words.chars().all(char::is_alphabetic)
+}
+
+/// The pages of the command above this one, of those beside it and of those below.
+fn see_also(above: Option<&Command>, command: &Command) -> Roff {
+    let beside = above.into_iter().flat_map(Command::get_subcommands);
+    let beside = beside.filter(|one| one.get_name() != command.get_name());
+    let all = above.into_iter().chain(beside).chain(command.get_subcommands());
+    let mut words = Vec::new();
+    for one in all {
+        if !words.is_empty() {
+            words.push(roman(", "));
+        }
+        words.extend([bold(name_of(one)), roman("(1)")]);
+    }
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]);
+    // Names are not hyphenated, and words not spread.
+    roff.control("nh", []);
+    roff.control("ad", ["l"]);
+    roff.text(words);
+    roff
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod cliff;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod densefs;
 mod dry_run;
 pub(crate) mod footprint;

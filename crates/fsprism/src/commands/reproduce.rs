@@ -56,6 +56,14 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
     }
 }
 
+/// All that can be reproduced: papers, and their figures and sections.
+pub(crate) fn names() -> Vec<&'static str> {
+    let figures = suites::suites().into_iter().map(|suite| suite.name);
+    let figures = figures.filter(|name| name.starts_with("rocket-science/"));
+    let parts = ["densefs/figure-1", "densefs/figure-2", "densefs/section-2"];
+    PAPERS.map(|(name, _)| name).into_iter().chain(figures).chain(parts).collect()
+}
+
 fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
     let names = PAPERS.map(|(name, _)| name);
     let suggestion = textual::did_you_mean(paper, names);

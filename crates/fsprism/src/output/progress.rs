@@ -10,6 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Cell, SearchPlan};
 use runner::{Event, Observer, Width};
+use textual::plural;
 
 use crate::output;
 
@@ -112,13 +113,12 @@ impl Observer for Progress {
             Event::Planned { blocks, left_out } => {
                 self.blocks_planned = Some(blocks);
                 if self.bar.is_none() {
-                    let plural = |count: u64| if count == 1 { "" } else { "s" };
-                    let left_out = match left_out as u64 {
+                    let left_out = match left_out {
                         0 => String::new(),
-                        count => format!("; {count} benchmark{} left out", plural(count)),
+                        count => format!("; {} left out", plural(count, "benchmark")),
                     };
-                    let count = plural(u64::from(blocks));
-                    self.say(&format!("planned: about {blocks} block{count}{left_out}"));
+                    let blocks = plural(blocks as usize, "block");
+                    self.say(&format!("planned: about {blocks}{left_out}"));
                 }
             }
             Event::BlockDone { block, width } => {

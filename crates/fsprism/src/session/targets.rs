@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Parser;
 use file_system::FileSystem;
 use record::{Manifest, TargetRecord};
-use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability};
+use rustix::process::geteuid;
+use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
 use crate::arguments::{Arguments, Command, Making};
 use crate::exit::Blame;
@@ -67,7 +68,9 @@ fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpe
         }
         Ok(spec)
     };
-    texts.iter().map(parse).collect()
+    let mut specs: Vec<TargetSpec> = texts.iter().map(parse).collect::<Result<_, _>>()?;
+    tell_apart(&mut specs);
+    Ok(specs)
 }
 
 fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
@@ -75,7 +78,12 @@ fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection
     let mut selection = Selection::possible(parsed(&names, aged)?, around);
     if selection.is_empty() {
         let names = names.join(", ");
-        output::say(&format!("as root, fsprism would make and measure {names}"));
+        // Root who may not mount is told why: being root is not enough.
+        let sentence = match selection.skipped().first().filter(|_| geteuid().is_root()) {
+            Some(one) => format!("fsprism would make and measure {names}, but {}", one.why),
+            None => format!("as root, fsprism would make and measure {names}"),
+        };
+        output::say(&sentence);
         selection.extend(parsed(&PATH_DEFAULTS, None)?);
     }
     if selection.is_empty() {

@@ -1,8 +1,6 @@
 //! Commands that measure nothing, and command lines that are wrong.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 use crate::place::Place;
 
@@ -47,21 +45,44 @@ fn the_machine_is_described() {
     assert!(machine.assert_code(0).document()["kernel"].is_object(), "{machine:?}");
     let table = place.finish(place.fsprism("machine --format csv"));
     table.assert_refused(&["--format json"]);
+    // It was once described without a word on what is not there.
+    let nowhere = place.finish(place.fsprism("machine . ./nope"));
+    nowhere.assert_refused(&["./nope", "No such file", "name a directory that is there"]);
+}
+
+/// What `run` takes and `survey` does not has its own examples.
+#[test]
+fn each_command_has_examples_of_its_own() {
+    let place = Place::new();
+    let help = |command: &str| {
+        let help = place.finish(place.fsprism(&format!("{command} --help")));
+        let (_, examples) = help.assert_code(0).stdout.split_once("Examples:").expect("some");
+        examples.to_owned()
+    };
+    let (survey, run) = (help("survey"), help("run"));
+    for words in ["run --list", "run nano/io ext4 --rate", "--benchmark 'append*", "nano/metadata"]
+    {
+        assert!(run.contains(words), "{words}: {run}");
+    }
+    assert!(survey.contains("fsprism survey ext4 xfs"), "{survey}");
+    assert!(!survey.contains("fsprism run") && !run.contains("fsprism survey"), "{survey}{run}");
 }
 
 #[test]
-fn completions_are_a_script_and_the_manual_is_a_page() {
+fn a_target_or_a_suite_without_its_command_is_told_which() {
     let place = Place::new();
-    let script = place.finish(place.fsprism("completions bash"));
-    let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().expect("bash");
-    let mut stdin = bash.stdin.take().expect("piped");
-    stdin.write_all(script.assert_code(0).stdout.as_bytes()).expect("it reads");
-    drop(stdin);
-    assert!(script.stdout.contains("--destroy-data"));
-    assert!(bash.wait().expect("ours").success());
-    let manual = place.finish(place.fsprism("man"));
-    assert!(manual.assert_code(0).stdout.contains(".TH fsprism 1"), "{manual:?}");
-    assert!(manual.stdout.contains("survey"), "{manual:?}");
+    for (arguments, words) in [
+        ("ext4 xfs", "`ext4` is a target, not a command: run `fsprism survey ext4 xfs`"),
+        (". --budget 5s", "run `fsprism survey . --budget 5s`"),
+        ("old=ext4:mkfs=-O^a", "run `fsprism survey 'old=ext4:mkfs=-O^a'`"),
+        ("nano/io ext4", "`nano/io` is a suite, not a command: run `fsprism run nano/io ext4`"),
+        ("zfs", "fsprism does not make zfs"),
+        ("ext4:sise=1g", "`size=`"),
+        ("srvey", "unrecognized subcommand 'srvey'"),
+        ("footprint ext4", "unrecognized subcommand 'ext4'"),
+    ] {
+        place.finish(place.fsprism(arguments)).assert_refused(&[words]);
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn a_tree_goes_in_and_comes_out_the_same() {
     let outcome = run("densefs import tree arena");
     let said = &outcome.assert_code(0).stdout;
     assert!(said.starts_with("copied 2 directories, 2 files"), "{said}");
+    assert!(said.contains(" and 1 other inode from"), "{said}");
     let said = run("densefs check arena").assert_code(0).stdout.clone();
     assert!(said.contains("is whole: 3 directories and 3 other files"), "{said}");
     let usage = run("densefs stat arena --format json").document();

@@ -28,6 +28,7 @@ mod processors;
 mod rates;
 mod refusals;
 mod run_directory;
+mod shells;
 mod signals;
 mod statistics;
 mod terminal;

@@ -32,10 +32,8 @@ assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, ctypes.byref(header), 0, 
 os.execv(sys.argv[4], sys.argv[4:])
 "#;
 
-/// The document of `nano/io` on ext4 under such a filter; `None`, visibly, where there is no Python
-/// for that.
-fn io_under(test: &str, filter: &str) -> Option<Value> {
-    let place = Place::as_root(test)?;
+/// The program under such a filter; `None`, visibly, where there is no Python for that.
+fn under(test: &str, filter: &str) -> Option<Command> {
     let there_is = Command::new("python3").arg("--version").output().is_ok();
     if !there_is || !cfg!(target_arch = "x86_64") {
         say_skipped(test, "it needs python3, and the numbers of x86-64's system calls");
@@ -44,6 +42,14 @@ fn io_under(test: &str, filter: &str) -> Option<Value> {
     let mut command = Command::new("python3");
     command.args(["-c", FILTER]).args(filter.split_whitespace());
     command.arg(env!("CARGO_BIN_EXE_fsprism"));
+    Some(command)
+}
+
+/// The document of `nano/io` on ext4 under such a filter; `None`, visibly, where there is no Python
+/// for that.
+fn io_under(test: &str, filter: &str) -> Option<Value> {
+    let place = Place::as_root(test)?;
+    let command = under(test, filter)?;
     let arguments = "run nano/io ext4=ext4:size=128m --blocks 1 --size 1m --format json --out run";
     let mut command = place.here(command, arguments);
     command.arg("--scratch").arg(place.path("scratch"));
@@ -92,6 +98,22 @@ fn without_extents_nothing_is_read_or_written_below() {
     assert!(names.iter().any(|name| name.contains("random-write-direct-by-request")));
     assert_left_out(&document, "ext4: reads on the device", "FIEMAP");
     assert_left_out(&document, "ext4: writes on the device", "FIEMAP");
+}
+
+/// As in a container with `CAP_SYS_ADMIN` whose security profile denies mounts: directories could
+/// once not be measured there either.
+#[test]
+fn where_mounts_are_denied_directories_are_left() {
+    let name = "where_mounts_are_denied_directories_are_left";
+    let Some(place) = Place::as_root(name) else { return };
+    // mount is 165, EPERM 1.
+    let Some(mut refused) = under(name, "165 0 1") else { return };
+    refused.args(["survey", "tmpfs"]).current_dir(place.path(""));
+    place.finish(refused).assert_refused(&["may not mount", "--privileged", "give a directory"]);
+    let Some(mut measured) = under(name, "165 0 1") else { return };
+    measured.args("survey . --blocks 1 --budget 1s --size 1m --out run".split(' '));
+    measured.current_dir(place.path(""));
+    place.finish(measured).assert_code(0);
 }
 
 #[test]

@@ -193,6 +193,42 @@ fn defaults_that_are_not_there_are_skipped_with_the_package_that_adds_them() {
     assert_eq!(mounts.free_inodes(&place, "scratch"), free);
 }
 
+/// Each was once told to be `hfs` or `xfs`, or to be no directory.
+#[test]
+fn what_is_no_scratch_file_system_is_told_why_and_what_to_do() {
+    let place = Place::new();
+    for (target, words) in [
+        ("zfs", ["does not make zfs", "zpool", "mount one and give a directory"]),
+        ("nfs:size=1g", ["does not make nfs", "a server", "mount one and give a directory"]),
+        ("mine=bcachefs", ["does not make bcachefs", "Linux 6.7", "mount one"]),
+        ("ntfs", ["does not make ntfs", "no mkfs", "mount one"]),
+        ("overlayfs", ["does not make overlayfs", "directories of other", "mount one"]),
+        ("fat32", ["does not make fat32", "as vfat", "give vfat"]),
+        ("squashfs", ["does not make squashfs", "read-only", "can be written"]),
+    ] {
+        let outcome = place.run(&format!("survey {target}"));
+        outcome.assert_refused(&words);
+        assert!(!outcome.stderr.contains("did you mean"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_device_as_a_target_is_told_how_to_name_it() {
+    let name = "a_device_as_a_target_is_told_how_to_name_it";
+    let is_block = |entry: &fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_block_device(&kind))
+    };
+    let devices = fs::read_dir("/dev").expect("it is there").flatten();
+    let Some(device) = devices.filter(is_block).map(|entry| entry.path()).next() else {
+        return say_skipped(name, "there are no block devices");
+    };
+    let (place, device) = (Place::new(), device.to_str().expect("plain text"));
+    let [option, consent] =
+        ["ext4:device=", "--destroy-data "].map(|what| format!("{what}{device}"));
+    let words = ["is a block device", &option, &consent, "where it is mounted"];
+    place.run(&format!("survey {device}")).assert_refused(&words);
+}
+
 #[test]
 fn labels_are_unique() {
     let Some(place) = Place::as_root("labels_are_unique") else { return };

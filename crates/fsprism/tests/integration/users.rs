@@ -62,7 +62,8 @@ fn without_root_the_defaults_are_directories() {
     let outcome = place.finish(place.as_nobody(arguments));
     let document = outcome.assert_code(0).document();
     assert!(outcome.stderr.contains("as root, fsprism would make and measure tmpfs, ext4, xfs"));
-    assert_eq!(document["targets"][0]["label"], ".");
+    // The directory's own name, which says more than a dot.
+    assert_eq!(document["targets"][0]["label"], "theirs");
     assert_eq!(document["targets"][1]["label"], "/dev/shm");
     assert_eq!(document["targets"].as_array().map(Vec::len), Some(2));
     let skipped = document["skipped"].as_array().expect("a list");
@@ -71,6 +72,28 @@ fn without_root_the_defaults_are_directories() {
     assert_eq!(names_in(&place.path("theirs")), ["run"]);
     let left = names_in("/dev/shm".as_ref());
     assert!(left.iter().all(|name| !name.starts_with(".fsprism-")), "{left:?}");
+}
+
+/// As root is in most containers.
+#[test]
+fn root_who_may_not_mount_is_told_what_the_container_lacks() {
+    let name = "root_who_may_not_mount_is_told_what_the_container_lacks";
+    let Some(place) = Place::as_root(name) else { return };
+    let inside = |arguments: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]);
+        command.arg(env!("CARGO_BIN_EXE_fsprism"));
+        place.here(command, arguments)
+    };
+    for target in ["ext4", "tmpfs"] {
+        let refused = place.finish(inside(&format!("survey {target} --scratch scratch")));
+        refused.assert_refused(&["CAP_SYS_ADMIN", "--cap-add SYS_ADMIN", "give a directory"]);
+    }
+    let arguments = "survey --blocks 1 --budget 1s --size 1m --out run";
+    let outcome = place.finish(inside(arguments));
+    assert!(outcome.stderr.contains("would make and measure tmpfs, ext4, xfs"), "{outcome:?}");
+    assert!(outcome.stderr.contains("--cap-add SYS_ADMIN"), "{outcome:?}");
+    assert!(!outcome.stderr.contains("as root,"), "{outcome:?}");
 }
 
 /// Such root may mount a tmpfs, and nothing that lies on a device.

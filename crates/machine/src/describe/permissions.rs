@@ -32,10 +32,12 @@ pub(crate) fn permissions(reader: &Reader<'_>, kernel: &Kernel) -> Permissions {
     let status = reader.text("/proc/self/status").unwrap_or_default();
     let capabilities = capabilities(&status);
     let administrator = capabilities.iter().any(|name| name == "CAP_SYS_ADMIN");
+    let root = effective_user(&status) == Some(0);
+    let how = if root { "start the container with --cap-add SYS_ADMIN" } else { "run as root" };
     Permissions {
-        root: effective_user(&status) == Some(0),
-        mount: mount(administrator),
-        loop_devices: loop_devices(reader, administrator),
+        root,
+        mount: mount(administrator, how),
+        loop_devices: loop_devices(reader, administrator, how),
         drop_caches: writable(reader, DROP_CACHES),
         cgroup_memory: cgroup(reader, &["memory"]),
         cgroup_io: cgroup(reader, &["blkio", "io"]),
@@ -65,22 +67,23 @@ fn capabilities(status: &str) -> Vec<String> {
         .collect()
 }
 
-fn mount(administrator: bool) -> Permission {
+/// `how` is how to become an administrator.
+fn mount(administrator: bool, how: &str) -> Permission {
     if administrator {
         Permission::Granted
     } else {
-        denied("mounting needs CAP_SYS_ADMIN; run as root")
+        denied(format!("mounting needs CAP_SYS_ADMIN; {how}"))
     }
 }
 
-fn loop_devices(reader: &Reader<'_>, administrator: bool) -> Permission {
+fn loop_devices(reader: &Reader<'_>, administrator: bool, how: &str) -> Permission {
     if !reader.exists("/dev/loop-control") {
         denied(
             "/dev/loop-control does not exist; load the module `loop`, or give the container \
             access to it",
         )
     } else if !administrator {
-        denied("attaching loop devices needs CAP_SYS_ADMIN; run as root")
+        denied(format!("attaching loop devices needs CAP_SYS_ADMIN; {how}"))
     } else {
         writable(reader, "/dev/loop-control")
     }
@@ -252,13 +255,23 @@ mod tests {
             ("sys/bus/event_source/devices/software/type", "1"),
         ]);
         assert!(!found.root && found.capabilities.is_empty());
-        assert!(reason(&found.mount).contains("CAP_SYS_ADMIN"));
+        assert!(reason(&found.mount).contains("CAP_SYS_ADMIN; run as root"));
         assert!(reason(&found.loop_devices).contains("CAP_SYS_ADMIN"));
         assert!(reason(&found.drop_caches).contains(DROP_CACHES));
         assert!(reason(&found.cgroup_memory).contains("memory"));
         assert!(reason(&found.cgroup_io).contains("blkio or io"));
         assert!(reason(&found.io_uring).contains("io_uring_disabled is 1"));
         assert_eq!(found.hardware_counters, Some(false));
+    }
+
+    #[test]
+    fn root_without_the_capability_is_told_of_it() {
+        let status = ("proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000000\n");
+        let found = permissions_of(&[status, ("dev/loop-control", "")]);
+        assert!(found.root);
+        for permission in [&found.mount, &found.loop_devices] {
+            assert!(reason(permission).contains("CAP_SYS_ADMIN; start the container with"));
+        }
     }
 
     #[test]

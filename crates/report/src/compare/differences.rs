@@ -7,6 +7,7 @@ use record::{Cell, Manifest, TargetRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use textual::plural;
 
 use super::sides::{NamedRun, Series};
 use crate::terminal::bytes;
@@ -134,7 +135,9 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         ("read-ahead", size(target.read_ahead_bytes)),
         (
             "aged",
-            target.aged.map_or_else(|| "no".to_owned(), |aged| format!("{} rounds", aged.rounds)),
+            target
+                .aged
+                .map_or_else(|| "no".to_owned(), |aged| plural(aged.rounds as usize, "round")),
         ),
         ("limits", or_none(limits.join(", "))),
     ]
@@ -175,7 +178,11 @@ fn difference(a: &Cell, b: &Cell) -> Option<(String, String, String)> {
         let least = cell.least.as_ref();
         least.map_or_else(
             || "as time allows".to_owned(),
-            |least| format!("{} after {} others", least.operations, least.start_operations),
+            |least| {
+                let before = usize::try_from(least.start_operations).unwrap_or(usize::MAX);
+                let before = plural(before, "other");
+                format!("{} after {before}", least.operations)
+            },
         )
     };
     let [one, other] = [a, b].map(operations);

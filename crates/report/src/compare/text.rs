@@ -1,7 +1,7 @@
 //! A comparison of runs in sentences and tables.
 
 use record::RatioReport;
-use textual::{figure, p_equation, paragraph, percent};
+use textual::{figure, p_equation, paragraph, percent, plural};
 
 use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike};
 use crate::analysis::BLOCKS_LEAST;
@@ -13,10 +13,11 @@ impl CompareDocument {
         let mut text = self.sides_text(width);
         let tested = self.comparisons.iter().filter(|one| one.p.is_some()).count();
         let basis = format!(
-            "{} confidence; \"the same\" means within {}; p is adjusted for {tested} comparisons, \
-             and intervals of differences are widened because these were picked out of many",
+            "{} confidence; \"the same\" means within {}; p is adjusted for {}, and \
+             intervals of differences are widened because these were picked out of many",
             percent(self.level),
             percent(self.margin),
+            plural(tested, "comparison"),
         );
         text += &paragraph("", "", &basis, width);
         let untested = self.comparisons.len() - tested;
@@ -80,10 +81,11 @@ impl CompareDocument {
         let mut text = String::new();
         if !self.unlike.is_empty() {
             let count = self.unlike.len();
-            let (noun, be) = if count == 1 { ("benchmark", "was") } else { ("benchmarks", "were") };
+            let be = if count == 1 { "was" } else { "were" };
             let many = format!(
-                "{count} {noun} {be} measured differently, so not compared (--unlike compares \
-                 them anyway):"
+                "{} {be} measured differently, so not compared (--unlike compares \
+                 them anyway):",
+                plural(count, "benchmark")
             );
             text += &paragraph("\n! ", "  ", &many, width);
             for Unlike { target, title, why, .. } in &self.unlike {

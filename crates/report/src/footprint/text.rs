@@ -6,6 +6,7 @@ use footprint::cachemap::Cachemap;
 use footprint::cachemap::text::{Rows, text};
 use footprint::diff::Row;
 use footprint_study::{Executed, Repetition};
+use textual::plural;
 
 use super::documents::{Difference, Tree};
 
@@ -19,11 +20,11 @@ const FUNCTIONS_SHOWN: usize = 40;
 pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
     let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
     let heading = format!(
-        "{}, {}, {}: {} lines, {used} of their {} bytes used{}",
+        "{}, {}, {}: {}, {used} of {} bytes used{}",
         executed.target,
         executed.operation,
         map.of.name(),
-        map.lines.len(),
+        plural(map.lines.len(), "line"),
         map.lines.len() * 64,
         shown(executed.repetition),
     );
@@ -66,6 +67,7 @@ pub fn tree(tree: &Tree) -> String {
     let text = text.replacen("\n\n", "\n\n  share      total        own\n", 1);
     match left_out {
         0 => text,
+        1 => format!("{text}\n1 branch below 0.5 % is not shown\n"),
         _ => format!("{text}\n{left_out} branches below 0.5 % each are not shown\n"),
     }
 }

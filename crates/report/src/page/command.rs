@@ -1,6 +1,7 @@
 //! The command line that measures a run again.
 
 use record::RunRecord;
+use textual::shell_word;
 
 /// Options with a value that name what a second run cannot use again: the directory of the first.
 const OF_ONE_RUN: [&str; 2] = ["--out", "--resume"];
@@ -14,7 +15,7 @@ pub(super) fn again(run: &RunRecord) -> String {
         if OF_ONE_RUN.contains(&argument.as_str()) {
             arguments.next();
         } else if !OF_ONE_RUN.iter().any(|option| argument.starts_with(&format!("{option}="))) {
-            words.push(quoted(argument));
+            words.push(shell_word(argument));
         }
     }
     let has_seed = run.arguments.iter().any(|it| it == "--seed" || it.starts_with("--seed="));
@@ -22,18 +23,6 @@ pub(super) fn again(run: &RunRecord) -> String {
         words.push(format!("--seed {}", run.seed));
     }
     words.join(" ")
-}
-
-/// One word of a shell's command line.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| {
-        c.is_ascii_alphanumeric()
-            || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '%' | '+' | '@')
-    };
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

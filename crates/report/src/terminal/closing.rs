@@ -113,8 +113,9 @@ fn comparisons(document: &Document) -> String {
         0 => String::new(),
         unknown => format!(" ({unknown} of them may be smaller than 2 %)"),
     };
+    let real = plural(real, "difference");
     format!(
-        "{all} of targets: {real} differences called real{small}, {alike} not told apart{refused}. \
+        "{all} of targets: {real} called real{small}, {alike} not told apart{refused}. \
          p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
          at most {} % are expected to be false{bound}. Intervals of the real differences are \
          widened because these were picked out; the other intervals are not widened and may just \
@@ -304,6 +305,14 @@ mod tests {
         let expected = "6 comparisons of targets: 5 differences called real, 1 not told apart. p \
             is adjusted for their number (Benjamini-Hochberg): among the differences called \
             real, at most 5 % are expected to be false (here: less than one).";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn one_difference_is_no_plural() {
+        let times: [&[f64]; 2] = [&around(1e3, 12), &around(2e3, 12)];
+        let text = text(&Sample::new(&["a", "b"]).benchmark("create", &times));
+        let expected = "1 comparison of targets: 1 difference called real, 0 not told apart.";
         assert!(text.contains(expected), "{text}");
     }
 

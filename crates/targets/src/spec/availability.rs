@@ -4,11 +4,13 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use file_system::{FileSystem, Storage};
 use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::conditions::hierarchy::{Controller, Hierarchy};
 use crate::scratch::arena::{self, ARENAS};
@@ -32,6 +34,17 @@ pub enum Unavailable {
         a mounted file system instead"
     )]
     NotRoot {
+        /// The file system.
+        file_system: FileSystem,
+    },
+    /// Root has not what it takes to mount, as in most containers.
+    #[error(
+        "{file_system} cannot be mounted here, because this process is root without CAP_SYS_ADMIN; \
+        start its container with --cap-add SYS_ADMIN (file systems on devices also need \
+        /dev/loop-control, which --privileged gives), or give a directory on a mounted file system \
+        instead"
+    )]
+    NotPermitted {
         /// The file system.
         file_system: FileSystem,
     },
@@ -141,6 +154,14 @@ pub enum Unavailable {
         /// The path.
         path: PathBuf,
     },
+    /// The path is that of a device, and no file system is named that could be made on it.
+    #[error("{path} is a block device, not a directory; to make a file system on it, give \
+        FS:device={path} (such as ext4:device={path}) with --destroy-data {path}, which destroys \
+        its data; otherwise, give the directory where it is mounted", path = path.display())]
+    BlockDevice {
+        /// The path.
+        path: PathBuf,
+    },
     /// The path is not a directory's.
     #[error("{path} is not a directory; give the directory it is in", path = path.display())]
     NotADirectory {
@@ -208,7 +229,10 @@ pub(crate) fn check(
         return check_shared_memory(surroundings.image_bytes_of(scratch)).map(|()| None);
     }
     if !may_mount() {
-        return Err(Unavailable::NotRoot { file_system });
+        return Err(match geteuid().is_root() {
+            true => Unavailable::NotPermitted { file_system },
+            false => Unavailable::NotRoot { file_system },
+        });
     }
     if !file_system.lives_in_memory() && is_in_user_namespace() {
         return Err(Unavailable::UserNamespace { file_system });
@@ -269,6 +293,9 @@ fn check_directory(path: &Path) -> Result<(), Unavailable> {
             return Err(Unavailable::Missing { path: path_buf() });
         }
         Err(source) => return Err(Unavailable::NotWritable { path: path_buf(), source }),
+        Ok(metadata) if metadata.file_type().is_block_device() => {
+            return Err(Unavailable::BlockDevice { path: path_buf() });
+        }
         Ok(metadata) if !metadata.is_dir() => {
             return Err(Unavailable::NotADirectory { path: path_buf() });
         }

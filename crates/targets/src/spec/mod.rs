@@ -3,7 +3,8 @@
 //! `[LABEL=]PATH[:key=value,...]` or `[LABEL=]FS[:key=value,...]`:
 //!
 //! - A label is letters, digits and `_ + - .`, and does not begin with a dot. Without one, the
-//!   whole text is the label.
+//!   whole text is the label; a directory whose path ends in no name (`.`) is called by
+//!   [its own](labels).
 //! - A path begins with `/` or `.`, or is an existing directory that has no file system's name
 //!   (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
 //!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them
@@ -14,21 +15,22 @@
 
 pub(crate) mod availability;
 pub(crate) mod device_words;
+pub(crate) mod labels;
 pub(crate) mod options;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{BY_LIBRARY, FileSystem, UnknownName};
+use file_system::{BY_LIBRARY, FileSystem, NotMade, UnknownName, not_made};
 use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
 
 pub use availability::{Unavailable, availability};
+pub use labels::{refuse_duplicate_labels, tell_apart};
 
 /// A target as it was asked for. [`Display`](fmt::Display) writes what parses back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +114,16 @@ pub enum SpecError {
         given: String,
         /// The known name that is most like it, if one is.
         suggestion: String,
+    },
+    /// A file system that is known and not made.
+    #[error("fsprism does not make {given}: {why}; {instead}")]
+    NotMade {
+        /// The name as given.
+        given: String,
+        /// Why, as a clause.
+        why: &'static str,
+        /// What to do instead, as a clause.
+        instead: &'static str,
     },
     /// An option that no target has.
     #[error("a target has no option `{given}`{suggestion}")]
@@ -221,23 +233,13 @@ pub enum SpecError {
         target: String,
     },
     /// Two targets of one label.
-    #[error("two targets are labelled `{label}`; put a label before one of them: `other={label}`")]
+    #[error("two targets are labelled `{label}`; put a label before one of them: `other={target}`")]
     DuplicateLabel {
         /// The label.
         label: String,
+        /// The second target, without a label.
+        target: String,
     },
-}
-
-/// Refuses a list in which two targets have one label.
-///
-/// # Errors
-/// [`SpecError::DuplicateLabel`] names the first label that comes again.
-pub fn refuse_duplicate_labels(specs: &[TargetSpec]) -> Result<(), SpecError> {
-    let mut seen = HashSet::new();
-    match specs.iter().find(|spec| !seen.insert(&spec.label)) {
-        Some(spec) => Err(SpecError::DuplicateLabel { label: spec.label.clone() }),
-        None => Ok(()),
-    }
 }
 
 /// Reads a size: a whole number of bytes, or of the powers of 1024 that k, m, g and t stand for.
@@ -273,19 +275,18 @@ impl FromStr for TargetSpec {
                 Err(UnknownName) => {
                     let (path, _) = split_path(rest);
                     if !Path::new(path).is_dir() {
-                        let names = FileSystem::made().map(|made| made.row().name);
-                        let suggestion = did_you_mean(name, names);
-                        return Err(SpecError::UnknownFileSystem {
-                            given: name.to_owned(),
-                            suggestion,
-                        });
+                        return Err(no_file_system(name));
                     }
                     directory(rest)?
                 }
             }
         };
         let called = if is_called_as_library(&location) { BY_LIBRARY } else { "" };
-        let label = format!("{}{called}", label.unwrap_or(text));
+        let label = match label {
+            Some(label) => label.to_owned(),
+            None => labels::of_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
+        };
+        let label = format!("{label}{called}");
         Ok(Self { label, location, conditions: options.conditions()? })
     }
 }
@@ -327,6 +328,16 @@ fn is_called_as_library(location: &Location) -> bool {
         Location::Scratch(scratch) => scratch.file_system.is_called_as_library(),
         Location::Directory(_) => false,
     }
+}
+
+/// Why a name is that of no file system that can be made.
+fn no_file_system(name: &str) -> SpecError {
+    let given = name.to_owned();
+    if let Some(NotMade { why, instead, .. }) = not_made(name) {
+        return SpecError::NotMade { given, why, instead };
+    }
+    let suggestion = did_you_mean(name, FileSystem::made().map(|made| made.row().name));
+    SpecError::UnknownFileSystem { given, suggestion }
 }
 
 fn directory(text: &str) -> Result<(Location, Options), SpecError> {
@@ -381,5 +392,22 @@ mod tests {
         assert_eq!(label("dense=densefs:size=64m"), "dense (by library call)");
         assert_eq!(label("densefs:size=64m"), "densefs:size=64m (by library call)");
         assert_eq!(label("tmpfs"), "tmpfs");
+    }
+
+    #[test]
+    fn what_is_not_made_is_told_apart_from_what_is_unknown() {
+        let refused = |text: &str| text.parse::<TargetSpec>().expect_err(text).to_string();
+        for (text, words) in [
+            ("zfs", ["zpool", "mount one"]),
+            ("mine=nfs:size=1g", ["a server", "a directory on it"]),
+            ("overlayfs", ["other file systems", "mount one"]),
+            ("ntfs", ["knows no mkfs", "mount one"]),
+            ("fat32", ["vfat", "give vfat"]),
+        ] {
+            let refused = refused(text);
+            assert!(words.iter().all(|word| refused.contains(word)), "{refused}");
+            assert!(!refused.contains("did you mean"), "{refused}");
+        }
+        assert!(refused("xfz").contains("did you mean `xfs`?"), "{}", refused("xfz"));
     }
 }

@@ -489,12 +489,4 @@ mod tests {
             Some(PathBuf::from("/dev/sdb"))
         );
     }
-
-    #[test]
-    fn a_label_stands_for_one_target() {
-        let specs = ["a=ext4", "b=ext4", "a=xfs"].map(|text| text.parse().expect(text));
-        assert_eq!(crate::refuse_duplicate_labels(&specs[..2]), Ok(()));
-        let error = crate::refuse_duplicate_labels(&specs).expect_err("a twice");
-        assert!(error.to_string().contains("labelled `a`"), "{error}");
-    }
 }

@@ -5,7 +5,7 @@ use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 use super::super::table::percent;
 use super::super::units::{self, Wording};
 use super::{metric, position, seen};
-use textual::unbroken;
+use textual::{plural, unbroken};
 
 /// Where it is, how high, and how sure.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
@@ -67,9 +67,10 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
             )
         }
         Cause::ProcessorCache { level, cache_bytes, replicates } => format!(
-            "Cause: the processor's L{level} cache, {}. In {replicates} probes on both sides, \
-             every page stayed resident.",
-            at(*cache_bytes)
+            "Cause: the processor's L{level} cache, {}. In {} on both sides, every page stayed \
+             resident.",
+            at(*cache_bytes),
+            plural(*replicates as usize, "probe")
         ),
         Cause::Processors { processors, together_before, together_after } => {
             let value = |value: f64| {
@@ -107,9 +108,8 @@ pub(super) fn of_zone(cliff: &CliffReport) -> Option<String> {
         format!(", against {}", beside.join(" and "))
     };
     Some(format!(
-        "Fragile: {} replicates at {}, within it, spread by {:.1} % (relative standard \
-         deviation){against}.",
-        zone.replicates,
+        "Fragile: {} at {}, within it, spread by {:.1} % (relative standard deviation){against}.",
+        plural(zone.replicates as usize, "replicate"),
         position(&cliff.unit, zone.position),
         zone.spread_inside_percent
     ))
@@ -152,14 +152,14 @@ pub(super) fn of_end(search: &SearchReport) -> Option<String> {
     match (search.finished, search.noise_percent) {
         (true, _) => None,
         (false, Some(_)) => Some(format!(
-            "The search was cut off after {} probes: what it found is preliminary (a larger \
-             --budget lets it finish).",
-            search.probes
+            "The search was cut off after {}: what it found is preliminary (a larger --budget lets \
+             it finish).",
+            plural(search.probes as usize, "probe")
         )),
         (false, None) => Some(format!(
-            "The search was cut off after {} probes, before its grid was measured: it shows \
-             nothing yet (a larger --budget lets it finish).",
-            search.probes
+            "The search was cut off after {}, before its grid was measured: it shows nothing yet \
+             (a larger --budget lets it finish).",
+            plural(search.probes as usize, "probe")
         )),
     }
 }

@@ -1,0 +1,116 @@
+//! What help says of commands beyond their options: what they measure by default, and examples.
+
+use ::report::known_loads;
+use file_system::FileSystem;
+
+/// What a survey measures by default: `tmpfs, ext4, xfs and btrfs`.
+fn defaults() -> String {
+    let names: Vec<String> = FileSystem::by_default().map(|one| one.name.to_owned()).collect();
+    textual::list(&names, "and")
+}
+
+pub(super) fn loads_help() -> String {
+    let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
+    format!(
+        "Answer for these loads: {}, or your own in a file, MIX.toml; by default for all six",
+        names.join(", ")
+    )
+}
+
+pub(super) fn targets_help() -> String {
+    format!("What to measure; by default {} as root, otherwise . and /dev/shm", defaults())
+}
+
+pub(super) fn examples() -> String {
+    format!(
+        "\
+Examples:
+  sudo fsprism survey                        {} side by side
+  fsprism survey . /dev/shm                  two directories, without root
+  fsprism report fsprism-runs/RUN            write its page, report.html, again
+",
+        defaults()
+    )
+}
+
+pub(super) fn survey_examples() -> String {
+    let made: Vec<&str> = FileSystem::made().map(|one| one.row().name).collect();
+    let targets = TARGETS.replace("FILE SYSTEMS", &made.join("  "));
+    format!("{targets}\n{SURVEY_EXAMPLES}\n{EXIT_STATUS}")
+}
+
+pub(super) fn run_examples() -> String {
+    format!("{RUN_EXAMPLES}\n{EXIT_STATUS}")
+}
+
+const TARGETS: &str = "\
+Targets:
+  PATH                                       a directory on a mounted file system
+  FILE SYSTEMS
+                                             a scratch file system, made and removed (root)
+  LABEL=TARGET                               the same, under this label
+  FS:size=4G,mkfs=-O ^has_journal,mount=noatime
+                                             with this size and these mkfs and mount options
+  FS:image=allocated                         on an image written in full beforehand
+  FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
+                                             with memory and device limits
+  FS:read_ahead=64k                          with this kernel read-ahead (0 turns it off)
+  FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
+  FS:device=/dev/sdX                         on a device (needs --destroy-data /dev/sdX)
+";
+
+const SURVEY_EXAMPLES: &str = "\
+Examples:
+  sudo fsprism survey
+  sudo fsprism survey ext4 xfs --budget 10m --precision 2%
+  sudo fsprism survey ext4 xfs --for mail,database
+  sudo fsprism survey plain=ext4 'lean=ext4:mkfs=-O ^has_journal,mount=noatime'
+  sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
+  fsprism survey . /dev/shm --budget 30s
+  sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
+  fsprism survey --resume fsprism-runs/20260301T101500Z-survey
+  fsprism survey --resume RUN --budget 10m   goes on with it for ten minutes
+  sudo fsprism survey ext4 xfs --dry-run     what would be measured
+";
+
+const RUN_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  fsprism run --list                         the suites and what their benchmarks isolate
+  fsprism run --list --format json           the names of all benchmarks
+  sudo fsprism run survey/metadata ext4 xfs  one dimension of the survey
+  sudo fsprism run nano/caching ext4:memory=64m
+                                             one dimension in detail, in scarce memory
+  sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
+                                             only these benchmarks (* stands for any text)
+  sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
+  fsprism run nano/metadata . --budget 30s   in this directory, without root
+  fsprism run footprint ext4 --op create     cache lines that an operation touches
+  fsprism run --resume fsprism-runs/20260301T101500Z-run
+";
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line or input;
+130 interrupted (what was measured is kept).
+";
+
+pub(super) const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  fsprism reproduce                                      lists the papers
+  fsprism reproduce bonnie-anova                         computed from the paper's numbers
+  sudo fsprism reproduce rocket-science                  measured in about ten minutes
+  sudo fsprism reproduce rocket-science/figure-3         one of its figures
+  fsprism reproduce rocket-science --run fsprism-runs/RUN
+                                                         from an earlier run
+  fsprism reproduce densefs                              traced in guests in about a minute
+  fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
+                                                         from any run of the footprint suite
+";
+
+pub(super) const MAN_EXAMPLES: &str = "\
+Examples:
+  fsprism man | man -l -                     fsprism and its commands
+  fsprism man footprint trace | man -l -     one command
+  fsprism man survey > fsprism-survey.1      a file to install
+";
