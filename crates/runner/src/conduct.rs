@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use record::{
-    Block, CellFailed, Discarded, End, EndReason, LeftOut, Line, Pilot, Planned, RecordError,
-    RunDirectory, Start,
+    Block, CellFailed, Discarded, End, EndReason, LeftOut, Line, Pilot, Planned, RunDirectory,
+    Start,
 };
-use thiserror::Error;
 
 use crate::economy::{self, Costs, Group};
+use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
@@ -37,31 +37,6 @@ const OVERTIME: f64 = 1.1;
 /// Executions of a cell in one block before it goes without a value there; in two successive
 /// blocks, before it is given up.
 pub(crate) const ATTEMPTS: u32 = 3;
-
-/// A run could not go on.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The run directory cannot be written any more.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// There is no time for the least that gives an interval.
-    #[error(
-        "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
-         about {least_s:.0} s; use --budget {least_s:.0}s or more, or --blocks 1 to try it out",
-        budget.as_secs_f64(),
-        economy::BLOCKS_LEAST
-    )]
-    Budget {
-        /// The budget.
-        budget: Duration,
-        /// What would do, in seconds.
-        least_s: f64,
-    },
-    /// A search for cliffs is impossible as planned, or was told a value that is none.
-    #[error("the search for cliffs: {0}; choose another range with --low and --high")]
-    Search(#[from] stats::Refusal),
-}
 
 /// Measures what `plan` says, on top of what `ledger` knows to be done, until an end is reached.
 ///

@@ -17,6 +17,7 @@
 
 mod conduct;
 mod economy;
+mod error;
 mod executor;
 mod keeping;
 mod ledger;
@@ -27,7 +28,8 @@ mod resume;
 mod search;
 mod sizing;
 
-pub use conduct::{RunContext, RunError, conduct};
+pub use conduct::{RunContext, conduct};
+pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};

@@ -69,7 +69,7 @@ Examples:
   fsprism survey . /dev/shm --budget 30s
   sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
-  fsprism survey --resume RUN --budget 10m   goes on with it for ten minutes
+  fsprism survey --resume RUN --budget 10m   continues it for ten minutes
   sudo fsprism survey ext4 xfs --dry-run     what would be measured
 ";
 

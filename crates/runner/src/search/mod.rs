@@ -14,7 +14,8 @@ use record::{
     Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line, RunDirectory, SearchPlan, Start,
 };
 
-use crate::conduct::{ATTEMPTS, RunContext, RunError};
+use crate::conduct::{ATTEMPTS, RunContext};
+use crate::error::RunError;
 use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
 use crate::observer::Event;

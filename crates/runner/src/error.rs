@@ -1,0 +1,33 @@
+//! Why a run ends before its time.
+
+use std::time::Duration;
+
+use record::RecordError;
+use thiserror::Error;
+
+use crate::economy;
+
+/// A run could not go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The run directory cannot be written any more.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// There is no time for the least that gives an interval.
+    #[error(
+        "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
+         about {least_s:.0} s; use --budget {least_s:.0}s or more, or --blocks 1 to try it out",
+        budget.as_secs_f64(),
+        economy::BLOCKS_LEAST
+    )]
+    Budget {
+        /// The budget.
+        budget: Duration,
+        /// What would do, in seconds.
+        least_s: f64,
+    },
+    /// A search for cliffs is impossible as planned, or was told a value that is none.
+    #[error("the search for cliffs: {0}; choose another range with --low and --high")]
+    Search(#[from] stats::Refusal),
+}
