@@ -230,7 +230,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
         if self.plan.blocks.is_none() {
             let gone = economy::left_out(&self.plan.cells, &live, self, done, left_s);
-            if self.ledger.plans == 0 {
+            if self.ledger.plans == 0 && self.used_before.is_zero() {
                 self.check_budget(&live, &gone, left_s)?;
             }
             let why = self.too_long();

@@ -38,10 +38,11 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     let worse = document.worse_by_more_than(limit / 100.0);
     let Some(worst) = worse.first() else { return Ok(done) };
     output::say(&format!(
-        "{} worse by more than {limit} %; the worst is {}, {}",
-        textual::plural(worse.len(), "benchmark"),
+        "{} worse by more than {limit} %; the worst is {}, {} in {}",
+        textual::plural(worse.len(), "comparison"),
         worst.title,
-        worst.second
+        worst.second,
+        worst.second_run
     ));
     Ok(Done::WithFailures)
 }

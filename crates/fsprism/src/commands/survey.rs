@@ -87,7 +87,7 @@ fn measure(
         }
     };
     let (directory, ended) = session.measure(&stop);
-    if ended.as_ref().is_err_and(is_too_short) {
+    if measuring.resume.is_none() && ended.as_ref().is_err_and(is_too_short) {
         directory.discard()?;
         return ended.map(|_| Done::Well).blame_input();
     }

@@ -30,13 +30,15 @@ impl Destination {
         &self.path
     }
 
-    /// How a file that lies there begins; none where nothing does that can be read.
-    pub(crate) fn beginning(&self, length: usize) -> Option<Vec<u8>> {
+    /// How a file that lies there begins; none where nothing lies.
+    pub(crate) fn beginning(&self, length: usize) -> io::Result<Option<Vec<u8>>> {
         let mut beginning = Vec::new();
         // A pipe has nothing to read, and is not waited for.
-        let file = self.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
-        file.take(length as u64).read_to_end(&mut beginning).ok()?;
-        Some(beginning)
+        match self.open(OFlags::RDONLY | OFlags::NONBLOCK) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?.take(length as u64).read_to_end(&mut beginning)?,
+        };
+        Ok(Some(beginning))
     }
 
     fn found(path: &Path) -> anyhow::Result<Self> {
@@ -87,6 +89,8 @@ impl Destination {
         part.push(format!(".{}.part", std::process::id()));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
+        // A process of this number may have been killed here.
+        let _seldom_there = unlinkat(&self.directory, &part, AtFlags::empty());
         let mut file = File::from(openat(&self.directory, &part, flags, mode)?);
         let written = file
             .write_all(content)

@@ -112,7 +112,7 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
         let page = if page.is_file() { shown(&page) } else { String::new() };
         let full = match form.is_full {
             true => String::new(),
-            false => format!("Everything: fsprism report --terminal --full {}", shown(path)),
+            false => format!("All: fsprism report --terminal --full {}", shown(path)),
         };
         let gap = if form.is_full { "\n" } else { "" };
         return print(&format!("{gap}{full}{page}{}", shown(path)));

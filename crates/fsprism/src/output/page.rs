@@ -42,8 +42,9 @@ fn say_failure(written: anyhow::Result<()>) {
 pub(crate) fn destination(path: &Path) -> anyhow::Result<Destination> {
     let destination = Destination::at(path)?;
     match destination.beginning(HEAD.len()) {
-        Some(head) if !is_ours(&head) => Err(not_ours(path)).blame_input(),
-        _ => Ok(destination),
+        Ok(None) => Ok(destination),
+        Ok(Some(head)) if is_ours(&head) => Ok(destination),
+        _ => Err(not_ours(path)).blame_input(),
     }
 }
 

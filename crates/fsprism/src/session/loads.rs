@@ -15,7 +15,11 @@ const BYTES_MAX: u64 = 1 << 20;
 
 /// The loads of these names and files; none where none are named.
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
-    texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()
+    let mut loads: Vec<Load> =
+        texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()?;
+    let mut seen = std::collections::BTreeSet::new();
+    loads.retain(|load| seen.insert(load.name.clone()));
+    Ok(loads)
 }
 
 fn one(text: &str) -> anyhow::Result<Load> {
@@ -25,7 +29,7 @@ fn one(text: &str) -> anyhow::Result<Load> {
         let size = fs::metadata(path).with_context(cannot)?;
         anyhow::ensure!(
             size.is_file() && size.len() < BYTES_MAX,
-            "{text} is no file of a load: name a TOML file, as docs/loads.md describes"
+            "{text} is not a load file: name a TOML file, as docs/loads.md describes"
         );
         let content = fs::read_to_string(path).with_context(cannot)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -35,7 +39,7 @@ fn one(text: &str) -> anyhow::Result<Load> {
     let names: Vec<String> = known.iter().map(|load| load.name.clone()).collect();
     known.into_iter().find(|load| load.name == text).with_context(|| {
         format!(
-            "there is no load {text}{}; known are {}; your own goes into a file, MIX.toml",
+            "there is no load {text}{}; the known ones are {}; your own goes into a file, MIX.toml",
             did_you_mean(text, names.iter().map(String::as_str)),
             list(&names, "and")
         )

@@ -118,7 +118,10 @@ impl Session {
         let (clock, report, _) = start::clock();
         let calibrated = (clock, &report);
         let plan = Plan::from_manifest(&manifest);
-        let longer = measuring.budget.map(|budget| ledger.used() + budget).or(ledger.granted());
+        let longer = measuring
+            .budget
+            .map(|budget| ledger.used().saturating_add(budget))
+            .or(ledger.granted());
         let plan = longer.map_or(plan.clone(), |budget| plan.with_budget(budget));
         let opened = (directory, ledger);
         Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, stop))

@@ -107,7 +107,7 @@ fn the_report_for_people_fits_a_hundred_columns_and_ends_with_the_run() {
     assert!(!outcome.stdout.contains('\u{1b}'), "no colour where nobody sees it");
     assert_eq!(outcome.stdout.lines().next_back(), Some("run-terminal"));
     assert!(outcome.stdout.lines().count() <= 25, "one screen: {outcome:?}");
-    let see_all = "Everything: fsprism report --terminal --full run-terminal";
+    let see_all = "All: fsprism report --terminal --full run-terminal";
     assert!(outcome.stdout.lines().any(|line| line == see_all), "{outcome:?}");
     let full = place.finish(place.fsprism("report --terminal --full run-terminal"));
     for section in ["I/O", "In memory", "Caching", "Metadata", "Scaling", "Warnings"] {

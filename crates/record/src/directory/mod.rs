@@ -207,9 +207,9 @@ impl RunDirectory {
     /// When the directory cannot be written.
     pub fn discard(self) -> Result<(), RecordError> {
         for (name, flags) in [
-            (MANIFEST, AtFlags::empty()),
-            (JOURNAL, AtFlags::empty()),
             (HISTOGRAMS, AtFlags::REMOVEDIR),
+            (JOURNAL, AtFlags::empty()),
+            (MANIFEST, AtFlags::empty()),
         ] {
             unlinkat(&self.held, name, flags).map_err(|error| {
                 RecordError::io("remove", self.held.path_of(name))(error.into())
@@ -334,7 +334,11 @@ fn check_new(held: &Held) -> Result<(), RecordError> {
                 held.below(HISTOGRAMS).and_then(|logs| logs.names()).is_ok_and(|it| it.is_empty())
             }
             Some(JOURNAL) => held.read(JOURNAL, 0).is_ok(),
-            Some(TRACES | MANIFEST_PART) => true,
+            Some(MANIFEST_PART) => true,
+            Some(TRACES) => held
+                .below(TRACES)
+                .and_then(|traces| traces.names())
+                .is_ok_and(|it| it.iter().all(|name| name.as_encoded_bytes().ends_with(b".trace"))),
             _ => false,
         };
         if !may_be_there {

@@ -71,7 +71,8 @@ impl ReservedDirectory {
     /// A message in which the directory has the name that people know.
     #[must_use]
     pub fn shown(&self, message: &str) -> String {
-        message.replace(&*self.route().to_string_lossy(), &self.path().to_string_lossy())
+        let (route, path) = (self.route(), self.path());
+        message.replace(&format!("{}/", route.display()), &format!("{}/", path.display()))
     }
 
     /// Removes what was made of a run that will never be, and the directory if that is all.

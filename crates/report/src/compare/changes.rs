@@ -85,7 +85,8 @@ impl CompareDocument {
         text + "\nAll comparisons and the analysis of variance: the same with --full\n"
     }
 
-    /// `43 comparisons at 95 % confidence: 3 worse, 2 better, 38 without a difference.`
+    /// `43 comparisons at 95 % confidence: 3 worse, 2 better, 5 the same within 2 %, 33 not told
+    /// apart.`
     fn counts(&self) -> String {
         let count = |is_it: &dyn Fn(&Comparison) -> bool| {
             self.comparisons.iter().filter(|one| is_it(one)).count()
@@ -102,8 +103,11 @@ impl CompareDocument {
         } else {
             facts.push(format!("{different} with a difference"));
         }
-        let rest = self.comparisons.len() - different - untested;
-        facts.push(format!("{rest} without a difference"));
+        let same =
+            count(&|one| matches!(one.verdict, RunVerdict::Same | RunVerdict::SameInTheseRuns));
+        facts.push(format!("{same} the same within {}", percent(self.margin)));
+        let rest = self.comparisons.len() - different - same - untested;
+        facts.push(format!("{rest} not told apart"));
         facts.extend((untested > 0).then(|| format!("{untested} with too little data")));
         let all = plural(self.comparisons.len(), "comparison");
         format!("{all} at {} confidence: {}.", percent(self.level), facts.join(", "))
@@ -135,7 +139,8 @@ mod tests {
         let runs = [named("before", run([1.0; 3])), named("after", run([1.5, 0.5, 1.0]))];
         let document = compare(&runs, &options()).unwrap();
         let text = document.summary(100);
-        let counts = "3 comparisons at 95 % confidence: 1 worse, 1 better, 1 without a difference.";
+        let counts = "3 comparisons at 95 % confidence: 1 worse, 1 better, 1 the same within 2 %, \
+                      0 not told apart.";
         assert!(text.contains(counts), "{text}");
         let (fast, slow) = (text.find("fast: ext4 in after"), text.find("slow: ext4 in after"));
         assert!(fast.is_some() && fast < slow, "the largest first: {text}");

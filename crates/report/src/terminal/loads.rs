@@ -86,14 +86,14 @@ fn sentence(load: &LoadReport, detail: Detail) -> String {
 
 /// `ext4; xfs 1.2x [1.1, 1.4] slower, mostly fsync`.
 fn answer(load: &LoadReport, detail: Detail) -> String {
-    let mut costs: Vec<&LoadCost> = load.costs.iter().collect();
-    costs.sort_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
-    let Some((&best, others)) = costs.split_first() else {
+    let Some(best) = quickest(load) else {
         let why = load.missing.first().map_or("nothing was measured", |missing| &missing.why);
         return why.to_owned();
     };
+    let others: Vec<&LoadCost> =
+        load.costs.iter().filter(|cost| cost.target != best.target).collect();
     if others.is_empty() {
-        return alone(best, detail);
+        return alone(load, best, detail);
     }
     let related: Vec<(&LoadCost, &LoadComparison)> = others
         .iter()
@@ -102,50 +102,64 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
     if related.iter().all(|(_, found)| found.verdict == Verdict::NotEnoughData) {
         return "too few blocks to tell".to_owned();
     }
-    let of = |verdicts: &[Verdict]| -> Vec<&(&LoadCost, &LoadComparison)> {
-        related.iter().filter(|(_, found)| verdicts.contains(&found.verdict)).collect()
-    };
-    let alike: Vec<String> = std::iter::once(best)
-        .chain(of(&[Verdict::NotToldApart, Verdict::NotEnoughData]).iter().map(|(cost, _)| *cost))
-        .map(|cost| names::label(&cost.target))
-        .collect();
-    let slower = of(&[Verdict::Real, Verdict::RealSizeUnknown]);
-    if slower.is_empty() {
-        return format!("{} cannot be told apart", list(&alike, "and"));
-    }
-    let quickest = list(&alike, "or");
-    let behind: Vec<String> = slower
-        .iter()
-        .enumerate()
-        .filter_map(|(at, (cost, found))| {
-            let by = slowness(found, &cost.target)?;
-            let ratio = units::ratio(by.ratio, by.low, by.high);
-            let label = names::label(&cost.target);
-            let has_interval = detail == Detail::All || (detail == Detail::First && at == 0);
-            let interval =
-                if has_interval { format!(" {}", ratio.interval) } else { String::new() };
-            Some(format!("{label} {}{interval}", ratio.value))
-        })
-        .collect();
-    let why = match detail {
-        Detail::Least => None,
-        Detail::All | Detail::First | Detail::Ratios => {
-            slower.first().and_then(|(cost, _)| why(best, cost))
+    let mut slower: Vec<(&LoadCost, Slower)> = Vec::new();
+    let mut alike = vec![names::label(&best.target)];
+    for (cost, found) in related {
+        let by = slowness(found, &cost.target).filter(|by| by.low > 1.0);
+        match by.filter(|_| found.verdict.is_different()) {
+            Some(by) => slower.push((cost, by)),
+            None => alike.push(names::label(&cost.target)),
         }
+    }
+    slower.sort_by(|left, right| left.1.ratio.total_cmp(&right.1.ratio));
+    let Some((second, _)) = slower.first() else {
+        return format!("{} cannot be told apart", list(&alike, "and"));
     };
+    let why = if detail == Detail::Least { None } else { why(best, second) };
+    let told = |(at, (cost, by)): (usize, &(&LoadCost, Slower))| {
+        let ratio = units::ratio(by.ratio, by.low, by.high);
+        let label = names::label(&cost.target);
+        let has_interval = detail == Detail::All || (detail == Detail::First && at == 0);
+        let interval = if has_interval { format!(" {}", ratio.interval) } else { String::new() };
+        // Of several it is that of the first.
+        let why = why.as_ref().filter(|_| at == 0 && slower.len() > 1);
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("{label} {}{interval}{why}", ratio.value)
+    };
+    let behind: Vec<String> = slower.iter().enumerate().map(told).collect();
+    let why = why.as_ref().filter(|_| slower.len() == 1);
     let why = why.map(|why| format!(", {why}")).unwrap_or_default();
-    format!("{quickest}; {} slower{why}", behind.join(", "))
+    format!("{}; {} slower{why}", list(&alike, "or"), behind.join(", "))
 }
 
-/// What a unit takes where there is one target only.
-fn alone(cost: &LoadCost, detail: Detail) -> String {
+/// The target that is slower than the fewest others, block by block.
+fn quickest(load: &LoadReport) -> Option<&LoadCost> {
+    let losses = |cost: &LoadCost| {
+        let of_target = load.comparisons.iter().filter_map(|found| {
+            let is_in = found.first == cost.target || found.second == cost.target;
+            is_in.then(|| slowness(found, &cost.target)).flatten()
+        });
+        of_target.filter(|by| by.ratio > 1.0).count()
+    };
+    load.costs.iter().min_by(|left, right| {
+        losses(left).cmp(&losses(right)).then(left.time_ns.total_cmp(&right.time_ns))
+    })
+}
+
+/// What a unit takes where there is one target only, or one that the load can be estimated for.
+fn alone(load: &LoadReport, cost: &LoadCost, detail: Detail) -> String {
     let text = units::figure("ns", cost.time_ns, cost.interval.as_ref(), Wording::Short);
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     let most = cost.parts.iter().max_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
     let why = most
         .filter(|part| detail != Detail::Least && part.time_ns >= MOST * cost.time_ns)
         .map(|part| format!(", mostly {}", part.kind));
-    format!("{}{interval} a unit{}", text.value.trim_end(), why.unwrap_or_default())
+    let time = format!("{}{interval} a unit", text.value.trim_end());
+    let Some(missing) = load.missing.first() else {
+        return format!("{time}{}", why.unwrap_or_default());
+    };
+    let label = names::label(&cost.target);
+    format!("{label}, {time} ({}: {})", names::label(&missing.target), missing.why)
 }
 
 fn comparison<'a>(load: &'a LoadReport, one: &str, other: &str) -> Option<&'a LoadComparison> {
@@ -180,7 +194,7 @@ fn why(best: &LoadCost, other: &LoadCost) -> Option<String> {
     parts.sort_by(|left, right| right.1.total_cmp(&left.1));
     let all: f64 = parts.iter().map(|(_, more)| more).sum();
     match parts.as_slice() {
-        [(kind, _)] => Some(format!("all from {kind}")),
+        [(kind, _)] => Some(format!("all of it {kind}")),
         [(kind, more), ..] if *more >= MOST * all => Some(format!("mostly {kind}")),
         [(first, _), (second, _), ..] => Some(format!("from {first} and {second}")),
         [] => None,

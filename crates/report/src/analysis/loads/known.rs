@@ -61,7 +61,7 @@ fn build() -> Load {
                  Transactions on Computer Systems 6(1), 1988, section 3 (the Andrew benchmark): 70 \
                  files of 200 KB together, 20 directories"
             .to_owned(),
-        leaves_out: "the compiler's own time and temporary files, headers outside of the tree, \
+        leaves_out: "the compiler's own time and temporary files, headers outside the tree, \
                      several compilers at a time"
             .to_owned(),
         must_last: false,

@@ -116,7 +116,7 @@ impl<'a> Estimated<'a> {
         let in_memory =
             FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory);
         if load.must_last && in_memory {
-            return Err(missing("it keeps nothing when the power fails"));
+            return Err(missing("it loses everything when the power fails"));
         }
         let mut parts: Vec<(&str, BTreeMap<u32, f64>)> = Vec::new();
         for operation in &load.operations {

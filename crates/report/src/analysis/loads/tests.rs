@@ -56,7 +56,7 @@ fn what_lacks_an_operation_or_keeps_nothing_is_named_with_why() {
         .map(|one| (one.target.as_str(), one.why.as_str()))
         .collect();
     let expected =
-        [("tmpfs", "it keeps nothing when the power fails"), ("xfs", "fsync was not measured")];
+        [("tmpfs", "it loses everything when the power fails"), ("xfs", "fsync was not measured")];
     assert_eq!(missing, expected);
     assert_eq!(document.loads[0].costs.len(), 1);
 }

@@ -1,6 +1,7 @@
 //! A user's own load, from a file in TOML.
 
 use serde::Deserialize;
+use textual::plain_text;
 use thiserror::Error;
 
 use super::mix::{Load, LoadOperation, Measured, Transfer};
@@ -94,13 +95,20 @@ pub fn read_load(name: &str, text: &str) -> Result<Load, LoadError> {
     }
     Ok(Load {
         name: name.to_owned(),
-        title: file.title,
-        unit: file.unit.unwrap_or_else(|| "one unit".to_owned()),
-        source: file.source.unwrap_or_else(|| "the user".to_owned()),
-        leaves_out: file.leaves_out.unwrap_or_default(),
+        title: plain(&file.title),
+        unit: plain(
+            &file.unit.unwrap_or_else(|| "each of its operations, so many times".to_owned()),
+        ),
+        source: plain(&file.source.unwrap_or_else(|| "a file of the user's".to_owned())),
+        leaves_out: plain(&file.leaves_out.unwrap_or_default()),
         must_last: file.must_last,
         operations,
     })
+}
+
+/// In one line, without what a terminal would obey.
+fn plain(text: &str) -> String {
+    plain_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What is wrong and where, without the picture of the place.
@@ -134,6 +142,7 @@ impl Entry {
             Measured::Transfer(transfer, _) if transfer.is_read() => "reads".to_owned(),
             Measured::Transfer(..) => "writes".to_owned(),
         });
+        let kind = plain(&kind);
         Ok(LoadOperation { kind, count: self.count, measured })
     }
 }
@@ -158,6 +167,15 @@ mod tests {
         assert_eq!((reads.kind.as_str(), reads.count), ("reads", 1.0));
         let expected = Measured::Transfer(Transfer::RandomReadCold, 16384);
         assert_eq!(reads.measured, expected);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_taken_out() {
+        let text = "title = \"a\\u001b[31m\\nb\"\n\
+                    [[operation]]\nbenchmark = \"x\"\nkind = \"\\u001b[2J\"\n";
+        let load = read_load("mine", text).expect("a load");
+        let all = format!("{}{}", load.title, load.operations[0].kind);
+        assert!(!all.contains(char::is_control), "{all:?}");
     }
 
     #[test]

@@ -12,7 +12,8 @@ const SHOWN: usize = 3;
 
 /// Heading and lines; nothing where no two targets were compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
-    if document.comparisons.is_empty() || has_too_few_blocks(document) {
+    let is_empty = document.cells.iter().all(|cell| cell.replicates == 0);
+    if document.comparisons.is_empty() || is_empty || has_too_few_blocks(document) {
         return;
     }
     let (kept, aside) = kept(document);
@@ -20,10 +21,10 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     all.sort_by(|left, right| right.slower.low.total_cmp(&left.slower.low));
     let without = match aside.as_slice() {
         [] => String::new(),
-        aside => format!(" ({} aside)", list(aside, "and")),
+        aside => format!(" (apart from {})", list(aside, "and")),
     };
     if all.is_empty() {
-        page.heading(&format!("No difference in a benchmark is known to be real{without}"));
+        page.heading(&format!("No benchmark shows a real difference{without}"));
         return;
     }
     page.heading(&format!("Largest real differences{without}"));
@@ -70,7 +71,8 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
         }
         let related = others.iter().filter_map(|&worse| {
             let found = relation(document, better, worse);
-            let slower = found.slower.filter(|_| found.verdict.is_different())?;
+            let is_real = found.verdict.is_different();
+            let slower = found.slower.filter(|by| is_real && by.low > 1.0)?;
             Some(Difference { better, worse, slower })
         });
         related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))

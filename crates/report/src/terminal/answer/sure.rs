@@ -26,14 +26,14 @@ fn confidence(document: &Document) -> String {
     let count = |is_it: fn(Verdict) -> bool| {
         document.comparisons.iter().filter(|one| is_it(one.verdict)).count()
     };
+    if document.cells.iter().all(|cell| cell.replicates == 0) {
+        return "Nothing was measured yet.".to_owned();
+    }
     let mut facts = Vec::new();
     let all = count(|verdict| verdict != Verdict::NotEnoughData);
     if all > 0 {
-        facts.push(format!(
-            "{} of {} real",
-            count(Verdict::is_different),
-            plural(all, "difference")
-        ));
+        let real = count(Verdict::is_different);
+        facts.push(format!("{real} of {all} comparisons differ"));
     }
     facts.extend(closing::median_width(document).map(|width| format!("intervals +/- {width} %")));
     let doubts = warnings::doubts(document).len();
@@ -85,5 +85,5 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
 
 fn resume(document: &Document, run: &Path) -> String {
     let run = plain_text(&run.display().to_string()).into_owned();
-    format!("Not finished; to go on: fsprism {} --resume {run}", document.run.command)
+    format!("Continue: fsprism {} --resume {run}", document.run.command)
 }

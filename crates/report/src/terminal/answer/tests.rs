@@ -148,7 +148,7 @@ fn interrupted() {
     assert_golden("answer-interrupted.txt", &screen(&sample));
     sample.run.lines.pop();
     let text = screen(&sample);
-    assert!(text.ends_with("to go on: fsprism survey --resume fsprism-runs/RUN\n"), "{text}");
+    assert!(text.ends_with("Continue: fsprism survey --resume fsprism-runs/RUN\n"), "{text}");
 }
 
 #[test]
