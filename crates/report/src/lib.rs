@@ -21,5 +21,5 @@ mod terminal;
 pub use analysis::{Load, LoadError, known_loads, read_load};
 pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
 pub use terminal::{
-    Options, dimension_name, has_answer, render_answer, render_machine, render_terminal,
+    Options, dimension_name, has_answer, reasons, render_answer, render_machine, render_terminal,
 };

@@ -84,7 +84,7 @@ export function Largest() {
 
 /** The benchmarks on which nothing differs, as far as is known. */
 function Alike({ large }: { large: Large[] }) {
-  const { report, selection, go } = useView();
+  const { report, selection } = useView();
   const isLarge = new Set(large.map(({ key }) => key));
   const alike = selection.benchmarks.filter(
     (one) =>
@@ -103,13 +103,7 @@ function Alike({ large }: { large: Large[] }) {
           {alike.map(({ key, title }, index) => (
             <span key={key}>
               {index > 0 && " · "}
-              <button
-                type="button"
-                class="link"
-                onClick={() => go({ section: "distribution", benchmark: key, dimension: null })}
-              >
-                {title}
-              </button>
+              <BenchmarkLink benchmark={key} title={title} />
             </span>
           ))}
         </p>
@@ -119,7 +113,7 @@ function Alike({ large }: { large: Large[] }) {
 }
 
 function List({ all, most }: { all: Large[]; most: number }) {
-  const { report, theme, go } = useView();
+  const { report, theme } = useView();
   const { runs } = report;
   return (
     <ol class="largest">
@@ -128,13 +122,7 @@ function List({ all, most }: { all: Large[]; most: number }) {
         const width = `${Math.max(2, (100 * Math.log(value)) / Math.log(most))}%`;
         return (
           <li key={`${key} ${worst.cell.side.label}`}>
-            <button
-              type="button"
-              class="link"
-              onClick={() => go({ section: "distribution", benchmark: key, dimension: null })}
-            >
-              {title}
-            </button>
+            <BenchmarkLink benchmark={key} title={title} />
             <span class="largest-said">
               {worst.cell.side.target} <b>{said.value}</b> {worse(worst.metric)} than{" "}
               {best.cell.side.target}
@@ -148,5 +136,19 @@ function List({ all, most }: { all: Large[]; most: number }) {
         );
       })}
     </ol>
+  );
+}
+
+/** Leads to all that is known of a benchmark. */
+function BenchmarkLink({ benchmark, title }: { benchmark: string; title: string }) {
+  const { go } = useView();
+  return (
+    <button
+      type="button"
+      class="link"
+      onClick={() => go({ section: "distribution", benchmark, dimension: null })}
+    >
+      {title}
+    </button>
   );
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Dimension, Line, Planned, Run};
+use record::{Dimension, Line, Planned, Run, Skipped};
 use textual::{Indent, list, plural, wrap};
 
 use crate::arguments::Measuring;
@@ -62,17 +62,12 @@ fn text(run: &Run, planned: &Planned, measuring: &Measuring, width: usize) -> St
     for (dimension, titles) in &by_dimension {
         paragraph(&format!("{}: {}", ::report::dimension_name(*dimension), titles.join("; ")));
     }
-    let skipped = manifest.skipped.iter().map(|one| (one.target.as_str(), one.why.as_str()));
-    let left_out = planned.left_out.iter().map(|one| (one.benchmark.as_str(), one.why.as_str()));
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (what, why) in skipped.chain(left_out) {
-        match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
-            Some((_, all)) => all.push(what),
-            None => by_reason.push((why, vec![what])),
-        }
-    }
-    for (why, what) in by_reason {
-        paragraph(&format!("Left out: {}: {why}", what.join("; ")));
+    let left_out = planned.left_out.iter();
+    let left_out =
+        left_out.map(|one| Skipped { target: one.benchmark.clone(), why: one.why.clone() });
+    let skipped: Vec<Skipped> = manifest.skipped.iter().cloned().chain(left_out).collect();
+    for reason in ::report::reasons(&skipped) {
+        paragraph(&format!("Left out: {reason}"));
     }
     text
 }

@@ -172,12 +172,7 @@ fn comparison<'a>(load: &'a LoadReport, one: &str, other: &str) -> Option<&'a Lo
 /// How many times as long `target` takes as the other of the comparison.
 fn slowness(found: &LoadComparison, target: &str) -> Option<Slower> {
     let (ratio, interval) = found.ratio.zip(found.interval)?;
-    let (low, high) = (interval.low, interval.high);
-    Some(if found.second == target {
-        Slower { ratio, low, high }
-    } else {
-        Slower { ratio: 1.0 / ratio, low: 1.0 / high, high: 1.0 / low }
-    })
+    Some(Slower::of(ratio, &interval, found.second == target))
 }
 
 /// Of which operations the difference is made: `mostly fsync`, `from reads and opens`.

@@ -43,6 +43,7 @@ pub use names::dimension as dimension_name;
 pub(crate) use prose::prose;
 use text::Page;
 pub(crate) use units::bytes;
+pub use warnings::reasons;
 
 /// How a report is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The targets of one benchmark from best to worst, and how each stands to the others.
 
-use record::{Better, CellReport, Document, MetricReport, StandardMetric, Verdict};
+use record::{Better, CellReport, Document, IntervalReport, MetricReport, StandardMetric, Verdict};
 
 use crate::analysis::BLOCKS_LEAST;
 
@@ -39,6 +39,18 @@ pub(super) struct Slower {
     pub(super) ratio: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+}
+
+impl Slower {
+    /// A ratio of the second over the first, as what the second is slower by, or else the first.
+    pub(super) fn of(ratio: f64, interval: &IntervalReport, is_second: bool) -> Self {
+        let (low, high) = (interval.low, interval.high);
+        if is_second {
+            Self { ratio, low, high }
+        } else {
+            Self { ratio: 1.0 / ratio, low: 1.0 / high, high: 1.0 / low }
+        }
+    }
 }
 
 impl<'a> Ranking<'a> {
@@ -93,14 +105,8 @@ pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>)
     // The ratio is second over first; a time grows with slowness, a rate shrinks.
     let grows = better.metric.better != Better::Higher;
     let is_slowness = (comparison.first == *a) == grows;
-    let slower = comparison.ratio.zip(comparison.interval).map(|(ratio, interval)| {
-        let (low, high) = (interval.low, interval.high);
-        if is_slowness {
-            Slower { ratio, low, high }
-        } else {
-            Slower { ratio: 1.0 / ratio, low: 1.0 / high, high: 1.0 / low }
-        }
-    });
+    let slower = comparison.ratio.zip(comparison.interval);
+    let slower = slower.map(|(ratio, interval)| Slower::of(ratio, &interval, is_slowness));
     Relation {
         verdict: comparison.verdict,
         blocks: comparison.blocks,

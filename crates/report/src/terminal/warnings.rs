@@ -56,7 +56,13 @@ fn by_caveat(document: &Document) -> Vec<(&str, Vec<String>)> {
 
 /// What was skipped, with why.
 pub(super) fn not_measured(document: &Document) -> Vec<String> {
-    let reasons = by_reason(&document.skipped).into_iter();
+    reasons(&document.skipped)
+}
+
+/// What was skipped for the same reason, together.
+#[must_use]
+pub fn reasons(skipped: &[Skipped]) -> Vec<String> {
+    let reasons = by_reason(skipped).into_iter();
     reasons.map(|(what, why)| format!("{}: {why}", what.join("; "))).collect()
 }
 
