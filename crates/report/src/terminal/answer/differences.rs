@@ -1,7 +1,7 @@
 //! The largest differences that are real.
 
 use file_system::FileSystem;
-use record::{Better, CellReport, Document};
+use record::{Better, CellReport, Document, Warning, WarningReport};
 
 use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
 use super::super::text::{Page, Style, shortened};
@@ -81,13 +81,16 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
 }
 
 impl Difference<'_> {
-    /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`.
+    /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
+    /// operations make much of that.
     fn sentence(&self) -> String {
         let Slower { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
         let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));
         let title = &self.better.cell.title;
-        format!("{title}: {one} {} {} {worse} than {other}", ratio.value, ratio.interval)
+        let is_stall = |report: &WarningReport| matches!(report.warning, Warning::Stalls { .. });
+        let stalls = if self.worse.cell.warnings.iter().any(is_stall) { " (stalls)" } else { "" };
+        format!("{title}: {one} {} {} {worse} than {other}{stalls}", ratio.value, ratio.interval)
     }
 }

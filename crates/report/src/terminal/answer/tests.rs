@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{Dimension, Document, EndReason, Line};
+use record::{CellReport, Dimension, Document, EndReason, Line, Warning};
 
 use super::super::Options;
 use super::super::tests::assert_golden;
@@ -156,6 +156,25 @@ fn nothing_real() {
     let same = |seed| noisy(1000.0, 0.05, seed, 12);
     let sample = Sample::new(&["ext4", "xfs"]).benchmark("create-100", &[&same(1), &same(2)]);
     assert_golden("answer-nothing-real.txt", &screen(&sample.ended()));
+}
+
+#[test]
+fn a_difference_that_few_long_operations_make_says_so() {
+    let mut document = document(&survey(&[1, 2], 12));
+    let stalls = Warning::Stalls {
+        operations: 3,
+        of: 4800,
+        longer_than_ns: 1_000_000,
+        longest_ns: 30_000_000,
+        share_percent: 90.0,
+    };
+    let worst =
+        |cell: &&mut CellReport| cell.benchmark == "random-write-4k-warm" && cell.target == "ext4";
+    document.cells.iter_mut().find(worst).expect("it is there").warnings.push(stalls.into());
+    let options = Options { width: 80, colour: false };
+    let text = render_answer(&document, Path::new("run"), &options);
+    assert!(text.contains("slower than xfs (stalls)\n"), "{text}");
+    assert_eq!(text.matches("(stalls)").count(), 1, "{text}");
 }
 
 #[test]
