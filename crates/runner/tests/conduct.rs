@@ -413,7 +413,7 @@ fn a_run_that_has_ended_goes_on_with_a_larger_budget() {
     run(&path, &Plan { blocks: Some(2), ..plan(4) }, &mut Fake::new(1));
     let before = cells_by_block(&lines(&path)).len();
     let granted = Duration::from_secs(5);
-    let longer = Plan { precision: 0.0, ..plan(4) }.with_budget(granted);
+    let longer = Plan { precision: 0.0, blocks: Some(2), ..plan(4) }.with_budget(granted);
     assert_eq!(run(&path, &longer, &mut Fake::new(1)), EndReason::Budget);
     let lines = lines(&path);
     assert!(cells_by_block(&lines).len() > before + 1, "it goes on");

@@ -176,8 +176,9 @@ fn a_directory_that_holds_something_is_refused_and_left_alone() {
     fs::write(temporary.path().join("thesis.txt"), b"years").expect("a file");
     let error = RunDirectory::create(temporary.path(), &manifest()).expect_err("not empty");
     assert!(matches!(error, RecordError::NotEmpty { .. }), "{error}");
-    assert!(!temporary.path().join(MANIFEST).exists());
-    assert!(!temporary.path().join(HISTOGRAMS).exists());
+    for name in [MANIFEST, JOURNAL, HISTOGRAMS] {
+        assert!(!temporary.path().join(name).exists(), "{name}");
+    }
 }
 
 #[test]

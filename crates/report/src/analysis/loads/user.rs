@@ -195,6 +195,10 @@ mod tests {
                 "count must be above 0",
             ),
             ("title = \"x\"\n[[operation]]\nbenchmark = \"x\"\ncount = nan", "count must be above"),
+            (
+                "title = \"x\"\n[[operation]]\ntransfer = \"random-read-cold\"\nbytes = 0",
+                "operation 1: bytes must be above 0",
+            ),
             ("title = \"x", "line 1: "),
         ] {
             let refusal = refusal(text);
