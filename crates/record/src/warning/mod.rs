@@ -279,7 +279,8 @@ mod tests {
             spread_inside_percent: inside,
             spread_outside_percent: outside,
         };
-        let plain = "the working set of 5 bytes is within the fragile zone of the cliff (6 bytes)";
+        let plain = "figures may not repeat well where the working set (5 bytes) is near the size \
+                     of the cliff (6 bytes)";
         assert_eq!(zone(None, Some(1.0)).to_string(), plain);
         let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % outside it");
         assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);

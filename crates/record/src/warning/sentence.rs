@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use textual::plural;
+use textual::{plural, size};
 
 use super::Warning;
 
@@ -20,7 +20,7 @@ fn sentence(warning: &Warning) -> String {
             format!("warm-up inside the measured window: its first quarter took {took}")
         }
         Warning::DirtyCarried { dirty_bytes } => {
-            format!("{dirty_bytes} bytes were still dirty from earlier work when it started")
+            format!("{} from before were still dirty when it began", bytes(*dirty_bytes))
         }
         Warning::CallOverheadDominates { call_ns, operation_ns } => {
             let of = format!("of the operation's {operation_ns:.0} ns");
@@ -33,9 +33,11 @@ fn sentence(warning: &Warning) -> String {
         Warning::TooFewReplicates { have, need } => {
             format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
         }
+        Warning::CacheStateNotAsAsked { discarded: 1, why } => {
+            format!("1 replicate was thrown away ({why})")
+        }
         Warning::CacheStateNotAsAsked { discarded, why } => {
-            let verb = if *discarded == 1 { "was" } else { "were" };
-            format!("{} {verb} thrown away: {why}", plural(*discarded as usize, "replicate"))
+            format!("{discarded} replicates were thrown away (the last time: {why})")
         }
         Warning::CpuStolen { percent } => {
             format!("the hypervisor took {percent:.1} % of the processors' time")
@@ -60,9 +62,8 @@ fn sentence(warning: &Warning) -> String {
         Warning::SparseImage => SPARSE_IMAGE.to_owned(),
         Warning::HiddenBelow { hypervisor } => hidden_below(hypervisor),
         Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => {
-            let zone = format!("the fragile zone of {cache} ({cache_bytes} bytes)");
             let spread = warning.measured_spread();
-            format!("the working set of {working_set_bytes} bytes is within {zone}{spread}")
+            fragile_zone(*working_set_bytes, (cache, *cache_bytes), &spread)
         }
         Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
         Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
@@ -93,6 +94,20 @@ fn hidden_below(hypervisor: &str) -> String {
     format!(
         "cold means only that the blocks were not in this machine's memory: its disk is virtual \
          ({hypervisor}), and fsprism cannot see whether the host cached them"
+    )
+}
+
+/// A size; exact where it is a whole number of its unit.
+fn bytes(bytes: u64) -> String {
+    size(bytes as f64, 3)
+}
+
+fn fragile_zone(working_set_bytes: u64, (cache, cache_bytes): (&str, u64), spread: &str) -> String {
+    format!(
+        "figures may not repeat well where the working set ({}) is near the size of {cache} \
+         ({}){spread}",
+        bytes(working_set_bytes),
+        bytes(cache_bytes)
     )
 }
 

@@ -134,16 +134,19 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
         Warning::TimedInBatches { batch } => f64::from(*batch),
         Warning::ClockDrift { ppm } => ppm.abs(),
+        Warning::NoSteadyState { range_percent, excursion_percent } => {
+            range_percent.max(excursion_percent.abs())
+        }
+        Warning::FarOutliers { farthest, .. } => farthest.ln().abs(),
+        Warning::Trend { change_percent } => change_percent.abs(),
+        // Of these, a run has one, or all are alike.
         Warning::BackgroundWork { .. }
         | Warning::FreshFileSystem
-        | Warning::NoSteadyState { .. }
         | Warning::LoopBuffered
         | Warning::SparseImage
         | Warning::HiddenBelow { .. }
         | Warning::DependentBlocks { .. }
         | Warning::DependentRatios { .. }
-        | Warning::FarOutliers { .. }
-        | Warning::Trend { .. }
         | Warning::HistogramLost { .. }
         | Warning::JournalDamaged { .. } => 0.0,
     }

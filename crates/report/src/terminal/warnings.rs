@@ -3,11 +3,10 @@
 
 use std::mem::discriminant;
 
-use record::{CellReport, Document, Skipped, Warning, WarningReport};
+use record::{CellReport, Document, Skipped, WarningReport};
 
 use super::names;
 use super::text::{Page, Style};
-use super::units;
 use crate::analysis::severity;
 use textual::{list, plural};
 
@@ -98,7 +97,7 @@ impl Kind<'_> {
         } else {
             format!(" (worst of {})", plural(self.cells.len(), "cell"))
         };
-        let message = capitalised(&message(self.worst));
+        let message = capitalised(&self.worst.message);
         let places = places(document, &self.cells);
         format!("{message}{worst}: {places}{}", source(self.worst))
     }
@@ -132,30 +131,6 @@ fn kinds(document: &Document) -> Vec<Kind<'_>> {
         }
     }
     kinds
-}
-
-/// The warning's sentence, with sizes and numbers as people write them.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
-fn message(report: &WarningReport) -> String {
-    match &report.warning {
-        Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => format!(
-            "figures may not repeat well where the working set ({}) is near the size of {cache} \
-             ({}){}",
-            units::bytes(*working_set_bytes),
-            units::bytes(*cache_bytes),
-            report.warning.measured_spread()
-        ),
-        Warning::DirtyCarried { dirty_bytes } => {
-            format!("{} from before were still dirty when it began", units::bytes(*dirty_bytes))
-        }
-        Warning::CacheStateNotAsAsked { discarded: 1, why } => {
-            format!("1 replicate was thrown away ({why})")
-        }
-        Warning::CacheStateNotAsAsked { discarded, why } => {
-            format!("{discarded} replicates were thrown away (the last time: {why})")
-        }
-        _ => report.message.clone(),
-    }
 }
 
 /// `create, directory of 100 (ext4 and xfs), stat and 3 other benchmarks`.

@@ -1,9 +1,8 @@
 //! How many blocks a wanted precision takes, judged by the blocks there are.
 //!
-//! [`blocks_needed`] is for intervals by t. [`confirm`] does the same for the median's, and
-//! [`power`] says which difference so many blocks can show.
+//! [`blocks_needed`] is for intervals by t; [`power`] says which difference so many blocks can
+//! show.
 
-pub mod confirm;
 pub mod power;
 
 use crate::distribution::student;

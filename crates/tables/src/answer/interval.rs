@@ -8,7 +8,7 @@ use stats::outliers::{self, Severity};
 use stats::{Refusal, Sample, interval, order};
 
 use super::IntervalDocument;
-use textual::{Columns, figure, paragraph, percent};
+use textual::{Columns, figure, paragraph, percent, plural};
 
 /// Outliers named in a warning; more are counted.
 const NAMED_OUTLIERS: usize = 5;
@@ -172,8 +172,11 @@ impl IntervalAnswer {
                 remark.to_owned(),
             ]);
         }
-        let plural = if self.n == 1 { "" } else { "s" };
-        let mut text = format!("{} value{plural}\n{}", self.n, columns.render());
+        let mut text = format!(
+            "{}\n{}",
+            plural(usize::try_from(self.n).unwrap_or(usize::MAX), "value"),
+            columns.render()
+        );
         if let Some(share) = self.coefficient_of_variation {
             text.push_str(&format!("  coefficient of variation {}\n", percent_of(share)));
         }
