@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
-use crate::nano::Part;
+use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
 
@@ -107,7 +107,11 @@ impl Suite {
 #[must_use]
 pub fn suites() -> Vec<Suite> {
     let part = |name, summary, dimension| Suite { name, summary, benchmarks: of(dimension) };
-    let whole = |name, summary, part: Part| Suite { name, summary, benchmarks: part.benchmarks() };
+    let whole = |name, summary, dimension: NanoDimension| Suite {
+        name,
+        summary,
+        benchmarks: dimension.benchmarks(),
+    };
     let case_study = |name: &'static str, summary| {
         let figure = name.strip_prefix("rocket-science/");
         Suite { name, summary, benchmarks: rocket_science::figure(figure) }
@@ -124,17 +128,17 @@ pub fn suites() -> Vec<Suite> {
         whole(
             "nano/io",
             "the device, and the file system on top of it; commits; operations on a schedule",
-            Part::Io,
+            NanoDimension::Io,
         ),
-        whole("nano/layout", "reads of files written in different ways", Part::Layout),
+        whole("nano/layout", "reads of files written in different ways", NanoDimension::Layout),
         whole(
             "nano/in-memory",
             "copies from memory, by request size and working set",
-            Part::InMemory,
+            NanoDimension::InMemory,
         ),
-        whole("nano/caching", "warm-up, prefetch, eviction, write-back", Part::Caching),
-        whole("nano/metadata", "operations on names, by directory size", Part::Metadata),
-        whole("nano/scaling", "threads and processes, by what they share", Part::Scaling),
+        whole("nano/caching", "warm-up, prefetch, eviction, write-back", NanoDimension::Caching),
+        whole("nano/metadata", "operations on names, by directory size", NanoDimension::Metadata),
+        whole("nano/scaling", "threads and processes, by what they share", NanoDimension::Scaling),
         case_study("rocket-science", "the case study of It IS Rocket Science, scaled to 64 MiB"),
         case_study("rocket-science/figure-1", "throughput over file size"),
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),

@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn several_threads_or_processes_want_two_processors() {
-        let all = nano::Part::Scaling.benchmarks();
+        let all = nano::NanoDimension::Scaling.benchmarks();
         let refused = |processors| {
             let is_it = |one: &&Benchmark| without_processors(one, processors).is_some();
             all.iter().filter(is_it).count()

@@ -229,7 +229,7 @@ impl Warning {
     /// How much replicates spread within a fragile zone and beside it, as the end of a sentence;
     /// empty where it is not known, or the warning is another.
     #[must_use]
-    pub fn measured_spread(&self) -> String {
+    fn measured_spread(&self) -> String {
         let Self::FragileZone { spread_inside_percent, spread_outside_percent, .. } = self else {
             return String::new();
         };

@@ -83,7 +83,7 @@ impl Factor {
 }
 
 /// The analysis, or why there is none, and which benchmarks are not in it.
-pub(super) struct Found {
+pub(super) struct FoundEffects {
     pub(super) answer: Result<AnovaAnswer, String>,
     pub(super) left_out: Vec<String>,
 }
@@ -95,11 +95,11 @@ pub(super) fn analyse(
     series: &[Series],
     (factors, first_side): (&[Factor], Option<usize>),
     level: f64,
-) -> Found {
+) -> FoundEffects {
     let Kept { series: kept, blocks, left_out } = complete(series, runs.len() > 1);
     if kept.is_empty() {
         let answer = Err("no benchmark has a cost on every target of every run".to_owned());
-        return Found { answer, left_out };
+        return FoundEffects { answer, left_out };
     }
     let sided = (runs, first_side.unwrap_or(runs.len()));
     let several = |factor: &Factor| {
@@ -141,7 +141,7 @@ pub(super) fn analyse(
     let answer = AnovaAnswer::with_pairs_of(&observations, &options, &compared)
         .map(|answer| if has_blocks { answer.without(blocks) } else { answer })
         .map_err(|refusal| refusal.to_string());
-    Found { answer, left_out }
+    FoundEffects { answer, left_out }
 }
 
 /// The factor that takes up what all targets of a block have in common.

@@ -87,7 +87,7 @@ pub(super) struct Rules {
 }
 
 /// All questions answered and judged.
-pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> Found {
+pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> FoundDifferences {
     let values: Vec<Values> = questions.iter().map(Values::of).collect();
     let pairs = values
         .iter()
@@ -109,11 +109,11 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     });
     let comparisons = comparisons.collect();
     let deviations = values.iter().filter_map(Values::deviation_of_runs).collect();
-    Found { comparisons, dependence, deviations }
+    FoundDifferences { comparisons, dependence, deviations }
 }
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundDifferences {
     pub(super) comparisons: Vec<Comparison>,
     /// How successive blocks of pairs go with one another.
     pub(super) dependence: Dependence,

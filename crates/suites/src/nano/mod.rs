@@ -69,7 +69,7 @@ fn survey_rank(name: &str) -> u32 {
 
 /// The dimensions that nano-benchmarks isolate, in the order in which they are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum NanoDimension {
     Io,
     Layout,
     InMemory,
@@ -78,7 +78,7 @@ pub(crate) enum Part {
     Scaling,
 }
 
-impl Part {
+impl NanoDimension {
     pub(crate) const ALL: [Self; 6] =
         [Self::Io, Self::Layout, Self::InMemory, Self::Caching, Self::Metadata, Self::Scaling];
 
@@ -98,8 +98,8 @@ impl Part {
 /// All of them.
 pub(crate) fn all() -> Vec<Benchmark> {
     let mut all: Vec<Benchmark> = Vec::new();
-    for part in Part::ALL {
-        for benchmark in part.benchmarks() {
+    for dimension in NanoDimension::ALL {
+        for benchmark in dimension.benchmarks() {
             // The baselines of one dimension are benchmarks of another.
             if all.iter().all(|other| other.name != benchmark.name) {
                 all.push(benchmark);

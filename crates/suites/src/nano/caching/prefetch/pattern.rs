@@ -53,7 +53,7 @@ pub(super) enum Descriptors {
 
 /// One read: through which descriptor, and which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct OneRead {
     pub(super) descriptor: usize,
     pub(super) page: u64,
 }
@@ -94,9 +94,9 @@ impl Pattern {
     }
 
     /// Its reads in a file of `pages`, in order; the seed draws the random ones.
-    pub(super) fn places(self, pages: u64, seed: u64) -> Vec<Place> {
+    pub(super) fn places(self, pages: u64, seed: u64) -> Vec<OneRead> {
         let page_bytes = rustix::param::page_size() as u64;
-        let by_one = |page| Place { descriptor: 0, page };
+        let by_one = |page| OneRead { descriptor: 0, page };
         match self {
             Self::FirstAtStart | Self::SmallFile { .. } => vec![by_one(0)],
             Self::FirstInMiddle => vec![by_one(pages / 2)],
@@ -110,7 +110,7 @@ impl Pattern {
             Self::TwoStreams(descriptors) => {
                 let second = usize::from(descriptors == Descriptors::Own);
                 let pair =
-                    |page| [by_one(page), Place { descriptor: second, page: pages / 2 + page }];
+                    |page| [by_one(page), OneRead { descriptor: second, page: pages / 2 + page }];
                 (0..pages / 2).flat_map(pair).collect()
             }
             Self::Random => {

@@ -13,7 +13,7 @@ use runner::Failure;
 use targets::cache::residency::{PageMap, ResidencyWatch, residency_in};
 
 use super::fetches::{ColdPages, ReadPage};
-use super::pattern::Place;
+use super::pattern::OneRead;
 use crate::experiment::Site;
 use crate::nano::caching::cold_file::ColdFile;
 use crate::replicate::failed;
@@ -86,7 +86,7 @@ impl<'a> WatchedFile<'a> {
 }
 
 impl ColdPages for WatchedFile<'_> {
-    fn read(&mut self, Place { descriptor, page }: Place) -> Result<ReadPage, Failure> {
+    fn read(&mut self, OneRead { descriptor, page }: OneRead) -> Result<ReadPage, Failure> {
         let was_resident = self.seen.is_resident(page);
         let offset = page * self.buffer.len() as u64;
         let read = self.descriptors[descriptor].read_exact_at(&mut self.buffer, offset);

@@ -22,14 +22,14 @@ pub(in crate::nano::io) enum Durably {
 
 /// Which bytes of a file a log writes, in order; from the end on to the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::nano::io) struct Part {
+pub(in crate::nano::io) struct LogExtent {
     /// Where they begin.
     pub(in crate::nano::io) start: u64,
     /// How many there are.
     pub(in crate::nano::io) bytes: u64,
 }
 
-impl Part {
+impl LogExtent {
     /// All that a file can hold: writes go to the end of a file that was empty, and on from there.
     pub(in crate::nano::io) const AT_THE_END: Self = Self { start: 0, bytes: u64::MAX };
 }
@@ -39,7 +39,7 @@ impl Part {
 pub(in crate::nano::io) struct Log {
     file: File,
     durably: Durably,
-    part: Part,
+    part: LogExtent,
     next: u64,
     record: Vec<u8>,
 }
@@ -49,7 +49,7 @@ impl Log {
     pub(in crate::nano::io) fn open(
         path: &Path,
         durably: Durably,
-        part: Part,
+        part: LogExtent,
         (record_bytes, seed): (usize, u64),
     ) -> io::Result<Self> {
         // Not the flag of rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`): that
@@ -71,7 +71,7 @@ impl Log {
         record: (usize, u64),
     ) -> io::Result<Self> {
         File::create_new(path)?.sync_all()?;
-        Self::open(path, durably, Part::AT_THE_END, record)
+        Self::open(path, durably, LogExtent::AT_THE_END, record)
     }
 
     /// Writes the next record, and returns when it is durable: what is to be timed.
@@ -120,7 +120,7 @@ mod tests {
         let path = path("part");
         std::fs::write(&path, vec![0; 16_384]).expect("it is writable");
         for durably in [Durably::Fsync, Durably::Fdatasync, Durably::Dsync] {
-            let part = Part { start: 4096, bytes: 8192 };
+            let part = LogExtent { start: 4096, bytes: 8192 };
             let mut log = Log::open(&path, durably, part, (4096, 1)).expect("it is there");
             let mut places = Vec::new();
             for _ in 0..4 {
@@ -141,7 +141,8 @@ mod tests {
         let path = path("flags");
         std::fs::write(&path, [0; 4096]).expect("it is writable");
         let flags = |durably| {
-            let log = Log::open(&path, durably, Part::AT_THE_END, (4096, 1)).expect("it is there");
+            let log =
+                Log::open(&path, durably, LogExtent::AT_THE_END, (4096, 1)).expect("it is there");
             let all = rustix::fs::fcntl_getfl(&log.file).expect("it is open").bits();
             all & libc::O_SYNC.cast_unsigned()
         };

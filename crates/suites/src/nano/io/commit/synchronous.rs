@@ -13,7 +13,7 @@ use record::{Better, CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::log::{Durably, Log, Part};
+use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
@@ -31,7 +31,7 @@ const FILE_BYTES: u64 = WRITES * 4 * KIB;
 
 /// On blocks that are there, and at the end.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
-    let benchmark = |name: &str, title: &str, place: Place| Benchmark {
+    let benchmark = |name: &str, title: &str, place: WrittenAt| Benchmark {
         dimension: Dimension::Io,
         exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
         cache_state: CacheState::Any,
@@ -39,14 +39,18 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
         ..Benchmark::of_experiment(name, title, Synchronous { place })
     };
     vec![
-        benchmark("dsync-overwrite-4k", "O_DSYNC overwrite 4 KiB, versus fdatasync", Place::There),
-        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, versus fdatasync", Place::AtTheEnd),
+        benchmark(
+            "dsync-overwrite-4k",
+            "O_DSYNC overwrite 4 KiB, versus fdatasync",
+            WrittenAt::There,
+        ),
+        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, versus fdatasync", WrittenAt::AtTheEnd),
     ]
 }
 
 /// Where is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum WrittenAt {
     /// Over blocks that were written before.
     There,
     /// At the end of a file that grows.
@@ -56,25 +60,25 @@ enum Place {
 /// Both kinds of durable writes, in turns.
 #[derive(Debug)]
 struct Synchronous {
-    place: Place,
+    place: WrittenAt,
 }
 
 /// What was seen of one kind.
-struct Kind {
+struct OneKind {
     log: Log,
     recorder: Recorder,
     happened: Happened,
 }
 
 impl Synchronous {
-    fn kind(&self, site: &Site<'_>, durably: Durably, name: &str) -> Result<Kind, Failure> {
+    fn kind(&self, site: &Site<'_>, durably: Durably, name: &str) -> Result<OneKind, Failure> {
         let path = site.directory.join(name);
         let record = (COMMIT_BYTES, site.seed);
         let log = match self.place {
-            Place::AtTheEnd => Log::create(&path, durably, record),
-            Place::There => {
+            WrittenAt::AtTheEnd => Log::create(&path, durably, record),
+            WrittenAt::There => {
                 made_full(site, &path, FILE_BYTES)?;
-                Log::open(&path, durably, Part { start: 0, bytes: FILE_BYTES }, record)
+                Log::open(&path, durably, LogExtent { start: 0, bytes: FILE_BYTES }, record)
             }
         };
         let clock = site.clock;
@@ -85,11 +89,11 @@ impl Synchronous {
             device_flushes: Some(0),
             ..Happened::default()
         };
-        Ok(Kind { log: log.map_err(|error| failed(&error))?, recorder, happened })
+        Ok(OneKind { log: log.map_err(|error| failed(&error))?, recorder, happened })
     }
 }
 
-impl Kind {
+impl OneKind {
     /// One turn.
     fn turn(&mut self, site: &Site<'_>) -> Result<(), Failure> {
         let counters = site.counters()?;
@@ -124,8 +128,8 @@ impl Experiment for Synchronous {
 
     fn parameters(&self) -> BTreeMap<String, Value> {
         let place = match self.place {
-            Place::There => "overwrite",
-            Place::AtTheEnd => "append",
+            WrittenAt::There => "overwrite",
+            WrittenAt::AtTheEnd => "append",
         };
         BTreeMap::from([
             ("operation".to_owned(), json!(place)),

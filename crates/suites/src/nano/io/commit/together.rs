@@ -19,7 +19,7 @@ use record::{CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::log::{Durably, Log, Part};
+use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Findings, Site};
@@ -102,7 +102,7 @@ impl Together {
                     Log::create(&path, Durably::Fsync, record)
                 }
                 Files::Log => {
-                    let part = Part { start: thread as u64 * PART_BYTES, bytes: PART_BYTES };
+                    let part = LogExtent { start: thread as u64 * PART_BYTES, bytes: PART_BYTES };
                     Log::open(&shared, Durably::Fdatasync, part, record)
                 }
             }

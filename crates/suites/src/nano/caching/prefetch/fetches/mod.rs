@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use runner::Failure;
 
-use super::pattern::{Pattern, Place};
+use super::pattern::{OneRead, Pattern};
 
 /// Fetches of which the window at the end is the median.
 const LAST: usize = 4;
@@ -20,7 +20,7 @@ const LAST: usize = 4;
 /// A cold file that is read page by page.
 pub(super) trait ColdPages {
     /// Reads one page, and says what came with it once everything has come.
-    fn read(&mut self, place: Place) -> Result<ReadPage, Failure>;
+    fn read(&mut self, place: OneRead) -> Result<ReadPage, Failure>;
 }
 
 /// One read of one page.
@@ -64,7 +64,7 @@ impl Fetches {
     /// asks for that.
     pub(super) fn of(
         pages: &mut impl ColdPages,
-        places: &[Place],
+        places: &[OneRead],
         pattern: Pattern,
     ) -> Result<Self, Failure> {
         let mut all = Self::default();

@@ -35,7 +35,7 @@ impl Simulated {
 }
 
 impl ColdPages for Simulated {
-    fn read(&mut self, Place { descriptor, page }: Place) -> Result<ReadPage, Failure> {
+    fn read(&mut self, OneRead { descriptor, page }: OneRead) -> Result<ReadPage, Failure> {
         let was_resident = self.resident.contains(&page);
         let state = self.states[descriptor];
         let came = if self.window_max == 0 {
