@@ -72,6 +72,30 @@ operations: number
  */
 share_percent: number
 } | {
+kind: "mean-above-median"
+/**
+ * The mean over all operations, in nanoseconds.
+ */
+mean_ns: number
+/**
+ * The median over all operations, in nanoseconds.
+ */
+p50_ns: number
+/**
+ * Share of the slowest tenth of operations in the time of all, in percent.
+ */
+slowest_tenth_percent: number
+} | {
+kind: "speed-up-beyond-threads"
+/**
+ * The speed-up: the median over blocks.
+ */
+speed_up: number
+/**
+ * Threads of the benchmark, over those of its baseline.
+ */
+threads: number
+} | {
 /**
  * How much was dirty, in bytes.
  */
@@ -536,6 +560,11 @@ fits?: CurveFit[]
  */
 loads?: LoadReport[]
 machine: Machine
+/**
+ * What the least takes on this machine that operations are held beside; none if this was not
+ * recorded.
+ */
+references?: (References | null)
 run: RunRecord
 /**
  * Version of this format. Fields may be added but are never renamed.
@@ -1899,6 +1928,25 @@ reason: string
  * The file's path on the described machine.
  */
 source: string
+}
+/**
+ * What operations are held beside where there is no second target, as measured when the run began:
+ * medians.
+ */
+export interface References {
+/**
+ * A copy of 1 MiB in memory, in nanoseconds.
+ */
+copy_1m_ns: number
+/**
+ * A copy of 4 KiB in memory, in nanoseconds.
+ */
+copy_4k_ns: number
+/**
+ * A random read of 4 KiB from the disk past the page cache, in nanoseconds; none if there are
+ * several targets, no disk, or such reads cannot be made.
+ */
+disk_read_4k_ns?: (number | null)
 }
 /**
  * What one command was asked to measure.

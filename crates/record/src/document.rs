@@ -10,7 +10,8 @@ use crate::journal::End;
 use crate::load::LoadReport;
 use crate::machine::Machine;
 use crate::manifest::{
-    CacheState, ClockRecord, CurvePoint, Dimension, Least, RunRecord, Skipped, TargetRecord, Tool,
+    CacheState, ClockRecord, CurvePoint, Dimension, Least, References, RunRecord, Skipped,
+    TargetRecord, Tool,
 };
 use crate::metric::{Better, StandardMetric};
 use crate::observation::Observation;
@@ -29,6 +30,10 @@ pub struct Document {
     pub machine: Machine,
     /// The clock that timed every operation.
     pub clock: ClockRecord,
+    /// What the least takes on this machine that operations are held beside; none if this was not
+    /// recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<References>,
     /// The targets that were measured.
     pub targets: Vec<TargetRecord>,
     /// Each cell with its metrics.

@@ -49,7 +49,7 @@ pub use journal_text::Damage;
 pub use load::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport};
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
-    OfferedLoad, Order, RunRecord, Skipped, Spacing, TargetRecord, Tool,
+    OfferedLoad, Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};

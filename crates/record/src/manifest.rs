@@ -22,6 +22,10 @@ pub struct Manifest {
     pub machine: Machine,
     /// The clock that timed every operation.
     pub clock: ClockRecord,
+    /// What the least takes on this machine that operations are held beside; none if the run
+    /// predates this field or timed nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<References>,
     /// The targets that were measured.
     pub targets: Vec<TargetRecord>,
     /// The targets and benchmarks that were not measured, and why.
@@ -133,6 +137,20 @@ pub struct ClockRecord {
     pub calibration_error_ppm: f64,
     /// Cost of the cheapest system call, in nanoseconds.
     pub system_call_ns: f64,
+}
+
+/// What operations are held beside where there is no second target, as measured when the run began:
+/// medians.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct References {
+    /// A copy of 4 KiB in memory, in nanoseconds.
+    pub copy_4k_ns: f64,
+    /// A copy of 1 MiB in memory, in nanoseconds.
+    pub copy_1m_ns: f64,
+    /// A random read of 4 KiB from the disk past the page cache, in nanoseconds; none if there are
+    /// several targets, no disk, or such reads cannot be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_read_4k_ns: Option<f64>,
 }
 
 /// A target: a file system under test in one particular configuration.

@@ -8,8 +8,8 @@ use record::machine::Machine;
 use record::{
     Better, CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension,
     Document, End, EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Pilot,
-    Planned, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, StandardMetric,
-    TargetRecord, Tool,
+    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    StandardMetric, TargetRecord, Tool,
 };
 use serde_json::{Value, json};
 
@@ -69,6 +69,7 @@ impl Sample {
             run: run_record(),
             machine: Machine::default(),
             clock: clock(),
+            references: Some(references()),
             targets: targets.iter().map(|label| target(label)).collect(),
             skipped: Vec::new(),
             cells: Vec::new(),
@@ -313,6 +314,10 @@ fn run_record() -> RunRecord {
         offered_load: None,
         order: record::Order::default(),
     }
+}
+
+fn references() -> References {
+    References { copy_4k_ns: 110.0, copy_1m_ns: 38_000.0, disk_read_4k_ns: Some(55_000.0) }
 }
 
 fn clock() -> ClockRecord {

@@ -57,6 +57,7 @@ pub fn manifest(run: RunRecord, scratch: &Path, clock: ClockRecord) -> Manifest 
         run,
         machine: machine(scratch),
         clock,
+        references: None,
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: Vec::new(),

@@ -83,6 +83,16 @@ const MEANINGS: Record<WarningKind, WarningMeaning> = {
     title: "The working set is near the size of a cache",
     means: "Small changes of memory use change the figure much: it may not repeat elsewhere.",
   },
+  "mean-above-median": {
+    weight: "blurs",
+    title: "Means are far above medians",
+    means: "A slow part of the operations makes the mean. See Single operations for both.",
+  },
+  "speed-up-beyond-threads": {
+    weight: "misleads",
+    title: "More speed-up than threads",
+    means: "The single thread was held up by something else. Compare times, not speed-ups.",
+  },
   "far-outliers": {
     weight: "blurs",
     title: "Some blocks were far off",

@@ -357,6 +357,8 @@ pub(crate) enum Format {
     Json,
     /// One row per replicate and metric
     Csv,
+    /// One row per cell and metric: median, interval, percentiles
+    CsvSummary,
     /// The page
     Html,
     /// Bencher Metric Format, for `bencher run --adapter json`
@@ -380,6 +382,7 @@ impl Format {
             Self::Terminal => Some(AnswerFormat::Terminal),
             Self::Json => Some(AnswerFormat::Json),
             Self::Csv
+            | Self::CsvSummary
             | Self::Html
             | Self::Bmf
             | Self::GithubSmaller

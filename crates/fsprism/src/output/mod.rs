@@ -85,6 +85,7 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::Terminal => ::report::render_answer(document, path, &terminal_options()),
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
+        Format::CsvSummary => export::render_csv_summary(document),
         Format::Html => ::report::render_html(std::slice::from_ref(source)),
         Format::Bmf => told(export::render_bmf(document, run)),
         Format::GithubSmaller => told(export::render_github(document, run, Direction::Smaller)),

@@ -49,8 +49,12 @@ impl Session {
         let run = run_record(command, suite, measuring, data_file_bytes);
         let path = runner::run_directory(out, &run).blame_input()?;
         let scratch = measuring.making.scratch();
+        let targets = testbed.records();
+        let only = testbed.live.first().zip(targets.first()).filter(|_| targets.len() == 1);
+        let only = only.map(|(live, record)| (live.target().root(), record));
         let manifest = Manifest {
-            targets: testbed.records(),
+            references: Some(suites::reference_times(&clock, only)),
+            targets,
             skipped: skipped.into_iter().chain(inapplicable).collect(),
             cells,
             scratch: runner::recorded_scratch(scratch),

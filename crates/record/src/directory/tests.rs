@@ -38,6 +38,7 @@ pub(crate) fn manifest() -> Manifest {
             calibration_error_ppm: 1.0,
             system_call_ns: 200.0,
         },
+        references: None,
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: Vec::new(),

@@ -29,6 +29,23 @@ pub enum Warning {
         /// Share of the long operations in the time of all operations, in percent.
         share_percent: f64,
     },
+    /// Slow operations that are not few make the mean at least twice p50.
+    MeanAboveMedian {
+        /// The mean over all operations, in nanoseconds.
+        mean_ns: f64,
+        /// The median over all operations, in nanoseconds.
+        p50_ns: f64,
+        /// Share of the slowest tenth of operations in the time of all, in percent.
+        slowest_tenth_percent: f64,
+    },
+    /// Several threads together are faster than so many times one alone, which sharing work does
+    /// not explain.
+    SpeedUpBeyondThreads {
+        /// The speed-up: the median over blocks.
+        speed_up: f64,
+        /// Threads of the benchmark, over those of its baseline.
+        threads: u32,
+    },
     /// Dirty pages from an earlier phase had not been written when the replicate began.
     DirtyCarried {
         /// How much was dirty, in bytes.
@@ -205,6 +222,8 @@ impl Warning {
             Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
             Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
             Self::Stalls { .. }
+            | Self::MeanAboveMedian { .. }
+            | Self::SpeedUpBeyondThreads { .. }
             | Self::ClockOverhead { .. }
             | Self::CpuStolen { .. }
             | Self::CpuThrottled { .. }

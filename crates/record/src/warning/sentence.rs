@@ -33,12 +33,7 @@ fn sentence(warning: &Warning) -> String {
         Warning::TooFewReplicates { have, need } => {
             format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
         }
-        Warning::CacheStateNotAsAsked { discarded: 1, why } => {
-            format!("1 replicate was thrown away ({why})")
-        }
-        Warning::CacheStateNotAsAsked { discarded, why } => {
-            format!("{discarded} replicates were thrown away (the last time: {why})")
-        }
+        Warning::CacheStateNotAsAsked { discarded, why } => thrown_away(*discarded, why),
         Warning::CpuStolen { percent } => {
             format!("the hypervisor took {percent:.1} % of the processors' time")
         }
@@ -69,6 +64,10 @@ fn sentence(warning: &Warning) -> String {
         Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
             stalls((*operations, *of), (*longer_than_ns, *longest_ns), *share_percent)
         }
+        Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent } => {
+            mean_above_median(mean_ns / p50_ns, *slowest_tenth_percent)
+        }
+        Warning::SpeedUpBeyondThreads { speed_up, threads } => beyond_threads(*speed_up, *threads),
         Warning::NoSteadyState { range_percent, excursion_percent } => {
             no_steady_state(*range_percent, *excursion_percent)
         }
@@ -94,6 +93,27 @@ fn hidden_below(hypervisor: &str) -> String {
     format!(
         "cold means only that the blocks were not in this machine's memory: its disk is virtual \
          ({hypervisor}), and fsprism cannot see whether the host cached them"
+    )
+}
+
+fn thrown_away(discarded: u32, why: &str) -> String {
+    match discarded {
+        1 => format!("1 replicate was thrown away ({why})"),
+        more => format!("{more} replicates were thrown away (the last time: {why})"),
+    }
+}
+
+fn mean_above_median(times: f64, slowest_tenth_percent: f64) -> String {
+    format!(
+        "the mean is {times:.1} x p50: the slowest tenth of the operations took \
+         {slowest_tenth_percent:.0} % of the time"
+    )
+}
+
+fn beyond_threads(speed_up: f64, threads: u32) -> String {
+    format!(
+        "{speed_up:.1} x with {threads} threads cannot come from sharing the work: the single \
+         thread was held up by something else, so compare times, not speed-ups"
     )
 }
 

@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 
 use record::{
-    CellReport, Manifest, MetricDefinition, MetricReport, RecordError, StandardMetric, Warning,
+    Cell, CellReport, Manifest, MetricDefinition, MetricReport, RecordError, StandardMetric,
+    Warning,
 };
 
+use serde_json::Value;
 use stats::dependence::Dependence;
 
 use super::{Gathered, OperationTimes, doubts, estimates, percentiles, stalls, working_set};
+
+/// A speed-up above so many times the number of threads is more than noise and caches.
+const BEYOND: f64 = 1.5;
 
 /// The report of `gathered`; `all` holds its baseline, where it has one.
 pub(super) fn report(
@@ -26,7 +31,8 @@ pub(super) fn report(
         warnings.push(Warning::HistogramLost { why: why(error) });
     }
     let times = times.as_ref().ok();
-    warnings.extend(times.and_then(|times| stalls::of(&times.pooled)));
+    warnings.extend(times.and_then(|times| stalls::why_mean_is_above(&times.pooled)));
+    warnings.extend(beyond_threads(gathered, all));
     CellReport {
         target: cell.target.clone(),
         suite: cell.suite.clone(),
@@ -49,6 +55,19 @@ pub(super) fn report(
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
+}
+
+/// More speed-up than threads.
+fn beyond_threads(gathered: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Warning> {
+    let speed_ups: Vec<f64> = gathered.speed_up(all).into_values().collect();
+    let speed_up = estimates::median(&speed_ups)?;
+    let threads_of = |cell: &Cell| cell.parameters.get("threads").and_then(Value::as_u64);
+    let baseline = gathered.cell.baseline.as_deref()?;
+    let of_baseline = all.iter().map(|one| one.cell).find(|cell| cell.benchmark == baseline)?;
+    let threads = threads_of(gathered.cell)? / threads_of(of_baseline)?.max(1);
+    let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0)?;
+    (speed_up > BEYOND * f64::from(threads))
+        .then_some(Warning::SpeedUpBeyondThreads { speed_up, threads })
 }
 
 /// The declared metrics, the speed-up where there is a baseline, and the own cost where there is a
@@ -115,6 +134,8 @@ fn why(error: &RecordError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::Warning;
+
     use crate::sample::Sample;
 
     const TIMES: [f64; 8] = [6100.0, 6000.0, 6200.0, 6050.0, 6150.0, 6080.0, 6120.0, 6090.0];
@@ -203,6 +224,30 @@ mod tests {
     }
 
     /// Of two threads that take turns, each spends half of its time on something untimed.
+    #[test]
+    fn more_speed_up_than_threads_is_doubted() {
+        let warned = |two: f64, threads: u32| {
+            let mut sample = Sample::new(&["tmpfs"])
+                .benchmark("one", &[&[8000.0; 6]])
+                .benchmark("two", &[&[two; 6]])
+                .baseline("two", "one");
+            sample.change("two", |cell| {
+                cell.parameters.insert("threads".to_owned(), threads.into());
+            });
+            let document = sample.document();
+            let cell = document.cells.into_iter().find(|cell| cell.benchmark == "two").unwrap();
+            cell.warnings.iter().find_map(|report| {
+                let Warning::SpeedUpBeyondThreads { speed_up, threads } = report.warning else {
+                    return None;
+                };
+                Some((speed_up, threads))
+            })
+        };
+        let speed_up = warned(1.0, 2).expect("it is 8,000 x at least");
+        assert!(speed_up.0 > 100.0 && speed_up.1 == 2, "{speed_up:?}");
+        assert_eq!(warned(8000.0, 2), None);
+    }
+
     #[test]
     fn the_speed_up_is_of_the_time_that_passed() {
         let mut sample = Sample::new(&["tmpfs"])

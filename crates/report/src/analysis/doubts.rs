@@ -118,6 +118,8 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::WarmUpInside { first_over_rest } => *first_over_rest,
         Warning::Stalls { share_percent, .. } => *share_percent,
+        Warning::MeanAboveMedian { mean_ns, p50_ns, .. } => mean_ns / p50_ns,
+        Warning::SpeedUpBeyondThreads { speed_up, threads } => speed_up / f64::from(*threads),
         Warning::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
         Warning::FragileZone { spread_inside_percent: Some(percent), .. } => *percent,
         // The nearer to the cache's size, the worse, and never as bad as what was measured.

@@ -81,6 +81,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         run: run_record(run),
         machine: manifest.machine.clone(),
         clock: manifest.clock.clone(),
+        references: manifest.references.clone(),
         targets: manifest.targets.clone(),
         cells,
         cliffs,

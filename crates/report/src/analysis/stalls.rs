@@ -1,4 +1,5 @@
-//! Finding stalls: few long operations that carry the mean.
+//! Why a mean is far above the median: stalls, few long operations that carry it, or a slow part
+//! of the operations that is not small.
 //!
 //! Where a file system now and then makes one operation wait for the work of many, a mean over few
 //! operations has no stall in it and one over many has: the mean then says how often a stall came
@@ -17,8 +18,35 @@ const FEW: f64 = 0.01;
 /// A share of the time below which they do not carry the mean, in percent.
 const SHARE_PERCENT_LEAST: f64 = 10.0;
 
+/// A mean so many times the median needs a reason.
+const MEAN_OVER_MEDIAN: f64 = 2.0;
+/// The share of operations that are called the slowest.
+const SLOWEST: f64 = 0.1;
+
+/// Why the mean of these operations is above their median, where it is.
+pub(super) fn why_mean_is_above(pooled: &Histogram) -> Option<Warning> {
+    stalls(pooled).or_else(|| slow_tenth(pooled))
+}
+
+/// The share of the slowest tenth, where the mean is far above the median.
+fn slow_tenth(pooled: &Histogram) -> Option<Warning> {
+    let (mean_ns, p50_ns) = (pooled.mean(), pooled.quantile(0.5));
+    if p50_ns <= 0.0 || mean_ns < MEAN_OVER_MEDIAN * p50_ns {
+        return None;
+    }
+    let mut left = pooled.count() as f64 * (1.0 - SLOWEST);
+    let mut others_ns = 0.0;
+    for bucket in pooled.buckets() {
+        let taken = left.min(bucket.count as f64);
+        others_ns += taken * (bucket.low as f64 + bucket.high as f64) / 2.0;
+        left -= taken;
+    }
+    let slowest_tenth_percent = 100.0 * (1.0 - others_ns / pooled.sum() as f64).clamp(0.0, 1.0);
+    Some(Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent })
+}
+
 /// The stalls among these operations, where they carry the mean.
-pub(super) fn of(pooled: &Histogram) -> Option<Warning> {
+fn stalls(pooled: &Histogram) -> Option<Warning> {
     let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(LEAST_NS);
     let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);
     for bucket in pooled.buckets().filter(|bucket| bucket.low as f64 >= bound_ns) {
@@ -52,7 +80,7 @@ mod tests {
     fn few_long_operations_that_carry_the_mean_are_counted() {
         let pooled = histogram(&[(2_000, 19_997), (90_000_000, 3)]);
         let Some(Warning::Stalls { operations, of: all, longest_ns, share_percent, .. }) =
-            of(&pooled)
+            why_mean_is_above(&pooled)
         else {
             panic!("three stalls")
         };
@@ -64,9 +92,22 @@ mod tests {
 
     #[test]
     fn what_is_short_common_or_does_not_weigh_is_no_stall() {
-        assert_eq!(of(&Histogram::new()), None);
-        assert_eq!(of(&histogram(&[(2_000, 10_000), (90_000, 50)])), None, "interrupts");
-        assert_eq!(of(&histogram(&[(2_000, 100), (500_000, 20)])), None, "another kind");
-        assert_eq!(of(&histogram(&[(2_000, 1_000_000), (500_000, 10)])), None, "light");
+        assert_eq!(stalls(&Histogram::new()), None);
+        assert_eq!(stalls(&histogram(&[(2_000, 10_000), (90_000, 50)])), None, "interrupts");
+        assert_eq!(stalls(&histogram(&[(2_000, 100), (500_000, 20)])), None, "another kind");
+        assert_eq!(stalls(&histogram(&[(2_000, 1_000_000), (500_000, 10)])), None, "light");
+    }
+
+    #[test]
+    fn a_slow_part_that_is_not_small_explains_the_mean() {
+        let pooled = histogram(&[(1_000, 900), (30_000, 100)]);
+        let found = why_mean_is_above(&pooled);
+        let Some(Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent }) = found
+        else {
+            panic!("the mean is 3.9 x the median: {found:?}")
+        };
+        assert!((mean_ns / 3900.0 - 1.0).abs() < 0.02 && (p50_ns / 1000.0 - 1.0).abs() < 0.02);
+        assert!((slowest_tenth_percent - 76.9).abs() < 1.0, "{slowest_tenth_percent}");
+        assert_eq!(why_mean_is_above(&histogram(&[(1_000, 900), (5_000, 100)])), None);
     }
 }

@@ -41,7 +41,7 @@ pub fn render_csv(run: &Run) -> String {
         let cell = gathered.cell;
         let head = row(&[
             &run.manifest.run.started,
-            &cell.target,
+            cell.target.as_str(),
             &cell.suite,
             &cell.benchmark,
             &word(&cell.dimension),
@@ -60,8 +60,8 @@ pub fn render_csv(run: &Run) -> String {
     text
 }
 
-fn row(fields: &[&str]) -> String {
-    fields.iter().map(|text| field(text)).collect::<Vec<_>>().join(",")
+pub(super) fn row<S: AsRef<str>>(fields: &[S]) -> String {
+    fields.iter().map(|text| field(text.as_ref())).collect::<Vec<_>>().join(",")
 }
 
 fn field(text: &str) -> String {
@@ -73,7 +73,7 @@ fn field(text: &str) -> String {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-fn parameters(parameters: &BTreeMap<String, Value>) -> String {
+pub(super) fn parameters(parameters: &BTreeMap<String, Value>) -> String {
     let pair = |(name, value): (&String, &Value)| match value {
         Value::String(text) => format!("{name}={text}"),
         other => format!("{name}={other}"),

@@ -7,6 +7,7 @@
 
 mod bmf;
 mod csv;
+mod csv_summary;
 mod fio;
 mod github;
 mod json;
@@ -19,6 +20,7 @@ use std::fmt;
 
 pub use bmf::render_bmf;
 pub use csv::render_csv;
+pub use csv_summary::render_csv_summary;
 pub use fio::render_fio;
 pub use github::{Direction, render_github};
 pub use json::render_json;

@@ -42,8 +42,8 @@ pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
 /// What the figures are.
 fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     let mut text = format!(
-        "Each figure is a median over blocks with its {level} % interval (order statistics); a \
-         block's value is the mean over its operations. "
+        "A block's value is the mean over its operations; what is printed is the median of these \
+         means over all blocks, with its {level} % interval (order statistics). "
     );
     let percentiles = || {
         let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);

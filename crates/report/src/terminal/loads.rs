@@ -50,19 +50,23 @@ fn notes(load: &LoadReport) -> Vec<String> {
     notes
 }
 
-/// One line for each load.
-pub(super) fn render_lines(page: &mut Page, document: &Document) {
+/// One line for each load, in so many lines at most; how many are not told is.
+pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     if document.loads.is_empty() || has_too_few_blocks(document) {
         return;
     }
     page.heading("Loads, estimated from their operations");
-    for load in &document.loads {
+    let told = if document.loads.len() <= most { most } else { most.saturating_sub(1) };
+    for load in document.loads.iter().take(told) {
         let room = page.width().saturating_sub(2);
         let texts = [Detail::All, Detail::First, Detail::Ratios, Detail::Least]
             .map(|detail| sentence(load, detail));
         let text = texts.iter().find(|text| text.chars().count() <= room);
         let text = text.map_or_else(|| shortened(&texts[3], room), Clone::clone);
         page.line(&format!("  {text}"), Style::Plain);
+    }
+    if let Some(others) = document.loads.len().checked_sub(told).filter(|&others| others > 0) {
+        page.line(&format!("  and {others} more (--full)"), Style::Plain);
     }
 }
 

@@ -14,11 +14,19 @@ use textual::{GAP, INDENT, Indent, Layout, widest, wrap};
 /// Titles are not squeezed below this while there are columns to leave out.
 const TITLE_WIDTH_LEAST: usize = 21;
 const TARGET: &str = "target";
+/// Metrics whose value in a block is the mean over its operations.
+const MEANS: [StandardMetric; 4] = [
+    StandardMetric::TIME_PER_OPERATION,
+    StandardMetric::START_TIME,
+    StandardMetric::THROUGHPUT,
+    StandardMetric::BANDWIDTH,
+];
 
 /// A column of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    Median,
+    /// Of each block; the median over blocks.
+    Figure,
     Interval,
     P50,
     P99,
@@ -28,14 +36,15 @@ enum Column {
 
 impl Column {
     const ALL: [Self; 6] =
-        [Self::Median, Self::Interval, Self::P50, Self::P99, Self::P999, Self::Bandwidth];
+        [Self::Figure, Self::Interval, Self::P50, Self::P99, Self::P999, Self::Bandwidth];
     /// What is left out first where the page is narrow.
     const LEAST_FIRST: [Self; 5] =
         [Self::P999, Self::P50, Self::Bandwidth, Self::P99, Self::Interval];
 
-    fn head(self, level: f64) -> String {
+    fn head(self, level: f64, is_mean: bool) -> String {
         match self {
-            Self::Median => "median".to_owned(),
+            Self::Figure if is_mean => "mean".to_owned(),
+            Self::Figure => "figure".to_owned(),
             Self::Interval => format!("{} % interval", percent(level)),
             Self::P50 => "p50".to_owned(),
             Self::P99 => "p99".to_owned(),
@@ -49,7 +58,7 @@ impl Column {
         let primary =
             || units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
         match self {
-            Self::Median => primary().value,
+            Self::Figure => primary().value,
             Self::Interval => primary().interval.unwrap_or_default(),
             Self::P50 => percentile(cell, 50.0),
             Self::P99 => percentile(cell, 99.0),
@@ -70,12 +79,13 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     let entries = || benchmarks.iter().flat_map(|(_, ranking)| &ranking.entries);
     let Some(first) = entries().next() else { return };
     let level = first.metric.interval.map_or(0.95, |interval| interval.level);
+    let is_mean = entries().all(|entry| MEANS.iter().any(|metric| entry.metric.is(*metric)));
     let filled = |column: &Column| entries().any(|entry| !column.text(*entry).is_empty());
     let mut columns: Vec<Column> = Column::ALL.into_iter().filter(filled).collect();
     let label_width = widest(entries().map(|entry| label(*entry)).chain([TARGET.to_owned()]));
     let column_width = |column: Column| {
         let texts = entries().map(|entry| column.text(*entry));
-        widest(texts.chain([column.head(level)]))
+        widest(texts.chain([column.head(level, is_mean)]))
     };
     let longest = widest(benchmarks.iter().map(|(title, _)| title));
     let title_room = |columns: &[Column]| {
@@ -93,7 +103,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     let widths = [title_width, label_width].into_iter().chain(figures).collect();
     let layout = Layout { left: 2, widths };
     page.blank();
-    let head = columns.iter().map(|column| column.head(level));
+    let head = columns.iter().map(|column| column.head(level, is_mean));
     page.line(&layout.line([String::new(), TARGET.to_owned()].into_iter().chain(head)), Style::Dim);
     for (title, ranking) in benchmarks.iter().filter(|(_, ranking)| !ranking.entries.is_empty()) {
         let row = |entry: &Entry<'_>| {

@@ -238,6 +238,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             calibration_error_ppm: 0.0,
             system_call_ns: 100.0,
         },
+        references: None,
         targets: Vec::new(),
         skipped: Vec::new(),
         cells: plan.cells.clone(),

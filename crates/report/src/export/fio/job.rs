@@ -30,6 +30,8 @@ enum Access {
     Sequential,
     Random,
     Append,
+    /// Each write is followed by an `fsync`, timed with it.
+    SyncedAppend,
 }
 
 /// A job, in fio's order. What only fio itself knows (processor time, faults, how requests were
@@ -78,17 +80,18 @@ impl FioOptions {
     pub(super) fn of(cell: &CellReport) -> Option<Self> {
         let text = |name: &str| cell.parameters.get(name).and_then(Value::as_str);
         let number = |name: &str| cell.parameters.get(name).and_then(Value::as_u64);
-        let (is_read, is_append) = match text("operation")? {
-            "read" => (true, false),
-            "write" => (false, false),
-            "append" => (false, true),
+        let (is_read, appends) = match text("operation")? {
+            "read" => (true, None),
+            "write" => (false, None),
+            "append" => (false, Some(Access::Append)),
+            "append+fsync" => (false, Some(Access::SyncedAppend)),
             _ => return None,
         };
         let access = match text("access") {
             Some("sequential") => Access::Sequential,
             Some("random") => Access::Random,
-            None if is_append => Access::Append,
-            _ => return None,
+            None => appends?,
+            Some(_) => return None,
         };
         // Experiments have a course of their own; what only times operations counts its threads.
         let threads = number("threads")?;
@@ -117,7 +120,7 @@ impl FioOptions {
             CellLatencies::Known(known) => Some(known),
             CellLatencies::InBatches | CellLatencies::Absent => None,
         };
-        let (clat, lat) = self.latencies(known);
+        let (clat, lat, sync) = self.latencies(known);
         let figures = DirectionFigures::of(&replicates, clat, lat);
         let runtime_ms = figures.runtime_ms();
         let (read, write) = if self.is_read {
@@ -137,7 +140,7 @@ impl FioOptions {
             read,
             write,
             trim: DirectionFigures::default(),
-            sync: Sync::default(),
+            sync,
             job_runtime: runtime_ms,
             usr_cpu: 0.0,
             sys_cpu: 0.0,
@@ -158,13 +161,18 @@ impl FioOptions {
     }
 
     /// Completion and total latency. Without a queue a call is both; of what was in flight only
-    /// the total one was recorded, as under fio's `disable_slat` and `disable_clat`.
-    fn latencies(self, known: Option<&Distribution>) -> (Latency, Latency) {
+    /// the total one was recorded, as under fio's `disable_slat` and `disable_clat`. A write and
+    /// its `fsync` were timed together, and are the third.
+    fn latencies(self, known: Option<&Distribution>) -> (Latency, Latency, Sync) {
         let total = known.map(Latency::of).unwrap_or_default();
-        if self.queue_depth.is_some() {
-            (Latency::default(), total)
+        let none = Latency::default;
+        if self.access == Access::SyncedAppend {
+            let total_ios = known.map_or(0, |known| known.count);
+            (none(), none(), Sync { total_ios, lat_ns: total })
+        } else if self.queue_depth.is_some() {
+            (none(), total, Sync::default())
         } else {
-            (total.clone(), total)
+            (total.clone(), total, Sync::default())
         }
     }
 
@@ -186,10 +194,13 @@ impl FioOptions {
         let mut put = |name: &'static str, value: &str| options.push((name, value.to_owned()));
         if self.queue_depth.is_some() {
             put("ioengine", "io_uring");
-        } else if self.access != Access::Append {
+        } else if matches!(self.access, Access::Sequential | Access::Random) {
             put("ioengine", "psync");
         } else {
             put("file_append", "1");
+        }
+        if self.access == Access::SyncedAppend {
+            put("fsync", "1");
         }
         if !self.has_processes {
             put("thread", "1");
@@ -197,11 +208,11 @@ impl FioOptions {
         if let Some(bytes) = self.span_bytes {
             put("size", &size(bytes));
         }
-        if self.queue_depth.is_some() || !has_latencies {
+        if self.queue_depth.is_some() || self.access == Access::SyncedAppend || !has_latencies {
             put("disable_slat", "1");
             put("disable_clat", "1");
         }
-        if !has_latencies {
+        if self.access == Access::SyncedAppend || !has_latencies {
             put("disable_lat", "1");
         }
         options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

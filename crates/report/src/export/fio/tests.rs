@@ -107,12 +107,9 @@ fn options_say_the_workload_in_fio_s_words() {
 
 #[test]
 fn what_fio_cannot_do_is_left_out_and_counted() {
-    for (name, value) in [
-        ("operation", json!("append+fsync")),
-        ("operation", json!("create")),
-        ("access", json!("strided")),
-        ("threads", json!("many")),
-    ] {
+    for (name, value) in
+        [("operation", json!("create")), ("access", json!("strided")), ("threads", json!("many"))]
+    {
         let mut sample = reads(&["a", "b"], &[1000.0]);
         parameter(&mut sample, name, &value);
         let (file, export) = exported(&sample);
@@ -122,6 +119,20 @@ fn what_fio_cannot_do_is_left_out_and_counted() {
     let mut never = reads(&["a"], &around(100.0, 2));
     never.run.lines.truncate(1);
     assert_eq!(exported(&never).1.left_out[0].why, NOT_MEASURED);
+}
+
+#[test]
+fn a_write_and_its_fsync_are_the_latency_of_a_sync() {
+    let mut sample = reads(&["a"], &[1000.0]);
+    parameter(&mut sample, "operation", &json!("append+fsync"));
+    sample.change("read", |cell| _ = cell.parameters.remove("access"));
+    let job = job(&sample);
+    let options = &job["job options"];
+    assert_eq!((&options["rw"], &options["fsync"]), (&json!("write"), &json!("1")));
+    let (sync, write) = (&job["sync"], &job["write"]);
+    assert_eq!((&sync["total_ios"], &sync["lat_ns"]["N"]), (&json!(100), &json!(100)));
+    assert!(sync["lat_ns"]["percentile"]["99.000000"].as_u64() > Some(0), "{sync}");
+    assert_eq!((&write["total_ios"], &write["lat_ns"]["N"]), (&json!(100), &json!(0)));
 }
 
 #[test]

@@ -18,6 +18,8 @@ use textual::list;
 
 /// Lines that the screen has at most: with the run's path, the page's and how to see all, 25.
 const LINES_MOST: usize = 22;
+/// Lines of loads that are always there.
+const LOADS_LEAST: usize = 2;
 
 /// Whether a run has one: searches for cliffs and counts of footprints have reports of their own.
 #[must_use]
@@ -33,15 +35,21 @@ pub fn render_answer(document: &Document, run: &Path, options: &Options) -> Stri
         render(&mut page);
         page.finish()
     };
-    let sections = [
+    let before = [
         section(&|page| page.heading(&title(document))),
         section(&|page| compact::render(page, document)),
         section(&|page| references::render(page, document)),
-        section(&|page| loads::render_lines(page, document)),
+    ];
+    let after = [
         section(&|page| differences::render(page, document)),
         section(&|page| sure::render(page, document, run)),
     ];
-    let sections: Vec<String> = sections.into_iter().filter(|text| !text.is_empty()).collect();
+    // Loads may be any number; what the others leave, less a heading, is theirs.
+    let taken: usize = before.iter().chain(&after).map(|text| text.lines().count()).sum();
+    let room = LINES_MOST.saturating_sub(taken + 1).max(LOADS_LEAST);
+    let loads = section(&|page| loads::render_lines(page, document, room));
+    let sections = before.into_iter().chain([loads]).chain(after);
+    let sections: Vec<String> = sections.filter(|text| !text.is_empty()).collect();
     let lines: usize = sections.iter().map(|text| text.lines().count()).sum();
     let gaps = sections.len().saturating_sub(1);
     // Sections stand apart where there is room.

@@ -1,10 +1,11 @@
-//! What a single target takes, beside what the machine takes for the least that a kernel does.
+//! What a single target takes, beside the least that stands under it: a system call, a copy in
+//! memory, a read of the disk.
 
-use record::{Better, CellReport, Dimension, Document};
+use record::{Better, CellReport, Dimension, Document, References};
 
+use super::super::section;
 use super::super::text::{Page, Style, shortened};
 use super::super::units::{self, Wording};
-use super::super::{names, section};
 use textual::{GAP, widest};
 
 /// Benchmarks of a dimension that are shown.
@@ -16,20 +17,50 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if document.targets.len() != 1 || rows.is_empty() {
         return;
     }
-    let call = document.clock.system_call_ns;
-    page.heading(&format!("Times of an operation; {call:.0} ns is a bare system call (1x)"));
+    page.heading("Times of an operation, beside the least that it could take");
     let width = |of: fn(&Row) -> &String| widest(rows.iter().map(of));
     let (titles, times) = (width(|row| &row.title), width(|row| &row.time));
-    for Row { title, time, calls } in &rows {
-        let line = format!("  {title:titles$}{:GAP$}{time:>times$}{:GAP$}{calls}", "", "");
+    for Row { title, time, beside } in &rows {
+        let line = format!("  {title:titles$}{:GAP$}{time:>times$}{:GAP$}{beside}", "", "");
         page.line(&shortened(line.trim_end(), page.width()), Style::Plain);
     }
+    page.line(&shortened(&least_times(document), page.width()), Style::Plain);
+}
+
+/// `  call: system call, 213 ns; copy: of 4 KiB in memory, 110 ns; disk: ...`.
+fn least_times(document: &Document) -> String {
+    let time = |nanos: f64| units::figure("ns", nanos, None, Wording::Short).value;
+    let call = Some(format!("call {}", time(document.clock.system_call_ns)));
+    let of = document.references.as_ref();
+    let copy = of
+        .map(|of| format!("copy of 4 KiB {}, 1 MiB {}", time(of.copy_4k_ns), time(of.copy_1m_ns)));
+    let disk = of.and_then(|of| of.disk_read_4k_ns);
+    let disk = disk.map(|nanos| format!("disk, 4 KiB {}", time(nanos)));
+    let all: Vec<String> = [call, copy, disk].into_iter().flatten().collect();
+    format!("  (bare: {})", all.join("; "))
 }
 
 struct Row {
     title: String,
     time: String,
-    calls: String,
+    beside: String,
+}
+
+/// What an operation is held beside: its name, and how long it takes.
+fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
+    let call = ("a call", document.clock.system_call_ns);
+    let Some(References { copy_4k_ns, copy_1m_ns, disk_read_4k_ns }) = &document.references else {
+        return call;
+    };
+    let request = cell.parameters.get("request_bytes").and_then(serde_json::Value::as_u64);
+    match (cell.dimension, request) {
+        (Dimension::Io | Dimension::OnDiskLayout, Some(4096)) => {
+            disk_read_4k_ns.map_or(call, |nanos| ("the disk", nanos))
+        }
+        (Dimension::InMemory, Some(4096)) => ("a copy", *copy_4k_ns),
+        (Dimension::InMemory, Some(1_048_576)) => ("a copy", *copy_1m_ns),
+        _ => call,
+    }
 }
 
 /// The first benchmarks of each dimension that say how long an operation takes.
@@ -59,13 +90,16 @@ fn row(document: &Document, cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
     let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
-    let call = document.clock.system_call_ns;
-    let calls = metric.median / call;
-    let calls = if call > 0.0 && calls < 1000.0 {
-        units::ratio(calls, calls, calls).value
+    let (name, least_ns) = reference(document, cell);
+    let times = metric.median / least_ns;
+    let beside = if least_ns > 0.0 && times < 1000.0 {
+        format!("{} {name}", units::ratio(times, times, times).value)
     } else {
         String::new()
     };
-    let title = format!("{} ({})", cell.title, names::dimension(cell.dimension));
-    Some(Row { title, time: format!("{}{interval}", text.value.trim_end()), calls })
+    Some(Row {
+        title: cell.title.clone(),
+        time: format!("{}{interval}", text.value.trim_end()),
+        beside,
+    })
 }

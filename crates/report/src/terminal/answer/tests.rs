@@ -98,6 +98,10 @@ fn survey(targets: &[usize], blocks: usize) -> Sample {
         sample.change(name, |cell| {
             cell.title = title.to_owned();
             cell.dimension = dimension;
+            let request_bytes = if name.contains("-1m-") { 1 << 20 } else { 4 << 10 };
+            if dimension != Dimension::Metadata {
+                cell.parameters.insert("request_bytes".to_owned(), request_bytes.into());
+            }
         });
     }
     sample.ended()
@@ -128,6 +132,17 @@ fn four_targets() {
     let why = "mkfs.f2fs is not installed: install the package f2fs-tools";
     let sample = survey(&[0, 1, 2, 3], 12).skipped("f2fs", why);
     assert_golden("answer-four-targets.txt", &screen(&sample));
+}
+
+#[test]
+fn more_loads_than_there_is_room_for_are_counted() {
+    let mut document = document(&survey(&[1, 2], 12));
+    let loads = document.loads.clone();
+    document.loads.extend(loads);
+    let options = Options { width: 80, colour: false };
+    let text = render_answer(&document, Path::new("run"), &options);
+    assert!(text.contains("\n  and 5 more (--full)\n"), "{text}");
+    assert_eq!(text.lines().count(), LINES_MOST, "{text}");
 }
 
 #[test]

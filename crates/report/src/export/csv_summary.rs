@@ -1,0 +1,118 @@
+//! The figures as the report gives them, as a tidy table: one row per cell and metric, with its
+//! interval and its percentiles. Quoting is that of the other table.
+
+use record::{CellReport, Document, IntervalReport, MetricReport, PercentileOf};
+
+use super::csv::{parameters, row};
+use super::names::word;
+
+/// The percentiles that have columns.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
+/// One row per cell and metric, in the document's order; what a cell lacks is empty.
+///
+/// A percentile of all operations together, which has no interval, is told from one of each
+/// replicate by the column `percentiles_of_all`, which lists such columns.
+#[must_use]
+pub fn render_csv_summary(document: &Document) -> String {
+    let names: Vec<String> =
+        PERCENTILES.iter().map(|percentile| format!("p{percentile}")).collect();
+    let mut header: Vec<String> = [
+        "run",
+        "target",
+        "suite",
+        "benchmark",
+        "title",
+        "dimension",
+        "cache_state",
+        "parameters",
+        "replicates",
+        "operations",
+        "metric",
+        "unit",
+        "better",
+        "median",
+        "low",
+        "high",
+    ]
+    .map(str::to_owned)
+    .into();
+    for name in &names {
+        header.extend([name.clone(), format!("{name}_low"), format!("{name}_high")]);
+    }
+    header.push("percentiles_of_all".to_owned());
+    let rows = document
+        .cells
+        .iter()
+        .flat_map(|cell| cell.metrics.iter().map(|metric| fields(document, cell, metric, &names)));
+    std::iter::once(header).chain(rows).map(|fields| format!("{}\n", row(&fields))).collect()
+}
+
+fn fields(
+    document: &Document,
+    cell: &CellReport,
+    metric: &MetricReport,
+    names: &[String],
+) -> Vec<String> {
+    let ends = |interval: Option<&IntervalReport>| match interval {
+        Some(interval) => [interval.low.to_string(), interval.high.to_string()],
+        None => [String::new(), String::new()],
+    };
+    let mut fields = vec![
+        document.run.started.clone(),
+        cell.target.clone(),
+        cell.suite.clone(),
+        cell.benchmark.clone(),
+        cell.title.clone(),
+        word(&cell.dimension),
+        word(&cell.cache_state),
+        parameters(&cell.parameters),
+        metric.values.len().to_string(),
+        cell.operations.to_string(),
+        metric.name.clone(),
+        metric.unit.clone(),
+        word(&metric.better),
+        metric.median.to_string(),
+    ];
+    fields.extend(ends(metric.interval.as_ref()));
+    let mut of_all = Vec::new();
+    for (name, which) in names.iter().zip(PERCENTILES) {
+        let is_it = |one: &&record::Percentile| (one.percentile - which).abs() < 1e-9;
+        let found = metric.percentiles.iter().find(is_it);
+        fields.push(found.map(|one| one.value.to_string()).unwrap_or_default());
+        fields.extend(ends(found.and_then(|one| one.interval.as_ref())));
+        if found.is_some_and(|one| one.of == PercentileOf::AllOperations) {
+            of_all.push(name.as_str());
+        }
+    }
+    fields.push(of_all.join(";"));
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Sample, around};
+
+    #[test]
+    fn each_metric_has_a_row_with_its_interval() {
+        let values = around(6100.0, 8);
+        let sample = Sample::new(&["a,b", "ext4"]).benchmark("create", &[&values, &values[..2]]);
+        let document = sample.document();
+        let text = render_csv_summary(&document);
+        let lines: Vec<&str> = text.lines().collect();
+        let metrics: usize = document.cells.iter().map(|cell| cell.metrics.len()).sum();
+        assert_eq!(lines.len(), 1 + metrics);
+        let columns: Vec<&str> = lines[0].split(',').collect();
+        assert_eq!(columns.len(), 16 + 3 * PERCENTILES.len() + 1);
+        assert_eq!(columns[16..19], ["p50", "p50_low", "p50_high"]);
+        assert!(lines[1].contains(",\"a,b\",survey,create,"), "{}", lines[1]);
+        let metric = &document.cells[0].metrics[0];
+        let interval = metric.interval.as_ref().unwrap();
+        let figures = format!(",lower,{},{},{},", metric.median, interval.low, interval.high);
+        assert!(lines[1].contains(&figures), "{figures} {}", lines[1]);
+        // Two blocks give no interval.
+        let last: Vec<&str> = lines[metrics / 2 + 1].split(',').collect();
+        assert_eq!((last[8], last[14], last[15]), ("2", "", ""), "{last:?}");
+    }
+}

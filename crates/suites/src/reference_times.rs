@@ -1,0 +1,106 @@
+//! What the least takes here that stands under every operation: entering and leaving the kernel, a
+//! copy in memory, a read of the disk.
+
+use std::path::Path;
+
+use measure::Clock;
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{References, TargetRecord};
+use rustix::fs::{Mode, OFlags, fsync, open};
+use rustix::io::{pread, write};
+
+const CALLS: u64 = 1000;
+const BATCHES: usize = 11;
+/// Bytes that each batch of copies moves.
+const COPIED_BYTES: usize = 4 << 20;
+/// Size of the file on which the disk is read, and how often that is done.
+const FILE_BYTES: usize = 8 << 20;
+const DISK_READS: usize = 64;
+/// Bytes of each read, and how memory has to be aligned for it.
+const READ_BYTES: usize = 4 << 10;
+
+/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some batches.
+#[must_use]
+pub fn system_call_ns(clock: &impl Clock) -> f64 {
+    let batch = || (0..CALLS).for_each(|_| _ = std::hint::black_box(rustix::process::getppid()));
+    median_ns(clock, batch) / CALLS as f64
+}
+
+/// What an operation can be held beside: copies in memory, and the disk if there is one target
+/// only, which `root` and `record` describe.
+#[must_use]
+pub fn reference_times(clock: &impl Clock, only: Option<(&Path, &TargetRecord)>) -> References {
+    let on_disk = only.filter(|(_, record)| record.device.is_some());
+    References {
+        copy_4k_ns: copy_ns(clock, 4 << 10),
+        copy_1m_ns: copy_ns(clock, 1 << 20),
+        // Who cannot make such a file or bypass the page cache has no such reference.
+        disk_read_4k_ns: on_disk.and_then(|(root, _)| disk_read_ns(clock, root).ok()),
+    }
+}
+
+/// A copy of so many bytes between two places that processor caches may hold.
+fn copy_ns(clock: &impl Clock, bytes: usize) -> f64 {
+    let from = vec![1_u8; bytes];
+    let mut into = vec![0_u8; bytes];
+    let copies = COPIED_BYTES / bytes;
+    let batch = || {
+        for _ in 0..copies {
+            into.copy_from_slice(std::hint::black_box(&from));
+            std::hint::black_box(&mut into);
+        }
+    };
+    median_ns(clock, batch) / copies as f64
+}
+
+/// A read of 4 KiB past the page cache, of a file without a name that nothing leaves behind.
+fn disk_read_ns(clock: &impl Clock, directory: &Path) -> rustix::io::Result<f64> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    let file = open(directory, flags, Mode::RUSR | Mode::WUSR)?;
+    let mut memory = vec![0x5a_u8; FILE_BYTES + READ_BYTES];
+    let start = memory.as_ptr().align_offset(READ_BYTES);
+    let mut written = 0;
+    while written < FILE_BYTES {
+        written += write(&file, &memory[start + written..start + FILE_BYTES])?;
+    }
+    fsync(&file)?;
+    let block = &mut memory[start..start + READ_BYTES];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut times = Vec::with_capacity(DISK_READS);
+    for _ in 0..DISK_READS {
+        let number = random.random_range(0..FILE_BYTES / READ_BYTES);
+        let start_ticks = clock.start();
+        pread(&file, &mut *block, (number * READ_BYTES) as u64)?;
+        times.push(clock.nanos(clock.end().saturating_sub(start_ticks)));
+    }
+    times.sort_unstable();
+    Ok(times[DISK_READS / 2] as f64)
+}
+
+fn median_ns(clock: &impl Clock, mut batch: impl FnMut()) -> f64 {
+    let mut times = [0; BATCHES].map(|_: u64| {
+        let start_ticks = clock.start();
+        batch();
+        clock.nanos(clock.end().saturating_sub(start_ticks))
+    });
+    times.sort_unstable();
+    times[BATCHES / 2] as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::SystemClock;
+
+    use super::*;
+
+    #[test]
+    fn larger_copies_take_longer_and_the_disk_is_read_where_files_without_names_can_be_made() {
+        let (clock, _) = SystemClock::calibrate();
+        assert!(copy_ns(&clock, 1 << 20) > copy_ns(&clock, 4 << 10));
+        assert!(disk_read_ns(&clock, Path::new("/proc")).is_err());
+        if let Ok(read_ns) = disk_read_ns(&clock, &std::env::temp_dir()) {
+            assert!(read_ns > 0.0);
+        }
+    }
+}
