@@ -1943,6 +1943,10 @@ copy_1m_ns: number
  */
 copy_4k_ns: number
 /**
+ * The same of 1 MiB.
+ */
+disk_read_1m_ns?: (number | null)
+/**
  * A random read of 4 KiB from the disk past the page cache, in nanoseconds; none if there are
  * several targets, no disk, or such reads cannot be made.
  */

@@ -151,6 +151,9 @@ pub struct References {
     /// several targets, no disk, or such reads cannot be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_read_4k_ns: Option<f64>,
+    /// The same of 1 MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_read_1m_ns: Option<f64>,
 }
 
 /// A target: a file system under test in one particular configuration.

@@ -317,7 +317,12 @@ fn run_record() -> RunRecord {
 }
 
 fn references() -> References {
-    References { copy_4k_ns: 110.0, copy_1m_ns: 38_000.0, disk_read_4k_ns: Some(55_000.0) }
+    References {
+        copy_4k_ns: 110.0,
+        copy_1m_ns: 38_000.0,
+        disk_read_4k_ns: Some(55_000.0),
+        disk_read_1m_ns: Some(420_000.0),
+    }
 }
 
 fn clock() -> ClockRecord {

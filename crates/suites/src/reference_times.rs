@@ -1,6 +1,7 @@
 //! What the least takes here that stands under every operation: entering and leaving the kernel, a
 //! copy in memory, a read of the disk.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use measure::Clock;
@@ -17,8 +18,8 @@ const COPIED_BYTES: usize = 4 << 20;
 /// Size of the file on which the disk is read, and how often that is done.
 const FILE_BYTES: usize = 8 << 20;
 const DISK_READS: usize = 64;
-/// Bytes of each read, and how memory has to be aligned for it.
-const READ_BYTES: usize = 4 << 10;
+/// How memory has to be aligned for a direct read.
+const ALIGNMENT: usize = 4 << 10;
 
 /// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some batches.
 #[must_use]
@@ -32,11 +33,14 @@ pub fn system_call_ns(clock: &impl Clock) -> f64 {
 #[must_use]
 pub fn reference_times(clock: &impl Clock, only: Option<(&Path, &TargetRecord)>) -> References {
     let on_disk = only.filter(|(_, record)| record.device.is_some());
+    // Who cannot make such a file or bypass the page cache has no such reference.
+    let file = on_disk.and_then(|(root, _)| DirectFile::make(root).ok());
+    let disk_read_ns = |bytes| file.as_ref().and_then(|file| file.read_ns(clock, bytes).ok());
     References {
         copy_4k_ns: copy_ns(clock, 4 << 10),
         copy_1m_ns: copy_ns(clock, 1 << 20),
-        // Who cannot make such a file or bypass the page cache has no such reference.
-        disk_read_4k_ns: on_disk.and_then(|(root, _)| disk_read_ns(clock, root).ok()),
+        disk_read_4k_ns: disk_read_ns(4 << 10),
+        disk_read_1m_ns: disk_read_ns(1 << 20),
     }
 }
 
@@ -54,28 +58,44 @@ fn copy_ns(clock: &impl Clock, bytes: usize) -> f64 {
     median_ns(clock, batch) / copies as f64
 }
 
-/// A read of 4 KiB past the page cache, of a file without a name that nothing leaves behind.
-fn disk_read_ns(clock: &impl Clock, directory: &Path) -> rustix::io::Result<f64> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-    let file = open(directory, flags, Mode::RUSR | Mode::WUSR)?;
-    let mut memory = vec![0x5a_u8; FILE_BYTES + READ_BYTES];
-    let start = memory.as_ptr().align_offset(READ_BYTES);
-    let mut written = 0;
-    while written < FILE_BYTES {
-        written += write(&file, &memory[start + written..start + FILE_BYTES])?;
+/// A file without a name, which nothing leaves behind, read past the page cache.
+struct DirectFile(OwnedFd);
+
+impl DirectFile {
+    fn make(directory: &Path) -> rustix::io::Result<Self> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+        let file = open(directory, flags, Mode::RUSR | Mode::WUSR)?;
+        let mut memory = vec![0x5a; FILE_BYTES + ALIGNMENT];
+        let bytes = aligned(&mut memory);
+        let mut written = 0;
+        while written < FILE_BYTES {
+            written += write(&file, &bytes[written..])?;
+        }
+        fsync(&file)?;
+        Ok(Self(file))
     }
-    fsync(&file)?;
-    let block = &mut memory[start..start + READ_BYTES];
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut times = Vec::with_capacity(DISK_READS);
-    for _ in 0..DISK_READS {
-        let number = random.random_range(0..FILE_BYTES / READ_BYTES);
-        let start_ticks = clock.start();
-        pread(&file, &mut *block, (number * READ_BYTES) as u64)?;
-        times.push(clock.nanos(clock.end().saturating_sub(start_ticks)));
+
+    /// A read of so many bytes at a random multiple of them: the median of some.
+    fn read_ns(&self, clock: &impl Clock, bytes: usize) -> rustix::io::Result<f64> {
+        let mut memory = vec![0; bytes + ALIGNMENT];
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut times = Vec::with_capacity(DISK_READS);
+        for _ in 0..DISK_READS {
+            let number = random.random_range(0..FILE_BYTES / bytes);
+            let start_ticks = clock.start();
+            pread(&self.0, aligned(&mut memory), (number * bytes) as u64)?;
+            times.push(clock.nanos(clock.end().saturating_sub(start_ticks)));
+        }
+        times.sort_unstable();
+        Ok(times[DISK_READS / 2] as f64)
     }
-    times.sort_unstable();
-    Ok(times[DISK_READS / 2] as f64)
+}
+
+/// All but [`ALIGNMENT`] of the memory, beginning where a direct read may.
+fn aligned(memory: &mut [u8]) -> &mut [u8] {
+    let start = memory.as_ptr().align_offset(ALIGNMENT);
+    let len = memory.len() - ALIGNMENT;
+    &mut memory[start..start + len]
 }
 
 fn median_ns(clock: &impl Clock, mut batch: impl FnMut()) -> f64 {
@@ -98,9 +118,10 @@ mod tests {
     fn larger_copies_take_longer_and_the_disk_is_read_where_files_without_names_can_be_made() {
         let (clock, _) = SystemClock::calibrate();
         assert!(copy_ns(&clock, 1 << 20) > copy_ns(&clock, 4 << 10));
-        assert!(disk_read_ns(&clock, Path::new("/proc")).is_err());
-        if let Ok(read_ns) = disk_read_ns(&clock, &std::env::temp_dir()) {
-            assert!(read_ns > 0.0);
-        }
+        assert!(DirectFile::make(Path::new("/proc")).is_err());
+        let Ok(file) = DirectFile::make(&std::env::temp_dir()) else { return };
+        // A temporary directory in memory may refuse direct reads.
+        let read_ns = |bytes| file.read_ns(&clock, bytes).unwrap_or(1.0);
+        assert!(read_ns(4 << 10) > 0.0 && read_ns(1 << 20) > 0.0);
     }
 }

@@ -2,6 +2,7 @@
 //! packages that can be imported, else the test says what it lacks and is skipped.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -20,15 +21,21 @@ print(json.dumps({family.name: len(family.samples) for family in families}))
 /// Runs fio-plot as its command line does.
 const FIO_PLOT: &str = "import sys; from fio_plot import main; sys.exit(main())";
 
-/// A Python in which this module can be imported; `None`, visibly, where there is none.
+/// A Python in which this module can be imported: that of `scripts/setup test`, or any; `None`,
+/// visibly, where there is none.
 fn python_with(test: &str, module: &str) -> Option<Command> {
-    let python = || Command::new("python3");
-    let imported = python().args(["-c", &format!("import {module}")]).output();
-    if imported.is_ok_and(|output| output.status.success()) {
-        return Some(python());
+    let running = std::env::current_exe().expect("it runs");
+    // The test is in PROFILE/deps, below the directory of what is built.
+    let built = running.ancestors().nth(3).expect("cargo has put it there");
+    let pythons = [built.join("readers/bin/python"), "python3".into()];
+    let found = pythons.into_iter().find(|python| {
+        let imported = Command::new(python).args(["-c", &format!("import {module}")]).output();
+        imported.is_ok_and(|output| output.status.success())
+    });
+    if found.is_none() {
+        say_skipped(test, &format!("it needs a python3 that has the module {module}"));
     }
-    say_skipped(test, &format!("it needs a python3 that has the module {module}"));
-    None
+    found.map(Command::new)
 }
 
 /// A run of a few reads, two blocks of each, beside a benchmark that fio does not have.
@@ -100,9 +107,14 @@ fn prometheus_reads_the_openmetrics_strictly() {
     assert!(samples >= Some(5 * measured as u64), "{families}");
 }
 
+/// fio-plot's charts of a single job: of each depth, of each number of jobs, the latencies'
+/// histogram, a comparison with other files.
+const CHARTS_OF_ONE: [&str; 4] = ["-l", "-N", "-H", "-C"];
+
 #[test]
-fn fio_plot_draws_a_chart_of_the_jobs() {
-    let Some(mut python) = python_with("fio_plot_draws_a_chart_of_the_jobs", "fio_plot") else {
+fn fio_plot_draws_each_chart_that_needs_no_log() {
+    let Some(python) = python_with("fio_plot_draws_each_chart_that_needs_no_log", "fio_plot")
+    else {
         return;
     };
     let place = Place::new();
@@ -111,12 +123,33 @@ fn fio_plot_draws_a_chart_of_the_jobs() {
     let jobs = file["jobs"].as_array().expect("a list").clone();
     let is_read = |job: &&Value| job["jobname"] == "a/survey/io/random-read-4k-cold";
     let job = jobs.iter().find(is_read).expect("there is such a cell").clone();
+    let plotter = Plotter { place: &place, python };
     file["jobs"] = vec![job].into();
     let files = place.make("plot");
     fs::write(files.join("1.json"), file.to_string()).expect("the place is ours");
-    let chart = place.path("chart.png");
-    python.args(["-c", FIO_PLOT, "-i"]).arg(&files).args(["-T", "reads", "-l", "-r", "randread"]);
-    python.args(["-d", "1", "-n", "1", "-o"]).arg(&chart);
-    Outcome::of(python.output().expect("it is there")).assert_code(0);
-    assert!(fs::read(&chart).expect("it was drawn").starts_with(b"\x89PNG"));
+    for chart in CHARTS_OF_ONE {
+        plotter.draws(chart, &files, &["1"]);
+    }
+    // The three-dimensional one has to have more than one depth.
+    file["jobs"][0]["job options"]["iodepth"] = "2".into();
+    fs::write(files.join("2.json"), file.to_string()).expect("the place is ours");
+    plotter.draws("-L", &files, &["1", "2"]);
+}
+
+struct Plotter<'a> {
+    place: &'a Place,
+    python: Command,
+}
+
+impl Plotter<'_> {
+    /// Draws this kind of chart from random reads at these depths.
+    fn draws(&self, chart: &str, files: &Path, depths: &[&str]) {
+        let picture = self.place.path(&format!("chart{chart}.png"));
+        let mut python = Command::new(self.python.get_program());
+        python.args(["-c", FIO_PLOT, "-i"]).arg(files).args(["-T", "reads", chart]);
+        python.args(["-r", "randread", "-n", "1", "-d"]).args(depths).arg("-o").arg(&picture);
+        Outcome::of(python.output().expect("it is there")).assert_code(0);
+        let drawn = fs::read(&picture).unwrap_or_else(|error| panic!("{chart}: {error}"));
+        assert!(drawn.starts_with(b"\x89PNG"), "{chart}");
+    }
 }
