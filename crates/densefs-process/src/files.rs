@@ -282,14 +282,16 @@ impl DenseFs {
         mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
         let mut batch = Batch::default();
+        let mut next = self.seek(descriptor, 0, Whence::Current)?;
         loop {
             batch.clear();
             self.list_into(descriptor, &mut batch)?;
             for one in batch.entries() {
-                let position = one.position.cast_signed();
+                let behind = one.position + 1;
                 if !visit(one) {
-                    return self.seek(descriptor, position, Whence::Start).map(drop);
+                    return self.seek(descriptor, next.cast_signed(), Whence::Start).map(drop);
                 }
+                next = behind;
             }
             if !batch.is_full() {
                 return Ok(());

@@ -2,6 +2,7 @@
 
 use super::{LINKS_MOST, Node, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
+use crate::directory::{Search, Vacancy};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
@@ -131,7 +132,8 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &Name<'_>,
         new: &New<'_>,
     ) -> Result<Ref, Errno> {
-        if self.find(parent.line, name)?.is_some() {
+        let search = self.search(parent.at, parent.line, name)?;
+        if matches!(search, Search::Found(_)) {
             return Err(Errno::EXIST);
         }
         parent.mode.allow(caller, WRITE)?;
@@ -140,12 +142,12 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::MLINK);
         }
         let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
-        let name_run = self.prepare(parent, name)?;
+        let (vacancy, name_run) = self.prepare(parent, name, search)?;
         let run = self.obtain_content(new.content, name_run)?;
         let now = self.seams().now_ns();
         let at = self.make_inode(parent, index, new, (run, now))?;
         self.fill_name(self.line(at)?, name, name_run)?;
-        self.place_entry(parent.at, parent.line, name, at)?;
+        self.place_entry(&vacancy, at);
         self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
         if new.is_directory() {
             self.put(parent.at, cell::LINKS, links + 1);
@@ -210,14 +212,15 @@ impl<'a, S: Seams> Member<'a, S> {
         self.change(caller, directory, 1, |parent| {
             // One that has gone is missing, whatever has the new name by now.
             self.check_unchanged(&inode)?;
-            if self.find(parent.line, &name)?.is_some() {
+            let search = self.search(parent.at, parent.line, &name)?;
+            if matches!(search, Search::Found(_)) {
                 return Err(Errno::EXIST);
             }
             parent.mode.allow(caller, WRITE)?;
             if mode.is_directory() {
                 return Err(Errno::PERM);
             }
-            let name_run = self.prepare(parent, &name)?;
+            let (vacancy, name_run) = self.prepare(parent, &name, search)?;
             let target = self.lock_node(inode)?;
             let links = target.load(cell::LINKS);
             if links == 0 && !may_be_first {
@@ -232,7 +235,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill_name(line, &name, name_run)?;
             self.fill(line, cell::MODE, cell::LINK_MARK);
             self.fill(line, cell::TARGET, inode.at.0);
-            self.place_entry(parent.at, parent.line, &name, at)?;
+            self.place_entry(&vacancy, at);
             self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
             self.put(inode.at, cell::LINKS, links + 1);
             self.put_changed(inode.at, target, now);
@@ -241,12 +244,18 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sees to it that an entry of this name can be added, while the log is still empty; the run
-    /// in stock for a long one.
-    #[inline]
-    pub(super) fn prepare(&self, parent: &Parent<'a>, name: &Name<'_>) -> Result<Ref, Errno> {
-        self.make_room(parent.at, parent.line)?;
-        if name.is_short() { Ok(Ref::NONE) } else { self.obtain_run(name.lines()) }
+    /// Sees to it that an entry of this name, which was searched for, can be added, while the log
+    /// is still empty; where, and the run in stock for a long one.
+    #[inline(always)]
+    pub(super) fn prepare(
+        &self,
+        parent: &Parent<'a>,
+        name: &Name<'_>,
+        search: Search<'a>,
+    ) -> Result<(Vacancy, Ref), Errno> {
+        let vacancy = self.vacate(parent.at, parent.line, name, search)?;
+        let run = if name.is_short() { Ref::NONE } else { self.obtain_run(name.lines())? };
+        Ok((vacancy, run))
     }
 
     /// Writes a name into a cell that nobody can reach, and takes the lines that a long one needs.

@@ -2,7 +2,7 @@
 
 use super::{LINKS_MOST, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
-use crate::directory::Entry;
+use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
 use crate::layout::{cell, superblock};
 use crate::member::Member;
@@ -162,14 +162,16 @@ impl<'a, S: Seams> Member<'a, S> {
         how: Rename,
     ) -> Result<(), Errno> {
         let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-        let target = self.find(one.to.line, &one.new)?;
-        let Some(target) = target else {
-            let run = self.prepare(&one.to, &one.new)?;
+        let search = self.search(one.to.at, one.to.line, &one.new)?;
+        let Search::Found(target) = search else {
+            let has_grown = matches!(search, Search::Full);
+            let (vacancy, run) = self.prepare(&one.to, &one.new, search)?;
             // A table that has just grown has it elsewhere.
-            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::CORRUPT)?;
+            let source = if has_grown { self.find(one.from.line, &one.old)? } else { Some(source) };
+            let source = source.ok_or(Errno::CORRUPT)?;
             self.check_ends(one, &source, None)?;
             let source = self.side(source)?;
-            return self.move_to_new(caller, one, &source, run);
+            return self.move_to_new(caller, one, &source, (&vacancy, run));
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
@@ -211,7 +213,7 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
         source: &Side<'a>,
-        run: Ref,
+        (vacancy, run): (&Vacancy, Ref),
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;
         let is_directory = source.mode.is_directory();
@@ -221,7 +223,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let now = self.seams().now_ns();
         self.put_name(source, &one.new, run)?;
-        self.place_entry(one.to.at, one.to.line, &one.new, source.entry.cell)?;
+        self.place_entry(vacancy, source.entry.cell);
         let entries = one.from.entries();
         if one.is_across() {
             let left = entries.wrapping_sub(1);
