@@ -42,7 +42,16 @@ impl DenseFs {
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
         self.with(|member, caller| {
-            member.again(|| member.open(caller, base.node(member, path)?, path, how, mode))
+            member.again(|| {
+                const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
+                if base == Base::Working
+                    && how & NAMED == flags::CREATE
+                    && let Some(last) = member.only_name(path)?
+                {
+                    return member.open_last(caller, &last, how, mode);
+                }
+                member.open(caller, base.node(member, path)?, path, how, mode)
+            })
         })
     }
 

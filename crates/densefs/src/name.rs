@@ -37,10 +37,11 @@ impl<'n> Name<'n> {
         let words = words_of(first);
         let hash = hash_of(bytes.len(), words, secret);
         if rest.is_empty() {
-            Ok(Self { bytes, words, hash })
-        } else {
-            Ok(Self::long(bytes, hash, secret))
+            return Ok(Self { bytes, words, hash });
         }
+        // Where the whole of it lies stands there.
+        let words = [words[0], words[1], words[2] & u64::from(u32::MAX)];
+        Ok(Self { bytes, words, hash: long_hash(rest, hash, secret) })
     }
 
     /// The first name of a path, and its length; none if it is `.` or `..`, empty, or more than a
@@ -56,19 +57,6 @@ impl<'n> Name<'n> {
         }
         let bytes = path.get(..length)?;
         Some((Self { bytes, words, hash: hash_of(length, words, secret) }, length))
-    }
-
-    /// A name of more bytes than a cell holds, the first of which have this hash.
-    #[cold]
-    #[inline(never)]
-    fn long(bytes: &'n [u8], hash: u64, secret: u64) -> Self {
-        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
-        let pieces = rest.chunks(cell::NAME_MOST);
-        let hash = pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret));
-        let mut words = words_of(first);
-        // Where the whole of it lies stands there.
-        words[2] &= u64::from(u32::MAX);
-        Self { bytes, words, hash }
     }
 
     #[inline(always)]
@@ -212,6 +200,15 @@ pub(crate) fn word_of(bytes: &[u8]) -> u64 {
 #[inline(always)]
 pub(crate) fn hash_of(length: usize, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
     hash_on(mix(length as u64 ^ secret, SPREAD[2]), words, secret)
+}
+
+/// The hash of a name of more bytes than a cell holds: the first have that hash, and the rest
+/// follows.
+#[cold]
+#[inline(never)]
+fn long_hash(rest: &[u8], hash: u64, secret: u64) -> u64 {
+    let pieces = rest.chunks(cell::NAME_MOST);
+    pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret))
 }
 
 /// A hash, gone on with by 24 bytes.

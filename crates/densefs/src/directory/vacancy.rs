@@ -67,7 +67,16 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<Search<'a>, Errno> {
         let Inode { body_at, body, .. } = self.inode(at, directory)?;
         let Some(table) = Table::of(body) else {
-            return self.search_few(body_at, body, name);
+            let (cell, bucket, place) = (Ref(body.load(cell::DATA)), Ref::NONE, 0);
+            if cell.is_some() {
+                let line = self.line(cell)?;
+                let entry = Entry { cell, line, bucket, place };
+                let is_it = self.is_named(line, name)?;
+                return Ok(if is_it { Search::Found(entry) } else { Search::Full });
+            }
+            let (tag, strangers, new_reach) = (0, None, None);
+            let vacancy = Vacancy { body_at, bucket, place, tag, strangers, new_reach };
+            return Ok(Search::Vacant(vacancy));
         };
         let (home, tag) = (table.home(name.hash()), table.tag(name.hash()));
         let home_line = self.line(table.after(home, 0))?;
@@ -96,7 +105,11 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let (line, distance, place) = match room {
             Some(room) => room,
-            None => self.room_behind(table, home, reach + 1)?,
+            None => {
+                let distance = self.room_behind(table, home, reach + 1)?;
+                let line = self.line(table.after(home, distance))?;
+                (line, distance, places_with(line, 0).next().ok_or(Errno::CORRUPT)?)
+            }
         };
         let new_reach = (distance > reach).then(|| (table.after(home, 0), reach_of(distance)));
         let strangers = new_strangers(line, place, distance > 0);
@@ -104,72 +117,28 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Search::Vacant(Vacancy { body_at, bucket, place, tag, strangers, new_reach }))
     }
 
-    /// The same in one that has no table.
+    /// How far from where an entry belongs a bucket with room is: so far or farther.
     #[cold]
     #[inline(never)]
-    fn search_few(
-        &self,
-        body_at: Ref,
-        body: Line<'a>,
-        name: &Name<'_>,
-    ) -> Result<Search<'a>, Errno> {
-        let only = Ref(body.load(cell::DATA));
-        if only.is_some() {
-            let line = self.line(only)?;
-            let entry = Entry { cell: only, line, bucket: Ref::NONE, place: 0 };
-            let is_it = self.is_named(line, name)?;
-            return Ok(if is_it { Search::Found(entry) } else { Search::Full });
-        }
-        let (bucket, place, tag, strangers, new_reach) = (Ref::NONE, 0, 0, None, None);
-        Ok(Search::Vacant(Vacancy { body_at, bucket, place, tag, strangers, new_reach }))
-    }
-
-    /// A bucket with room, so far or farther from where an entry belongs, and the place there.
-    #[cold]
-    #[inline(never)]
-    fn room_behind(
-        &self,
-        table: Table,
-        home: u32,
-        distance: u32,
-    ) -> Result<(Line<'a>, u32, usize), Errno> {
-        for distance in distance..=REACH_MOST.min(table.buckets() - 1) {
+    fn room_behind(&self, table: Table, home: u32, distance: u32) -> Result<u32, Errno> {
+        let farthest = REACH_MOST.min(table.buckets() - 1);
+        for distance in distance..=farthest {
             let line = self.line(table.after(home, distance))?;
-            if let Some(place) = places_with(line, 0).next() {
-                return Ok((line, distance, place));
+            if places_with(line, 0).next().is_some() {
+                return Ok(distance);
             }
         }
         Err(Errno::NOSPC)
     }
 
-    /// Where an entry that was searched for, and is not there, can be put; the directory grows if
-    /// need be, for which the log must be empty.
-    #[inline(always)]
-    pub(crate) fn vacate(
-        &self,
-        at: Ref,
-        directory: Line<'a>,
-        name: &Name<'_>,
-        search: Search<'a>,
-    ) -> Result<Vacancy, Errno> {
-        match search {
-            Search::Vacant(vacancy) => Ok(vacancy),
-            Search::Found(_) => Err(Errno::EXIST),
-            Search::Full => self.grow(at, directory, name),
-        }
-    }
-
-    /// Gives a directory twice as many buckets, or its first one; where an entry can be put then.
+    /// Gives a directory, which is locked, twice as many buckets, or its first one. The log must be
+    /// empty.
     #[cold]
     #[inline(never)]
-    fn grow(&self, at: Ref, directory: Line<'a>, name: &Name<'_>) -> Result<Vacancy, Errno> {
+    pub(crate) fn grow(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
         let inode = self.inode(at, directory)?;
         let bits = Table::of(inode.body).map_or(0, |table| table.bits + 1);
-        self.grow_to(&inode, bits.min(BITS_MOST))?;
-        match self.search(at, directory, name)? {
-            Search::Vacant(vacancy) => Ok(vacancy),
-            Search::Found(_) | Search::Full => Err(Errno::CORRUPT),
-        }
+        self.grow_to(&inode, bits.min(BITS_MOST))
     }
 
     /// Gives a directory a table of 2^`bits` buckets.
@@ -183,7 +152,9 @@ impl<'a, S: Seams> Member<'a, S> {
             let name = member.name_of(member.line(cell)?, &mut bytes)?;
             let name = Name::of(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
             let home = table.home(name.hash());
-            let (line, distance, place) = member.room_behind(table, home, 0)?;
+            let distance = member.room_behind(table, home, 0)?;
+            let line = member.line(table.after(home, distance))?;
+            let place = places_with(line, 0).next().ok_or(Errno::CORRUPT)?;
             let home = member.line(table.after(home, 0))?;
             if distance > home.load(bucket::REACH).into() {
                 member.fill(home, bucket::REACH, reach_of(distance));

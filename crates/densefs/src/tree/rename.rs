@@ -1,5 +1,7 @@
 //! Renames: an entry gets another name, in its directory or in another one, in one step.
 
+use core::borrow::Borrow;
+
 use super::{LINKS_MOST, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
@@ -56,17 +58,18 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
     /// [`Errno::NOTEMPTY`], [`Errno::INVAL`] for a directory into itself, and others as the system
     /// has them.
+    #[inline]
     pub fn rename_at(
         &self,
         caller: &Caller<'_>,
-        (from, old): (Node, &[u8]),
-        (to, new): (Node, &[u8]),
+        (from, old): (impl Borrow<Node>, &[u8]),
+        (to, new): (impl Borrow<Node>, &[u8]),
         how: Rename,
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
         let (old, new) = (self.new_name(old, Errno::BUSY)?, self.new_name(new, taken)?);
         self.ready(0)?;
-        let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
+        let done = self.lock_both(caller, from.borrow(), to.borrow()).and_then(|(from, to)| {
             let one = Move { from, to, old, new };
             match how {
                 Rename::Exchange => self.exchange(caller, &one),
@@ -87,8 +90,8 @@ impl<'a, S: Seams> Member<'a, S> {
     fn lock_both(
         &self,
         caller: &Caller<'_>,
-        from: Node,
-        to: Node,
+        from: &Node,
+        to: &Node,
     ) -> Result<(Parent<'a>, Parent<'a>), Errno> {
         if from == to {
             let both = self.parent(caller, from)?;
@@ -101,8 +104,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let to_first = match order {
             // One that was found and is gone is not to be taken for another that is in its cell.
             Err(Errno::NOENT) => {
-                self.check_unchanged(&from)?;
-                self.check_unchanged(&to)?;
+                self.check_unchanged(from)?;
+                self.check_unchanged(to)?;
                 return Err(Errno::NOENT);
             }
             order => order?,
@@ -161,17 +164,19 @@ impl<'a, S: Seams> Member<'a, S> {
         one: &Move<'a, '_>,
         how: Rename,
     ) -> Result<(), Errno> {
-        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-        let search = self.search(one.to.at, one.to.line, &one.new)?;
-        let Search::Found(target) = search else {
-            let has_grown = matches!(search, Search::Full);
-            let (vacancy, run) = self.prepare(&one.to, &one.new, search)?;
-            // A table that has just grown has it elsewhere.
-            let source = if has_grown { self.find(one.from.line, &one.old)? } else { Some(source) };
-            let source = source.ok_or(Errno::CORRUPT)?;
-            self.check_ends(one, &source, None)?;
-            let source = self.side(source)?;
-            return self.move_to_new(caller, one, &source, (&vacancy, run));
+        let (source, target) = loop {
+            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
+            match self.search(one.to.at, one.to.line, &one.new)? {
+                Search::Found(target) => break (source, target),
+                Search::Vacant(vacancy) => {
+                    let run = self.obtain_name(&one.new)?;
+                    self.check_ends(one, &source, None)?;
+                    let source = self.side(source)?;
+                    return self.move_to_new(caller, one, &source, (&vacancy, run));
+                }
+                // A table that has just grown has both elsewhere.
+                Search::Full => self.grow(one.to.at, one.to.line)?,
+            }
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
